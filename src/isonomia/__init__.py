@@ -1,0 +1,72 @@
+"""Isonomia: equality before the law, for models that decide about people.
+
+Give it a model (or its predictions) and a dataset: it says whether the model is even-handed, whom it treats
+differently, where it breaks, and writes a report that can be signed.
+
+Heavy parts are imported when they are first used, so ``import isonomia`` stays quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from isonomia._version import __version__
+from isonomia.errors import (
+    DataError,
+    IsonomiaError,
+    MissingExtraError,
+    ModelError,
+    NotApplicable,
+    SpecError,
+    UntrustedError,
+)
+
+if TYPE_CHECKING:
+    from isonomia import fairness, metrics
+    from isonomia.data import Dataset
+    from isonomia.evidence import Estimate, Finding, Result
+    from isonomia.models import Surface
+
+#: Where each lazily imported name lives.
+_HOME = {
+    "Dataset": "isonomia.data",
+    "Estimate": "isonomia.evidence",
+    "Finding": "isonomia.evidence",
+    "Result": "isonomia.evidence",
+    "Surface": "isonomia.models",
+}
+_ROOMS = ("data", "models", "counting", "evidence", "metrics", "fairness", "report")
+
+__all__ = [
+    "DataError",
+    "Dataset",
+    "Estimate",
+    "Finding",
+    "IsonomiaError",
+    "MissingExtraError",
+    "ModelError",
+    "NotApplicable",
+    "Result",
+    "SpecError",
+    "Surface",
+    "UntrustedError",
+    "__version__",
+    "fairness",
+    "metrics",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name in _ROOMS:
+        value = importlib.import_module(f"isonomia.{name}")
+    else:
+        raise AttributeError(f"module 'isonomia' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_ROOMS})

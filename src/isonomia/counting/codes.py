@@ -1,0 +1,323 @@
+"""Dictionary-encoded columns: each value becomes a small whole number, once.
+
+Everything that counts works on these codes. A code is the smallest unsigned integer that fits, labels are sorted,
+missing values are a label of their own (`None`, always the last one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Bands, backend_of, to_numpy
+from isonomia.errors import DataError
+
+CodeArray = NDArray[np.unsignedinteger[Any]]
+
+#: Whole numbers spread over at most this range are encoded through a table instead of a sort.
+_TABLE_RANGE = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Codes:
+    """One column as codes 0..size-1.
+
+    Attributes
+    ----------
+    name : str
+        The column's name.
+    codes : array of unsigned integers
+        One code a row.
+    labels : tuple
+        The value behind each code; `None` stands for missing and comes last.
+    edges : tuple of float, optional
+        For a binned numeric column: bin i holds values in [edges[i], edges[i + 1]).
+
+    Examples
+    --------
+    >>> sex = Codes.encode(["M", "F", None, "F"], name="sex")
+    >>> sex.labels, sex.codes.tolist(), sex.codes.dtype.name
+    (('F', 'M', None), [1, 0, 2, 0], 'uint8')
+    """
+
+    name: str
+    codes: CodeArray
+    labels: tuple[Any, ...]
+    edges: tuple[float, ...] | None = None
+
+    @classmethod
+    def encode(cls, values: Any, *, name: str = "") -> Codes:
+        """Encode an array, a list or a column of any kind of frame."""
+        native = values.to_native() if isinstance(values, nw.Series) else values
+        codes, labels = _factorize(native)
+        return cls(name, codes, labels)
+
+    @classmethod
+    def cut(cls, values: Any, edges: Sequence[float], *, name: str = "") -> Codes:
+        """Bin numbers at given edges; the last bin is closed, values outside join the end bins.
+
+        >>> age = Codes.cut([18, 25, 61, None], [18, 25, 60, 80], name="age")
+        >>> age.texts, age.codes.tolist()
+        (('[18, 25)', '[25, 60)', '[60, 80]', 'missing'), [0, 1, 2, 3])
+        """
+        bounds = np.unique(np.asarray(edges, dtype=float))
+        if bounds.size < 2 or not np.isfinite(bounds).all():
+            raise DataError(f"Bins of '{name}' need at least two different finite edges; got {list(edges)}.")
+        numbers = to_numpy(values).astype(float)
+        n_bins = bounds.size - 1
+        index = np.searchsorted(bounds[1:-1], numbers, side="right").astype(smallest(n_bins + 1))
+        missing = np.isnan(numbers)
+        labels: tuple[Any, ...] = tuple(range(n_bins))
+        if missing.any():
+            index[missing] = n_bins
+            labels = (*labels, None)
+        return cls(name, index, labels, tuple(bounds.tolist()))
+
+    @classmethod
+    def bands(cls, values: Any, bands: Bands, *, name: str = "") -> Codes:
+        """Cut numbers into named bands, in the order of the bands; empty bands are left out."""
+        full = cls.cut(values, [-np.finfo(float).max, *bands.edges, np.finfo(float).max], name=name)
+        named = cls(name, full.codes, tuple(None if label is None else bands.labels[label] for label in full.labels))
+        return named.observed()
+
+    def __len__(self) -> int:
+        return int(self.codes.size)
+
+    @property
+    def size(self) -> int:
+        """How many different values there are, missing included."""
+        return len(self.labels)
+
+    @property
+    def missing(self) -> int | None:
+        """The code of missing values, if there are any."""
+        return self.size - 1 if self.labels and self.labels[-1] is None else None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Labels as a person reads them, in original units."""
+        return tuple(self._text(label) for label in self.labels)
+
+    def counts(self) -> NDArray[np.int64]:
+        """How many rows have each code."""
+        return np.bincount(self.codes, minlength=self.size)
+
+    def code_of(self, value: Any) -> int | None:
+        """The code of a value: equal, or written the same way; None where there is no such value."""
+        for code, label in enumerate(self.labels):
+            if label is value or (label is not None and (label == value or str(label) == str(value))):
+                return code
+        return None
+
+    def take(self, rows: NDArray[Any]) -> Codes:
+        """The same labels for some of the rows."""
+        return Codes(self.name, self.codes[rows], self.labels, self.edges)
+
+    def observed(self) -> Codes:
+        """Without the labels that no row has."""
+        used = self.counts() > 0
+        if used.all():
+            return self
+        table = (np.cumsum(used) - 1).astype(smallest(int(used.sum())))
+        labels = tuple(label for label, kept in zip(self.labels, used, strict=True) if kept)
+        return Codes(self.name, table[self.codes], labels)
+
+    def _text(self, label: Any) -> str:
+        if label is None:
+            return "missing"
+        if self.edges is not None:
+            low, high = self.edges[label], self.edges[label + 1]
+            return f"[{low:g}, {high:g}{']' if label == len(self.edges) - 2 else ')'}"
+        if isinstance(label, str):
+            return label or "(empty)"
+        if isinstance(label, float | np.floating):
+            return f"{label:g}"
+        return str(label)
+
+
+def smallest(size: int) -> np.dtype[np.unsignedinteger[Any]]:
+    """The smallest unsigned integer type that holds codes 0..size-1.
+
+    >>> smallest(256).name, smallest(257).name
+    ('uint8', 'uint16')
+    """
+    return np.min_scalar_type(max(size - 1, 0))
+
+
+def _factorize(values: Any) -> tuple[CodeArray, tuple[Any, ...]]:
+    root = type(values).__module__.split(".")[0]
+    if root == "pandas":
+        return _from_pandas(values)
+    if root == "polars":
+        return _from_polars(values)
+    if root == "pyarrow":
+        return _from_arrow(values)
+    array = to_numpy(values)
+    if array.ndim != 1:
+        raise DataError(f"A column must have one dimension; got an array of shape {array.shape}.")
+    if array.dtype.kind in "iub":
+        return _from_integers(array)
+    if array.dtype.kind == "f":
+        return _from_floats(array)
+    if array.dtype.kind in "mM":
+        return _from_unique(array, np.isnat(array))
+    return _from_texts(array)
+
+
+def _from_integers(array: NDArray[Any]) -> tuple[CodeArray, tuple[Any, ...]]:
+    if array.dtype == bool:
+        codes = array.view(np.uint8)
+        return _compact(codes, (False, True))
+    if array.size == 0:
+        return array.astype(np.uint8), ()
+    low, high = int(array.min()), int(array.max())
+    if high - low < _TABLE_RANGE:
+        dtype = smallest(high - low + 1)
+        codes = (array if low == 0 else array - low).astype(dtype)
+        return _compact(codes, range(low, high + 1))
+    return _from_unique(array, None)
+
+
+def _from_floats(array: NDArray[Any]) -> tuple[CodeArray, tuple[Any, ...]]:
+    missing = np.isnan(array)
+    return _from_unique(array, missing if missing.any() else None)
+
+
+def _from_unique(array: NDArray[Any], missing: NDArray[np.bool_] | None) -> tuple[CodeArray, tuple[Any, ...]]:
+    present = array if missing is None else array[~missing]
+    values, inverse = np.unique(present, return_inverse=True)
+    labels = tuple(values.tolist())
+    if missing is None or not missing.any():
+        return inverse.astype(smallest(len(labels))), labels
+    codes = np.full(array.size, len(labels), dtype=smallest(len(labels) + 1))
+    codes[~missing] = inverse
+    return codes, (*labels, None)
+
+
+def _from_texts(array: NDArray[Any]) -> tuple[CodeArray, tuple[Any, ...]]:
+    """Texts and mixed objects, hashed by the frame library at hand (a sort of texts is many times slower)."""
+    if backend_of() == "pandas":
+        import pandas as pd
+
+        return _from_hashed(*pd.factorize(array.astype(object), use_na_sentinel=True))
+    table: dict[Any, int] = {}
+    codes = np.fromiter(
+        (-1 if value is None or value != value else table.setdefault(value, len(table)) for value in array.tolist()),
+        dtype=np.int64,
+        count=array.size,
+    )
+    return _from_hashed(codes, list(table))
+
+
+def _from_pandas(values: Any) -> tuple[CodeArray, tuple[Any, ...]]:
+    import pandas as pd
+
+    if isinstance(values, pd.Index):
+        values = values.to_series()
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return _from_hashed(values.cat.codes.to_numpy(), values.cat.categories.tolist())
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iubf":
+        return _factorize(values.to_numpy())
+    if values.dtype.kind in "iub" and not values.hasnans:
+        return _factorize(values.to_numpy(dtype=values.dtype.numpy_dtype))
+    codes, uniques = pd.factorize(values, use_na_sentinel=True)
+    return _from_hashed(codes, uniques.tolist())
+
+
+def _from_polars(values: Any) -> tuple[CodeArray, tuple[Any, ...]]:
+    import polars as pl
+
+    if values.dtype.is_numeric() or values.dtype == pl.Boolean:
+        if values.null_count() == 0:
+            return _factorize(values.to_numpy())
+        if values.dtype.is_float():
+            return _factorize(values.fill_null(float("nan")).to_numpy())
+    elif values.dtype not in (pl.Categorical, pl.Enum):
+        dense = values.rank("dense")
+        labels = values.drop_nulls().unique().sort().to_list()
+        codes = dense.fill_null(0).to_numpy().astype(np.int64) - 1
+        return _from_hashed(codes, labels)
+    elif isinstance(values.dtype, pl.Enum):
+        return _from_hashed(_filled(values.to_physical()), values.dtype.categories.to_list())
+    ranked = values.cast(pl.String) if values.dtype == pl.Categorical else values
+    physical = values.to_physical() if values.dtype == pl.Categorical else None
+    if physical is not None:
+        known = physical.drop_nulls().unique()
+        first = ranked.gather(physical.arg_unique()).drop_nulls()
+        order = physical.gather(physical.arg_unique()).drop_nulls()
+        table = np.zeros(int(known.max() or 0) + 1, dtype=np.int64)
+        table[order.to_numpy()] = np.arange(len(order))
+        raw = _filled(physical)
+        return _from_hashed(np.where(raw < 0, -1, table[np.maximum(raw, 0)]), first.to_list())
+    return _from_texts(np.array(values.to_list(), dtype=object))
+
+
+def _filled(physical: Any) -> NDArray[np.int64]:
+    import polars as pl
+
+    return physical.cast(pl.Int64).fill_null(-1).to_numpy()  # type: ignore[no-any-return]
+
+
+def _from_arrow(values: Any) -> tuple[CodeArray, tuple[Any, ...]]:
+    import pyarrow as pa
+
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if isinstance(values, pa.ChunkedArray):  # no chunk at all
+        values = pa.array([], type=values.type)
+    if pa.types.is_integer(values.type) and values.null_count == 0:
+        return _factorize(values.to_numpy(zero_copy_only=False))
+    if pa.types.is_floating(values.type):
+        return _factorize(values.to_numpy(zero_copy_only=False))
+    encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return _from_hashed(codes, encoded.dictionary.to_pylist())
+
+
+def _from_hashed(codes: NDArray[Any], labels: Any) -> tuple[CodeArray, tuple[Any, ...]]:
+    """Codes in order of appearance (-1 = missing) -> codes in the order of the labels, used ones only."""
+    values = [item.item() if isinstance(item, np.generic) else item for item in labels]
+    order = sorted(range(len(values)), key=lambda index: _rank(values[index]))
+    rank = np.empty(len(values) + 1, dtype=np.int64)
+    rank[order] = np.arange(len(values))
+    rank[-1] = len(values)  # where code -1 lands
+    dtype = smallest(len(values) + 1)
+    in_order = (rank[:-1] == np.arange(len(values))).all()
+    if in_order and codes.dtype.itemsize == dtype.itemsize and codes.size and codes.min() >= 0:
+        sorted_codes = codes.view(dtype)
+    else:
+        sorted_codes = rank.astype(dtype)[codes]
+    return _compact(sorted_codes, (*[values[index] for index in order], None))
+
+
+def _compact(codes: CodeArray, labels: Sequence[Any]) -> tuple[CodeArray, tuple[Any, ...]]:
+    """Drop labels that no row has; the array itself is kept when all that are dropped come last."""
+    counts = np.bincount(codes, minlength=len(labels)) if codes.size < _CHUNK else _counts(codes, len(labels))
+    used = np.flatnonzero(counts)
+    kept = tuple(labels[index] for index in used.tolist())
+    if used.size and int(used[-1]) == used.size - 1:
+        return codes.astype(smallest(used.size), copy=False), kept
+    table = np.zeros(len(labels), dtype=smallest(used.size))
+    table[used] = np.arange(used.size)
+    return table[codes], kept
+
+
+_CHUNK = 1 << 16
+
+
+def _counts(codes: CodeArray, size: int) -> NDArray[np.int64]:
+    total = np.zeros(size, dtype=np.int64)
+    for start in range(0, codes.size, _CHUNK):
+        total += np.bincount(codes[start : start + _CHUNK], minlength=size)
+    return total
+
+
+def _rank(value: Any) -> tuple[int, Any]:
+    if isinstance(value, bool | int | float):
+        return (0, value)
+    return (1, value) if isinstance(value, str) else (2, str(value))

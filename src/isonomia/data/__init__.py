@@ -1,0 +1,23 @@
+"""What is examined: tables with roles, readers, public datasets, synthetic data."""
+
+from isonomia.data.bands import Bands
+from isonomia.data.dataset import Dataset, Missing, Roles
+from isonomia.data.frames import Backend, backend_of, default_backend, to_frame, to_numpy, wrap
+from isonomia.data.schema import Kind, Task, kind_of, task_of
+
+__all__ = [
+    "Backend",
+    "Bands",
+    "Dataset",
+    "Kind",
+    "Missing",
+    "Roles",
+    "Task",
+    "backend_of",
+    "default_backend",
+    "kind_of",
+    "task_of",
+    "to_frame",
+    "to_numpy",
+    "wrap",
+]

@@ -1,0 +1,147 @@
+"""Frames of any kind: what goes in is wrapped, what comes out is of the kind the user gave."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from isonomia.errors import DataError
+
+Backend = Literal["pandas", "polars", "pyarrow"]
+BACKENDS: tuple[Backend, ...] = ("pandas", "polars", "pyarrow")
+
+
+def default_backend() -> Backend:
+    """The kind of frame to build where the user gave none: pandas where installed, else Polars.
+
+    Most scikit-learn pipelines want pandas; Polars comes with the package.
+    """
+    return "pandas" if importlib.util.find_spec("pandas") is not None else "polars"
+
+
+def backend_of(*objects: object) -> Backend:
+    """The kind of the first object that is a frame or a series; the default kind where none is."""
+    for thing in objects:
+        root = type(thing).__module__.split(".")[0]
+        if root in BACKENDS:
+            return root
+        if isinstance(thing, nw.DataFrame | nw.Series):
+            name = thing.implementation.name.lower()
+            if name in BACKENDS:
+                return name
+    return default_backend()
+
+
+def wrap(frame: object) -> nw.DataFrame[Any]:
+    """A narwhals frame over a pandas, Polars or PyArrow table, a mapping of columns, or a structured array.
+
+    Raises
+    ------
+    DataError
+        When the object is no table, has no rows or columns, or repeats a column name.
+    """
+    if isinstance(frame, nw.DataFrame):
+        wrapped = frame
+    elif isinstance(frame, Mapping):
+        wrapped = _from_mapping(frame)
+    elif isinstance(frame, np.ndarray) and frame.dtype.names:
+        wrapped = _from_mapping({name: frame[name] for name in frame.dtype.names})
+    else:
+        _refuse_repeated(frame)
+        try:
+            wrapped = nw.from_native(frame, eager_only=True)
+        except TypeError:
+            raise DataError(
+                f"The data must be a table (pandas, Polars, PyArrow, or a mapping of columns); got "
+                f"{type(frame).__name__}. Give a frame, or read a file with isonomia.read(path)."
+            ) from None
+    if any(not isinstance(name, str) for name in wrapped.columns):
+        odd = next(name for name in wrapped.columns if not isinstance(name, str))
+        raise DataError(
+            f"Column names must be texts; got {odd!r} ({type(odd).__name__}). "
+            "Rename the columns, for example frame.columns = frame.columns.astype(str)."
+        )
+    if not wrapped.columns:
+        raise DataError("The table has no columns.")
+    return wrapped
+
+
+def to_frame(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: Backend) -> Any:
+    """Build a native frame of one kind from columns.
+
+    Object arrays keep `None` as the frame's own missing value.
+
+    >>> to_frame({"sex": ["F", "M"], "n": [3, 4]}, "polars").shape
+    (2, 2)
+    """
+    return nw.from_dict({name: _plain(values) for name, values in columns.items()}, backend=backend).to_native()
+
+
+def to_numpy(values: object) -> np.ndarray[Any, Any]:
+    """A one-dimensional array from an array, a list or a series of any kind, without copying where possible."""
+    if isinstance(values, np.ndarray):
+        return values
+    if isinstance(values, nw.Series):
+        return values.to_numpy()
+    if hasattr(values, "__array__") or type(values).__module__.split(".")[0] in BACKENDS:
+        return np.asarray(values)
+    if isinstance(values, Sequence) and not isinstance(values, str | bytes):
+        return _array_of(list(values))
+    raise DataError(f"Expected an array, a list or a column of a frame; got {type(values).__name__}.")
+
+
+def loaded(package: str) -> bool:
+    """Whether a package is already imported, so that asking what kind an object is costs nothing."""
+    return package in sys.modules
+
+
+def _array_of(values: list[Any]) -> np.ndarray[Any, Any]:
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {bool} or (kinds <= {int, float, bool} and bool not in kinds) or kinds <= {np.float64}:
+        if None in values:
+            return np.array([np.nan if value is None else value for value in values], dtype=float)
+        return np.array(values)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _plain(values: Sequence[Any] | np.ndarray[Any, Any]) -> Any:
+    """Object arrays as lists, so that each library infers its own dtype from the values."""
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        return values
+    items = list(values)
+    if all(item is None for item in items):
+        return np.full(len(items), np.nan)
+    kinds = {type(item) for item in items if item is not None}
+    if len(kinds) > 1 and not kinds <= {int, float, np.float64, np.int64}:
+        return [None if item is None else str(item) for item in items]
+    if kinds <= {int, float, np.float64, np.int64} and (None in items or len(kinds) > 1):
+        return np.array([np.nan if item is None else float(item) for item in items])
+    return items
+
+
+def _from_mapping(columns: Mapping[Any, Any]) -> nw.DataFrame[Any]:
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"The columns differ in length: {lengths}. Every column needs one value a row.")
+    return nw.from_native(
+        to_frame({str(name): to_numpy(values) for name, values in columns.items()}, default_backend()),
+        eager_only=True,
+    )
+
+
+def _refuse_repeated(frame: object) -> None:
+    names = getattr(frame, "column_names", None)
+    names = list(names) if names is not None else list(getattr(frame, "columns", ()))
+    repeated = [str(name) for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise DataError(
+            f"Column names must be unique; repeated: {', '.join(map(repr, repeated[:5]))}. Rename or drop one of each."
+        )

@@ -1,0 +1,57 @@
+"""What kind of values a column holds, and what kind of task a target asks for."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import narwhals.stable.v2 as nw
+
+from isonomia.errors import DataError
+
+Kind = Literal["numeric", "integer", "boolean", "category", "datetime"]
+Task = Literal["binary", "multiclass", "regression"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+TASKS: tuple[Task, ...] = get_args(Task)
+
+#: A whole-number target with at most this many values is read as classes; more make it a regression.
+MAX_INTEGER_CLASSES = 20
+#: A target of texts with more values than this is not a set of classes.
+MAX_CLASSES = 1000
+
+
+def kind_of(column: nw.Series[Any]) -> Kind:
+    """The kind of a column, from its dtype."""
+    dtype = column.dtype
+    if dtype == nw.Boolean:
+        return "boolean"
+    if dtype.is_integer():
+        return "integer"
+    if dtype.is_numeric():
+        return "numeric"
+    if dtype.is_temporal():
+        return "datetime"
+    return "category"
+
+
+def task_of(kind: Kind, n_values: int, *, name: str, whole: bool = False) -> Task:
+    """The task that a target of this kind, with this many distinct values, asks for.
+
+    `whole` says that the numbers of a float column are all whole (integers with gaps are read as floats).
+
+    >>> task_of("category", 2, name="income"), task_of("integer", 5, name="stars"), task_of("numeric", 900, name="pay")
+    ('binary', 'multiclass', 'regression')
+    """
+    if kind == "datetime":
+        raise DataError(f"The target '{name}' holds dates; a target must hold classes or numbers.")
+    if n_values == 2:
+        return "binary"
+    if kind == "numeric" and n_values > 2 and not whole:
+        return "regression"
+    if kind in ("integer", "numeric") and n_values > MAX_INTEGER_CLASSES:
+        return "regression"
+    if n_values > MAX_CLASSES:
+        raise DataError(
+            f"The target '{name}' has {n_values} different values, too many for classes (at most {MAX_CLASSES}). "
+            "Is it an identifier? Name the column that the model predicts."
+        )
+    return "multiclass" if n_values > 2 else "binary"

@@ -1,0 +1,100 @@
+"""Every error a user can meet.
+
+The tree::
+
+    IsonomiaError
+    ├── DataError              a table, a column or an array is not what it should be
+    ├── ModelError             a model cannot be loaded or does not answer as it should
+    │   └── UntrustedError     a model file would have to be trusted and was not
+    ├── SpecError              options or a spec are wrong (all problems together in `.problems`)
+    ├── NotApplicable          the question has no answer for this input; `.reason` says why
+    └── MissingExtraError      an optional package is needed; names its install command
+
+A message says what was found, what was expected and what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable, Sequence
+from types import ModuleType
+
+
+class IsonomiaError(Exception):
+    """Base of all errors raised on purpose by this package."""
+
+
+class DataError(IsonomiaError, ValueError):
+    """A table, a column or an array is not what it should be."""
+
+
+class ModelError(IsonomiaError):
+    """A model cannot be loaded, or does not answer as it should."""
+
+
+class UntrustedError(ModelError):
+    """A model file would have to be trusted to be loaded, and was not."""
+
+
+class SpecError(IsonomiaError, ValueError):
+    """Options or a spec are wrong; `problems` lists every one of them."""
+
+    def __init__(self, message: str, problems: Sequence[str] = ()) -> None:
+        self.problems = tuple(problems) or (message,)
+        super().__init__(message)
+
+
+class NotApplicable(IsonomiaError):  # noqa: N818  a statement, not a fault
+    """The question has no answer for this input.
+
+    >>> raise NotApplicable("there is no positive label in the group")
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.NotApplicable: there is no positive label in the group
+    """
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class MissingExtraError(IsonomiaError, ImportError):
+    """An optional package is needed and is not installed, or does not import."""
+
+
+def require(module: str, *, extra: str, purpose: str) -> ModuleType:
+    """Import an optional package, or say how to install it.
+
+    >>> require("no_such_package", extra="onnx", purpose="reading ONNX models")
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.MissingExtraError: reading ONNX models needs the package 'no_such_package', which could \
+not be imported (No module named 'no_such_package'). Install it with: pip install 'isonomia[onnx]'
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.split(".")[0]
+        raise MissingExtraError(
+            f"{purpose} needs the package '{package}', which could not be imported ({error}). "
+            f"Install it with: pip install 'isonomia[{extra}]'"
+        ) from error
+
+
+def close_to(word: object, choices: Iterable[object]) -> str:
+    """A sentence that names the nearest choices, or all of them when they are few.
+
+    >>> close_to("gendr", ["age", "gender"])
+    " Close to it: 'gender'."
+    >>> close_to("x", ["age", "gender"])
+    " There is: 'age', 'gender'."
+    """
+    names = [str(choice) for choice in choices]
+    near = difflib.get_close_matches(str(word), names, n=3, cutoff=0.6)
+    if near:
+        return " Close to it: " + ", ".join(f"'{name}'" for name in near) + "."
+    if not names:
+        return " There is none."
+    shown = ", ".join(f"'{name}'" for name in names[:12])
+    return f" There is: {shown}{', ...' if len(names) > 12 else ''}."

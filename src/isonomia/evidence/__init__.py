@@ -1,0 +1,36 @@
+"""How sure are we: estimates, intervals, tests, multiplicity, power; findings and results."""
+
+from isonomia.evidence.estimate import Estimate, finite
+from isonomia.evidence.finding import SEVERITIES, Finding, Severity, rank
+from isonomia.evidence.intervals import check_level, normal_quantile, percentile, wilson
+from isonomia.evidence.multiplicity import benjamini_hochberg, holm
+from isonomia.evidence.power import detectable_difference, detectable_mean_difference
+from isonomia.evidence.result import Picture, PictureKind, Result
+from isonomia.evidence.table import Format, Table, yes_no
+from isonomia.evidence.tests import normal_p, two_proportions, welch
+
+__all__ = [
+    "Estimate",
+    "Finding",
+    "Format",
+    "Picture",
+    "PictureKind",
+    "Result",
+    "SEVERITIES",
+    "Severity",
+    "Table",
+    "benjamini_hochberg",
+    "check_level",
+    "detectable_difference",
+    "detectable_mean_difference",
+    "finite",
+    "holm",
+    "normal_p",
+    "normal_quantile",
+    "percentile",
+    "rank",
+    "two_proportions",
+    "welch",
+    "wilson",
+    "yes_no",
+]

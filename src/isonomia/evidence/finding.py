@@ -1,0 +1,100 @@
+"""One statement worth reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from isonomia.evidence.estimate import Estimate, finite
+from isonomia.languages import Message
+
+#: critical: act on it; warning: look at it; notice: know it.
+Severity = Literal["critical", "warning", "notice"]
+SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "notice")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found, for whom, how many rows, how large, how sure.
+
+    Attributes
+    ----------
+    code : str
+        A stable name: the check and what it measured ("group_fairness.selection_rate").
+    severity : "critical", "warning" or "notice"
+    message : Message
+        The statement as a sentence.
+    who : mapping
+        The people it is about, as column and value; empty for everyone.
+    n : int
+        How many rows they are.
+    estimate : Estimate
+        The figure.
+    magnitude : float
+        How large, on one scale for all checks: 1 = just at the threshold that makes it worth telling, 2 = twice it.
+    p_value, p_adjusted : float, optional
+        The test behind it, and the same after adjusting over the whole run.
+    threshold : float, optional
+        The threshold the figure was held against.
+    reference : mapping
+        Whom they are compared with, as column and value.
+    advice : Message, optional
+        What to do next.
+    evidence : str
+        The table that shows it, as "check/table".
+    """
+
+    code: str
+    severity: Severity
+    message: Message
+    estimate: Estimate
+    who: Mapping[str, str] = field(default_factory=dict)
+    n: int = 0
+    magnitude: float = 1.0
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    threshold: float | None = None
+    reference: Mapping[str, str] = field(default_factory=dict)
+    advice: Message | None = None
+    evidence: str = ""
+
+    @property
+    def check(self) -> str:
+        """The check that found it."""
+        return self.code.split(".")[0]
+
+    @property
+    def sure(self) -> bool | None:
+        """Whether it stands after adjusting for all tests of the run, at 5%; None where there was no test."""
+        p = self.p_adjusted if self.p_adjusted is not None else self.p_value
+        return None if p is None else p < 0.05
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe."""
+        return {
+            "code": self.code,
+            "check": self.check,
+            "severity": self.severity,
+            "message": self.message.to_dict(),
+            "who": dict(self.who),
+            "reference": dict(self.reference),
+            "n": int(self.n),
+            "estimate": self.estimate.to_dict(),
+            "magnitude": finite(self.magnitude),
+            "p_value": finite(self.p_value),
+            "p_adjusted": finite(self.p_adjusted),
+            "threshold": finite(self.threshold),
+            "advice": None if self.advice is None else self.advice.to_dict(),
+            "evidence": self.evidence,
+        }
+
+
+def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings of all checks in one order: severity, whether it stands after adjusting, magnitude, rows."""
+
+    def key(finding: Finding) -> tuple[Any, ...]:
+        doubtful = {True: 0, None: 1, False: 2}[finding.sure]
+        return (SEVERITIES.index(finding.severity), doubtful, -finding.magnitude, -finding.n, finding.code)
+
+    return tuple(sorted(findings, key=key))

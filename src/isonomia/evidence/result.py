@@ -1,0 +1,103 @@
+"""What an examination returns: tables, pictures to be drawn of them, findings."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from isonomia.evidence.estimate import Estimate, finite
+from isonomia.evidence.finding import Finding
+from isonomia.evidence.table import Table
+from isonomia.languages import Message
+
+PictureKind = Literal["forest", "heatmap", "reliability", "confusion", "bars", "lines", "scatter", "histogram"]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture to be drawn of one table; `report.figures` draws it, a check never does.
+
+    `options` names the columns a kind of picture needs; `report.figures` documents them kind by kind.
+    """
+
+    kind: PictureKind
+    table: str
+    title: Message
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe."""
+        return {"kind": self.kind, "table": self.table, "title": self.title.text(), "options": dict(self.options)}
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of one examination.
+
+    Attributes
+    ----------
+    code : str
+        The examination's stable name.
+    title : Message
+        What it is called in a report.
+    tables : mapping of Table
+        By name; the first is the main one.
+    values : mapping
+        Headline figures: estimates, numbers or texts by name.
+    findings : tuple of Finding
+    pictures : tuple of Picture
+    notes : tuple of Message
+        What a reader has to know: what was left out, what is assumed.
+    """
+
+    code: str
+    title: Message
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    notes: tuple[Message, ...] = ()
+
+    @property
+    def table(self) -> Any:
+        """The main table as a frame of the kind the user gave."""
+        return next(iter(self.tables.values())).frame()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe; a missing number is null with a reason."""
+        return {
+            "code": self.code,
+            "title": self.title.text(),
+            "values": {name: _value(value) for name, value in self.values.items()},
+            "tables": {name: table.to_dict() for name, table in self.tables.items()},
+            "pictures": [picture.to_dict() for picture in self.pictures],
+            "findings": [finding.to_dict() for finding in self.findings],
+            "notes": [note.text() for note in self.notes],
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.title.text()}: tables {', '.join(self.tables)}; "
+            f"{len(self.findings)} finding{'' if len(self.findings) == 1 else 's'})"
+        )
+
+    def _repr_html_(self) -> str:
+        findings = "".join(f"<li>{html.escape(str(finding.message))}</li>" for finding in self.findings)
+        tables = "".join(table._repr_html_() for table in self.tables.values())
+        return f"<h3>{html.escape(self.title.text())}</h3><ul>{findings}</ul>{tables}"
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, Estimate):
+        return value.to_dict()
+    if isinstance(value, Message):
+        return value.text()
+    if isinstance(value, Mapping):
+        return {str(name): _value(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_value(item) for item in value]
+    if isinstance(value, str | bool | int | None):
+        return value
+    return finite(value)

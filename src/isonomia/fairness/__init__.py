@@ -1,0 +1,1 @@
+"""Is it even-handed: measures between groups of people."""

@@ -1,0 +1,5 @@
+"""How it is said: sentences in English and Portuguese, with numbers written as each language writes them."""
+
+from isonomia.languages.message import LANGUAGES, Language, Message, check_language, msg, translate
+
+__all__ = ["LANGUAGES", "Language", "Message", "check_language", "msg", "translate"]

@@ -1,0 +1,156 @@
+"""Sentences that can be said in every language of the report.
+
+A sentence is an English template with named gaps, and what goes into them. Where code writes ``msg("...")`` the
+template is a literal, and a catalog in ``languages/<locale>/<room>.po`` holds its translation; a test fails on any
+template that has none.
+"""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, get_args
+
+from isonomia.errors import SpecError, close_to
+
+Language = Literal["en", "pt-BR"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+
+
+@dataclass(frozen=True)
+class Message:
+    """A sentence with gaps and what goes into them.
+
+    Gaps take the formats ``pct`` (0.123 as 12.3%), ``points`` (0.123 as 12.3), ``num`` (three significant digits),
+    ``num4`` (four decimals), ``int`` (1,234), ``p`` (a p-value) and none (a text, or another message). A missing
+    number is written as a word.
+
+    Examples
+    --------
+    >>> gap = Message("{group}: {rate:pct} of {n:int}", {"group": "women", "rate": 0.1234, "n": 1500})
+    >>> gap.text(), gap.text("pt-BR")
+    ('women: 12.3% of 1,500', 'women: 12,3% of 1.500')
+    """
+
+    template: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    def text(self, language: str = "en", *, escape: Callable[[str], str] | None = None) -> str:
+        """The sentence in a language; `escape` is applied to every text that comes from data."""
+        return _Sentence(check_language(language), escape).vformat(translate(self.template, language), (), self.params)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The English text, the template and its parameters, for JSON."""
+        return {
+            "text": self.text(),
+            "template": self.template,
+            "params": {k: _plain(v) for k, v in self.params.items()},
+        }
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def msg(template: str, /, **params: Any) -> Message:
+    """A sentence to be translated; the template must be a literal so that the catalogs can be checked."""
+    return Message(template, params)
+
+
+def check_language(language: str) -> Language:
+    """The language under its usual spelling, or an error that lists what there is.
+
+    >>> check_language("pt_br")
+    'pt-BR'
+    """
+    wanted = language.replace("_", "-").lower()
+    for known in LANGUAGES:
+        if wanted in (known.lower(), known.split("-")[0].lower()):
+            return known
+    raise SpecError(f"There is no language {language!r}.{close_to(language, LANGUAGES)}")
+
+
+def translate(text: str, language: str = "en") -> str:
+    """A template in another language; the English one where the catalog has none."""
+    known = check_language(language)
+    return text if known == "en" else catalog(known).get(text, text)
+
+
+@cache
+def catalog(language: Language) -> Mapping[str, str]:
+    """All translations of one language, from its ``.po`` files."""
+    from babel.messages.pofile import read_po
+
+    table: dict[str, str] = {}
+    folder = files("isonomia.languages").joinpath(language.replace("-", "_"))
+    for path in sorted(folder.iterdir(), key=lambda item: item.name):
+        if path.name.endswith(".po"):
+            with path.open("rb") as stream:
+                entries = read_po(stream, locale=language.replace("-", "_"))
+            table |= {entry.id: entry.string for entry in entries if entry.id and entry.string}  # type: ignore[misc]
+    return table
+
+
+def write_number(value: float | None, style: str, language: str = "en") -> str:
+    """A number as a language writes it.
+
+    >>> write_number(1234.5678, "num"), write_number(0.00004, "p"), write_number(1234.5, "num", "pt-BR")
+    ('1,235', '< 0.0001', '1.234')
+    >>> write_number(None, "pct")
+    'not available'
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return translate("not available", language)
+    text = _STYLES[style](float(value)) if style in _STYLES else format(value, style)
+    return text.translate(_COMMAS) if check_language(language) == "pt-BR" else text
+
+
+def _significant(value: float) -> str:
+    if value == 0 or math.isinf(value):
+        return f"{value:g}"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{digits}f}" if digits <= 8 else f"{value:.2e}"
+
+
+_STYLES: dict[str, Callable[[float], str]] = {
+    "pct": lambda value: f"{100 * value:,.1f}%",
+    "points": lambda value: f"{100 * value:,.1f}",
+    "num": _significant,
+    "num4": lambda value: f"{value:,.4f}",
+    "int": lambda value: f"{value:,.0f}",
+    "p": lambda value: "< 0.0001" if value < 0.0001 else f"{value:.4f}",
+}
+_COMMAS = str.maketrans(",.", ".,")
+
+
+class _Sentence(string.Formatter):
+    """Fills the gaps of one sentence in one language."""
+
+    def __init__(self, language: Language, escape: Callable[[str], str] | None) -> None:
+        self.language = language
+        self.escape = escape or (lambda text: text)
+
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, str]:
+        return kwargs[field_name], field_name  # no attribute or item access from a template
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, Message):
+            return value.text(self.language, escape=self.escape)
+        if format_spec:
+            return write_number(value, format_spec, self.language)
+        return self.escape("—" if value is None else str(value))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Message):
+        return value.to_dict()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if hasattr(value, "item"):
+        return _plain(value.item())
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -1,0 +1,1 @@
+"""How good: the registry of metrics, on all tasks, with weights, direction and requirements."""

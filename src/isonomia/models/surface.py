@@ -1,0 +1,183 @@
+"""What a model said about a dataset: decisions, probabilities, scores or numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.data import Task, to_numpy
+from isonomia.errors import DataError
+
+SurfaceKind = Literal["label", "probability", "score", "continuous"]
+
+#: Rows of a probability table may miss 1 by this much (rounding to six decimals adds up over classes).
+SUM_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """What a model said, row by row.
+
+    Attributes
+    ----------
+    task : "binary", "multiclass" or "regression"
+    classes : tuple
+        The classes a code stands for. Binary: (negative, positive), so code 1 is always the positive, favourable
+        value. Empty for regression.
+    label : array of uint, optional
+        The decided class of each row, as a code.
+    probability : array of float, optional
+        Binary: (n,) probability of the positive class. Multiclass: (n, K), columns in the order of `classes`.
+    score : array of float, optional
+        Binary: (n,) a score that ranks rows and is no probability.
+    continuous : array of float, optional
+        Regression: (n,) the predicted number.
+    threshold : float
+        Binary: where the decision cuts the probability (or the score).
+
+    Examples
+    --------
+    >>> surface = Surface.of_probabilities([0.2, 0.9], classes=("no", "yes"))
+    >>> surface.kinds, surface.label.tolist()
+    (('label', 'probability'), [0, 1])
+    """
+
+    task: Task
+    classes: tuple[Any, ...] = ()
+    label: NDArray[Any] | None = None
+    probability: NDArray[np.float64] | None = None
+    score: NDArray[np.float64] | None = None
+    continuous: NDArray[np.float64] | None = None
+    threshold: float = 0.5
+
+    @property
+    def kinds(self) -> tuple[SurfaceKind, ...]:
+        """What was predicted."""
+        names: tuple[SurfaceKind, ...] = ("label", "probability", "score", "continuous")
+        return tuple(name for name in names if getattr(self, name) is not None)
+
+    def __len__(self) -> int:
+        for name in self.kinds:
+            return len(getattr(self, name))
+        return 0
+
+    def take(self, rows: NDArray[Any]) -> Surface:
+        """What was said about some of the rows."""
+        parts = {name: getattr(self, name)[rows] for name in self.kinds}
+        return Surface(self.task, self.classes, threshold=self.threshold, **parts)
+
+    @classmethod
+    def of_labels(cls, labels: Any, *, classes: Sequence[Any], task: Task | None = None) -> Surface:
+        """Decisions given as values of `classes`."""
+        kind: Task = task or ("binary" if len(classes) == 2 else "multiclass")
+        return cls(kind, tuple(classes), label=encode_labels(labels, classes, what="predictions"))
+
+    @classmethod
+    def of_probabilities(
+        cls, probability: Any, *, classes: Sequence[Any], threshold: float = 0.5, labels: Any = None
+    ) -> Surface:
+        """Probabilities: (n,) or (n, 2) for two classes, (n, K) for more; decisions follow unless given."""
+        table = check_probabilities(probability, len(classes))
+        decided = None if labels is None else encode_labels(labels, classes, what="predictions")
+        if table.ndim == 1:
+            label = (table >= threshold).astype(np.uint8) if decided is None else decided
+            return cls("binary", tuple(classes), label=label, probability=table, threshold=threshold)
+        label = table.argmax(axis=1).astype(np.min_scalar_type(len(classes))) if decided is None else decided
+        return cls("multiclass", tuple(classes), label=label, probability=table)
+
+    @classmethod
+    def of_scores(cls, score: Any, *, classes: Sequence[Any], threshold: float = 0.0, labels: Any = None) -> Surface:
+        """Scores that rank rows; a score of at least `threshold` is a positive decision unless decisions are given."""
+        values = finite_numbers(score, what="scores")
+        label = (values >= threshold).astype(np.uint8)
+        if labels is not None:
+            label = encode_labels(labels, classes, what="predictions")
+        return cls("binary", tuple(classes), label=label, score=values, threshold=threshold)
+
+    @classmethod
+    def of_numbers(cls, continuous: Any) -> Surface:
+        """Predicted numbers of a regression."""
+        return cls("regression", continuous=finite_numbers(continuous, what="predictions"))
+
+
+def finite_numbers(values: Any, *, what: str) -> NDArray[np.float64]:
+    """Numbers of one dimension, none of them missing or infinite."""
+    array = to_numpy(values)
+    try:
+        numbers = array.astype(float)
+    except (TypeError, ValueError):
+        raise DataError(f"The {what} must be numbers; got values such as {array.ravel()[0]!r}.") from None
+    if numbers.ndim != 1:
+        raise DataError(f"The {what} must have one dimension; got an array of shape {numbers.shape}.")
+    bad = ~np.isfinite(numbers)
+    if bad.any():
+        raise DataError(
+            f"{int(bad.sum())} of {numbers.size} {what} are missing or infinite (the first at row "
+            f"{int(np.flatnonzero(bad)[0])}). Drop these rows, or repair the model."
+        )
+    return numbers
+
+
+def check_probabilities(probability: Any, n_classes: int) -> NDArray[np.float64]:
+    """Probabilities as (n,) for two classes or (n, K) for more; values in [0, 1], rows that sum to 1."""
+    table = np.asarray(to_numpy(probability), dtype=float)
+    if table.ndim == 2 and table.shape[1] == 1:
+        table = table[:, 0]
+    if table.ndim not in (1, 2) or (table.ndim == 1 and n_classes != 2):
+        raise DataError(
+            f"Probabilities of {n_classes} classes must have shape (n, {n_classes}); got {np.shape(table)}."
+        )
+    if table.ndim == 2 and table.shape[1] != n_classes:
+        raise DataError(f"There are {n_classes} classes, but {table.shape[1]} columns of probabilities.")
+    if not np.isfinite(table).all():
+        raise DataError(f"{int((~np.isfinite(table)).sum())} probabilities are missing or infinite.")
+    outside = (table < 0) | (table > 1)
+    if outside.any():
+        raise DataError(
+            f"Probabilities must lie in [0, 1]; {int(outside.sum())} do not (for example "
+            f"{float(table[outside][0]):g}). If these are scores, give them as scores."
+        )
+    if table.ndim == 2:
+        off = np.abs(table.sum(axis=1) - 1) > SUM_TOLERANCE
+        if off.any():
+            raise DataError(
+                f"The probabilities of a row must sum to 1; {int(off.sum())} rows do not (row "
+                f"{int(np.flatnonzero(off)[0])} sums to {float(table[off][0].sum()):g})."
+            )
+        if n_classes == 2:
+            return np.ascontiguousarray(table[:, 1])
+    return table
+
+
+def encode_labels(labels: Any, classes: Sequence[Any], *, what: str) -> NDArray[Any]:
+    """Codes of labels in the order of `classes`; every label must be one of them.
+
+    >>> encode_labels(["yes", "no", "yes"], ("no", "yes"), what="predictions").tolist()
+    [1, 0, 1]
+    """
+    column = Codes.encode(labels, name=what)
+    if column.missing is not None:
+        raise DataError(
+            f"{int(column.counts()[-1])} of {len(column)} {what} are missing. Drop these rows, or fill them."
+        )
+    known = Codes("", np.empty(0, dtype=np.uint8), tuple(classes))
+    places = [known.code_of(label) for label in column.labels]
+    strange = [label for label, place in zip(column.labels, places, strict=True) if place is None]
+    if strange:
+        raise DataError(
+            f"The {what} must be among {', '.join(map(repr, classes[:8]))}; got "
+            f"{', '.join(map(repr, strange[:5]))}{', ...' if len(strange) > 5 else ''}.{_looks_like_scores(strange)}"
+        )
+    table = np.array([place or 0 for place in places], dtype=np.min_scalar_type(max(len(classes) - 1, 1)))
+    return table[column.codes]
+
+
+def _looks_like_scores(values: Sequence[Any]) -> str:
+    if all(isinstance(value, float) for value in values):
+        return " These look like scores, not decisions: give them as scores (score=...), or cut them at a threshold."
+    return ""

@@ -1,0 +1,83 @@
+"""One registry a kind of thing: metrics, checks, methods, scenarios, perturbers.
+
+An entry is a frozen description with an `id` and a one-line `purpose`. Another package adds its own through an
+entry point in the group ``isonomia.<kind>``; it is loaded the first time the registry is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from typing import Generic, Protocol, TypeVar
+
+from isonomia.errors import SpecError, close_to
+
+
+class Entry(Protocol):
+    """What a registry holds."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def purpose(self) -> str: ...
+
+
+T = TypeVar("T", bound=Entry)
+
+
+class Registry(Generic[T]):
+    """Named entries of one kind, in the order they were added.
+
+    Parameters
+    ----------
+    kind : str
+        The word for one entry in messages ("metric"); entry points are read from ``isonomia.<kind>s``.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._entries: dict[str, T] = {}
+        self._plugins_loaded = False
+
+    def add(self, entry: T) -> T:
+        """Put an entry in; its id must be new."""
+        if entry.id in self._entries:
+            raise SpecError(f"The {self.kind} '{entry.id}' is registered already; choose another id.")
+        self._entries[entry.id] = entry
+        return entry
+
+    def __getitem__(self, entry_id: str) -> T:
+        self._load_plugins()
+        try:
+            return self._entries[entry_id]
+        except KeyError:
+            raise SpecError(
+                f"There is no {self.kind} called {entry_id!r}.{close_to(entry_id, self._entries)}"
+            ) from None
+
+    def __contains__(self, entry_id: object) -> bool:
+        self._load_plugins()
+        return entry_id in self._entries
+
+    def __iter__(self) -> Iterator[T]:
+        self._load_plugins()
+        return iter(tuple(self._entries.values()))
+
+    def __len__(self) -> int:
+        self._load_plugins()
+        return len(self._entries)
+
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all entries, in the order they were added."""
+        self._load_plugins()
+        return tuple(self._entries)
+
+    def _load_plugins(self) -> None:
+        if self._plugins_loaded:
+            return
+        self._plugins_loaded = True
+        for point in entry_points(group=f"isonomia.{self.kind}s"):
+            entry = point.load()
+            if entry.id not in self._entries:
+                self.add(entry)
