@@ -1,0 +1,73 @@
+"""What every room's tests share: real data, kinds of frames, no network, steady chance."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "isonomia", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("isonomia")
+
+MakeFrame = Callable[[Mapping[str, Any]], Any]
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of public datasets: `$ISONOMIA_DATA`, else `shared/data` beside the repository or above it."""
+    tried = [above / "shared" / "data" for above in Path(__file__).resolve().parents[2:4]]
+    if os.environ.get("ISONOMIA_DATA"):
+        tried.insert(0, Path(os.environ["ISONOMIA_DATA"]).expanduser())
+    for folder in tried:
+        if (folder / "adult.csv.gz").is_file():
+            return folder
+    pytest.skip("no folder of public datasets; set ISONOMIA_DATA to one (looked in " + ", ".join(map(str, tried)) + ")")
+
+
+@pytest.fixture(params=["pandas", "polars", "pyarrow", "dict"])
+def frame_kind(request: pytest.FixtureRequest) -> MakeFrame:
+    """A constructor from columns to one kind of table; a test that asks for it runs once a kind."""
+    return _constructor(request.param)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """A generator that starts from the same seed in every test."""
+    return np.random.default_rng(20240229)
+
+
+@pytest.fixture(autouse=True)
+def _no_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse connections over the internet protocols, unless the test is marked `socket` or `browser`."""
+    if request.node.get_closest_marker("socket") or request.node.get_closest_marker("browser"):
+        return
+    for name in ("connect", "connect_ex", "sendto"):
+        monkeypatch.setattr(socket.socket, name, _guarded(getattr(socket.socket, name)))
+
+
+def _guarded(call: Callable[..., Any]) -> Callable[..., Any]:
+    def refuse(self: socket.socket, *args: Any) -> Any:
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            raise RuntimeError(f"a test tried to reach {args[-1]!r}; mark it `socket` if it must")
+        return call(self, *args)
+
+    return refuse
+
+
+def _constructor(kind: str) -> MakeFrame:
+    if kind == "dict":
+        return dict
+    library = pytest.importorskip(kind)
+    if kind == "pyarrow":
+        return lambda columns: library.table(
+            {name: library.array(values, from_pandas=True) for name, values in columns.items()}
+        )
+    return lambda columns: library.DataFrame(dict(columns))
