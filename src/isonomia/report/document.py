@@ -1,0 +1,226 @@
+"""The document: everything a report shows, as an immutable description.
+
+An audit builds one `Document`; `to_json`, `to_markdown`, `to_html` and `summary` only show it. Nothing is computed in
+between: what a number is, and what a verdict is, was decided before the document was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from isonomia.errors import SpecError, close_to
+from isonomia.evidence import Estimate, Finding, Result, Severity
+from isonomia.languages import Message, msg
+
+#: What a policy says of the subject.
+VerdictOutcome = Literal["meets", "exceeds", "not_enough_evidence", "not_applicable"]
+#: How a check ended: with findings, without, without an answer, left out on purpose, or with an error.
+SectionOutcome = Literal["issue", "passed", "not_applicable", "skipped", "failed"]
+#: On which side of its threshold a criterion's figure has to be.
+Side = Literal["at_least", "at_most", "between"]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One line of a policy, held against one figure.
+
+    Attributes
+    ----------
+    name : Message or str
+        What is asked ("selection rate ratio").
+    outcome : "meets", "exceeds", "not_enough_evidence" or "not_applicable"
+    estimate : Estimate
+        The figure; one without a value says why in its note.
+    threshold : float, optional
+        What the figure is held against; for ``side="between"`` the lower end, with the upper end in `upper`.
+    side : "at_least", "at_most" or "between"
+    upper : float, optional
+    who, reference : mapping
+        The people it is about and whom they are compared with, as column and value.
+    citation : str
+        Where the threshold comes from ("29 CFR 1607.4(D)").
+    reason : Message or str, optional
+        Why there is not enough evidence, or why it does not apply.
+    """
+
+    name: Message | str
+    outcome: VerdictOutcome
+    estimate: Estimate
+    threshold: float | None = None
+    side: Side = "at_most"
+    upper: float | None = None
+    who: Mapping[str, str] = field(default_factory=dict)
+    reference: Mapping[str, str] = field(default_factory=dict)
+    citation: str = ""
+    reason: Message | str | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("outcome", self.outcome, get_args(VerdictOutcome))
+        check_choice("side", self.side, get_args(Side))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a named policy says of the subject.
+
+    Attributes
+    ----------
+    outcome : "meets", "exceeds", "not_enough_evidence" or "not_applicable"
+    policy : str
+        The policy's stable name ("eeoc").
+    title : Message or str
+        What it is called.
+    source : str
+        The law, guideline or file its thresholds come from.
+    criteria : tuple of Criterion
+    reason : Message or str, optional
+        The outcome as a sentence.
+    """
+
+    outcome: VerdictOutcome
+    policy: str
+    title: Message | str
+    source: str = ""
+    criteria: tuple[Criterion, ...] = ()
+    reason: Message | str | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("outcome", self.outcome, get_args(VerdictOutcome))
+
+
+@dataclass(frozen=True)
+class Section:
+    """One check of the audit and how it ended.
+
+    Attributes
+    ----------
+    code : str
+        The check's stable name; the same as ``result.code`` where there is a result.
+    title : Message
+    purpose : Message
+        The question it answers, in a sentence.
+    outcome : "issue", "passed", "not_applicable", "skipped" or "failed"
+    result : Result, optional
+        What it returned; None where it did not run or did not end.
+    reason : Message or str, optional
+        Why it has no answer, was left out or failed; needed for those three outcomes.
+    seconds : float
+        How long it took.
+    """
+
+    code: str
+    title: Message
+    purpose: Message
+    outcome: SectionOutcome
+    result: Result | None = None
+    reason: Message | str | None = None
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_choice("outcome", self.outcome, get_args(SectionOutcome))
+        if self.outcome in ("not_applicable", "skipped", "failed") and not self.reason:
+            raise SpecError(f"A check that ended as {self.outcome!r} needs a reason; {self.code!r} has none.")
+
+
+@dataclass(frozen=True)
+class Document:
+    """Everything a report shows.
+
+    Attributes
+    ----------
+    title : Message or str
+    subject : mapping
+        What was examined, in the order it is to be shown. Known keys get a heading in the reader's language: dataset,
+        rows, target, positive, protected, privileged, weight, time, prediction, score, model, trusted, task, source;
+        others are headed by their name. Values are texts, numbers, truth values, messages, lists or mappings of them.
+    sections : tuple of Section
+        The checks, in the order they are to be read.
+    findings : tuple of Finding
+        Of all checks, ranked (`evidence.rank`), p-values adjusted over the whole run.
+    balance_sheet : Result, optional
+        Rows used, missing protected values, groups too small, cells empty.
+    verdict : Verdict, optional
+        None where no policy was given.
+    fingerprint : mapping
+        What makes the run repeatable: hashes of data and spec, the seed, versions of the packages.
+    created : str
+        ISO 8601 time.
+    timings : mapping
+        Seconds by step; the checks' own seconds are added under their codes.
+
+    Examples
+    --------
+    >>> document = Document(msg("Audit"), {"dataset": "adult", "rows": 48842})
+    >>> document.counts
+    {'issue': 0, 'passed': 0, 'not_applicable': 0, 'skipped': 0, 'failed': 0}
+    """
+
+    title: Message | str
+    subject: Mapping[str, Any]
+    sections: tuple[Section, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    balance_sheet: Result | None = None
+    verdict: Verdict | None = None
+    fingerprint: Mapping[str, Any] = field(default_factory=dict)
+    created: str = ""
+    timings: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        codes = [section.code for section in self.sections]
+        twice = sorted({code for code in codes if codes.count(code) > 1})
+        if twice:
+            raise SpecError(f"Each section of a document needs a code of its own; {twice} came more than once.")
+
+    def __getitem__(self, code: str) -> Section:
+        for section in self.sections:
+            if section.code == code:
+                return section
+        raise SpecError(f"There is no section {code!r}.{close_to(code, [section.code for section in self.sections])}")
+
+    @property
+    def counts(self) -> dict[SectionOutcome, int]:
+        """How many checks ended in which way."""
+        outcomes = [section.outcome for section in self.sections]
+        return {outcome: outcomes.count(outcome) for outcome in get_args(SectionOutcome)}
+
+    @property
+    def severities(self) -> dict[Severity, int]:
+        """How many findings are of which severity, the worst first."""
+        grades = [finding.severity for finding in self.findings]
+        return {grade: grades.count(grade) for grade in get_args(Severity)}
+
+    @property
+    def assessment(self) -> Message:
+        """The whole report in one sentence: what the checks found. It is not the verdict of a policy."""
+        counts, grades = self.counts, self.severities
+        ran = counts["issue"] + counts["passed"]
+        if not ran:
+            return msg("No check could be run, so nothing can be said about the model.")
+        if not self.findings:
+            return msg("{ran:int} checks ran and none of them found an issue.", ran=ran)
+        return msg(
+            "{ran:int} checks ran and {issues:int} of them found issues: {critical:int} critical findings, "
+            "{warning:int} warnings, {notice:int} notices.",
+            ran=ran,
+            issues=counts["issue"],
+            **grades,
+        )
+
+
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """An error that lists the choices where a value is none of them."""
+    if value not in choices:
+        raise SpecError(f"`{name}` must be one of {list(choices)}; got {value!r}.")
+
+
+def said(text: Message | str | None, language: str = "en") -> str:
+    """A message in a language, a text as it is, nothing for None.
+
+    >>> said(msg("yes"), "pt-BR"), said("a name"), said(None)
+    ('sim', 'a name', '')
+    """
+    if text is None:
+        return ""
+    return text.text(language) if isinstance(text, Message) else str(text)
