@@ -105,7 +105,7 @@ class Codes:
 
     def counts(self) -> NDArray[np.int64]:
         """How many rows have each code."""
-        return np.bincount(self.codes, minlength=self.size)
+        return count_codes(self.codes, self.size)
 
     def code_of(self, value: Any) -> int | None:
         """The code of a value: equal, or written the same way; None where there is no such value."""
@@ -283,34 +283,37 @@ def _from_hashed(codes: NDArray[Any], labels: Any) -> tuple[CodeArray, tuple[Any
     """Codes in order of appearance (-1 = missing) -> codes in the order of the labels, used ones only."""
     values = [item.item() if isinstance(item, np.generic) else item for item in labels]
     order = sorted(range(len(values)), key=lambda index: _rank(values[index]))
-    rank = np.empty(len(values) + 1, dtype=np.int64)
-    rank[order] = np.arange(len(values))
-    rank[-1] = len(values)  # where code -1 lands
-    dtype = smallest(len(values) + 1)
-    in_order = (rank[:-1] == np.arange(len(values))).all()
-    if in_order and codes.dtype.itemsize == dtype.itemsize and codes.size and codes.min() >= 0:
-        sorted_codes = codes.view(dtype)
-    else:
-        sorted_codes = rank.astype(dtype)[codes]
-    return _compact(sorted_codes, (*[values[index] for index in order], None))
+    has_missing = bool(codes.size) and int(codes.min()) < 0
+    in_order = [values[index] for index in order]
+    dtype = smallest(len(values) + has_missing)
+    if order == list(range(len(values))) and not has_missing:
+        return _compact(codes.astype(dtype, copy=False), in_order)
+    table = np.empty(len(values) + 1, dtype=dtype)
+    table[order] = np.arange(len(values))
+    if has_missing:
+        table[-1] = len(values)  # where code -1 lands
+        in_order.append(None)
+    return _compact(table[codes], in_order)
 
 
 def _compact(codes: CodeArray, labels: Sequence[Any]) -> tuple[CodeArray, tuple[Any, ...]]:
-    """Drop labels that no row has; the array itself is kept when all that are dropped come last."""
-    counts = np.bincount(codes, minlength=len(labels)) if codes.size < _CHUNK else _counts(codes, len(labels))
-    used = np.flatnonzero(counts)
+    """Drop labels that no row has."""
+    if np.bincount(codes[:_GLANCE], minlength=len(labels)).all():  # the first rows show them all: the usual case
+        return codes, tuple(labels)
+    used = np.flatnonzero(count_codes(codes, len(labels)))
     kept = tuple(labels[index] for index in used.tolist())
-    if used.size and int(used[-1]) == used.size - 1:
-        return codes.astype(smallest(used.size), copy=False), kept
     table = np.zeros(len(labels), dtype=smallest(used.size))
     table[used] = np.arange(used.size)
     return table[codes], kept
 
 
+#: How many rows are looked at before the whole column is searched for labels that no row has.
+_GLANCE = 4096
 _CHUNK = 1 << 16
 
 
-def _counts(codes: CodeArray, size: int) -> NDArray[np.int64]:
+def count_codes(codes: CodeArray, size: int) -> NDArray[np.int64]:
+    """How many rows have each code, in chunks that stay in the cache."""
     total = np.zeros(size, dtype=np.int64)
     for start in range(0, codes.size, _CHUNK):
         total += np.bincount(codes[start : start + _CHUNK], minlength=size)

@@ -3,7 +3,7 @@
 from isonomia.data.bands import Bands
 from isonomia.data.dataset import Dataset, Missing, Roles
 from isonomia.data.frames import Backend, backend_of, default_backend, to_frame, to_numpy, wrap
-from isonomia.data.schema import Kind, Task, kind_of, task_of
+from isonomia.data.schema import Kind, Task, kind_of, kind_of_values, task_of
 
 __all__ = [
     "Backend",
@@ -16,6 +16,7 @@ __all__ = [
     "backend_of",
     "default_backend",
     "kind_of",
+    "kind_of_values",
     "task_of",
     "to_frame",
     "to_numpy",

@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 import narwhals.stable.v2 as nw
 
+from isonomia.data.frames import to_numpy
 from isonomia.errors import DataError
 
 Kind = Literal["numeric", "integer", "boolean", "category", "datetime"]
@@ -31,6 +32,20 @@ def kind_of(column: nw.Series[Any]) -> Kind:
     if dtype.is_temporal():
         return "datetime"
     return "category"
+
+
+def kind_of_values(values: Any) -> Kind:
+    """The kind of an array, a list or a column of any frame.
+
+    >>> kind_of_values([1.5, 2]), kind_of_values(["a"])
+    ('numeric', 'category')
+    """
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return kind_of(series)
+    kind = to_numpy(values).dtype.kind
+    kinds: dict[str, Kind] = {"b": "boolean", "i": "integer", "u": "integer", "f": "numeric", "M": "datetime"}
+    return kinds.get(kind, "category")
 
 
 def task_of(kind: Kind, n_values: int, *, name: str, whole: bool = False) -> Task:

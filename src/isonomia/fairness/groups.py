@@ -1,0 +1,238 @@
+"""Who is compared with whom: protected attributes as cells, and cells as groups and reference groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes, composite
+from isonomia.data import Dataset, Missing
+from isonomia.errors import DataError, SpecError, close_to
+
+By = Literal["intersection", "each", "all"]
+
+#: More groups than this are not groups any more: an identifier was given, or numbers without bands.
+MAX_GROUPS = 5000
+#: Intersections of more attributes than this are not formed unless they are all the attributes there are.
+MAX_ORDER = 3
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that share values of some attributes.
+
+    `attributes` maps each attribute that defines the group to the label of its value; `control` likewise for the
+    factors that comparisons are held fixed on.
+    """
+
+    attributes: Mapping[str, Any]
+    texts: Mapping[str, str]
+    control: Mapping[str, str]
+    cells: NDArray[np.intp]
+
+    @property
+    def name(self) -> str:
+        """The group as a person reads it: "sex=Female, race=Black"."""
+        return ", ".join(f"{name}={text}" for name, text in self.texts.items())
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """The attributes that define it."""
+        return tuple(self.attributes)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """All groups of an examination, over cells that do not overlap.
+
+    Attributes
+    ----------
+    columns : tuple of Codes
+        The protected attributes.
+    control : tuple of Codes
+        Factors that comparisons are held fixed on.
+    rows : array of bool or None
+        The rows that take part; None for all.
+    groups : tuple of Group
+    """
+
+    columns: tuple[Codes, ...]
+    control: tuple[Codes, ...]
+    cells: Codes
+    groups: tuple[Group, ...]
+    rows: NDArray[np.bool_] | None = None
+    n_missing: int = 0
+
+    @cached_property
+    def membership(self) -> NDArray[np.float64]:
+        """Cells x groups: 1 where a cell belongs to a group."""
+        return self.indicator([group.cells for group in self.groups])
+
+    def indicator(self, cell_sets: Sequence[NDArray[np.intp]]) -> NDArray[np.float64]:
+        """Cells x sets: 1 where a cell belongs to a set."""
+        table = np.zeros((self.cells.size, len(cell_sets)))
+        for index, cells in enumerate(cell_sets):
+            table[cells, index] = 1.0
+        return table
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The protected attributes."""
+        return tuple(column.name for column in self.columns)
+
+
+def read_attributes(given: Any, *, what: str = "sensitive_features", length: int | None = None) -> tuple[Codes, ...]:
+    """Protected attributes from a column, a frame, a mapping, a 2-D array or a list of columns."""
+    columns = _named_columns(given, what)
+    if not columns:
+        raise DataError(f"`{what}` must hold at least one attribute.")
+    encoded = tuple(
+        values if isinstance(values, Codes) else Codes.encode(values, name=name) for name, values in columns.items()
+    )
+    for column in encoded:
+        if length is not None and len(column) != length:
+            raise DataError(f"`{what}` has {len(column)} rows in '{column.name}', but there are {length} predictions.")
+        if column.size > MAX_GROUPS:
+            raise DataError(
+                f"'{column.name}' has {column.size:,} different values, too many for groups (at most {MAX_GROUPS:,}). "
+                "Is it an identifier? Numbers can be cut into bands."
+            )
+    return encoded
+
+
+def dataset_attributes(data: Dataset) -> tuple[Codes, ...]:
+    """The protected attributes of a dataset, numeric ones in their bands."""
+    out = []
+    for name in data.protected:
+        bands = data.roles.bands.get(name)
+        values = data.column(name)
+        out.append(
+            Codes.encode(values, name=name) if bands is None else Codes.bands(values.to_numpy(), bands, name=name)
+        )
+    return tuple(out)
+
+
+def form_groups(
+    columns: Sequence[Codes],
+    *,
+    control: Sequence[Codes] = (),
+    by: By | Sequence[Sequence[str]] = "intersection",
+    missing: Missing = "group",
+) -> Groups:
+    """Cells of all attributes together, and the groups asked for as unions of cells.
+
+    Parameters
+    ----------
+    by : "intersection", "each", "all" or a list of lists of names
+        Groups of all attributes together; of each attribute alone; of every combination (up to three attributes); or
+        of the combinations named.
+    missing : "group", "exclude" or "error"
+        What happens to rows whose protected value is missing.
+    """
+    rows, n_missing = _handle_missing(columns, missing)
+    if rows is not None:
+        columns = [column.take(rows).observed() for column in columns]
+        control = [column.take(rows).observed() for column in control]
+    everything = [*control, *columns]
+    cells = composite(everything)
+    if cells.size > MAX_GROUPS:
+        raise DataError(
+            f"{' x '.join(column.name for column in everything)} makes {cells.size:,} groups (at most {MAX_GROUPS:,}). "
+            "Take fewer attributes together, or merge rare values."
+        )
+    groups: list[Group] = []
+    for names in combinations_of([column.name for column in columns], by):
+        groups += _groups_by(names, columns, control, cells)
+    return Groups(tuple(columns), tuple(control), cells, tuple(groups), rows, n_missing)
+
+
+def combinations_of(names: Sequence[str], by: By | Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """The combinations of attributes to form groups by.
+
+    >>> combinations_of(["sex", "race"], "all")
+    [('sex',), ('race',), ('sex', 'race')]
+    """
+    if by == "intersection":
+        return [tuple(names)]
+    if by == "each":
+        return [(name,) for name in names]
+    if by == "all":
+        return [c for size in range(1, min(len(names), MAX_ORDER) + 1) for c in combinations(names, size)]
+    if isinstance(by, str):
+        raise SpecError(f"`by` must be 'intersection', 'each', 'all' or lists of attribute names; got {by!r}.")
+    wanted = [tuple(part) if not isinstance(part, str) else (part,) for part in by]
+    for part in wanted:
+        for name in part:
+            if name not in names:
+                raise SpecError(f"`by` names {name!r}, which is not among the attributes.{close_to(name, names)}")
+    return wanted
+
+
+def _groups_by(names: tuple[str, ...], columns: Sequence[Codes], control: Sequence[Codes], cells: Codes) -> list[Group]:
+    everything = [*control, *columns]
+    positions = [i for i, column in enumerate(everything) if i < len(control) or column.name in names]
+    texts = [dict(zip(column.labels, column.texts, strict=True)) for column in everything]
+    members: dict[tuple[Any, ...], list[int]] = {}
+    for index, label in enumerate(cells.labels):
+        members.setdefault(tuple(label[i] for i in positions), []).append(index)
+    groups = []
+    for key, indices in members.items():
+        parts = dict(zip(positions, key, strict=True))
+        held = {everything[i].name: texts[i][value] for i, value in parts.items() if i < len(control)}
+        own = {everything[i].name: value for i, value in parts.items() if i >= len(control)}
+        said = {everything[i].name: texts[i][value] for i, value in parts.items() if i >= len(control)}
+        groups.append(Group(own, said, held, np.array(indices)))
+    return groups
+
+
+def _handle_missing(columns: Sequence[Codes], missing: Missing) -> tuple[NDArray[np.bool_] | None, int]:
+    absent = [column.codes == column.missing for column in columns if column.missing is not None]
+    if not absent:
+        return None, 0
+    any_absent: NDArray[np.bool_] = np.logical_or.reduce(absent)
+    n_missing = int(any_absent.sum())
+    if missing == "group":
+        return None, n_missing
+    if missing == "error":
+        names = ", ".join(column.name for column in columns if column.missing is not None)
+        raise DataError(
+            f"{n_missing} rows have a missing protected value ({names}). Fill them, or pass missing='group' to "
+            "keep them as a group of their own, or missing='exclude' to leave them out."
+        )
+    if missing != "exclude":
+        raise SpecError(f"`missing` must be 'group', 'exclude' or 'error'; got {missing!r}.")
+    if any_absent.all():
+        raise DataError("Every row has a missing protected value; nothing is left to compare.")
+    return ~any_absent, n_missing
+
+
+def _named_columns(given: Any, what: str) -> dict[str, Any]:
+    if isinstance(given, Codes):
+        return {given.name: given}
+    if isinstance(given, Mapping):
+        return {str(name): values for name, values in given.items()}
+    if isinstance(given, tuple | list) and given and all(isinstance(item, Codes) for item in given):
+        return {item.name: item for item in given}
+    if isinstance(given, np.ndarray):
+        if given.ndim == 1:
+            return {"group": given}
+        if given.ndim == 2:
+            return {f"group_{i + 1}": given[:, i] for i in range(given.shape[1])}
+        raise DataError(f"`{what}` must have one or two dimensions; got an array of shape {given.shape}.")
+    if isinstance(given, tuple | list):
+        return {"group": given}
+    wrapped = nw.from_native(given, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(wrapped, nw.Series):
+        return {wrapped.name or "group": given}
+    if isinstance(wrapped, nw.DataFrame):
+        return {name: wrapped[name] for name in wrapped.columns}
+    raise DataError(
+        f"`{what}` must be a column, a frame, a mapping of columns or an array; got {type(given).__name__}."
+    )
