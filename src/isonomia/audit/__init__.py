@@ -1,1 +1,3 @@
 """What did we find: specs, checks, policies, verdicts."""
+
+__all__: list[str] = []

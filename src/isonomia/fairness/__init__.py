@@ -1,1 +1,3 @@
 """Is it even-handed: measures between groups of people."""
+
+__all__: list[str] = []

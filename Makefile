@@ -1,0 +1,70 @@
+# Two commands matter: `make demo` and `make test`. Both set up what they need in .venv.
+# Needed on the machine: Python 3.11 or newer with venv, pip, make, git.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+JOBS   ?= 2
+OUT    ?= out/demo
+VENV   := .venv
+PEERS  := .venv-peers
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types coverage bench exports clean
+
+help: ## what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(BIN)/python:
+	@echo "== Python environment in $(VENV)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Isonomia needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version). Try: make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	@echo "== Installing Isonomia"
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
+	@echo "== Installing Isonomia with what its tests need (some minutes the first time)"
+	@$(PIP) --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(PEERS)/.installed: benchmarks/peers/requirements.txt
+	@echo "== Installing the libraries Isonomia is compared with, in $(PEERS)"
+	@$(PYTHON) -m venv $(PEERS)
+	@$(PEERS)/bin/python -m pip install -qq --disable-pip-version-check --requirement $<
+	@touch $@
+
+demo: $(VENV)/.installed ## make a dataset with known bias, train a model, audit it: out/demo/report.html
+	@$(BIN)/isonomia demo --out $(OUT)
+
+test: lint types ## everything that guards a change: style, types, architecture, tests
+	@echo "== Tests"
+	@if .ci/chromium; then $(BIN)/python -m pytest -q -n $(JOBS); \
+	else $(BIN)/python -m pytest -q -n $(JOBS) -m 'not browser'; fi
+
+lint: $(VENV)/.installed-dev ## style and the direction of imports
+	@echo "== Style"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet . || { echo "Not formatted; run: $(BIN)/ruff format ."; exit 1; }
+	@echo "== Imports go up the house only"
+	@$(BIN)/lint-imports --no-logo
+
+types: $(VENV)/.installed-dev ## strict types
+	@echo "== Types"
+	@$(BIN)/mypy
+
+coverage: $(VENV)/.installed-dev ## tests with line and branch coverage
+	@$(BIN)/python -m pytest -q -n $(JOBS) --cov --cov-report=term-missing:skip-covered --cov-report=html
+
+bench: $(VENV)/.installed-dev $(PEERS)/.installed ## the table of ratios against other libraries: benchmarks/RESULTS.md
+	@$(BIN)/python -m benchmarks $(BENCH)
+
+exports: $(VENV)/.installed-dev ## write the list of public names again: tests/exports.txt
+	@$(BIN)/python tests/test_exports.py
+
+clean: ## remove environments, caches and output
+	@rm -rf $(VENV) $(PEERS) out build dist htmlcov .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+		.import_linter_cache src/*.egg-info
