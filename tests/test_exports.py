@@ -30,7 +30,8 @@ def exported() -> list[str]:
 def test_exported_names_are_the_listed_ones() -> None:
     listed, found = set(LIST.read_text(encoding="utf-8").split()), set(exported())
     assert found == listed, (
-        f"new: {sorted(found - listed)}; gone: {sorted(listed - found)}. If this is meant, run: make exports"
+        f"new: {sorted(found - listed)}; gone: {sorted(listed - found)}. "
+        "If this is meant, run: python tests/test_exports.py"
     )
 
 

@@ -39,7 +39,9 @@ def test_no_room_is_named_after_nothing() -> None:
 def test_a_room_has_a_public_face(room: Path) -> None:
     tree = ast.parse((room / "__init__.py").read_text(encoding="utf-8"))
     assert ast.get_docstring(tree), f"{room.name}/__init__.py says in its docstring which question the room answers"
-    targets = [target for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign) for target in _targets(node)]
+    targets = [
+        target for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign) for target in _targets(node)
+    ]
     assert "__all__" in targets, f"{room.name}/__init__.py lists its public names in __all__"
 
 
