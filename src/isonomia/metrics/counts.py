@@ -1,0 +1,374 @@
+"""Metrics of a confusion table: every one is computed for whole stacks of tables (groups, replicates) at once.
+
+A table has shape (..., R, K): rows are true classes, columns predicted ones, entries weighted counts. A value that is
+not defined is NaN. scikit-learn returns 0 for a precision without predicted positives and for a correlation of a
+constant; here both are undefined, because a 0 would be read as the worst result there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Task
+from isonomia.errors import SpecError
+from isonomia.languages import Message, msg
+from isonomia.metrics.registry import METRICS, Floats, Metric
+
+Rate = Callable[[NDArray[Any]], tuple[Floats, Floats]]
+CLASSES: tuple[Task, ...] = ("binary", "multiclass")
+
+
+def ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> Floats:
+    """numerator / denominator, NaN where the denominator is not positive."""
+    top, bottom = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(bottom > 0, top / bottom, np.nan)
+
+
+def _total(C: NDArray[Any]) -> NDArray[Any]:
+    return C.sum(axis=(-2, -1))  # type: ignore[no-any-return]
+
+
+def _hits(C: NDArray[Any]) -> NDArray[Any]:
+    return np.diagonal(C, axis1=-2, axis2=-1)
+
+
+# --- proportions: (numerator, denominator), linear in the table -------------------------------------------------------
+
+
+def _accuracy(C: NDArray[Any]) -> tuple[Floats, Floats]:
+    return _hits(C).sum(axis=-1), _total(C)
+
+
+def _selected(C: NDArray[Any]) -> tuple[Floats, Floats]:
+    return C[..., :, 1].sum(axis=-1), _total(C)
+
+
+def _base(C: NDArray[Any]) -> tuple[Floats, Floats]:
+    return C[..., 1, :].sum(axis=-1), _total(C)
+
+
+def _given_true(true: int, predicted: int) -> Rate:
+    return lambda C: (C[..., true, predicted], C[..., true, :].sum(axis=-1))
+
+
+def _given_predicted(predicted: int, true: int) -> Rate:
+    return lambda C: (C[..., true, predicted], C[..., :, predicted].sum(axis=-1))
+
+
+# --- other functions of the table -------------------------------------------------------------------------------------
+
+
+def _recalls(C: NDArray[Any]) -> Floats:
+    return ratio(_hits(C), C.sum(axis=-1))
+
+
+def _precisions(C: NDArray[Any]) -> Floats:
+    return ratio(_hits(C), C.sum(axis=-2))
+
+
+def _f1s(C: NDArray[Any]) -> Floats:
+    return ratio(2 * _hits(C), C.sum(axis=-1) + C.sum(axis=-2))
+
+
+def _mean_of_defined(values: Floats) -> Floats:
+    known = ~np.isnan(values)
+    return ratio(np.where(known, values, 0.0).sum(axis=-1), known.sum(axis=-1))
+
+
+def balanced_accuracy(C: NDArray[Any]) -> Floats:
+    """The mean over all classes of the share of their rows that is found; NaN where a class has no rows."""
+    return _recalls(C).mean(axis=-1)  # type: ignore[no-any-return]
+
+
+def f1(C: NDArray[Any]) -> Floats:
+    """2 TP / (2 TP + FP + FN) of the positive class: the harmonic mean of precision and recall."""
+    return _f1s(C)[..., 1]
+
+
+def macro_f1(C: NDArray[Any]) -> Floats:
+    """The mean of F1 over the classes that occur in the labels or in the predictions."""
+    return _mean_of_defined(_f1s(C))
+
+
+def weighted_f1(C: NDArray[Any]) -> Floats:
+    """The mean of F1 over classes, weighted by their share of the labels."""
+    support = C.sum(axis=-1)
+    return ratio((np.nan_to_num(_f1s(C)) * support).sum(axis=-1), support.sum(axis=-1))
+
+
+def macro_precision(C: NDArray[Any]) -> Floats:
+    """The mean precision over the classes that were predicted at all (the others have none)."""
+    return _mean_of_defined(_precisions(C))
+
+
+def macro_recall(C: NDArray[Any]) -> Floats:
+    """The mean recall over the classes that occur in the labels."""
+    return _mean_of_defined(_recalls(C))
+
+
+def matthews(C: NDArray[Any]) -> Floats:
+    """The correlation of labels and predictions, for any number of classes (Gorodkin's R_K).
+
+    (c s - sum t_k p_k) / sqrt((s^2 - sum p_k^2) (s^2 - sum t_k^2)), with c the hits, s the total, t_k and p_k the
+    true and predicted counts of class k. NaN where labels or predictions are all of one class.
+    """
+    true, predicted = C.sum(axis=-1, dtype=float), C.sum(axis=-2, dtype=float)
+    total, hits = true.sum(axis=-1), _hits(C).sum(axis=-1)
+    covariance = hits * total - (true * predicted).sum(axis=-1)
+    spread_true, spread_predicted = _spread(true), _spread(predicted)
+    both = np.sqrt(spread_true) * np.sqrt(spread_predicted)
+    return np.clip(ratio(covariance, both), -1.0, 1.0)
+
+
+def _spread(margin: Floats) -> Floats:
+    """s^2 - sum m_k^2 as a sum of positive terms, so that a constant margin gives exactly 0."""
+    return (margin * (margin.sum(axis=-1, keepdims=True) - margin)).clip(min=0.0).sum(axis=-1)  # type: ignore[no-any-return]
+
+
+def kappa(C: NDArray[Any]) -> Floats:
+    """Agreement beyond chance: (p_o - p_e) / (1 - p_e), p_e = sum of products of the two margins' shares.
+
+    NaN where labels and predictions are all of one and the same class.
+    """
+    true, predicted = C.sum(axis=-1, dtype=float), C.sum(axis=-2, dtype=float)
+    total = true.sum(axis=-1)
+    by_chance = (true * (total[..., None] - predicted)).clip(min=0.0).sum(axis=-1)  # s^2 (1 - p_e)
+    missed = (total - _hits(C).sum(axis=-1)) * total  # s^2 (1 - p_o)
+    return 1.0 - ratio(missed, by_chance)
+
+
+# --- the registry -----------------------------------------------------------------------------------------------------
+
+NO_ROWS = msg("there are no rows")
+NO_POSITIVES = msg("there are no positive labels")
+NO_NEGATIVES = msg("there are no negative labels")
+NO_SELECTED = msg("no row is predicted positive")
+NO_REJECTED = msg("no row is predicted negative")
+
+
+def _rate(
+    id: str,  # noqa: A002  the field's name
+    title: Message,
+    purpose: str,
+    rate: Rate,
+    undefined: Message,
+    better: bool | None,
+    *,
+    tasks: tuple[Task, ...] = ("binary",),
+    needs_labels: bool = True,
+) -> None:
+    METRICS.add(
+        Metric(
+            id, purpose, title, tasks, ("label",), "counts", better, (0.0, 1.0), undefined, "pct", needs_labels,
+            from_counts=lambda C: ratio(*rate(C)), rate=rate,
+        )
+    )  # fmt: skip
+
+
+def _table(
+    id: str,  # noqa: A002
+    title: Message,
+    purpose: str,
+    compute: Callable[[NDArray[Any]], Floats],
+    undefined: Message,
+    *,
+    tasks: tuple[Task, ...] = CLASSES,
+    low: float = 0.0,
+    both_classes: bool = False,
+    references: tuple[str, ...] = (),
+) -> None:
+    METRICS.add(
+        Metric(
+            id, purpose, title, tasks, ("label",), "counts", True, (low, 1.0), undefined, "num4" if low < 0 else "pct",
+            both_classes=both_classes, references=references, from_counts=compute,
+        )
+    )  # fmt: skip
+
+
+_rate("accuracy", msg("Accuracy"), "share of rows decided right", _accuracy, NO_ROWS, True, tasks=CLASSES)
+_table(
+    "balanced_accuracy",
+    msg("Balanced accuracy"),
+    "mean over classes of the share of their rows found",
+    balanced_accuracy,
+    msg("a class has no rows"),
+    both_classes=True,
+    references=("K. H. Brodersen et al. (2010), ICPR, 3121",),
+)
+_table(
+    "f1",
+    msg("F1"),
+    "harmonic mean of precision and recall of the positive class",
+    f1,
+    msg("there are neither positive labels nor positive predictions"),
+    tasks=("binary",),
+)
+_rate(
+    "precision",
+    msg("Precision"),
+    "share of predicted positives that are positive",
+    _given_predicted(1, 1),
+    NO_SELECTED,
+    True,
+)
+_rate("recall", msg("Recall"), "share of positives that are found", _given_true(1, 1), NO_POSITIVES, True)
+_rate(
+    "specificity", msg("Specificity"), "share of negatives that are left alone", _given_true(0, 0), NO_NEGATIVES, True
+)
+_table(
+    "matthews_corrcoef",
+    msg("Matthews correlation"),
+    "correlation of labels and predictions",
+    matthews,
+    msg("labels or predictions are all of one class"),
+    low=-1.0,
+    references=("B. W. Matthews (1975), BBA 405:442", "J. Gorodkin (2004), Comput. Biol. Chem. 28:367"),
+)
+_table(
+    "cohens_kappa",
+    msg("Cohen's kappa"),
+    "agreement of labels and predictions beyond chance",
+    kappa,
+    msg("labels and predictions are all of one and the same class"),
+    low=-1.0,
+    references=("J. Cohen (1960), Educ. Psychol. Meas. 20:37",),
+)
+_table("macro_f1", msg("F1, mean over classes"), "mean of F1 over classes", macro_f1, NO_ROWS)
+_table(
+    "weighted_f1",
+    msg("F1, weighted by class size"),
+    "mean of F1 over classes, weighted by their size",
+    weighted_f1,
+    NO_ROWS,
+)
+_table(
+    "macro_precision",
+    msg("Precision, mean over classes"),
+    "mean precision over the classes that were predicted",
+    macro_precision,
+    NO_ROWS,
+)
+_table(
+    "macro_recall",
+    msg("Recall, mean over classes"),
+    "mean recall over the classes that occur",
+    macro_recall,
+    NO_ROWS,
+)
+_rate(
+    "selection_rate",
+    msg("Selection rate"),
+    "share of rows predicted positive",
+    _selected,
+    NO_ROWS,
+    None,
+    needs_labels=False,
+)
+_rate("base_rate", msg("Base rate"), "share of rows whose label is positive", _base, NO_ROWS, None)
+_rate(
+    "tpr",
+    msg("True positive rate"),
+    "share of positives predicted positive",
+    _given_true(1, 1),
+    NO_POSITIVES,
+    True,
+)
+_rate(
+    "fpr",
+    msg("False positive rate"),
+    "share of negatives predicted positive",
+    _given_true(0, 1),
+    NO_NEGATIVES,
+    False,
+)
+_rate(
+    "tnr",
+    msg("True negative rate"),
+    "share of negatives predicted negative",
+    _given_true(0, 0),
+    NO_NEGATIVES,
+    True,
+)
+_rate(
+    "fnr",
+    msg("False negative rate"),
+    "share of positives predicted negative",
+    _given_true(1, 0),
+    NO_POSITIVES,
+    False,
+)
+_rate(
+    "ppv",
+    msg("Positive predictive value"),
+    "share of predicted positives that are positive",
+    _given_predicted(1, 1),
+    NO_SELECTED,
+    True,
+)
+_rate(
+    "npv",
+    msg("Negative predictive value"),
+    "share of predicted negatives that are negative",
+    _given_predicted(0, 0),
+    NO_REJECTED,
+    True,
+)
+_rate(
+    "false_discovery_rate",
+    msg("False discovery rate"),
+    "share of predicted positives that are negative",
+    _given_predicted(1, 0),
+    NO_SELECTED,
+    False,
+)
+_rate(
+    "false_omission_rate",
+    msg("False omission rate"),
+    "share of predicted negatives that are positive",
+    _given_predicted(0, 1),
+    NO_REJECTED,
+    False,
+)
+
+
+def one_against_rest(metric: Metric, code: int, label: object) -> Metric:
+    """A two-class metric of one class of several, that class counted as the positive one.
+
+    Parameters
+    ----------
+    metric : Metric
+        Of the family "counts" and for binary tasks (tpr, selection_rate, ...).
+    code, label
+        The class, as its code and as the report names it.
+
+    Examples
+    --------
+    >>> rate = one_against_rest(METRICS["selection_rate"], 2, "denied")
+    >>> rate.id, float(rate.from_counts(np.array([[3, 0, 1], [0, 2, 0], [0, 1, 3]])))
+    ('selection_rate[denied]', 0.4)
+    """
+    compute, rate = metric.from_counts, metric.rate
+    if compute is None or "binary" not in metric.tasks:
+        raise SpecError(f"Only two-class metrics of counts can be taken class by class; '{metric.id}' is not one.")
+    return replace(
+        metric,
+        id=f"{metric.id}[{label}]",
+        title=msg("{metric}, class {label}", metric=metric.title, label=str(label)),
+        tasks=("multiclass",),
+        from_counts=lambda C: compute(fold_classes(C, code)),
+        rate=None if rate is None else lambda C: rate(fold_classes(C, code)),
+    )
+
+
+def fold_classes(C: NDArray[Any], code: int) -> NDArray[Any]:
+    """A table of K classes as one of two: the class and all others. Keeps R = 1 where there are no labels."""
+    columns = np.stack([C.sum(axis=-1) - C[..., code], C[..., code]], axis=-1)
+    if columns.shape[-2] == 1:
+        return columns
+    return np.stack([columns.sum(axis=-2) - columns[..., code, :], columns[..., code, :]], axis=-2)

@@ -1,0 +1,124 @@
+"""What a metric is: a frozen description of what it needs, which way is better, and how it is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Task
+from isonomia.errors import SpecError
+from isonomia.evidence import Format
+from isonomia.languages import Message
+from isonomia.models import Surface, SurfaceKind
+from isonomia.registry import Registry
+
+Floats = NDArray[np.float64]
+#: How a metric is computed: from a confusion table, from weighted sums of row quantities, or from the ordered rows.
+Family = Literal["counts", "means", "ranks"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One measure of predictions against labels (or of predictions alone).
+
+    Attributes
+    ----------
+    id, purpose, title
+        The name in code and specs, one line on what it says, the heading in a report.
+    tasks : tuple of "binary", "multiclass", "regression"
+    surface : tuple of "label", "probability", "score", "continuous"
+        Any one of these will do; the first that the surface has is used.
+    family : "counts", "means" or "ranks"
+        Which of the functions below compute it.
+    higher_is_better : bool or None
+        The direction; None where the metric only describes (a selection rate).
+    range : (float, float)
+        The values it can take.
+    undefined : Message
+        Why the value can be missing although the metric applies.
+    format : Format
+        How a report writes it.
+    needs_labels : bool
+        False where predictions alone are enough.
+    min_samples : int
+        Fewest rows it takes.
+    both_classes : bool
+        Every class must occur in the labels.
+    references : tuple of str
+    from_counts : callable, family "counts"
+        A confusion table of weighted counts, shape (..., R, K) = [true, predicted], to values of shape (...), NaN
+        where undefined. Binary: K = 2 and code 1 is the positive class; R = 1 where there are no labels.
+    rate : callable, family "counts"
+        Where the metric is a simple proportion: the same table to (numerator, denominator). It is linear in the
+        table, so a table of squared weights gives the effective size.
+    quantities : callable, family "means"
+        (truth, surface) to row quantities, shape (n, Q).
+    from_sums : callable, family "means"
+        (sum of weights (...), weighted sums of the quantities (..., Q)) to values (...), NaN where undefined.
+    proportion : bool, family "means"
+        The one quantity is 0 or 1 on every row, so its mean is a proportion.
+    from_rows : callable, family "ranks"
+        (truth, surface, weights or None) to (value, standard error or None); raises NotApplicable with the reason.
+    draws : callable, family "ranks"
+        (truth, surface, weights or None, n_boot, generator) to bootstrap values, where there is no standard error.
+    interval : str
+        Family "ranks": how its interval is made, as an `Estimate` names it.
+
+    `truth` is class codes over `surface.classes` (classification) or floats (regression), None without labels.
+    """
+
+    id: str
+    purpose: str
+    title: Message
+    tasks: tuple[Task, ...]
+    surface: tuple[SurfaceKind, ...]
+    family: Family
+    higher_is_better: bool | None
+    range: tuple[float, float]
+    undefined: Message
+    format: Format = "pct"
+    needs_labels: bool = True
+    min_samples: int = 1
+    both_classes: bool = False
+    references: tuple[str, ...] = ()
+    from_counts: Callable[[NDArray[Any]], Floats] | None = None
+    rate: Callable[[NDArray[Any]], tuple[Floats, Floats]] | None = None
+    quantities: Callable[[NDArray[Any] | None, Surface], Floats] | None = None
+    from_sums: Callable[[NDArray[Any], NDArray[Any]], Floats] | None = None
+    proportion: bool = False
+    from_rows: Callable[[NDArray[Any], Surface, Floats | None], tuple[float, float | None]] | None = None
+    draws: Callable[[NDArray[Any], Surface, Floats | None, int, np.random.Generator], Floats] | None = None
+    interval: str = ""
+
+    def __post_init__(self) -> None:
+        needed = {
+            "counts": self.from_counts is not None,
+            "means": self.quantities is not None and self.from_sums is not None,
+            "ranks": self.from_rows is not None,
+        }
+        if not needed[self.family]:
+            raise SpecError(f"The metric '{self.id}' of family '{self.family}' lacks the functions that compute it.")
+
+    @property
+    def direction(self) -> Literal["higher", "lower", "none"]:
+        """Which way is better, as a word."""
+        return "none" if self.higher_is_better is None else "higher" if self.higher_is_better else "lower"
+
+    def worse_by(self, value: float, base: float) -> float:
+        """How much worse a value is than a base one (negative: better); 0 change for a metric that only describes.
+
+        >>> from isonomia.metrics import METRICS
+        >>> METRICS["mae"].worse_by(1.5, 1.0), METRICS["accuracy"].worse_by(0.75, 1.0)
+        (0.5, 0.25)
+        """
+        if self.higher_is_better is None:
+            return 0.0
+        return base - value if self.higher_is_better else value - base
+
+
+#: Every metric by its id; another package adds its own through the entry point group ``isonomia.metrics``.
+METRICS: Registry[Metric] = Registry("metric")
