@@ -23,7 +23,7 @@ from isonomia.errors import (
 )
 
 if TYPE_CHECKING:
-    from isonomia import fairness, metrics
+    from isonomia import discovery, fairness, metrics
     from isonomia.data import Dataset
     from isonomia.evidence import Estimate, Finding, Result
     from isonomia.models import Surface
@@ -36,7 +36,7 @@ _HOME = {
     "Result": "isonomia.evidence",
     "Surface": "isonomia.models",
 }
-_ROOMS = ("data", "models", "counting", "evidence", "metrics", "fairness", "report")
+_ROOMS = ("data", "models", "counting", "evidence", "metrics", "fairness", "discovery", "report")
 
 __all__ = [
     "DataError",
@@ -52,6 +52,7 @@ __all__ = [
     "Surface",
     "UntrustedError",
     "__version__",
+    "discovery",
     "fairness",
     "metrics",
 ]
