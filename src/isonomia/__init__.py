@@ -24,7 +24,7 @@ from isonomia.errors import (
 
 if TYPE_CHECKING:
     from isonomia import discovery, fairness, metrics
-    from isonomia.data import Dataset
+    from isonomia.data import Dataset, read
     from isonomia.evidence import Estimate, Finding, Result
     from isonomia.models import Surface
 
@@ -34,6 +34,7 @@ _HOME = {
     "Estimate": "isonomia.evidence",
     "Finding": "isonomia.evidence",
     "Result": "isonomia.evidence",
+    "read": "isonomia.data",
     "Surface": "isonomia.models",
 }
 _ROOMS = ("data", "models", "counting", "evidence", "metrics", "fairness", "discovery", "report")
@@ -55,6 +56,7 @@ __all__ = [
     "discovery",
     "fairness",
     "metrics",
+    "read",
 ]
 
 
