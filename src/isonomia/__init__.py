@@ -37,7 +37,7 @@ _HOME = {
     "read": "isonomia.data",
     "Surface": "isonomia.models",
 }
-_ROOMS = ("data", "models", "counting", "evidence", "metrics", "fairness", "discovery", "report")
+_ROOMS = ("data", "models", "counting", "evidence", "probing", "metrics", "fairness", "discovery", "report")
 
 __all__ = [
     "DataError",
