@@ -2,17 +2,27 @@
 
 from isonomia.metrics import means, ranks  # noqa: F401  they fill the registry
 from isonomia.metrics.applicable import check_applicable
-from isonomia.metrics.counts import fold_classes, one_against_rest
-from isonomia.metrics.evaluate import confusion, evaluate, evaluate_all
+from isonomia.metrics.bins import Strategy, expected_calibration_error
+from isonomia.metrics.calibration import Reliability, reliability
+from isonomia.metrics.counts import one_vs_rest
+from isonomia.metrics.entry import score, table
+from isonomia.metrics.evaluate import confusion, evaluate, evaluate_all, logit_interval, pivot
 from isonomia.metrics.registry import METRICS, Metric
 
 __all__ = [
     "METRICS",
     "Metric",
+    "Reliability",
+    "Strategy",
     "check_applicable",
     "confusion",
     "evaluate",
     "evaluate_all",
-    "fold_classes",
-    "one_against_rest",
+    "expected_calibration_error",
+    "logit_interval",
+    "one_vs_rest",
+    "pivot",
+    "reliability",
+    "score",
+    "table",
 ]

@@ -8,14 +8,12 @@ constant; here both are undefined, because a 0 would be read as the worst result
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Task
-from isonomia.errors import SpecError
 from isonomia.languages import Message, msg
 from isonomia.metrics.registry import METRICS, Floats, Metric
 
@@ -191,184 +189,62 @@ def _table(
     )  # fmt: skip
 
 
+# fmt: off
 _rate("accuracy", msg("Accuracy"), "share of rows decided right", _accuracy, NO_ROWS, True, tasks=CLASSES)
-_table(
-    "balanced_accuracy",
-    msg("Balanced accuracy"),
-    "mean over classes of the share of their rows found",
-    balanced_accuracy,
-    msg("a class has no rows"),
-    both_classes=True,
-    references=("K. H. Brodersen et al. (2010), ICPR, 3121",),
-)
-_table(
-    "f1",
-    msg("F1"),
-    "harmonic mean of precision and recall of the positive class",
-    f1,
-    msg("there are neither positive labels nor positive predictions"),
-    tasks=("binary",),
-)
-_rate(
-    "precision",
-    msg("Precision"),
-    "share of predicted positives that are positive",
-    _given_predicted(1, 1),
-    NO_SELECTED,
-    True,
-)
+_table("balanced_accuracy", msg("Balanced accuracy"), "mean over classes of the share of their rows found",
+       balanced_accuracy, msg("a class has no rows"), both_classes=True,
+       references=("K. H. Brodersen et al. (2010), ICPR, 3121",))
+_table("f1", msg("F1"), "harmonic mean of precision and recall of the positive class",
+       f1, msg("there are neither positive labels nor positive predictions"), tasks=("binary",))
+_rate("precision", msg("Precision"), "share of predicted positives that are positive",
+      _given_predicted(1, 1), NO_SELECTED, True)
 _rate("recall", msg("Recall"), "share of positives that are found", _given_true(1, 1), NO_POSITIVES, True)
-_rate(
-    "specificity", msg("Specificity"), "share of negatives that are left alone", _given_true(0, 0), NO_NEGATIVES, True
-)
-_table(
-    "matthews_corrcoef",
-    msg("Matthews correlation"),
-    "correlation of labels and predictions",
-    matthews,
-    msg("labels or predictions are all of one class"),
-    low=-1.0,
-    references=("B. W. Matthews (1975), BBA 405:442", "J. Gorodkin (2004), Comput. Biol. Chem. 28:367"),
-)
-_table(
-    "cohens_kappa",
-    msg("Cohen's kappa"),
-    "agreement of labels and predictions beyond chance",
-    kappa,
-    msg("labels and predictions are all of one and the same class"),
-    low=-1.0,
-    references=("J. Cohen (1960), Educ. Psychol. Meas. 20:37",),
-)
+_rate("specificity", msg("Specificity"), "share of negatives that are left alone",
+      _given_true(0, 0), NO_NEGATIVES, True)
+_table("matthews_corrcoef", msg("Matthews correlation"), "correlation of labels and predictions",
+       matthews, msg("labels or predictions are all of one class"), low=-1.0,
+       references=("B. W. Matthews (1975), BBA 405:442", "J. Gorodkin (2004), Comput. Biol. Chem. 28:367"))
+_table("cohens_kappa", msg("Cohen's kappa"), "agreement of labels and predictions beyond chance",
+       kappa, msg("labels and predictions are all of one and the same class"), low=-1.0,
+       references=("J. Cohen (1960), Educ. Psychol. Meas. 20:37",))
 _table("macro_f1", msg("F1, mean over classes"), "mean of F1 over classes", macro_f1, NO_ROWS)
-_table(
-    "weighted_f1",
-    msg("F1, weighted by class size"),
-    "mean of F1 over classes, weighted by their size",
-    weighted_f1,
-    NO_ROWS,
-)
-_table(
-    "macro_precision",
-    msg("Precision, mean over classes"),
-    "mean precision over the classes that were predicted",
-    macro_precision,
-    NO_ROWS,
-)
-_table(
-    "macro_recall",
-    msg("Recall, mean over classes"),
-    "mean recall over the classes that occur",
-    macro_recall,
-    NO_ROWS,
-)
-_rate(
-    "selection_rate",
-    msg("Selection rate"),
-    "share of rows predicted positive",
-    _selected,
-    NO_ROWS,
-    None,
-    needs_labels=False,
-)
+_table("weighted_f1", msg("F1, weighted by class size"), "mean of F1 over classes, weighted by their size",
+       weighted_f1, NO_ROWS)
+_table("macro_precision", msg("Precision, mean over classes"), "mean precision over the classes that were predicted",
+       macro_precision, NO_ROWS)
+_table("macro_recall", msg("Recall, mean over classes"), "mean recall over the classes that occur",
+       macro_recall, NO_ROWS)
+_rate("selection_rate", msg("Selection rate"), "share of rows predicted positive",
+      _selected, NO_ROWS, None, needs_labels=False)
 _rate("base_rate", msg("Base rate"), "share of rows whose label is positive", _base, NO_ROWS, None)
-_rate(
-    "tpr",
-    msg("True positive rate"),
-    "share of positives predicted positive",
-    _given_true(1, 1),
-    NO_POSITIVES,
-    True,
-)
-_rate(
-    "fpr",
-    msg("False positive rate"),
-    "share of negatives predicted positive",
-    _given_true(0, 1),
-    NO_NEGATIVES,
-    False,
-)
-_rate(
-    "tnr",
-    msg("True negative rate"),
-    "share of negatives predicted negative",
-    _given_true(0, 0),
-    NO_NEGATIVES,
-    True,
-)
-_rate(
-    "fnr",
-    msg("False negative rate"),
-    "share of positives predicted negative",
-    _given_true(1, 0),
-    NO_POSITIVES,
-    False,
-)
-_rate(
-    "ppv",
-    msg("Positive predictive value"),
-    "share of predicted positives that are positive",
-    _given_predicted(1, 1),
-    NO_SELECTED,
-    True,
-)
-_rate(
-    "npv",
-    msg("Negative predictive value"),
-    "share of predicted negatives that are negative",
-    _given_predicted(0, 0),
-    NO_REJECTED,
-    True,
-)
-_rate(
-    "false_discovery_rate",
-    msg("False discovery rate"),
-    "share of predicted positives that are negative",
-    _given_predicted(1, 0),
-    NO_SELECTED,
-    False,
-)
-_rate(
-    "false_omission_rate",
-    msg("False omission rate"),
-    "share of predicted negatives that are positive",
-    _given_predicted(0, 1),
-    NO_REJECTED,
-    False,
-)
+_rate("tpr", msg("True positive rate"), "share of positives predicted positive",
+      _given_true(1, 1), NO_POSITIVES, True)
+_rate("fpr", msg("False positive rate"), "share of negatives predicted positive",
+      _given_true(0, 1), NO_NEGATIVES, False)
+_rate("tnr", msg("True negative rate"), "share of negatives predicted negative",
+      _given_true(0, 0), NO_NEGATIVES, True)
+_rate("fnr", msg("False negative rate"), "share of positives predicted negative",
+      _given_true(1, 0), NO_POSITIVES, False)
+_rate("ppv", msg("Positive predictive value"), "share of predicted positives that are positive",
+      _given_predicted(1, 1), NO_SELECTED, True)
+_rate("npv", msg("Negative predictive value"), "share of predicted negatives that are negative",
+      _given_predicted(0, 0), NO_REJECTED, True)
+_rate("false_discovery_rate", msg("False discovery rate"), "share of predicted positives that are negative",
+      _given_predicted(1, 0), NO_SELECTED, False)
+_rate("false_omission_rate", msg("False omission rate"), "share of predicted negatives that are positive",
+      _given_predicted(0, 1), NO_REJECTED, False)
+# fmt: on
 
 
-def one_against_rest(metric: Metric, code: int, label: object) -> Metric:
-    """A two-class metric of one class of several, that class counted as the positive one.
+def one_vs_rest(counts: NDArray[Any], code: int) -> NDArray[Any]:
+    """A table of K classes as one of two: the class as the positive one, and all others.
 
-    Parameters
-    ----------
-    metric : Metric
-        Of the family "counts" and for binary tasks (tpr, selection_rate, ...).
-    code, label
-        The class, as its code and as the report names it.
+    Keeps R = 1 where there are no labels.
 
-    Examples
-    --------
-    >>> rate = one_against_rest(METRICS["selection_rate"], 2, "denied")
-    >>> rate.id, float(rate.from_counts(np.array([[3, 0, 1], [0, 2, 0], [0, 1, 3]])))
-    ('selection_rate[denied]', 0.4)
+    >>> one_vs_rest(np.array([[5, 1, 0], [2, 6, 1], [0, 0, 7]]), 1).tolist()
+    [[12, 1], [3, 6]]
     """
-    compute, rate = metric.from_counts, metric.rate
-    if compute is None or "binary" not in metric.tasks:
-        raise SpecError(f"Only two-class metrics of counts can be taken class by class; '{metric.id}' is not one.")
-    return replace(
-        metric,
-        id=f"{metric.id}[{label}]",
-        title=msg("{metric}, class {label}", metric=metric.title, label=str(label)),
-        tasks=("multiclass",),
-        from_counts=lambda C: compute(fold_classes(C, code)),
-        rate=None if rate is None else lambda C: rate(fold_classes(C, code)),
-    )
-
-
-def fold_classes(C: NDArray[Any], code: int) -> NDArray[Any]:
-    """A table of K classes as one of two: the class and all others. Keeps R = 1 where there are no labels."""
-    columns = np.stack([C.sum(axis=-1) - C[..., code], C[..., code]], axis=-1)
+    columns = np.stack([counts.sum(axis=-1) - counts[..., code], counts[..., code]], axis=-1)
     if columns.shape[-2] == 1:
         return columns
     return np.stack([columns.sum(axis=-2) - columns[..., code, :], columns[..., code, :]], axis=-2)

@@ -246,11 +246,11 @@ def logit_interval(value: float, error: float | None, n: float, level: float) ->
     return float(1 / (1 + np.exp(half - centre))), float(1 / (1 + np.exp(-half - centre)))
 
 
-def pivot(value: float, draws: Floats, level: float) -> tuple[float, float]:
-    """The basic bootstrap interval (2 v - q_high, 2 v - q_low), widened to hold the value itself.
+def pivot(value: Floats | float, draws: Floats, level: float) -> tuple[Floats, Floats]:
+    """The basic bootstrap interval (2 v - q_high, 2 v - q_low) of draws along the first axis, widened to hold v itself.
 
     For statistics that resampling pushes one way (a calibration error can only grow): reflecting the draws takes the
     push back twice, once for the draws and once for the estimate.
     """
     low, high = percentile(draws, level)
-    return min(2 * value - float(high), value), max(2 * value - float(low), value)
+    return np.minimum(2 * value - high, value), np.maximum(2 * value - low, value)

@@ -148,93 +148,26 @@ def _add(
 
 _INF = float("inf")
 
-_add(
-    "top_k_accuracy",
-    msg("Accuracy of the two most probable classes"),
-    "share of rows whose class is among the two most probable",
-    _top_k,
-    True,
-    (0.0, 1.0),
-    tasks=("multiclass",),
-    surface="probability",
-    proportion=True,
-    format="pct",
-)
-_add(
-    "logloss",
-    msg("Log loss"),
-    "mean surprise at what happened: -log of its probability",
-    _log_loss,
-    False,
-    (0.0, _INF),
-    tasks=CLASSES,
-    surface="probability",
-    format="num4",
-)
-_add(
-    "brier_score",
-    msg("Brier score"),
-    "mean squared error of probabilities (summed over classes where there are several)",
-    _brier,
-    False,
-    (0.0, 2.0),
-    tasks=CLASSES,
-    surface="probability",
-    format="num4",
-    references=("G. W. Brier (1950), Mon. Weather Rev. 78:1",),
-)
-_add(
-    "mean_score",
-    msg("Mean probability"),
-    "mean predicted probability of the positive class",
-    _score,
-    None,
-    (0.0, 1.0),
-    tasks=("binary",),
-    surface="probability",
-    needs_labels=False,
-    format="pct",
-)
-_add(
-    "r2",
-    msg("Explained variance R²"),
-    "share of the labels' variance that is explained",
-    _explained,
-    True,
-    (-_INF, 1.0),
-    from_sums=r_squared,
-    undefined=msg("the labels are all equal"),
-    min_samples=2,
-    format="num4",
-)
-_add(
-    "mae",
-    msg("Mean absolute error"),
-    "mean size of the error",
-    lambda y, s: np.abs(_error(y, s)),
-    False,
-    (0.0, _INF),
-)
+# fmt: off
+_add("top_k_accuracy", msg("Accuracy of the two most probable classes"),
+     "share of rows whose class is among the two most probable", _top_k, True, (0.0, 1.0),
+     tasks=("multiclass",), surface="probability", proportion=True, format="pct")
+_add("logloss", msg("Log loss"), "mean surprise at what happened: -log of its probability", _log_loss, False,
+     (0.0, _INF), tasks=CLASSES, surface="probability", format="num4")
+_add("brier_score", msg("Brier score"),
+     "mean squared error of probabilities (summed over classes where there are several)", _brier, False, (0.0, 2.0),
+     tasks=CLASSES, surface="probability", format="num4", references=("G. W. Brier (1950), Mon. Weather Rev. 78:1",))
+_add("mean_score", msg("Mean probability"), "mean predicted probability of the positive class", _score, None,
+     (0.0, 1.0), tasks=("binary",), surface="probability", needs_labels=False, format="pct")
+_add("r2", msg("Coefficient of determination R²"), "share of the labels' variance that is explained", _explained, True,
+     (-_INF, 1.0), from_sums=r_squared, undefined=msg("the labels are all equal"), min_samples=2, format="num4")
+_add("mae", msg("Mean absolute error"), "mean size of the error", lambda y, s: np.abs(_error(y, s)), False, (0.0, _INF))
 _add("mse", msg("Mean squared error"), "mean squared error", lambda y, s: _error(y, s) ** 2, False, (0.0, _INF))
-_add(
-    "rmse",
-    msg("Root mean squared error"),
-    "root of the mean squared error",
-    lambda y, s: _error(y, s) ** 2,
-    False,
-    (0.0, _INF),
-    from_sums=root_mean,
-)
-_add(
-    "mean_error",
-    msg("Mean error"),
-    "mean of prediction minus label: above 0 the model says too much",
-    _error,
-    None,
-    (-_INF, _INF),
-)
-_add(
-    "mean_prediction", msg("Mean prediction"), "mean predicted number", _prediction, None, (-_INF, _INF),
-    needs_labels=False,
-)  # fmt: skip
+_add("rmse", msg("Root mean squared error"), "root of the mean squared error", lambda y, s: _error(y, s) ** 2, False,
+     (0.0, _INF), from_sums=root_mean)
+_add("mean_error", msg("Mean error"), "mean of prediction minus label: above 0 the model says too much", _error, None,
+     (-_INF, _INF))
+_add("mean_prediction", msg("Mean prediction"), "mean predicted number", _prediction, None, (-_INF, _INF),
+     needs_labels=False)
 _add("mean_label", msg("Mean label"), "mean of the labels", _label, None, (-_INF, _INF))
+# fmt: on

@@ -1,0 +1,203 @@
+"""Probabilities against what happened, bin by bin: one tally for all groups, and calibration error from its sums.
+
+With two classes the probability is that of the positive class and the outcome whether it happened. With several it is
+that of the most probable class, and the outcome whether that class was right (top-label calibration).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes, resample_sums, tally
+from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.languages import msg
+from isonomia.metrics.counts import CLASSES, NO_ROWS, ratio
+from isonomia.metrics.registry import METRICS, Floats, Metric
+from isonomia.models import Surface
+
+Strategy = Literal["uniform", "quantile"]
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+BINS = 10
+MAX_BINS = 1000
+#: Replicates are drawn for as many groups at a time as stay below this many numbers.
+BLOCK_CELLS = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Sums over groups x bins x outcome (0, 1): arrays of shape (G, B, 2).
+
+    Attributes
+    ----------
+    edges : (B + 1,) edges of the bins, [a, b) but for the last, which is closed
+    n, w, w2 : rows, their weights, their squared weights
+    p : sum of weight x probability
+    wp, p2 : sums of weight^2 x probability and of weight^2 x probability^2
+    extra : sums of weight x value for further row values, by name
+    """
+
+    edges: Floats
+    n: NDArray[np.int64]
+    w: Floats
+    w2: Floats
+    p: Floats
+    wp: Floats
+    p2: Floats
+    extra: dict[str, Floats]
+
+    @property
+    def gaps(self) -> Floats:
+        """(G, B): sum of weight x (outcome - probability)."""
+        return np.asarray(self.w[..., 1] - self.p.sum(axis=-1))
+
+    def error(self) -> Floats:
+        """Expected calibration error of each group: sum over bins of (share of rows) |observed - predicted|."""
+        return ratio(np.abs(self.gaps).sum(axis=-1), self.w.sum(axis=(-2, -1)))
+
+    def largest(self) -> Floats:
+        """Largest |observed - predicted| of a bin that is not empty, for each group."""
+        size = self.w.sum(axis=-1)
+        gap = np.abs(ratio(self.gaps, size))
+        return np.where((size > 0).any(axis=-1), np.max(np.nan_to_num(gap), axis=-1, initial=0.0), np.nan)
+
+    def overall(self) -> Bins:
+        """All groups as one."""
+
+        def fold(array: NDArray[Any]) -> NDArray[Any]:
+            return np.asarray(array.sum(axis=0, keepdims=True))
+
+        extra = {name: fold(total) for name, total in self.extra.items()}
+        w, w2, p, wp, p2 = map(fold, (self.w, self.w2, self.p, self.wp, self.p2))
+        return Bins(self.edges, fold(self.n), w, w2, p, wp, p2, extra)
+
+    def draws(self, n_boot: int, rng: np.random.Generator) -> Floats:
+        """Bootstrap replicates of the calibration error, (n_boot, G), drawn from the cells."""
+        groups = self.n.shape[0]
+        step = max(1, BLOCK_CELLS // (n_boot * max(self.n[0].size, 1))) if groups else 1
+        blocks = [self._draw(slice(start, start + step), n_boot, rng) for start in range(0, groups, step)]
+        return np.concatenate(blocks, axis=1)
+
+    def _draw(self, part: slice, n_boot: int, rng: np.random.Generator) -> Floats:
+        shape = self.n[part].shape
+        sums = np.stack([self.w[part].ravel(), self.p[part].ravel()], axis=-1)
+        w2, wp, p2 = (array[part].ravel() for array in (self.w2, self.wp, self.p2))
+        products = np.stack([np.stack([w2, wp], axis=-1), np.stack([wp, p2], axis=-1)], axis=-1)
+        _, drawn = resample_sums(self.n[part].ravel(), sums, products, n_boot, rng)
+        w, p = (drawn[..., column].reshape(n_boot, *shape) for column in (0, 1))
+        return ratio(np.abs(w[..., 1] - p.sum(axis=-1)).sum(axis=-1), w.sum(axis=(-2, -1)))
+
+
+def confidence_and_outcome(truth: NDArray[Any], surface: Surface) -> tuple[Floats, NDArray[np.uint8]]:
+    """The probability that is judged and whether what it speaks of happened, row by row."""
+    table = surface.probability
+    if table is None:
+        raise NotApplicable("the predictions hold no probabilities")
+    if table.ndim == 1:
+        return table, (truth == 1).astype(np.uint8)
+    top = table.argmax(axis=1)
+    return table[np.arange(len(table)), top], (truth == top).astype(np.uint8)
+
+
+def bin_edges(
+    confidence: Floats, bins: int = BINS, strategy: Strategy = "uniform", weights: Floats | None = None
+) -> Floats:
+    """Edges of bins of equal width over [0, 1], or of equal mass; equal edges are merged.
+
+    >>> bin_edges(np.array([0.1, 0.2, 0.2, 0.2, 0.9]), 3, "quantile").tolist()
+    [0.1, 0.2, 0.9]
+    """
+    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or not 1 <= bins <= MAX_BINS:
+        raise SpecError(f"`bins` must be an int in [1, {MAX_BINS}]; got {bins!r}.")
+    if strategy not in STRATEGIES:
+        told = close_to(strategy, STRATEGIES)
+        raise SpecError(f"`strategy` must be 'uniform' or 'quantile'; got {strategy!r}.{told}")
+    if strategy == "uniform" or confidence.size == 0:
+        return np.arange(bins + 1) / bins  # the nearest floats to 0.1, 0.2, ..., which a range in steps would miss
+    order = np.argsort(confidence, kind="stable")
+    mass = np.cumsum(np.ones(confidence.size) if weights is None else weights[order])
+    place = np.searchsorted(mass, np.linspace(0.0, 1.0, bins + 1) * mass[-1])
+    edges = np.unique(confidence[order][np.minimum(place, confidence.size - 1)])
+    return edges if edges.size > 1 else np.array([0.0, 1.0])
+
+
+def binned(
+    truth: NDArray[Any],
+    surface: Surface,
+    *,
+    groups: Codes | None = None,
+    bins: int = BINS,
+    strategy: Strategy = "uniform",
+    weights: Floats | None = None,
+    values: dict[str, Floats] | None = None,
+) -> Bins:
+    """Tally rows by group, bin and outcome, in one pass."""
+    p, outcome = confidence_and_outcome(truth, surface)
+    edges = bin_edges(p, bins, strategy, weights)
+    group = Codes("group", np.zeros(p.size, dtype=np.uint8), (0,)) if groups is None else groups
+    w = 1.0 if weights is None else weights
+    wanted = {"p": p, "wp": w * p, "p2": w * p * p} | {f"extra {name}": value for name, value in (values or {}).items()}
+    if weights is None:
+        del wanted["wp"]
+    columns = [group, Codes.cut(p, edges.tolist(), name="bin"), Codes("outcome", outcome, (0, 1))]
+    table = tally(columns, weights=weights, values=wanted)
+    sums = table.sums
+    extra = {name.removeprefix("extra "): total for name, total in sums.items() if name.startswith("extra ")}
+    return Bins(
+        edges, table.n, table.w.astype(float), table.w2.astype(float), sums["p"], sums.get("wp", sums["p"]),
+        sums["p2"], extra,
+    )  # fmt: skip
+
+
+def expected_calibration_error(
+    truth: NDArray[Any],
+    surface: Surface,
+    *,
+    bins: int = BINS,
+    strategy: Strategy = "uniform",
+    weights: Floats | None = None,
+) -> float:
+    """Expected calibration error: the mean gap between what was predicted and what happened, over bins.
+
+    ECE = sum over bins of (W_b / W) |observed_b - predicted_b|. It can only err upwards: a perfectly calibrated model
+    has an ECE above 0 on any sample.
+
+    References
+    ----------
+    M. Pakdaman Naeini, G. F. Cooper, M. Hauskrecht (2015), AAAI. C. Guo et al. (2017), ICML (top-label form).
+
+    Examples
+    --------
+    A model that says 0.9 and is always right is off by 0.1:
+
+    >>> always = Surface.of_probabilities([0.9] * 20, classes=(0, 1))
+    >>> round(expected_calibration_error(np.ones(20, dtype=int), always), 12)
+    0.1
+    """
+    value = binned(truth, surface, bins=bins, strategy=strategy, weights=weights).error()[0]
+    if np.isnan(value):
+        raise NotApplicable(NO_ROWS.text())
+    return float(value)
+
+
+def _ece(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, float | None]:
+    return expected_calibration_error(truth, surface, weights=weights), None
+
+
+def _ece_draws(
+    truth: NDArray[Any], surface: Surface, weights: Floats | None, n_boot: int, rng: np.random.Generator
+) -> Floats:
+    return binned(truth, surface, weights=weights).draws(n_boot, rng)[:, 0]
+
+
+METRICS.add(
+    Metric(
+        "ece", "mean gap between predicted probability and what happened, over ten bins of equal width",
+        msg("Expected calibration error"), CLASSES, ("probability",), "ranks", False, (0.0, 1.0), NO_ROWS, "num4",
+        from_rows=_ece, draws=_ece_draws, interval="bootstrap, pivotal",
+        references=("M. Pakdaman Naeini et al. (2015), AAAI", "C. Guo et al. (2017), ICML, 1321"),
+    )
+)  # fmt: skip

@@ -1,0 +1,270 @@
+"""Does a probability mean what it says: reliability tables, overall and by group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.errors import NotApplicable
+from isonomia.evidence import Estimate, Picture, Result, Table, check_level, normal_quantile, wilson
+from isonomia.languages import Message, msg
+from isonomia.metrics.applicable import check_applicable
+from isonomia.metrics.bins import BINS, Bins, Strategy, binned
+from isonomia.metrics.counts import NO_ROWS, ratio
+from isonomia.metrics.evaluate import pivot
+from isonomia.metrics.recalibration import recalibrate
+from isonomia.metrics.registry import METRICS, Floats
+from isonomia.models import Surface
+
+
+@dataclass(frozen=True, repr=False)
+class Reliability(Result):
+    """How well probabilities keep their word.
+
+    ``tables["bins"]`` has a row a bin that is not empty: `bin`, `n`, `predicted` (mean probability), `observed` (share
+    that happened) with `observed_low`, `observed_high`, and `gap` = observed - predicted. With groups,
+    ``tables["bins_by_group"]`` has the same for each `group`, and ``tables["by_group"]`` a row a group with the figures
+    of `values`.
+    """
+
+    @property
+    def ece(self) -> Estimate:
+        """Expected calibration error."""
+        return self._estimate("ece")
+
+    @property
+    def mce(self) -> Estimate:
+        """Largest gap of a bin."""
+        return self._estimate("mce")
+
+    @property
+    def brier(self) -> Estimate:
+        """Brier score."""
+        return self._estimate("brier")
+
+    @property
+    def gap(self) -> Estimate:
+        """Calibration in the large: observed minus predicted, above 0 where the model says too little."""
+        return self._estimate("gap")
+
+    @property
+    def slope(self) -> Estimate:
+        """Slope of the outcome's log odds on the predicted ones: 1 is right, below 1 the model is too sure."""
+        return self._estimate("slope")
+
+    def _estimate(self, name: str) -> Estimate:
+        value: Estimate = self.values[name]
+        return value
+
+
+def reliability(
+    truth: NDArray[Any],
+    surface: Surface,
+    *,
+    groups: Codes | None = None,
+    bins: int = BINS,
+    strategy: Strategy = "uniform",
+    weights: Floats | None = None,
+    level: float = 0.95,
+    n_boot: int = 1000,
+    seed: int = 0,
+) -> Reliability:
+    """Reliability table, calibration errors and Brier score, overall and by group.
+
+    Parameters
+    ----------
+    truth : array of codes
+        True classes over `surface.classes`.
+    surface : Surface
+        With probabilities. Several classes are judged by the most probable one (top-label).
+    groups : Codes, optional
+        The group of each row.
+    bins, strategy
+        How many bins, of equal width ("uniform") or equal mass ("quantile").
+    weights : array, optional
+    level, n_boot, seed
+        Of the intervals. Observed rates: Wilson. ECE: pivotal bootstrap of the cells, widened to hold the value.
+        Brier score, gap and slope: normal.
+
+    Raises
+    ------
+    NotApplicable
+        Where there are no probabilities, or no rows.
+
+    References
+    ----------
+    B. Van Calster et al. (2019), BMC Medicine 17:230 (calibration in the large, slope).
+
+    Examples
+    --------
+    >>> said = Surface.of_probabilities([0.2] * 10 + [0.8] * 10, classes=("no", "yes"))
+    >>> happened = np.array([1] + [0] * 9 + [1] * 7 + [0] * 3)
+    >>> found = reliability(happened, said)
+    >>> [(row["bin"], row["n"], row["observed"]) for row in found.tables["bins"].rows()]
+    [('[0.2, 0.3)', 10, 0.1), ('[0.8, 0.9)', 10, 0.7)]
+    >>> round(found.ece.value, 6), round(found.gap.value, 6)
+    (0.1, -0.1)
+    """
+    check_level(level)
+    reason = check_applicable(METRICS["brier_score"], truth, surface, weights)
+    if reason is not None:
+        raise NotApplicable(reason)
+    table = _tally(truth, surface, groups, bins, strategy, weights)
+    whole = table.overall()
+    rng = np.random.default_rng(seed)
+    summary = _summary(whole, _slopes(truth, surface, None, weights), level, n_boot, rng)
+    figures = {name: _estimate(name, summary, int(whole.n.sum()), level) for name in _METHODS}
+    tables = {"bins": _bin_table(whole, None, level)}
+    pictures = [Picture("reliability", "bins", msg("What was predicted and what happened"), _OPTIONS)]
+    if groups is not None:
+        by_group = _summary(table, _slopes(truth, surface, groups, weights), level, n_boot, rng)
+        tables["by_group"] = _group_table(groups, by_group)
+        tables["bins_by_group"] = _bin_table(table, groups, level)
+        title = msg("What was predicted and what happened, by group")
+        pictures.append(Picture("reliability", "bins_by_group", title, {**_OPTIONS, "color": "group"}))
+    title = msg("Calibration of probabilities")
+    return Reliability("calibration", title, tables, figures, pictures=tuple(pictures), notes=_notes(surface))
+
+
+def _tally(
+    truth: NDArray[Any], surface: Surface, groups: Codes | None, bins: int, strategy: Strategy, weights: Floats | None
+) -> Bins:
+    quantities = METRICS["brier_score"].quantities
+    assert quantities is not None  # the registry makes sure
+    brier = quantities(truth, surface)[:, 0]
+    w = 1.0 if weights is None else weights
+    values = {"b": brier, "wb": w * brier, "wb2": w * brier * brier}
+    return binned(truth, surface, groups=groups, bins=bins, strategy=strategy, weights=weights, values=values)
+
+
+def _slopes(
+    truth: NDArray[Any], surface: Surface, groups: Codes | None, weights: Floats | None
+) -> tuple[Floats, Floats] | None:
+    """Slopes and their errors; a slope of the most probable class has no meaning, so only two classes have one."""
+    return recalibrate(truth, surface, groups=groups, weights=weights) if surface.task == "binary" else None
+
+
+_OPTIONS = {"predicted": "predicted", "observed": "observed", "low": "observed_low", "high": "observed_high", "n": "n"}
+
+
+def _notes(surface: Surface) -> tuple[Message, ...]:
+    growing = msg(
+        "The expected calibration error cannot be below 0, so on a sample it lies above 0 even for a perfect model, "
+        "the more so the smaller the group."
+    )
+    if surface.task == "binary":
+        return (growing,)
+    return (growing, msg("With several classes the most probable class is judged: how often it is right."))
+
+
+def _summary(
+    table: Bins, slopes: tuple[Floats, Floats] | None, level: float, n_boot: int, rng: np.random.Generator
+) -> dict[str, Floats]:
+    """The figures of each group: value, low, high."""
+    z = normal_quantile(level)
+    size = table.w.sum(axis=(-2, -1))
+    observed, predicted = ratio(table.w[..., 1].sum(axis=-1), size), ratio(table.p.sum(axis=(-2, -1)), size)
+    out = {"n": table.n.sum(axis=(-2, -1)), "predicted": predicted, "observed": observed}
+    ece = table.error()
+    nothing = np.full(ece.shape, np.nan)
+    out |= {"ece": ece, "ece_low": nothing, "ece_high": nothing}
+    if n_boot:
+        low, high = pivot(ece, table.draws(n_boot, rng), level)
+        out |= {"ece_low": np.maximum(low, 0.0), "ece_high": np.minimum(high, 1.0)}
+    out["mce"] = table.largest()
+    w2 = table.w2.sum(axis=(-2, -1))
+    square = (table.w2 - 2 * table.wp)[..., 1].sum(axis=-1) + table.p2.sum(axis=(-2, -1))
+    linear = table.w2[..., 1].sum(axis=-1) - table.wp.sum(axis=(-2, -1))
+    out |= _normal("gap", observed - predicted, w2, linear, square, size, z)
+    brier, linear, square = (table.extra[name].sum(axis=(-2, -1)) for name in ("b", "wb", "wb2"))
+    out |= _normal("brier", ratio(brier, size), w2, linear, square, size, z)
+    out["brier_low"] = np.maximum(out["brier_low"], 0.0)
+    slope, error = slopes if slopes is not None else (nothing, nothing)
+    out |= {"slope": slope, "slope_low": slope - z * error, "slope_high": slope + z * error}
+    return out
+
+
+def _normal(
+    name: str, mean: Floats, w2: Floats, linear: Floats, square: Floats, size: Floats, z: float
+) -> Mapping[str, Floats]:
+    """A weighted mean with its normal interval: variance sum w^2 (x - mean)^2 / (sum w)^2, times m / (m - 1)."""
+    effective = ratio(size * size, w2)
+    spread = np.maximum(square - 2 * mean * linear + mean * mean * w2, 0.0)
+    error = np.sqrt(ratio(ratio(spread * effective, effective - 1), size * size))
+    return {name: mean, f"{name}_low": mean - z * error, f"{name}_high": mean + z * error}
+
+
+_METHODS = {"ece": "bootstrap, pivotal", "mce": "", "brier": "normal", "gap": "normal", "slope": "normal"}
+_NO_SLOPE = msg("no slope can be fitted: several classes, one outcome only, or outcomes that the probabilities part")
+
+
+def _estimate(name: str, summary: Mapping[str, Floats], n: int, level: float) -> Estimate:
+    value = float(summary[name][0])
+    if np.isnan(value):
+        return Estimate.missing((_NO_SLOPE if name == "slope" else NO_ROWS).text(), n=n)
+    low, high = (summary.get(f"{name}_{end}", np.array([np.nan]))[0] for end in ("low", "high"))
+    method = "" if np.isnan(low) else _METHODS[name]
+    return Estimate(value, float(low), float(high), n, method, level=level)
+
+
+_TITLES = {
+    "bin": msg("Predicted probability"),
+    "n": msg("Rows"),
+    "predicted": msg("Mean predicted"),
+    "observed": msg("Observed"),
+    "observed_low": msg("Observed, low"),
+    "observed_high": msg("Observed, high"),
+    "gap": msg("Observed minus predicted"),
+    "ece": msg("Expected calibration error"),
+    "mce": msg("Largest gap of a bin"),
+    "brier": msg("Brier score"),
+    "slope": msg("Calibration slope"),
+}
+
+
+def _titles(groups: Codes | None) -> dict[str, Message]:
+    return _TITLES if groups is None else {"group": msg("{name}", name=groups.name or "group"), **_TITLES}
+
+
+def _names(groups: Codes) -> list[str]:
+    """Group labels as texts; those of several attributes joined."""
+    return [
+        " · ".join(map(str, label)) if isinstance(label, tuple) else text
+        for label, text in zip(groups.labels, groups.texts, strict=True)
+    ]
+
+
+def _bin_table(table: Bins, groups: Codes | None, level: float) -> Table:
+    w, used = table.w.sum(axis=-1), np.nonzero(table.n.sum(axis=-1))
+    size, hits = w[used], table.w[..., 1][used]
+    predicted, observed = ratio(table.p.sum(axis=-1)[used], size), ratio(hits, size)
+    effective = ratio(size * size, table.w2.sum(axis=-1)[used])
+    low, high = wilson(np.nan_to_num(observed * effective), np.nan_to_num(effective), level)
+    texts = Codes("bin", np.empty(0, np.uint8), tuple(range(len(table.edges) - 1)), tuple(table.edges.tolist())).texts
+    columns: dict[str, Any] = {} if groups is None else {"group": [_names(groups)[index] for index in used[0]]}
+    columns |= {
+        "bin": [texts[index] for index in used[1]],
+        "n": table.n.sum(axis=-1)[used],
+        "predicted": predicted,
+        "observed": observed,
+        "observed_low": low,
+        "observed_high": high,
+        "gap": observed - predicted,
+    }
+    formats = dict.fromkeys(("predicted", "observed", "observed_low", "observed_high"), "pct") | {
+        "n": "int",
+        "gap": "points",
+    }
+    return Table(columns, formats, _titles(groups), msg("Predicted probability and observed rate, bin by bin"))  # type: ignore[arg-type]
+
+
+def _group_table(groups: Codes, summary: Mapping[str, Floats]) -> Table:
+    columns: dict[str, Any] = {"group": _names(groups), **summary}
+    formats = dict.fromkeys(summary, "num4") | {"n": "int", "predicted": "pct", "observed": "pct"}
+    formats |= dict.fromkeys(("gap", "gap_low", "gap_high"), "points")
+    return Table(columns, formats, _titles(groups), msg("Calibration by group"))  # type: ignore[arg-type]
