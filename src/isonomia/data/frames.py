@@ -107,6 +107,11 @@ def _array_of(values: list[Any]) -> np.ndarray[Any, Any]:
         if None in values:
             return np.array([np.nan if value is None else value for value in values], dtype=float)
         return np.array(values)
+    if kinds and kinds <= {list, tuple, np.ndarray}:  # rows of a table
+        try:
+            return np.array(values)
+        except ValueError:
+            raise DataError("The rows of a table given as a list must all be of one length.") from None
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array

@@ -13,7 +13,7 @@ from isonomia.counting import Codes
 from isonomia.data import Task, kind_of_values, task_of, to_numpy
 from isonomia.data.schema import TASKS
 from isonomia.errors import DataError, SpecError, close_to
-from isonomia.models.surface import Surface, check_probabilities, finite_numbers
+from isonomia.models.surface import Surface, as_numbers, check_probabilities, finite_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ def read_outcome(
 def _with_scores(kind: Task, classes: tuple[Any, ...], label: NDArray[Any] | None, y_score: Any) -> Surface:
     if y_score is None:
         return Surface(kind, classes, label=label)
-    table = np.asarray(to_numpy(y_score), dtype=float)
+    table = as_numbers(y_score, what="scores")
     if kind == "binary" and table.ndim == 1 and np.isfinite(table).all() and ((table < 0) | (table > 1)).any():
         surface = Surface.of_scores(table, classes=classes)
     else:

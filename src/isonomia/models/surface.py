@@ -107,11 +107,7 @@ class Surface:
 
 def finite_numbers(values: Any, *, what: str) -> NDArray[np.float64]:
     """Numbers of one dimension, none of them missing or infinite."""
-    array = to_numpy(values)
-    try:
-        numbers = array.astype(float)
-    except (TypeError, ValueError):
-        raise DataError(f"The {what} must be numbers; got values such as {array.ravel()[0]!r}.") from None
+    numbers = as_numbers(values, what=what)
     if numbers.ndim != 1:
         raise DataError(f"The {what} must have one dimension; got an array of shape {numbers.shape}.")
     bad = ~np.isfinite(numbers)
@@ -123,9 +119,18 @@ def finite_numbers(values: Any, *, what: str) -> NDArray[np.float64]:
     return numbers
 
 
+def as_numbers(values: Any, *, what: str) -> NDArray[np.float64]:
+    """Values of any shape as floats, or an error that shows one which is no number."""
+    array = to_numpy(values)
+    try:
+        return array.astype(float, copy=False)
+    except (TypeError, ValueError):
+        raise DataError(f"The {what} must be numbers; got values such as {array.ravel()[0]!r}.") from None
+
+
 def check_probabilities(probability: Any, n_classes: int) -> NDArray[np.float64]:
     """Probabilities as (n,) for two classes or (n, K) for more; values in [0, 1], rows that sum to 1."""
-    table = np.asarray(to_numpy(probability), dtype=float)
+    table = as_numbers(probability, what="probabilities")
     if table.ndim == 2 and table.shape[1] == 1:
         table = table[:, 0]
     if table.ndim not in (1, 2) or (table.ndim == 1 and n_classes != 2):
