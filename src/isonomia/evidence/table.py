@@ -55,7 +55,13 @@ class Table:
 
     def frame(self, backend: Backend | None = None) -> Any:
         """The table as a frame of the kind the user gave (or the kind asked for)."""
-        return to_frame(self.columns, backend or self.backend)
+        plain = {
+            name: [str(value) if isinstance(value, Message) else value for value in values]
+            if not isinstance(values, np.ndarray) or values.dtype == object
+            else values
+            for name, values in self.columns.items()
+        }
+        return to_frame(plain, backend or self.backend)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One plain mapping a row; NaN is None."""

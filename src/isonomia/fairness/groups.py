@@ -58,26 +58,25 @@ class Groups:
         The protected attributes.
     control : tuple of Codes
         Factors that comparisons are held fixed on.
-    rows : array of bool or None
-        The rows that take part; None for all.
+    labels : tuple of tuples
+        The cells: combinations of control and attribute values that occur, in order.
     groups : tuple of Group
+        Each a union of cells.
     """
 
     columns: tuple[Codes, ...]
     control: tuple[Codes, ...]
-    cells: Codes
+    labels: tuple[tuple[Any, ...], ...]
     groups: tuple[Group, ...]
-    rows: NDArray[np.bool_] | None = None
-    n_missing: int = 0
 
     @cached_property
-    def membership(self) -> NDArray[np.float64]:
-        """Cells x groups: 1 where a cell belongs to a group."""
-        return self.indicator([group.cells for group in self.groups])
+    def cells(self) -> Codes:
+        """The cell of each row."""
+        return composite([*self.control, *self.columns])
 
     def indicator(self, cell_sets: Sequence[NDArray[np.intp]]) -> NDArray[np.float64]:
         """Cells x sets: 1 where a cell belongs to a set."""
-        table = np.zeros((self.cells.size, len(cell_sets)))
+        table = np.zeros((len(self.labels), len(cell_sets)))
         for index, cells in enumerate(cell_sets):
             table[cells, index] = 1.0
         return table
@@ -124,7 +123,7 @@ def form_groups(
     *,
     control: Sequence[Codes] = (),
     by: By | Sequence[Sequence[str]] = "intersection",
-    missing: Missing = "group",
+    labels: Sequence[tuple[Any, ...]] | None = None,
 ) -> Groups:
     """Cells of all attributes together, and the groups asked for as unions of cells.
 
@@ -133,24 +132,20 @@ def form_groups(
     by : "intersection", "each", "all" or a list of lists of names
         Groups of all attributes together; of each attribute alone; of every combination (up to three attributes); or
         of the combinations named.
-    missing : "group", "exclude" or "error"
-        What happens to rows whose protected value is missing.
+    labels : sequence of tuples, optional
+        The cells that occur, in order, where a tally has told them already.
     """
-    rows, n_missing = _handle_missing(columns, missing)
-    if rows is not None:
-        columns = [column.take(rows).observed() for column in columns]
-        control = [column.take(rows).observed() for column in control]
     everything = [*control, *columns]
-    cells = composite(everything)
-    if cells.size > MAX_GROUPS:
+    cells: tuple[tuple[Any, ...], ...] = composite(everything).labels if labels is None else tuple(labels)
+    if len(cells) > MAX_GROUPS:
         raise DataError(
-            f"{' x '.join(column.name for column in everything)} makes {cells.size:,} groups (at most {MAX_GROUPS:,}). "
+            f"{' x '.join(column.name for column in everything)} makes {len(cells):,} groups (at most {MAX_GROUPS:,}). "
             "Take fewer attributes together, or merge rare values."
         )
     groups: list[Group] = []
     for names in combinations_of([column.name for column in columns], by):
         groups += _groups_by(names, columns, control, cells)
-    return Groups(tuple(columns), tuple(control), cells, tuple(groups), rows, n_missing)
+    return Groups(tuple(columns), tuple(control), cells, tuple(groups))
 
 
 def combinations_of(names: Sequence[str], by: By | Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
@@ -175,12 +170,14 @@ def combinations_of(names: Sequence[str], by: By | Sequence[Sequence[str]]) -> l
     return wanted
 
 
-def _groups_by(names: tuple[str, ...], columns: Sequence[Codes], control: Sequence[Codes], cells: Codes) -> list[Group]:
+def _groups_by(
+    names: tuple[str, ...], columns: Sequence[Codes], control: Sequence[Codes], cells: Sequence[tuple[Any, ...]]
+) -> list[Group]:
     everything = [*control, *columns]
     positions = [i for i, column in enumerate(everything) if i < len(control) or column.name in names]
     texts = [dict(zip(column.labels, column.texts, strict=True)) for column in everything]
     members: dict[tuple[Any, ...], list[int]] = {}
-    for index, label in enumerate(cells.labels):
+    for index, label in enumerate(cells):
         members.setdefault(tuple(label[i] for i in positions), []).append(index)
     groups = []
     for key, indices in members.items():
@@ -192,7 +189,11 @@ def _groups_by(names: tuple[str, ...], columns: Sequence[Codes], control: Sequen
     return groups
 
 
-def _handle_missing(columns: Sequence[Codes], missing: Missing) -> tuple[NDArray[np.bool_] | None, int]:
+def rows_with_attributes(columns: Sequence[Codes], missing: Missing) -> tuple[NDArray[np.bool_] | None, int]:
+    """The rows that take part (None for all), and how many have a missing protected value.
+
+    `missing` is "group" (they are a group of their own), "exclude" (they are left out) or "error".
+    """
     absent = [column.codes == column.missing for column in columns if column.missing is not None]
     if not absent:
         return None, 0

@@ -73,6 +73,11 @@ def read_outcome(
     true = None if y_true is None else _column(y_true, "y_true", positive, task)
     said = None if y_pred is None else _column(y_pred, "y_pred", positive, task)
     kind = task or _infer(true, said)
+    if kind != "regression" and y_pred is not None and said is None:
+        raise DataError(
+            "The predictions are fractional numbers where labels are wanted: they look like scores. Give them as "
+            "y_score, or cut them at a threshold."
+        )
     if kind == "regression":
         truth = None if y_true is None else finite_numbers(y_true, what="true outcomes")
         outcome = Outcome(truth, Surface.of_numbers(y_pred))

@@ -1,0 +1,242 @@
+"""Groups against reference groups: differences, ratios, their intervals, tests and what could have been seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.errors import SpecError, close_to
+from isonomia.evidence import (
+    benjamini_hochberg,
+    detectable_difference,
+    normal_p,
+    normal_quantile,
+    percentile,
+    two_proportions,
+)
+from isonomia.evidence.power import ALPHA, POWER
+from isonomia.fairness.groups import Group, Groups
+from isonomia.fairness.measure import Measured, spread_of
+
+Floats = NDArray[np.float64]
+ReferenceRule = Literal["largest", "best", "overall"]
+Reference = ReferenceRule | str | int | float | bool | Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Groups that are compared with one another: of the same attributes, at the same control values."""
+
+    by: tuple[str, ...]
+    control: Mapping[str, str]
+    members: tuple[int, ...]
+    #: the place of the reference among all sets; None where it depends on the metric ("best")
+    reference: int | None
+    reference_name: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Comparisons of one metric: one entry a group (arrays of one length)."""
+
+    metric: str
+    group: tuple[int, ...]
+    reference: tuple[str, ...]
+    difference: Floats
+    difference_low: Floats
+    difference_high: Floats
+    ratio: Floats
+    ratio_low: Floats
+    ratio_high: Floats
+    p_value: Floats
+    detectable: Floats
+
+
+def strata_of(
+    groups: Groups, sizes: NDArray[np.int64], reference: Reference
+) -> tuple[list[Stratum], list[NDArray[Any]]]:
+    """The strata of all groups, and the sets of cells behind references that are no group themselves.
+
+    The places of those extra sets follow the groups': group 0..M-1, then one set a stratum where needed.
+    """
+    found: dict[tuple[Any, ...], list[int]] = {}
+    for index, group in enumerate(groups.groups):
+        found.setdefault((group.by, tuple(group.control.items())), []).append(index)
+    strata: list[Stratum] = []
+    extra: list[NDArray[Any]] = []
+    for (by, control), members in found.items():
+        place: int | None
+        name = ""
+        if reference == "best":
+            place = None
+        elif reference == "overall":
+            place, name = len(groups.groups) + len(extra), "overall"
+            extra.append(np.concatenate([groups.groups[i].cells for i in members]))
+        elif reference == "largest":
+            place = max(members, key=lambda i: int(sizes[i]))
+            name = groups.groups[place].name
+        else:
+            chosen = _matching(groups, members, reference, sizes)
+            if len(chosen) == 1:
+                place, name = chosen[0], groups.groups[chosen[0]].name
+            else:
+                place = len(groups.groups) + len(extra)
+                name = " or ".join(groups.groups[i].name for i in chosen)
+                extra.append(np.concatenate([groups.groups[i].cells for i in chosen]))
+        strata.append(Stratum(by, dict(control), tuple(members), place, name))
+    return strata, extra
+
+
+def compare(
+    measured: Measured,
+    strata: Sequence[Stratum],
+    groups: Groups,
+    *,
+    level: float,
+    min_per_group: int,
+    sizes: NDArray[np.int64],
+) -> Compared:
+    """Every group of every stratum against its reference."""
+    who: list[int] = []
+    against: list[int] = []
+    names: list[str] = []
+    rest: list[bool] = []
+    for stratum in strata:
+        place = stratum.reference
+        if place is None:
+            place = best_of(measured, stratum.members, sizes, min_per_group)
+        name = stratum.reference_name or groups.groups[place].name
+        inside = set(groups.groups[place].cells.tolist()) if place < len(groups.groups) else set()
+        for member in stratum.members:
+            if member == place or (place < len(groups.groups) and set(groups.groups[member].cells.tolist()) == inside):
+                continue
+            who.append(member)
+            against.append(place)
+            names.append(name)
+            rest.append(name == "overall")
+    g, r = np.array(who, dtype=int), np.array(against, dtype=int)
+    difference, ratio = measured.value[g] - measured.value[r], _ratio(measured, measured.value[g], measured.value[r])
+    d_low, d_high, r_low, r_high, error = _intervals(measured, g, r, difference, ratio, level)
+    return Compared(
+        measured.use.id, tuple(who), tuple(names), difference, d_low, d_high, ratio, r_low, r_high,
+        _p_values(measured, g, r, np.array(rest, dtype=bool), difference, error),
+        _detectable(measured, g, r, error),
+    )  # fmt: skip
+
+
+def adjust(compared: Sequence[Compared]) -> list[Floats]:
+    """Benjamini-Hochberg over all comparisons of all metrics."""
+    if not compared:
+        return []
+    flat = benjamini_hochberg(np.concatenate([part.p_value for part in compared]))
+    return list(np.split(flat, np.cumsum([part.p_value.size for part in compared])[:-1]))
+
+
+def best_of(measured: Measured, members: Sequence[int], sizes: NDArray[np.int64], min_per_group: int) -> int:
+    """The best-treated group: the best value of a metric that has a direction, the highest of one that has none."""
+    index = np.array(members)
+    large = index[(sizes[index] >= min_per_group) & ~np.isnan(measured.value[index])]
+    if large.size == 0:
+        return int(index[np.argmax(sizes[index])])
+    sign = -1.0 if measured.use.metric.higher_is_better is False else 1.0
+    return int(large[np.argmax(sign * measured.value[large])])
+
+
+def _matching(groups: Groups, members: Sequence[int], reference: Any, sizes: NDArray[np.int64]) -> list[int]:
+    """The groups that a given reference names; attributes it does not name take their largest such group."""
+    by = groups.groups[members[0]].by
+    wanted = dict(reference) if isinstance(reference, Mapping) else dict.fromkeys(by[:1], reference)
+    if not isinstance(reference, Mapping) and len(by) > 1:
+        raise SpecError(
+            f"For groups by {' x '.join(by)} the reference must say a value for each attribute, such as "
+            f"{{{by[0]!r}: ..., {by[1]!r}: ...}}; got {reference!r}."
+        )
+    unknown = [name for name in wanted if name not in groups.names]
+    if unknown:
+        raise SpecError(f"`reference` names {unknown[0]!r}, which is no attribute.{close_to(unknown[0], groups.names)}")
+    allowed = {name: _values(value) for name, value in wanted.items() if name in by}
+    for name, values in allowed.items():
+        column = next(column for column in groups.columns if column.name == name)
+        for value in values:
+            if column.code_of(value) is None and value not in column.texts:
+                raise SpecError(
+                    f"`reference` must be a value of '{name}'; got {value!r}.{close_to(value, column.texts)}"
+                )
+    fits = [i for i in members if all(_is(groups.groups[i], name, values) for name, values in allowed.items())]
+    if not fits:
+        raise SpecError(f"No group by {' x '.join(by)} fits the reference {reference!r}.")
+    open_attributes = [name for name in by if name not in allowed]
+    if not open_attributes:
+        return fits
+    return [max(fits, key=lambda i: int(sizes[i]))]
+
+
+def _values(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list | tuple | set) else (value,)
+
+
+def _is(group: Group, name: str, values: tuple[Any, ...]) -> bool:
+    own = group.attributes[name]
+    return any(own == value or group.texts[name] == str(value) for value in values)
+
+
+def _ratio(measured: Measured, a: Floats, b: Floats) -> Floats:
+    """a / b; undefined where b is 0 or where the metric can be negative."""
+    if measured.use.metric.range[0] < 0:
+        return np.full(np.shape(a), np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(b > 0, a / b, np.nan)
+
+
+def _intervals(
+    measured: Measured, g: NDArray[Any], r: NDArray[Any], difference: Floats, ratio: Floats, level: float
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    nothing = np.full(g.shape, np.nan)
+    if not g.size:
+        return nothing, nothing, nothing, nothing, nothing
+    if measured.draws is not None:
+        a, b = measured.draws[g], measured.draws[r]
+        gaps = a - b
+        low, high = percentile(gaps.T, level)
+        r_low, r_high = percentile(_ratio(measured, a, b).T, level)
+        error = spread_of(gaps)
+    else:
+        z, spread = normal_quantile(level), measured.spread()
+        error = np.sqrt(spread[g] ** 2 + spread[r] ** 2)
+        low, high = difference - z * error, difference + z * error
+        with np.errstate(divide="ignore", invalid="ignore"):
+            relative = np.sqrt((spread[g] / measured.value[g]) ** 2 + (spread[r] / measured.value[r]) ** 2)
+            r_low, r_high = ratio * np.exp(-z * relative), ratio * np.exp(z * relative)
+    no_gap, no_ratio = np.isnan(difference), np.isnan(ratio)
+    return (
+        np.where(no_gap, np.nan, low), np.where(no_gap, np.nan, high),
+        np.where(no_ratio, np.nan, r_low), np.where(no_ratio, np.nan, r_high), error,
+    )  # fmt: skip
+
+
+def _p_values(
+    measured: Measured, g: NDArray[Any], r: NDArray[Any], rest: NDArray[np.bool_], difference: Floats, error: Floats
+) -> Floats:
+    if measured.rate:
+        n1, n2 = measured.size[g], measured.size[r]
+        k1, k2 = np.nan_to_num(measured.value[g]) * n1, np.nan_to_num(measured.value[r]) * n2
+        whole = np.rint(np.stack([k1, n1, k2, n2]))
+        near = np.abs(np.stack([k1, n1, k2, n2]) - whole) < 1e-6
+        k1, n1, k2, n2 = np.where(near, whole, np.stack([k1, n1, k2, n2]))
+        # against everyone: the group is part of the whole, so the test is against the others
+        k2, n2 = np.where(rest, k2 - k1, k2), np.where(rest, n2 - n1, n2)
+        return two_proportions(k1, n1, k2, n2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = normal_p(difference / error)
+    return np.where((error == 0) & (difference == 0), 1.0, p)
+
+
+def _detectable(measured: Measured, g: NDArray[Any], r: NDArray[Any], error: Floats) -> Floats:
+    if measured.rate:
+        return detectable_difference(measured.value[r], measured.size[g], measured.size[r])
+    reach = normal_quantile(1 - ALPHA) + normal_quantile(2 * POWER - 1)
+    return reach * error
