@@ -3,6 +3,30 @@
 An audit builds a `Document`; everything here only shows it, and any `evidence.Result` or `evidence.Finding` in it.
 """
 
-from isonomia.report.document import Criterion, Document, Section, Verdict
+from isonomia.report.document import Criterion, Document, Section, SectionOutcome, Side, Verdict, VerdictOutcome
+from isonomia.report.figures import draw
+from isonomia.report.markdown import to_markdown
+from isonomia.report.page import to_html
+from isonomia.report.record import SCHEMA_VERSION, dumps, schema, to_json
+from isonomia.report.saving import Form, save
+from isonomia.report.terminal import summary
 
-__all__ = ["Criterion", "Document", "Section", "Verdict"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "Criterion",
+    "Document",
+    "Form",
+    "Section",
+    "SectionOutcome",
+    "Side",
+    "Verdict",
+    "VerdictOutcome",
+    "draw",
+    "dumps",
+    "save",
+    "schema",
+    "summary",
+    "to_html",
+    "to_json",
+    "to_markdown",
+]

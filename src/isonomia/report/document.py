@@ -199,10 +199,10 @@ class Document:
         if not ran:
             return msg("No check could be run, so nothing can be said about the model.")
         if not self.findings:
-            return msg("{ran:int} checks ran and none of them found an issue.", ran=ran)
+            return msg("None of the {ran:int} checks that ran found an issue.", ran=ran)
         return msg(
-            "{ran:int} checks ran and {issues:int} of them found issues: {critical:int} critical findings, "
-            "{warning:int} warnings, {notice:int} notices.",
+            "Of the {ran:int} checks that ran, {issues:int} found issues: {critical:int} critical, {warning:int} "
+            "warning, {notice:int} notice.",
             ran=ran,
             issues=counts["issue"],
             **grades,
@@ -213,14 +213,3 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     """An error that lists the choices where a value is none of them."""
     if value not in choices:
         raise SpecError(f"`{name}` must be one of {list(choices)}; got {value!r}.")
-
-
-def said(text: Message | str | None, language: str = "en") -> str:
-    """A message in a language, a text as it is, nothing for None.
-
-    >>> said(msg("yes"), "pt-BR"), said("a name"), said(None)
-    ('sim', 'a name', '')
-    """
-    if text is None:
-        return ""
-    return text.text(language) if isinstance(text, Message) else str(text)

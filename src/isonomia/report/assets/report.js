@@ -1,0 +1,105 @@
+"use strict";
+(function () {
+  // ---- pictures -------------------------------------------------------------------------------------------------
+  var held = JSON.parse(document.getElementById("pictures").textContent);
+  var options = { displayModeBar: false, displaylogo: false, showLink: false, typesetMath: false, responsive: false };
+  var plots = Array.prototype.slice.call(document.querySelectorAll(".plot"));
+  var NARROW = 560;
+
+  function colour(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
+  function copy(value) { return JSON.parse(JSON.stringify(value)); }
+
+  function merge(into, from) {
+    Object.keys(from).forEach(function (key) {
+      var value = from[key];
+      if (value && typeof value === "object" && !Array.isArray(value) && into[key]) merge(into[key], value);
+      else into[key] = value;
+    });
+  }
+
+  function layout(figure, width) {
+    var wanted = copy(figure.layout);
+    var meta = wanted.meta || {};
+    if (width < NARROW && meta.narrow) merge(wanted, meta.narrow);
+    var template = copy(held.template);
+    template.layout.font.color = colour("--plot-ink");
+    ["xaxis", "yaxis"].forEach(function (axis) {
+      template.layout[axis].gridcolor = template.layout[axis].linecolor = colour("--plot-line");
+    });
+    wanted.template = template;
+    wanted.width = width;
+    return wanted;
+  }
+
+  function draw(plot) {
+    var figure = held.figures[Number(plot.dataset.figure)];
+    var wanted = layout(figure, plot.clientWidth);
+    plot.style.minHeight = wanted.height + "px";
+    return Plotly.react(plot, copy(figure.data), wanted, options);
+  }
+
+  // one picture at a time, so that the page can be read and scrolled while they are drawn
+  function drawAll() {
+    var left = plots.slice();
+    (function next() {
+      var plot = left.shift();
+      if (!plot) { document.documentElement.dataset.drawn = "yes"; return; }
+      draw(plot).then(function () { setTimeout(next, 0); });
+    })();
+  }
+
+  var wait = null, last = window.innerWidth;
+  window.addEventListener("resize", function () {
+    if (window.innerWidth === last) return;
+    last = window.innerWidth;
+    clearTimeout(wait);
+    wait = setTimeout(drawAll, 150);
+  });
+  if (window.matchMedia) {
+    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+    window.matchMedia("print").addEventListener("change", function () { plots.forEach(draw); });
+  }
+  drawAll();
+
+  // ---- on paper everything is open --------------------------------------------------------------------------------
+  window.addEventListener("beforeprint", function () {
+    document.querySelectorAll("main details:not([open])").forEach(function (box) { box.open = true; box.dataset.shut = "1"; });
+  });
+  window.addEventListener("afterprint", function () {
+    document.querySelectorAll("main details[data-shut]").forEach(function (box) { box.open = false; delete box.dataset.shut; });
+  });
+
+  // ---- an address within the page opens what it points at -----------------------------------------------------------
+  function open() {
+    var target = location.hash && document.getElementById(location.hash.slice(1));
+    if (target && target.tagName === "DETAILS") { target.open = true; target.scrollIntoView(); }
+  }
+  window.addEventListener("hashchange", open);
+  open();
+  if (window.innerWidth < 1024) document.querySelector("nav details").open = false;
+
+  // ---- tables are sorted by a click on a heading; what has no value stays last ---------------------------------------
+  document.querySelectorAll("table.sortable").forEach(function (table) {
+    var body = table.tBodies[0];
+    table.querySelectorAll("thead th").forEach(function (head, column) {
+      head.querySelector("button").addEventListener("click", function () {
+        var down = head.getAttribute("aria-sort") === "ascending";
+        table.querySelectorAll("th[aria-sort]").forEach(function (other) { other.removeAttribute("aria-sort"); });
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        var rows = Array.prototype.slice.call(body.rows);
+        var numeric = head.classList.contains("number");
+        function key(row) {
+          var cell = row.cells[column];
+          return cell.dataset.key === undefined ? cell.textContent : cell.dataset.key;
+        }
+        rows.sort(function (one, other) {
+          var a = key(one), b = key(other);
+          if (a === "" || b === "") return (a === "" ? 1 : 0) - (b === "" ? 1 : 0);
+          var order = numeric ? parseFloat(a) - parseFloat(b) : a.localeCompare(b);
+          return down ? -order : order;
+        });
+        rows.forEach(function (row) { body.appendChild(row); });
+      });
+    });
+  });
+})();

@@ -1,0 +1,90 @@
+"""Bars: a figure a row, with its interval where the table has one.
+
+Options: ``labels``, ``value`` (a list of columns gives a series each), ``low``, ``high``, ``color`` (a series a
+value, when ``value`` is one column), ``stacked`` (default False), ``upright`` (default False: bars lie, so that
+labels can be read), ``flag``, ``n``, ``format``, ``where``, ``x_title``, ``reference``, ``reference_label``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from isonomia.report.figures.reading import Reading
+from isonomia.report.figures.theme import colour, reference_line, see_through, ticks
+from isonomia.report.figures.whiskers import whiskers
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+ROW, FRAME = 26, 92
+
+
+def draw(reading: Reading) -> Figure:
+    """Bars beside or upon each other; a flagged one is pale."""
+    from plotly.graph_objects import Figure
+
+    names = reading.columns("labels")
+    upright, stacked = bool(reading.option("upright", False)), bool(reading.option("stacked", False))
+    places = {key: place for place, key in enumerate(dict.fromkeys(_key(row, names) for row in reading.rows))}
+    figure = Figure()
+    series = _series(reading)
+    for place, (name, value, rows) in enumerate(series):
+        figure.add_bar(**_bars(reading, rows, names, value, places, upright, place), name=name or "")
+    first = series[0][1]
+    numbers = {**ticks(reading.style(first)), "title": {"text": _title(reading, series)}}
+    labels = {
+        "tickmode": "array",
+        "tickvals": list(places.values()),
+        "ticktext": [reading.text(" · ".join(key)) for key in places],
+        "showgrid": False,
+    }
+    figure.update_xaxes(**(labels if upright else numbers))
+    figure.update_yaxes(**(numbers if upright else {**labels, "range": [len(places) - 0.5, -0.5]}))
+    reference_line(figure, reading, vertical=not upright)
+    rows_high = max(2, len(places) * (1 if stacked else len(series)))
+    figure.update_layout(
+        barmode="stack" if stacked else "group",
+        height=380 if upright else FRAME + ROW * rows_high,
+        showlegend=len(series) > 1,
+        bargap=0.25,
+    )
+    return figure
+
+
+def _series(reading: Reading) -> list[tuple[str | None, str, list[dict[str, Any]]]]:
+    values = reading.columns("value") or [reading.needed("value")]
+    if len(values) > 1:
+        return [(reading.heading(value), value, reading.rows) for value in values]
+    return [(name, values[0], rows) for name, rows in reading.series()]
+
+
+def _key(row: dict[str, Any], names: list[str]) -> tuple[str, ...]:
+    return tuple("—" if row[name] is None else str(row[name]) for name in names)
+
+
+def _title(reading: Reading, series: list[tuple[str | None, str, list[dict[str, Any]]]]) -> str:
+    given = reading.say(reading.option("x_title"))
+    return given or (reading.heading(series[0][1]) if len({value for _, value, _ in series}) == 1 else "")
+
+
+def _bars(
+    reading: Reading,
+    rows: list[dict[str, Any]],
+    names: list[str],
+    value: str,
+    places: dict[tuple[str, ...], int],
+    upright: bool,
+    place: int,
+) -> dict[str, Any]:
+    flag = reading.column("flag")
+    pale = [flag is not None and row[flag] is True for row in rows]
+    numbers, spots = reading.numbers(value, rows), [places[_key(row, names)] for row in rows]
+    return {
+        "x": spots if upright else numbers,
+        "y": numbers if upright else spots,
+        "orientation": "v" if upright else "h",
+        "marker": {"color": [see_through(colour(place), 0.45) if small else colour(place) for small in pale]},
+        "error_y" if upright else "error_x": whiskers(reading, value, rows),
+        "hovertext": [reading.hover(row, names, value) for row in rows],
+        "hoverinfo": "text",
+    }

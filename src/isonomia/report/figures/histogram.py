@@ -1,0 +1,53 @@
+"""Histogram of bins that were counted before: a picture takes tables, never rows.
+
+Options: ``left``, ``right`` (the bin's ends), ``count`` (or any figure a bin has), ``color`` (a series a group),
+``where``, ``x_title``, ``y_title``, ``reference`` (an upright line), ``reference_label``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from isonomia.report.figures.reading import Reading
+from isonomia.report.figures.theme import colour, number_axis, reference_line, see_through
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+
+def draw(reading: Reading) -> Figure:
+    """A bar a bin, as wide as the bin; several groups lie over each other."""
+    from plotly.graph_objects import Figure
+
+    left, right = reading.needed("left", "left"), reading.needed("right", "right")
+    count = reading.needed("count", "count")
+    series = reading.series()
+    figure = Figure()
+    for place, (name, rows) in enumerate(series):
+        known = [row for row in rows if None not in reading.numbers(left, [row]) + reading.numbers(right, [row])]
+        figure.add_bar(
+            x=[(row[left] + row[right]) / 2 for row in known],
+            width=[row[right] - row[left] for row in known],
+            y=reading.numbers(count, known),
+            name=name or "",
+            marker={
+                "color": see_through(colour(place), 0.55) if len(series) > 1 else colour(place),
+                "line": {"width": 0.5, "color": colour(place)},
+            },
+            hovertext=[_hover(reading, row, name, left, right, count) for row in known],
+            hoverinfo="text",
+        )
+    figure.update_xaxes(**number_axis(reading, left, reading.say(reading.option("x_title")) or None))
+    figure.update_yaxes(**number_axis(reading, count, reading.say(reading.option("y_title")) or None))
+    reference_line(figure, reading, vertical=True)
+    figure.update_layout(barmode="overlay", bargap=0, height=360, showlegend=len(series) > 1)
+    return figure
+
+
+def _hover(reading: Reading, row: dict[str, Any], name: str | None, left: str, right: str, count: str) -> str:
+    ends = f"{reading.write(left, row[left])} – {reading.write(right, row[right])}"
+    lines = ([f"<b>{name}</b>"] if name else []) + [
+        ends,
+        f"{reading.heading(count)}: {reading.write(count, row[count])}",
+    ]
+    return "<br>".join(lines)

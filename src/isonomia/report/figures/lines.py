@@ -1,0 +1,87 @@
+"""Lines: figures over an ordered column, with their intervals as bands.
+
+Options: ``x``, ``value`` (a list of columns gives a line each), ``low``, ``high``, ``color`` (a line a value, when
+``value`` is one column), ``n``, ``format``, ``where``, ``x_title``, ``y_title``, ``log_x`` (default False),
+``reference``, ``reference_label``. Texts and dates on the x axis are kept in the order of the table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from isonomia.report.figures.reading import Reading
+from isonomia.report.figures.theme import colour, reference_line, see_through, symbol, ticks
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+
+def draw(reading: Reading) -> Figure:
+    """A line with marks a series, its band beneath it."""
+    from plotly.graph_objects import Figure
+
+    x = reading.needed("x")
+    spots, axis = _across(reading, x)
+    values = reading.columns("value") or [reading.needed("value")]
+    if len(values) > 1:
+        series = [(reading.heading(value), value, reading.rows) for value in values]
+    else:
+        series = [(name or "", values[0], rows) for name, rows in reading.series()]
+    figure = Figure()
+    for place, (name, value, rows) in enumerate(series):
+        band = _band(reading, rows, x, value, spots)
+        if band is not None:
+            figure.add_scatter(**band, fillcolor=see_through(colour(place), 0.16), legendgroup=str(place))
+        figure.add_scatter(
+            x=[spots[_spot(row[x])] for row in rows],
+            y=reading.numbers(value, rows),
+            mode="lines+markers",
+            name=name,
+            legendgroup=str(place),
+            line={"color": colour(place), "width": 2},
+            marker={"color": colour(place), "symbol": symbol(place), "size": 7},
+            hovertext=[reading.hover(row, [x], value) for row in rows],
+            hoverinfo="text",
+        )
+    figure.update_xaxes(**axis)
+    title = reading.say(reading.option("y_title")) or (reading.heading(values[0]) if len(values) == 1 else "")
+    figure.update_yaxes(**ticks(reading.style(values[0])), title_text=title)
+    reference_line(figure, reading, vertical=False)
+    figure.update_layout(height=380, showlegend=len(series) > 1)
+    return figure
+
+
+def _spot(value: Any) -> Any:
+    return value if isinstance(value, int | float) else str(value)
+
+
+def _across(reading: Reading, x: str) -> tuple[dict[Any, float], dict[str, Any]]:
+    """Where each value of the x column lies: a number at itself, a text at its place in the table."""
+    title = {"text": reading.say(reading.option("x_title")) or reading.heading(x)}
+    found = list(dict.fromkeys(_spot(row[x]) for row in reading.rows))
+    if all(isinstance(value, int | float) for value in found):
+        kind = "log" if reading.option("log_x", False) else "linear"
+        return {value: value for value in found}, {"type": kind, "title": title, **ticks(reading.style(x))}
+    step = max(1, len(found) // 12)
+    names = {"tickmode": "array", "tickvals": list(range(0, len(found), step)), "title": title}
+    names["ticktext"] = [reading.text(name) for name in found[::step]]
+    return {value: place for place, value in enumerate(found)}, names
+
+
+def _band(
+    reading: Reading, rows: list[dict[str, Any]], x: str, value: str, spots: dict[Any, float]
+) -> dict[str, Any] | None:
+    low, high = reading.interval(value)
+    if low is None or high is None:
+        return None
+    known = [row for row in rows if row[low] is not None and row[high] is not None]
+    there = [spots[_spot(row[x])] for row in known]
+    return {
+        "x": there + there[::-1],
+        "y": reading.numbers(high, known) + reading.numbers(low, known)[::-1],
+        "fill": "toself",
+        "mode": "lines",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }

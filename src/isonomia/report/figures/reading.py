@@ -1,0 +1,167 @@
+"""What a picture reads from its table: the rows it shows, their labels, numbers as they are written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from isonomia.errors import SpecError, close_to
+from isonomia.evidence import Picture, Table
+from isonomia.languages import Language, Message, msg
+from isonomia.languages.message import write_number
+from isonomia.report.figures.labels import label, long_label
+
+#: More marks than this cannot be told apart, and would make the page heavy.
+MOST_ROWS = 2000
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The part of a table that a picture shows, in a language.
+
+    Attributes
+    ----------
+    picture : Picture
+    table : Table
+    language : str
+    rows : list of mappings
+        The rows that ``where`` leaves, missing values None.
+    left_out : int
+        How many more there were than a picture can hold.
+    """
+
+    picture: Picture
+    table: Table
+    language: Language
+    rows: list[dict[str, Any]]
+    left_out: int = 0
+
+    @classmethod
+    def of(cls, picture: Picture, table: Table, language: Language) -> Reading:
+        """Reads the rows the picture shows."""
+        reading = cls(picture, table, language, [])
+        wanted = {reading._check(name): _as_list(value) for name, value in (picture.options.get("where") or {}).items()}
+        rows = [row for row in table.rows() if all(row[name] in values for name, values in wanted.items())]
+        return cls(picture, table, language, rows[:MOST_ROWS], max(0, len(rows) - MOST_ROWS))
+
+    def option(self, name: str, default: Any = None) -> Any:
+        """An option of the picture."""
+        value = self.picture.options.get(name)
+        return default if value is None else value
+
+    def column(self, option: str, default: str | None = None) -> str | None:
+        """The column an option names, checked; the default where left out and the table has it."""
+        name = self.option(option)
+        if name is None:
+            return default if default in self.table.columns else None
+        return self._check(name)
+
+    def needed(self, option: str, default: str | None = None) -> str:
+        """The same for an option that a kind cannot do without."""
+        name = self.column(option, default)
+        if name is None:
+            raise SpecError(f"A {self.picture.kind} picture needs the option {option!r}, the name of a column.")
+        return name
+
+    def columns(self, option: str) -> list[str]:
+        """One or more columns an option names."""
+        return [self._check(name) for name in _as_list(self.option(option, []))]
+
+    def interval(self, value: str) -> tuple[str | None, str | None]:
+        """The columns with the ends of a figure's interval, by option or by their usual names."""
+        single = not isinstance(self.option("value"), list | tuple)
+        low = self.column("low", f"{value}_low") if single else self._usual(f"{value}_low")
+        high = self.column("high", f"{value}_high") if single else self._usual(f"{value}_high")
+        return (low, high) if low and high else (None, None)
+
+    def numbers(self, column: str, rows: Sequence[Mapping[str, Any]] | None = None) -> list[float | None]:
+        """A column as numbers; what is not finite is None."""
+        return [_number(row[column]) for row in (self.rows if rows is None else rows)]
+
+    def write(self, column: str, value: Any) -> str:
+        """A number as the language writes it in this column."""
+        style = self.style(column)
+        return write_number(_number(value), style, self.language)
+
+    def style(self, column: str) -> str:
+        """How a column's numbers are written."""
+        style = self.option("format") or self.table.formats.get(column, "num")
+        return "num" if style == "text" else str(style)
+
+    def text(self, value: Any) -> str:
+        """A cell as a label, escaped and cut."""
+        return label(self._words(value))
+
+    def name_of(self, row: Mapping[str, Any], columns: Sequence[str], *, whole: bool = False) -> str:
+        """A row's label from its columns."""
+        words = " · ".join(self._words(row[name]) for name in columns)
+        return long_label(words) if whole else label(words)
+
+    def heading(self, column: str) -> str:
+        """A column's title as a label."""
+        return label(self.table.heading(column, self.language), 60)
+
+    def say(self, message: Message | str | None) -> str:
+        """A sentence of ours, with texts from data escaped."""
+        if message is None:
+            return ""
+        return message.text(self.language, escape=label) if isinstance(message, Message) else label(message, 60)
+
+    def hover(self, row: Mapping[str, Any], names: Sequence[str], value: str) -> str:
+        """What is shown when a mark is pointed at: its label, figure, interval, rows, and whether it is small."""
+        lines = [f"<b>{self.name_of(row, names, whole=True)}</b>"] if names else []
+        low, high = self.interval(value)
+        lines.append(f"{self.heading(value)}: {self.write(value, row[value])}")
+        if low and high and row[low] is not None and row[high] is not None:
+            ends = f"{self.write(value, row[low])} – {self.write(value, row[high])}"
+            lines.append(msg("interval: {ends}", ends=ends).text(self.language))
+        n = self.column("n", "n")
+        if n is not None and _number(row[n]) is not None:
+            lines.append(msg("rows: {n:int}", n=row[n]).text(self.language))
+        flag = self.column("flag")
+        if flag is not None and row[flag] is True:
+            lines.append(msg("small group: read with care").text(self.language))
+        return "<br>".join(lines)
+
+    def series(self, option: str = "color") -> list[tuple[str | None, list[dict[str, Any]]]]:
+        """The rows by the values of a column, in order of first appearance; one series where the option is left out."""
+        column = self.column(option)
+        if column is None:
+            return [(None, self.rows)]
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for row in self.rows:
+            groups.setdefault(self._words(row[column]), []).append(row)
+        return [(label(name), rows) for name, rows in groups.items()]
+
+    def _words(self, value: Any) -> str:
+        if value is None:
+            return "—"
+        if isinstance(value, Message):
+            return value.text(self.language)
+        if isinstance(value, float):
+            return write_number(value, "num", self.language)
+        return str(value)
+
+    def _usual(self, name: str) -> str | None:
+        return name if name in self.table.columns else None
+
+    def _check(self, name: str) -> str:
+        if name not in self.table.columns:
+            raise SpecError(
+                f"The picture '{self.picture.title}' names the column {name!r}, which its table "
+                f"'{self.picture.table}' does not have.{close_to(name, self.table.columns)}"
+            )
+        return name
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple | set) else [value]
+
+
+def _number(value: Any) -> float | None:
+    if value is None or isinstance(value, str | Message):
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else None

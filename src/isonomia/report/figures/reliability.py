@@ -1,0 +1,66 @@
+"""Reliability diagram: predicted probability against observed rate, bin by bin.
+
+Options: ``predicted``, ``observed``, ``low``, ``high`` (ends of the observed rate's interval; ``<observed>_low``
+and ``<observed>_high`` where left out), ``color`` (a line a group), ``n`` (the size of a mark), ``where``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from isonomia.languages import msg
+from isonomia.report.figures.reading import Reading
+from isonomia.report.figures.theme import FAINT, colour, symbol
+from isonomia.report.figures.whiskers import whiskers
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+
+def draw(reading: Reading) -> Figure:
+    """A line a group through its bins, the diagonal where predictions keep their word, marks as large as the bins."""
+    from plotly.graph_objects import Figure
+
+    predicted = reading.needed("predicted", "predicted")
+    observed = reading.needed("observed", "observed")
+    figure = Figure()
+    diagonal = msg("predictions that keep their word").text(reading.language)
+    figure.add_scatter(
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        name=diagonal,
+        hoverinfo="skip",
+        line={"color": FAINT, "dash": "dash", "width": 1.2},
+    )
+    n = reading.column("n", "n")
+    largest = max((size or 0 for size in reading.numbers(n)), default=0) if n else 0
+    for place, (name, rows) in enumerate(reading.series()):
+        known = sorted((row for row in rows if row[predicted] is not None), key=lambda row: row[predicted])
+        figure.add_scatter(**_line(reading, known, predicted, observed, place), name=name or reading.heading(observed))
+        if n and largest:
+            sizes = [5 + 13 * math.sqrt((size or 0) / largest) for size in reading.numbers(n, known)]
+            figure.data[-1].marker.size = sizes
+    axis: dict[str, Any] = {"range": [-0.03, 1.03], "tickformat": ".0%", "constrain": "domain"}
+    figure.update_xaxes(**axis, title_text=reading.say(reading.option("x_title")) or reading.heading(predicted))
+    figure.update_yaxes(**axis, title_text=reading.say(reading.option("y_title")) or reading.heading(observed))
+    figure.update_layout(height=440)
+    return figure
+
+
+def _line(reading: Reading, rows: list[dict[str, Any]], predicted: str, observed: str, place: int) -> dict[str, Any]:
+    return {
+        "x": reading.numbers(predicted, rows),
+        "y": reading.numbers(observed, rows),
+        "mode": "lines+markers",
+        "line": {"color": colour(place), "width": 1.8},
+        "marker": {"color": colour(place), "symbol": symbol(place)},
+        "hovertext": [
+            f"{reading.heading(predicted)}: {reading.write(predicted, row[predicted])}<br>"
+            + reading.hover(row, [name for name in [reading.column("color")] if name], observed)
+            for row in rows
+        ],
+        "hoverinfo": "text",
+        "error_y": whiskers(reading, observed, rows, thickness=1.1),
+    }

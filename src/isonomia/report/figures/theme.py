@@ -1,0 +1,109 @@
+"""One look for all pictures: colours, fonts, margins, numbers in the reader's language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from isonomia.languages import Language
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+    from isonomia.report.figures.reading import Reading
+
+#: Told apart by readers with any common colour blindness, on white and on dark paper (after Okabe and Ito, and Tol).
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7b5ea7", "#8c8c8c")
+#: Marks differ in shape as well, so that a picture survives a grey printer.
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star", "hexagon", "x")
+#: From low to high; and with a middle, for differences.
+SEQUENTIAL = ((0.0, "#f2f6fb"), (0.35, "#a9c9e8"), (0.7, "#3d86c0"), (1.0, "#08406f"))
+DIVERGING = ((0.0, "#b2450b"), (0.25, "#eda678"), (0.5, "#f5f5f2"), (0.75, "#86b6da"), (1.0, "#0b5a94"))
+INK, FAINT, LINE = "#1f2933", "#5f6c7b", "#d5dbe3"
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+SEPARATORS: dict[Language, str] = {"en": ".,", "pt-BR": ",."}
+#: Axis ticks for each way of writing numbers.
+TICKS = {"pct": ".0%", "points": ".1%", "int": ",d", "p": ".3~f"}
+
+
+def template() -> dict[str, Any]:
+    """The theme as a Plotly template; a page holds it once for all its figures."""
+    axis = {
+        "gridcolor": LINE,
+        "linecolor": LINE,
+        "zeroline": False,
+        "automargin": True,
+        "ticks": "",
+        "title": {"font": {"size": 12}},
+        "tickfont": {"size": 12},
+    }
+    return {
+        "layout": {
+            "font": {"family": FONT, "size": 12, "color": INK},
+            "colorway": list(PALETTE),
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "margin": {"l": 10, "r": 16, "t": 34, "b": 40},
+            "xaxis": axis,
+            "yaxis": axis,
+            "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "xanchor": "left"},
+            "hoverlabel": {"align": "left", "font": {"family": FONT, "size": 12}},
+            "hovermode": "closest",
+            "dragmode": False,
+            "barcornerradius": 2,
+        }
+    }
+
+
+def colour(place: int) -> str:
+    """The colour of the n-th series."""
+    return PALETTE[place % len(PALETTE)]
+
+
+def symbol(place: int) -> str:
+    """The mark of the n-th series."""
+    return SYMBOLS[place % len(SYMBOLS)]
+
+
+def see_through(hex_colour: str, share: float) -> str:
+    """A colour that lets the paper shine through.
+
+    >>> see_through("#0072b2", 0.2)
+    'rgba(0,114,178,0.2)'
+    """
+    red, green, blue = (int(hex_colour[place : place + 2], 16) for place in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{share})"
+
+
+def number_axis(reading: Reading, column: str, title: str | None = None) -> dict[str, Any]:
+    """An axis whose numbers are written as the column's."""
+    return {"title": {"text": reading.heading(column) if title is None else title}, **ticks(reading.style(column))}
+
+
+def ticks(style: str) -> dict[str, Any]:
+    """How an axis writes its numbers."""
+    return {"tickformat": TICKS[style]} if style in TICKS else {}
+
+
+def reference_line(figure: Figure, reading: Reading, *, vertical: bool, **where: Any) -> None:
+    """The line a figure is held against, where the picture names one."""
+    value = reading.option("reference")
+    if value is None or isinstance(value, dict):
+        return
+    add = figure.add_vline if vertical else figure.add_hline
+    add(value, line={"color": FAINT, "width": 1.2, "dash": "dash"}, layer="below", **where)
+    text = reading.say(reading.option("reference_label"))
+    if text:
+        side = (
+            {"yref": "paper", "y": 1, "yanchor": "bottom", "x": value}
+            if vertical
+            else {"xref": "paper", "x": 1, "xanchor": "right", "y": value, "yanchor": "bottom"}
+        )
+        figure.add_annotation(text=text, showarrow=False, font={"size": 11, "color": FAINT}, **side)
+
+
+def finish(figure: Figure, reading: Reading) -> Figure:
+    """Theme, numbers in the reader's language, the title for those who show the figure on its own."""
+    figure.update_layout(
+        template=template(), separators=SEPARATORS[reading.language], meta={"title": reading.say(reading.picture.title)}
+    )
+    return figure

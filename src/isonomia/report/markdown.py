@@ -1,0 +1,183 @@
+"""The report as Markdown: for pull requests, wikis and terminals. Everything from data is escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from isonomia.evidence import Finding, Result, Table
+from isonomia.languages import Message, check_language, msg
+from isonomia.languages.message import write_number
+from isonomia.report import words
+from isonomia.report.document import Document, Section, Verdict
+from isonomia.report.tables import cells, shown_columns
+from isonomia.report.texts import figure, said, sentence, tame, who
+
+#: How many rows of a table are written; `report.json` has all of them.
+ROWS = 50
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!$&])")
+_ADDRESS = re.compile(r"(?i)\b(https?|ftp|mailto|www)([:.])")
+
+
+def escape(text: str) -> str:
+    r"""A text from data as Markdown shows it literally: one line, no markup, no HTML, no links, no cell borders.
+
+    >>> print(escape("a|b\n<script>`x`"))
+    a\|b \<script\>\`x\`
+    """
+    marked = _SPECIAL.sub(r"\\\1", tame(text))
+    # a bare address becomes a link by itself in many viewers; a word joiner keeps it a text
+    return _ADDRESS.sub("\\1\u2060\\2", marked)
+
+
+def to_markdown(document: Document, language: str = "en") -> str:
+    """The whole report as one Markdown text.
+
+    Examples
+    --------
+    >>> print(to_markdown(Document("Audit of a model", {"dataset": "adult", "rows": 48842}))[:18])
+    # Audit of a model
+    """
+    language = check_language(language)
+    parts = [
+        f"# {sentence(document.title, language, escape)}",
+        document.assessment.text(language),
+        _counts(document, language),
+        *_subject(document, language),
+        *_verdict(document.verdict, language),
+        *_findings(document.findings, language),
+        *(part for section in document.sections for part in _section(section, language)),
+    ]
+    if document.balance_sheet is not None:
+        parts += [f"## {document.balance_sheet.title.text(language)}", *_body(document.balance_sheet, language)]
+    parts += [f"## {msg('Fingerprint').text(language)}", _fingerprint(document, language)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _counts(document: Document, language: str) -> str:
+    counts = document.counts
+    return msg(
+        "Checks: {passed:int} passed, {issues:int} with issues, {other:int} without an answer, {total:int} in total.",
+        passed=counts["passed"],
+        issues=counts["issue"],
+        other=counts["not_applicable"] + counts["skipped"] + counts["failed"],
+        total=len(document.sections),
+    ).text(language)
+
+
+def _subject(document: Document, language: str) -> Iterable[str]:
+    yield f"## {msg('What was examined').text(language)}"
+    yield grid(
+        ["", ""],
+        [
+            [escape(words.called(words.SUBJECT, key, language)), said(value, language, escape)]
+            for key, value in document.subject.items()
+        ],
+    )
+
+
+def _verdict(verdict: Verdict | None, language: str) -> Iterable[str]:
+    yield f"## {msg('Verdict').text(language)}"
+    if verdict is None:
+        yield msg("No policy was given, so there is no verdict.").text(language)
+        return
+    yield f"**{words.VERDICTS[verdict.outcome].text(language)}** · {sentence(verdict.title, language, escape)}"
+    yield sentence(verdict.reason, language, escape)
+    if verdict.source:
+        yield f"{msg('Source').text(language)}: {escape(verdict.source)}"
+    heads = [msg("Criterion"), msg("For whom"), msg("Figure"), msg("Limit"), msg("Outcome"), msg("Citation")]
+    rows = [
+        [
+            sentence(criterion.name, language, escape),
+            who(criterion.who, language, escape),
+            escape(figure(criterion.estimate, language)),
+            words.limit(criterion, language),
+            words.CRITERIA[criterion.outcome].text(language)
+            + (f": {sentence(criterion.reason, language, escape)}" if criterion.reason else ""),
+            escape(criterion.citation),
+        ]
+        for criterion in verdict.criteria
+    ]
+    yield grid([head.text(language) for head in heads], rows) if rows else ""
+
+
+def _findings(findings: Sequence[Finding], language: str) -> Iterable[str]:
+    yield f"## {msg('Findings').text(language)}"
+    if not findings:
+        yield msg("There are no findings.").text(language)
+        return
+    heads = [msg("Severity"), msg("Finding"), msg("For whom"), msg("Rows"), msg("Figure"), msg("Adjusted p")]
+    yield grid(
+        [head.text(language) for head in heads],
+        [
+            [
+                words.SEVERITY[finding.severity].text(language),
+                sentence(finding.message, language, escape)
+                + (f" *{sentence(finding.advice, language, escape)}*" if finding.advice else ""),
+                who(finding.who, language, escape),
+                write_number(finding.n, "int", language),
+                escape(figure(finding.estimate, language)),
+                "—" if finding.p_adjusted is None else write_number(finding.p_adjusted, "p", language),
+            ]
+            for finding in findings
+        ],
+    )
+
+
+def _section(section: Section, language: str) -> Iterable[str]:
+    yield f"## {section.title.text(language, escape=escape)}"
+    outcome = f"**{words.OUTCOMES[section.outcome].text(language)}**"
+    reason = f" ({sentence(section.reason, language, escape)})" if section.reason else ""
+    yield f"{outcome}{reason} · {section.purpose.text(language, escape=escape)}"
+    if section.result is not None:
+        yield from _body(section.result, language)
+
+
+def _body(result: Result, language: str) -> Iterable[str]:
+    if result.values:
+        yield grid(
+            [msg("Figure").text(language), msg("Value").text(language)],
+            [[escape(name), said(value, language, escape)] for name, value in result.values.items()],
+        )
+    for name, table in result.tables.items():
+        title = escape(name) if table.title is None else table.title.text(language, escape=escape)
+        yield f"### {title}"
+        yield table_text(table, language)
+    for note in result.notes:
+        yield f"> {note.text(language, escape=escape)}"
+
+
+def table_text(table: Table, language: str = "en", rows: int = ROWS) -> str:
+    """One table as Markdown; where it is longer than `rows`, a line says so."""
+    shown = [
+        [" ".join(filter(None, (cell.text, cell.interval))) for cell in line]
+        for line in cells(table, language, rows, escape)
+    ]
+    text = grid([escape(table.heading(name, language)) for name in shown_columns(table)], shown)
+    if len(table) > rows:
+        text += "\n\n" + more(rows, len(table)).text(language)
+    return text
+
+
+def more(shown: int, total: int) -> Message:
+    """That a table is longer than what is shown of it."""
+    return msg("The first {shown:int} of {total:int} rows; report.json has all of them.", shown=shown, total=total)
+
+
+def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Cells that are already escaped, as a Markdown table."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _fingerprint(document: Document, language: str) -> str:
+    rows = [
+        [
+            escape(words.called(words.FINGERPRINT, key, language)),
+            said(str(value) if isinstance(value, int) else value, language, escape),
+        ]
+        for key, value in document.fingerprint.items()
+    ]
+    rows.append([msg("Created").text(language), escape(document.created)])
+    return grid(["", ""], rows)

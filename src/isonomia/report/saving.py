@@ -1,0 +1,71 @@
+"""The report on disk: each file is written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from isonomia.errors import SpecError, close_to
+from isonomia.report.document import Document
+from isonomia.report.markdown import to_markdown
+from isonomia.report.page import to_html
+from isonomia.report.record import dumps
+
+Form = Literal["html", "json", "md"]
+
+_FORMS: Mapping[str, Callable[[Document, str], str]] = {
+    "html": to_html,
+    "json": lambda document, language: dumps(document),
+    "md": to_markdown,
+}
+
+
+def save(
+    document: Document,
+    folder: str | os.PathLike[str],
+    *,
+    formats: Sequence[Form] = ("html", "json", "md"),
+    language: str = "en",
+) -> dict[str, Path]:
+    """Writes report.html, report.json and report.md into a folder, which is made where it is not there.
+
+    Parameters
+    ----------
+    document : Document
+    folder : path
+    formats : sequence of "html", "json", "md"
+    language : "en" or "pt-BR"
+        Of the page and the Markdown; JSON holds English texts and the templates behind them.
+
+    Returns
+    -------
+    dict of Path
+        Where each form was written.
+    """
+    unknown = [form for form in formats if form not in _FORMS]
+    if unknown:
+        raise SpecError(f"`formats` must be some of {list(_FORMS)}; got {unknown[0]!r}.{close_to(unknown[0], _FORMS)}")
+    texts = {form: _FORMS[form](document, language) for form in formats}
+    place = Path(folder)
+    if place.exists() and not place.is_dir():
+        raise SpecError(f"The report goes into a folder; {str(place)!r} is a file. Name a folder, or move the file.")
+    place.mkdir(parents=True, exist_ok=True)
+    return {form: _write(place / f"report.{form}", text) for form, text in texts.items()}
+
+
+def _write(path: Path, text: str) -> Path:
+    """Through a file beside it, so that a reader never sees half a report."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    part = Path(name)
+    try:
+        # half of a surrogate pair, which hostile data may hold, has no UTF-8
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(text.encode("utf-8", "replace"))
+        part.chmod(0o644)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path

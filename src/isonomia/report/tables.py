@@ -1,0 +1,70 @@
+"""A table as a reader sees it: an interval stands in the cell of its figure instead of in two columns of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from isonomia.evidence import Estimate, Table
+from isonomia.evidence.table import yes_no
+from isonomia.languages import Message
+from isonomia.report.texts import interval, tame
+
+_NUMBERS = ("pct", "points", "num", "num4", "int", "p")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: what is read, the interval beside it, what it is sorted by, and whether it is a number."""
+
+    text: str
+    interval: str = ""
+    key: float | str = ""
+    number: bool = False
+    whole: str = ""
+
+
+def shown_columns(table: Table) -> list[str]:
+    """The columns a reader sees; ``x_low`` and ``x_high`` are told in the cells of ``x``.
+
+    >>> shown_columns(Table({"sex": ["F"], "rate": [0.2], "rate_low": [0.1], "rate_high": [0.3]}))
+    ['sex', 'rate']
+    """
+    ends = {f"{name}_{end}" for name in table.columns if _has_interval(table, name) for end in ("low", "high")}
+    return [name for name in table.columns if name not in ends]
+
+
+def cells(table: Table, language: str, most: int, escape: Callable[[str], str] = tame) -> Iterator[list[Cell]]:
+    """The first `most` rows, cell by cell."""
+    names = shown_columns(table)
+    for _, row in zip(range(most), table.rows(), strict=False):
+        yield [_cell(table, row, name, language, escape) for name in names]
+
+
+def _has_interval(table: Table, name: str) -> bool:
+    return f"{name}_low" in table.columns and f"{name}_high" in table.columns
+
+
+def _cell(table: Table, row: dict[str, Any], name: str, language: str, escape: Callable[[str], str]) -> Cell:
+    value = row[name]
+    if isinstance(value, bool):
+        value = yes_no(value)
+    if isinstance(value, Message):
+        text = value.text(language, escape=escape)
+        return Cell(text, key=text)
+    style = table.formats.get(name) or ("num" if isinstance(value, float) else "text")
+    text = table.cell(name, value, language)
+    if style not in _NUMBERS or isinstance(value, str):
+        numeric = isinstance(value, int | float)
+        return Cell(escape(text), key=value if numeric else escape(text), number=numeric, whole=_whole(text))
+    between = ""
+    if value is not None and _has_interval(table, name):
+        between = interval(Estimate(value, row[f"{name}_low"], row[f"{name}_high"]), language, style).strip()
+    return Cell(escape(text), escape(between) if between else "", "" if value is None else float(value), number=True)
+
+
+def _whole(text: str) -> str:
+    """The text of a cell that had to be cut, for those who point at it; empty where nothing was cut."""
+    short = tame(text)
+    return tame(text, 600) if short.rstrip("\u2069").endswith("…") else ""

@@ -1,0 +1,75 @@
+"""The report in a terminal: the verdict and the worst findings, in a few lines that read without colour as well."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from isonomia.languages import check_language, msg
+from isonomia.languages.message import write_number
+from isonomia.report import words
+from isonomia.report.document import Document
+from isonomia.report.texts import figure, sentence, who
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.text import Text
+
+_COLOURS = {
+    "meets": "green",
+    "exceeds": "red",
+    "not_enough_evidence": "yellow",
+    "not_applicable": "dim",
+    "critical": "red",
+    "warning": "yellow",
+    "notice": "blue",
+}
+
+
+def summary(document: Document, language: str = "en", *, findings: int = 8) -> Group:
+    """What a rich console prints of a report: title, verdict, counts, and the worst findings as a table.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> Console(width=80, no_color=True).print(summary(Document("Audit", {"rows": 3})))
+    Audit
+    No policy was given, so there is no verdict.
+    No check could be run, so nothing can be said about the model.
+    """
+    from rich.console import Group
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    language = check_language(language)
+    lines: list[Text | Grid] = [Text(sentence(document.title, language), style="bold"), _verdict(document, language)]
+    lines.append(Text(document.assessment.text(language)))
+    if document.findings:
+        grid = Grid(show_edge=False, pad_edge=False, box=None, header_style="bold")
+        for head in (msg("Severity"), msg("Finding"), msg("For whom"), msg("Rows"), msg("Figure")):
+            grid.add_column(head.text(language), justify="left", overflow="fold")
+        for finding in document.findings[:findings]:
+            grid.add_row(
+                Text(words.SEVERITY[finding.severity].text(language), style=_COLOURS[finding.severity]),
+                Text(sentence(finding.message, language)),
+                Text(who(finding.who, language)),
+                Text(write_number(finding.n, "int", language)),
+                Text(figure(finding.estimate, language)),
+            )
+        lines += [Text(""), grid]
+    left = len(document.findings) - findings
+    if left > 0:
+        lines.append(Text(msg("... and {n:int} more findings in the report.", n=left).text(language), style="dim"))
+    return Group(*lines)
+
+
+def _verdict(document: Document, language: str) -> Text:
+    from rich.text import Text
+
+    verdict = document.verdict
+    if verdict is None:
+        return Text(msg("No policy was given, so there is no verdict.").text(language), style="dim")
+    line = Text(words.VERDICTS[verdict.outcome].text(language), style=f"bold {_COLOURS[verdict.outcome]}")
+    line.append(f" · {sentence(verdict.title, language)}", style="default")
+    if verdict.reason:
+        line.append(f" · {sentence(verdict.reason, language)}", style="default")
+    return line

@@ -1,0 +1,110 @@
+"""Texts that come from data, made tame: of bounded length, on one line, of one direction.
+
+Column names and categories are hostile until shown otherwise: five thousand characters, line breaks, characters that
+turn the direction of everything after them. What each form of the report must escape on top (HTML, Markdown, the markup
+in Plotly's labels) is its own business.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from isonomia.evidence import Estimate
+from isonomia.evidence.table import yes_no
+from isonomia.languages import Message, msg
+from isonomia.languages.message import write_number
+
+#: How many characters of one text from the data a sentence or a cell shows; `report.json` has all of them.
+LONGEST = 120
+
+
+def tame(text: object, longest: int = LONGEST) -> str:
+    """A text on one line, cut to `longest` characters, without control characters, its direction kept to itself.
+
+    >>> tame("two\\nlines\\u202e"), tame("abcdefgh", 5)
+    ('two lines', 'abcd…')
+    """
+    raw = str(text)
+    # cut first: what is cut away need not be looked at, character by character
+    clean = "".join(_visible(char) for char in raw[: 2 * longest + 2])
+    line = " ".join(clean.split())
+    if len(line) > longest or len(raw) > 2 * longest + 2:
+        line = line[: longest - 1].rstrip() + "…"
+    if any(unicodedata.bidirectional(char) in ("R", "AL", "AN") for char in line):
+        return f"\u2068{line}\u2069"
+    return line
+
+
+def _visible(char: str) -> str:
+    kind = unicodedata.category(char)
+    if kind in ("Cc", "Zl", "Zp"):
+        return " "
+    # format characters that change direction go; those that join emoji and letters stay
+    if kind == "Cs" or (kind == "Cf" and char not in "\u200c\u200d"):
+        return ""
+    return char
+
+
+def sentence(text: Message | str | None, language: str, escape: Callable[[str], str] = tame) -> str:
+    """A message in a language with every text from data made tame; a plain text made tame as a whole."""
+    if text is None:
+        return ""
+    return text.text(language, escape=escape) if isinstance(text, Message) else escape(str(text))
+
+
+def who(people: Mapping[str, str], language: str, escape: Callable[[str], str] = tame) -> str:
+    """People as "column = value" pairs; everyone where there is none.
+
+    >>> who({"sex": "Female", "race": "Black"}, "en"), who({}, "pt-BR")
+    ('sex = Female, race = Black', 'todas as pessoas')
+    """
+    if not people:
+        return msg("everyone").text(language)
+    return ", ".join(f"{escape(str(column))} = {escape(str(value))}" for column, value in people.items())
+
+
+def figure(estimate: Estimate, language: str, style: str = "num") -> str:
+    """A value with its interval, or the reason why there is none.
+
+    >>> figure(Estimate(0.5, 0.25, 0.75), "pt-BR"), figure(Estimate.missing("no positives"), "en")
+    ('0,500 [0,250; 0,750]', 'not available: no positives')
+    """
+    if estimate.value is None:
+        return f"{write_number(None, style, language)}: {tame(estimate.note)}"
+    value = write_number(estimate.value, style, language)
+    return f"{value}{interval(estimate, language, style)}"
+
+
+def interval(estimate: Estimate, language: str, style: str = "num") -> str:
+    """The interval after a value, with a space before it; empty where there is none."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    low, high = (write_number(end, style, language) for end in (estimate.low, estimate.high))
+    return f" [{low}{'; ' if language == 'pt-BR' else ', '}{high}]"
+
+
+def said(value: Any, language: str, escape: Callable[[str], str] = tame) -> str:
+    """Any value of a subject, a fingerprint or a headline as a person reads it.
+
+    >>> said(True, "pt-BR"), said(48842, "en"), said(["sex", "race"], "en"), said({"sex": "Male"}, "en")
+    ('sim', '48,842', 'sex, race', 'sex = Male')
+    """
+    if value is None:
+        return "—"
+    if isinstance(value, Message | str):
+        return sentence(value, language, escape)
+    if isinstance(value, bool):
+        return yes_no(value).text(language)
+    if isinstance(value, Estimate):
+        return figure(value, language)
+    if isinstance(value, int):
+        return write_number(value, "int", language)
+    if isinstance(value, float):
+        return write_number(value, "num", language)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{escape(str(name))} = {said(item, language, escape)}" for name, item in value.items())
+    if isinstance(value, Sequence):
+        return ", ".join(said(item, language, escape) for item in value)
+    return escape(str(value))

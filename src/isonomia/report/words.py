@@ -1,0 +1,86 @@
+"""What codes and keys are called in a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from isonomia.evidence import Severity
+from isonomia.languages import Message, msg
+from isonomia.languages.message import write_number
+from isonomia.report.document import Criterion, SectionOutcome, VerdictOutcome
+
+VERDICTS: Mapping[VerdictOutcome, Message] = {
+    "meets": msg("Meets the policy"),
+    "exceeds": msg("Exceeds the policy's limits"),
+    "not_enough_evidence": msg("Not enough evidence"),
+    "not_applicable": msg("Not applicable"),
+}
+CRITERIA: Mapping[VerdictOutcome, Message] = {
+    "meets": msg("meets"),
+    "exceeds": msg("exceeds"),
+    "not_enough_evidence": msg("not enough evidence"),
+    "not_applicable": msg("not applicable"),
+}
+OUTCOMES: Mapping[SectionOutcome, Message] = {
+    "issue": msg("issue found"),
+    "passed": msg("passed"),
+    "not_applicable": msg("not applicable"),
+    "skipped": msg("skipped"),
+    "failed": msg("failed"),
+}
+SEVERITY: Mapping[Severity, Message] = {
+    "critical": msg("critical"),
+    "warning": msg("warning"),
+    "notice": msg("notice"),
+}
+SUBJECT: Mapping[str, Message] = {
+    "dataset": msg("Dataset"),
+    "name": msg("Dataset"),
+    "rows": msg("Rows"),
+    "columns": msg("Columns"),
+    "target": msg("Target"),
+    "positive": msg("Favourable outcome"),
+    "protected": msg("Protected attributes"),
+    "privileged": msg("Privileged groups"),
+    "weight": msg("Weights"),
+    "time": msg("Time"),
+    "prediction": msg("Predictions"),
+    "score": msg("Scores"),
+    "threshold": msg("Decision threshold"),
+    "model": msg("Model"),
+    "trusted": msg("Loaded as trusted code"),
+    "task": msg("Task"),
+    "source": msg("Source"),
+    "binary": msg("binary classification"),
+    "multiclass": msg("multiclass classification"),
+    "regression": msg("regression"),
+}
+FINGERPRINT: Mapping[str, Message] = {
+    "data": msg("Hash of the data (SHA-256)"),
+    "data_sha256": msg("Hash of the data (SHA-256)"),
+    "spec": msg("Hash of the spec (SHA-256)"),
+    "spec_sha256": msg("Hash of the spec (SHA-256)"),
+    "model_sha256": msg("Hash of the model (SHA-256)"),
+    "version": msg("Version of Isonomia"),
+    "seed": msg("Seed"),
+    "python": msg("Version of Python"),
+    "versions": msg("Versions of packages"),
+}
+
+
+def limit(criterion: Criterion, language: str) -> str:
+    """A criterion's threshold as it is read: "at least 0.800"."""
+    if criterion.threshold is None:
+        return "—"
+    low = write_number(criterion.threshold, "num", language)
+    if criterion.side == "between" and criterion.upper is not None:
+        high = write_number(criterion.upper, "num", language)
+        return msg("between {low} and {high}", low=low, high=high).text(language)
+    if criterion.side == "at_most":
+        return msg("at most {limit}", limit=low).text(language)
+    return msg("at least {limit}", limit=low).text(language)
+
+
+def called(names: Mapping[str, Message], key: str, language: str) -> str:
+    """What a key is called; the key itself where it has no name."""
+    return names[key].text(language) if key in names else key

@@ -1,0 +1,88 @@
+"""Every sentence of ours has its translation, with the same gaps in it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import string
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from babel.messages.pofile import read_po
+
+import isonomia
+from isonomia.languages import LANGUAGES
+from isonomia.languages.message import catalog
+
+SOURCE = Path(str(files(isonomia)))
+#: A template's calls of `_("...")`, which Jinja reads as its own language, not as Python.
+CALL = re.compile(r"""\b_\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*\)""")
+OTHERS = [language for language in LANGUAGES if language != "en"]
+
+
+def in_code() -> Iterator[tuple[str, str]]:
+    """Where, and what: each template given to `msg` in the package's code."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not (isinstance(node, ast.Call) and _name(node.func) == "msg"):
+                continue
+            where = f"{path.relative_to(SOURCE)}:{node.lineno}"
+            first = node.args[0] if node.args else None
+            assert isinstance(first, ast.Constant), f"{where}: the template of msg() must be a literal"
+            assert isinstance(first.value, str), f"{where}: the template of msg() must be a text"
+            yield where, first.value
+
+
+def in_templates() -> Iterator[tuple[str, str]]:
+    """The same for the pages' templates."""
+    for path in sorted(SOURCE.rglob("templates/*.html")):
+        text = path.read_text(encoding="utf-8")
+        assert "{% trans" not in text, f"{path.name}: write _() instead of trans blocks, so that this test reads it"
+        found = CALL.findall(text)
+        assert len(found) == len(re.findall(r"\b_\(", text)), f"{path.name}: _() takes one literal text"
+        yield from ((str(path.relative_to(SOURCE)), ast.literal_eval(each)) for each in found)
+
+
+def _name(function: ast.expr) -> str:
+    return function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+
+
+def gaps(template: str) -> set[tuple[str, str]]:
+    """The named gaps of a template with their formats."""
+    return {(name, form or "") for _, name, form, _ in string.Formatter().parse(template) if name is not None}
+
+
+def test_there_is_something_to_translate() -> None:
+    assert len(list(in_code())) > 20
+    assert len(list(in_templates())) > 20
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_sentence_is_translated(language: str) -> None:
+    known = catalog(language)  # type: ignore[arg-type]
+    missing = [f"{where}: {text!r}" for where, text in [*in_code(), *in_templates()] if not known.get(text)]
+    assert not missing, f"no {language} translation for:\n" + "\n".join(missing)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_translations_have_the_same_gaps(language: str) -> None:
+    wrong = [text for text, said in catalog(language).items() if gaps(text) != gaps(said)]  # type: ignore[arg-type]
+    assert not wrong, f"gaps differ in the {language} translation of: {wrong}"
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_catalogs_agree_with_each_other(language: str) -> None:
+    """A sentence that two rooms share is said in one way."""
+    seen: dict[str, tuple[str, str]] = {}
+    for path in sorted((SOURCE / "languages" / language.replace("-", "_")).glob("*.po")):
+        with path.open("rb") as stream:
+            for entry in read_po(stream, locale=language.replace("-", "_")):
+                if not entry.id:
+                    continue
+                assert isinstance(entry.id, str)
+                assert entry.string, f"{path.name}: {entry.id!r} is empty"
+                assert not entry.fuzzy, f"{path.name}: {entry.id!r} is marked fuzzy"
+                other, said = seen.setdefault(entry.id, (path.name, str(entry.string)))
+                assert said == entry.string, f"{entry.id!r} is {said!r} in {other} and {entry.string!r} in {path.name}"
