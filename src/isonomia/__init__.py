@@ -23,8 +23,8 @@ from isonomia.errors import (
 )
 
 if TYPE_CHECKING:
-    from isonomia import fairness, metrics
-    from isonomia.data import Dataset
+    from isonomia import discovery, fairness, metrics
+    from isonomia.data import Dataset, read
     from isonomia.evidence import Estimate, Finding, Result
     from isonomia.models import Surface
 
@@ -34,9 +34,10 @@ _HOME = {
     "Estimate": "isonomia.evidence",
     "Finding": "isonomia.evidence",
     "Result": "isonomia.evidence",
+    "read": "isonomia.data",
     "Surface": "isonomia.models",
 }
-_ROOMS = ("data", "models", "counting", "evidence", "metrics", "fairness", "report")
+_ROOMS = ("data", "models", "counting", "evidence", "probing", "metrics", "fairness", "discovery", "report")
 
 __all__ = [
     "DataError",
@@ -52,8 +53,10 @@ __all__ = [
     "Surface",
     "UntrustedError",
     "__version__",
+    "discovery",
     "fairness",
     "metrics",
+    "read",
 ]
 
 

@@ -1,8 +1,11 @@
-"""How long work tells how far it is: a callback, nothing printed here."""
+"""How long work tells how far it is, and how it keeps to a time limit: a callback and a clock, nothing printed here."""
 
 from __future__ import annotations
 
+import time
 from typing import Protocol
+
+from isonomia.errors import SpecError
 
 
 class Progress(Protocol):
@@ -14,3 +17,31 @@ class Progress(Protocol):
 
 def silent(stage: str, done: int, total: int) -> None:
     """Show nothing: the default."""
+
+
+class Clock:
+    """Seconds since the start, and whether the limit (if any) is over.
+
+    >>> Clock().over
+    False
+    >>> Clock(-1)
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.SpecError: `max_seconds` must be a number above 0, or None for no limit; got -1.
+    """
+
+    def __init__(self, max_seconds: float | None = None) -> None:
+        if max_seconds is not None and not max_seconds > 0:
+            raise SpecError(f"`max_seconds` must be a number above 0, or None for no limit; got {max_seconds!r}.")
+        self.max_seconds = max_seconds
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._start
+
+    @property
+    def over(self) -> bool:
+        """Whether the time limit has passed."""
+        return self.max_seconds is not None and self.seconds > self.max_seconds

@@ -1,16 +1,22 @@
 """How many, of what: dictionary-encoded columns, tallies over them, and the bootstrap on counts."""
 
+from isonomia.counting.bins import BINNINGS, Binning, Bins, bin_edges, encode_features
 from isonomia.counting.codes import CodeArray, Codes, smallest
 from isonomia.counting.resample import resample, resample_counts, resample_sums
 from isonomia.counting.tally import MAX_CELLS, Axis, Tally, composite, tally
 
 __all__ = [
     "Axis",
+    "BINNINGS",
+    "Binning",
+    "Bins",
     "CodeArray",
     "Codes",
     "MAX_CELLS",
     "Tally",
+    "bin_edges",
     "composite",
+    "encode_features",
     "resample",
     "resample_counts",
     "resample_sums",

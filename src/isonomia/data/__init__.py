@@ -3,6 +3,7 @@
 from isonomia.data.bands import Bands
 from isonomia.data.dataset import Dataset, Missing, Roles
 from isonomia.data.frames import Backend, backend_of, default_backend, to_frame, to_numpy, wrap
+from isonomia.data.reading import read
 from isonomia.data.schema import Kind, Task, kind_of, kind_of_values, task_of
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "default_backend",
     "kind_of",
     "kind_of_values",
+    "read",
     "task_of",
     "to_frame",
     "to_numpy",

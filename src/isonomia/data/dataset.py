@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -32,6 +32,23 @@ class Roles:
     time: str | None = None
     bands: Mapping[str, Bands] = field(default_factory=dict)
     privileged: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+
+class RoleOptions(TypedDict, total=False):
+    """The keywords of `Dataset`, which `read` takes too."""
+
+    target: str | None
+    positive: Any
+    protected: str | Sequence[str] | Mapping[str, Any]
+    privileged: Mapping[str, Any] | None
+    prediction: str | None
+    score: str | Sequence[str] | Mapping[Any, str] | None
+    weight: str | None
+    time: str | None
+    features: Sequence[str] | None
+    kinds: Mapping[str, Kind] | None
+    task: Task | None
+    name: str | None
 
 
 class Dataset:

@@ -1,0 +1,230 @@
+"""From a path to a plain local file: found, unpacked under a limit of bytes, and what it says it is."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import importlib
+import lzma
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal, get_args
+
+from isonomia.errors import DataError, MissingExtraError, SpecError, close_to
+
+Format = Literal["csv", "tsv", "parquet", "arrow", "jsonl"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+SUFFIXES: dict[str, Format] = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+PACKINGS = (".gz", ".xz", ".zip", ".zst")
+#: Bytes read from one file, after unpacking, unless the caller sets another limit.
+MAX_BYTES = 4 << 30
+_CHUNK = 1 << 20
+#: How files of other formats begin: a file whose suffix says otherwise is refused by name.
+_MAGIC = {
+    b"PAR1": "a Parquet file",
+    b"ARROW1": "an Arrow file",
+    b"\x1f\x8b": "packed with gzip",
+    b"\xfd7zXZ": "packed with xz",
+    b"PK\x03\x04": "a zip archive",
+    b"\x28\xb5\x2f\xfd": "packed with zstd",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that exists, the format of its table and how it is packed (a suffix, or nothing)."""
+
+    path: Path
+    format: Format
+    packing: str = ""
+
+
+def locate(path: str | Path, given: Format | None = None) -> Source:
+    """Find a file and tell its format from its name, or say what is wrong with either."""
+    text = str(path)
+    if "://" in text:
+        raise DataError(f"Only local files are read; got the address {text!r}. Download it first, then give its path.")
+    if "\x00" in text:
+        raise DataError(f"A path must not hold a null character; got {text!r}.")
+    try:
+        file = Path(path).expanduser()
+    except RuntimeError:
+        raise DataError(f"The home folder in {text!r} is not known. Give the whole path.") from None
+    if given is not None and given not in FORMATS:
+        raise SpecError(f"`format` must be one of {', '.join(FORMATS)}; got {given!r}.{close_to(given, FORMATS)}")
+    if file.is_dir():
+        raise DataError(f"'{file}' is a folder; give one file.{close_to(file.name, _data_files(file))}")
+    if not file.exists():
+        folder = file.parent
+        where = f"'{folder}' is no folder" if not folder.is_dir() else f"no such file in '{folder}'"
+        raise DataError(f"There is no file '{file}': {where}.{close_to(file.name, _data_files(folder))}")
+    if not file.is_file():
+        raise DataError(f"'{file}' is neither a file nor a link to one.")
+    if file.stat().st_size == 0:
+        raise DataError(f"The file '{file}' is empty (0 bytes).")
+    packing = file.suffix.lower() if file.suffix.lower() in PACKINGS else ""
+    inner = Path(file.stem).suffix.lower() if packing else file.suffix.lower()
+    if given is None and inner not in SUFFIXES and packing != ".zip":
+        known = ", ".join(SUFFIXES)
+        raise DataError(
+            f"The name '{file.name}' does not tell its format: expected one of {known}, also packed as "
+            f"{', '.join(PACKINGS)}. Rename the file, or pass format='csv' (or another of {', '.join(FORMATS)})."
+        )
+    return Source(file, given or SUFFIXES.get(inner, "csv"), packing)
+
+
+@contextlib.contextmanager
+def unpacked(source: Source, *, max_bytes: int, encoding: str | None, given: bool) -> Iterator[Source]:
+    """The source as a plain file; texts in UTF-8. What had to be written is deleted afterwards.
+
+    `given` says that the caller named the format, so that the name inside a zip does not matter.
+    """
+    if max_bytes < 1:
+        raise SpecError(f"`max_bytes` must be at least 1; got {max_bytes}.")
+    with contextlib.ExitStack() as stack:
+        plain = source
+        if source.packing or any(letter in str(source.path) for letter in "*?[]{}"):
+            # The reader below treats such letters in a name as a pattern; a plain name cannot be mistaken.
+            plain = _written(source, stack, max_bytes, given)
+        elif source.path.stat().st_size > max_bytes:
+            raise _too_big(source, max_bytes)
+        if plain.format in ("csv", "tsv", "jsonl"):
+            _check_text(plain, source, encoding)
+            if encoding is not None and encoding.lower().replace("_", "-") not in ("utf-8", "utf8", "ascii"):
+                plain = Source(_recoded(plain, source, stack, encoding), plain.format)
+        yield plain
+
+
+def _written(source: Source, stack: contextlib.ExitStack, max_bytes: int, given: bool) -> Source:
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="isonomia-")))
+    format_ = source.format
+    try:
+        if source.packing == ".zip":
+            archive = stack.enter_context(zipfile.ZipFile(source.path))
+            member = _only_member(archive, source, given)
+            format_ = format_ if given else SUFFIXES[Path(member.filename).suffix.lower()]
+            stream: IO[bytes] = stack.enter_context(archive.open(member))
+        else:
+            stream = stack.enter_context(_opener(source.packing)(source.path))
+        target = folder / f"data.{format_}"
+        with target.open("wb") as out:
+            left = max_bytes
+            while chunk := stream.read(min(_CHUNK, left + 1)):
+                left -= len(chunk)
+                if left < 0:
+                    raise _too_big(source, max_bytes)
+                out.write(chunk)
+    except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise DataError(
+            f"The file '{source.path}' cannot be unpacked: {_brief(error)}. It is damaged, cut short, or not a "
+            f"{source.packing or 'readable'} file."
+        ) from None
+    if target.stat().st_size == 0:
+        raise DataError(f"The file '{source.path}' is empty once unpacked.")
+    return Source(target, format_)
+
+
+def _only_member(archive: zipfile.ZipFile, source: Source, given: bool) -> zipfile.ZipInfo:
+    files = [
+        item
+        for item in archive.infolist()
+        if not item.is_dir() and not item.filename.startswith("__MACOSX/") and Path(item.filename).name[:1] != "."
+    ]
+    tables = files if given and len(files) == 1 else [f for f in files if Path(f.filename).suffix.lower() in SUFFIXES]
+    if len(tables) != 1:
+        names = ", ".join(repr(item.filename) for item in files[:6]) or "nothing"
+        raise DataError(
+            f"The archive '{source.path}' must hold exactly one table ({', '.join(SUFFIXES)}); it holds {names}. "
+            "Unpack it and give the path of one file."
+        )
+    if tables[0].flag_bits & 0x1:
+        raise DataError(f"The archive '{source.path}' is locked with a password. Unpack it and give the file.")
+    return tables[0]
+
+
+def _opener(packing: str) -> Callable[[Path], Any]:
+    if packing == ".gz":
+        return lambda path: gzip.open(path, "rb")
+    if packing == ".xz":
+        return lambda path: lzma.open(path, "rb")
+    if packing == ".zst":
+        return _open_zstd
+    return lambda path: path.open("rb")
+
+
+def _open_zstd(path: Path) -> Any:
+    with contextlib.suppress(ImportError):
+        return importlib.import_module("compression.zstd").open(path, "rb")  # standard since Python 3.14
+    with contextlib.suppress(ImportError):
+        return importlib.import_module("pyarrow").input_stream(str(path), compression="zstd")
+    raise MissingExtraError(
+        "Reading .zst files needs Python 3.14 or the package 'pyarrow'. Install it with: pip install 'isonomia[arrow]'"
+    )
+
+
+def _check_text(plain: Source, source: Source, encoding: str | None) -> None:
+    with plain.path.open("rb") as file:
+        start = file.read(1 << 16)
+    for magic, words in _MAGIC.items():
+        if start.startswith(magic):
+            raise DataError(f"'{source.path}' is {words}, not {plain.format}. Give it the suffix that says so.")
+    if encoding is not None:
+        return
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError(f"'{source.path}' is written in UTF-16, expected UTF-8. Pass encoding='utf-16'.")
+    if b"\x00" in start:
+        raise DataError(f"'{source.path}' holds null bytes: it is no text in UTF-8. Is it really {plain.format}?")
+
+
+def _recoded(plain: Source, source: Source, stack: contextlib.ExitStack, encoding: str) -> Path:
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="isonomia-")))
+    target = folder / f"utf8.{plain.format}"
+    try:
+        with (
+            plain.path.open(encoding=encoding, newline="") as given,
+            target.open("w", encoding="utf-8", newline="") as out,
+        ):
+            shutil.copyfileobj(given, out, _CHUNK)
+    except LookupError:
+        raise SpecError(f"`encoding` {encoding!r} is not known. Common ones: 'utf-8', 'latin-1', 'cp1252'.") from None
+    except UnicodeError as error:
+        raise DataError(
+            f"'{source.path}' is not written in {encoding}: {_brief(error)}. Pass the encoding it was saved with."
+        ) from None
+    return target
+
+
+def _too_big(source: Source, max_bytes: int) -> DataError:
+    return DataError(
+        f"The file '{source.path}' holds more than {max_bytes:,} bytes{' once unpacked' if source.packing else ''}. "
+        "If you trust it, raise `max_bytes`."
+    )
+
+
+def _data_files(folder: Path) -> list[str]:
+    """Names of tables in a folder, at most a thousand, for "close to it"."""
+    try:
+        names = [item.name for _, item in zip(range(10_000), folder.iterdir(), strict=False)]
+    except OSError:
+        return []
+    return sorted(name for name in names if any(suffix in SUFFIXES for suffix in map(str.lower, Path(name).suffixes)))
+
+
+def _brief(error: Exception) -> str:
+    return str(error).splitlines()[0].rstrip(".")[:200] if str(error) else type(error).__name__

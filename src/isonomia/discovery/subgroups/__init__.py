@@ -1,0 +1,8 @@
+"""Subgroups that are treated differently: one entrance, one result shape, one file a method."""
+
+from isonomia.discovery.subgroups.find import find_subgroups
+from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
+from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.subgroups.result import SubgroupResult
+
+__all__ = ["METHODS", "Method", "Problem", "Search", "Subgroup", "SubgroupResult", "find_subgroups"]

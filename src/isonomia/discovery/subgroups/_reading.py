@@ -1,0 +1,224 @@
+"""From what the caller gave to a `Problem`: names checked, predictions read, features encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Binning, Bins, encode_features
+from isonomia.data import Dataset, Task, to_numpy
+from isonomia.discovery.subgroups.method import Method
+from isonomia.discovery.subgroups.problem import Problem
+from isonomia.errors import DataError, SpecError, close_to
+from isonomia.models import Outcome, Surface, finite_numbers, read_outcome
+from isonomia.progress import Clock, Progress
+
+
+def as_dataset(data: Any, protected: Sequence[str] | str | None, features: Sequence[str] | None) -> Dataset:
+    """The dataset as given, or one over a bare frame of features."""
+    if isinstance(data, Dataset):
+        dataset: Dataset = data if protected is None else data.with_roles(protected=protected)
+        return dataset if features is None else dataset.with_roles(features=tuple(features))
+    if isinstance(data, np.ndarray) and data.dtype.names is None:
+        if data.ndim != 2:
+            raise DataError(f"An array of features must have two dimensions; got shape {data.shape}.")
+        data = {f"x{i + 1}": data[:, i] for i in range(data.shape[1])}
+    return Dataset(data, protected=protected or (), features=features)
+
+
+def check_limits(method: Method, k: Any, max_l: Any, min_support: Any, n: int, n_features: int) -> tuple[int, int, Any]:
+    """`k`, `max_l` and the rows a subgroup must hold, checked."""
+    if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
+        raise SpecError(f"`k` must be a whole number of at least 1; got {k!r}.")
+    if max_l is not None and (not isinstance(max_l, int | np.integer) or isinstance(max_l, bool) or max_l < 1):
+        raise SpecError(f"`max_l` must be a whole number of at least 1, or None for no limit; got {max_l!r}.")
+    longest = n_features if max_l is None else min(int(max_l), n_features)
+    if min_support is None:
+        default = method.defaults.get("min_support", 0.01)
+        min_support = default(n) if callable(default) else default
+    if isinstance(min_support, bool) or not isinstance(min_support, int | float | np.integer | np.floating):
+        raise SpecError(f"`min_support` must be a share (float) or a number of rows (int); got {min_support!r}.")
+    if isinstance(min_support, float | np.floating):
+        if not 0 < min_support <= 1:
+            raise SpecError(
+                f"`min_support` as a share must lie in (0, 1]; got {min_support!r}. Give a number of rows as an int."
+            )
+        return int(k), longest, max(1.0, float(min_support) * n)
+    if not 1 <= min_support <= n:
+        raise SpecError(
+            f"`min_support` as a number of rows must lie in [1, {n}], the rows there are; got {min_support}."
+        )
+    return int(k), longest, float(min_support)
+
+
+def check_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The method's own parameters with defaults filled in; a name it does not have is refused."""
+    for name in given:
+        if name not in method.options:
+            raise SpecError(f"The method '{method.id}' has no option {name!r}.{close_to(name, method.options)}")
+    return {name: given.get(name, default) for name, (default, _) in method.options.items()}
+
+
+def read_outcomes(
+    data: Dataset, model: Any, y_true: Any, y_pred: Any, y_score: Any, task: Task | None, positive: Any
+) -> Outcome | None:
+    """What was true and what was said, from arguments, the roles of the dataset, or the model."""
+    if y_true is None and data.target is not None:
+        y_true = data.column(data.target)
+    positive = positive if positive is not None else data.positive
+    task = task or data.task
+    if isinstance(model, Surface):
+        truth = None if y_true is None else read_outcome(y_true, y_true, task=task, positive=positive).truth
+        return Outcome(truth, model)
+    if y_pred is None and y_score is None and model is None:
+        if data.roles.prediction is not None:
+            y_pred = data.column(data.roles.prediction)
+        if data.roles.score:
+            columns = [data.column(name).to_numpy() for name in data.roles.score]
+            y_score = columns[0] if len(columns) == 1 else np.column_stack(columns)
+    if y_pred is not None and y_score is None and _are_probabilities(y_pred, y_true, task):
+        y_pred, y_score = None, y_pred
+    if y_pred is None and y_score is None:
+        return None if y_true is None else _truth_alone(y_true, task, positive)
+    return read_outcome(y_true, y_pred, y_score=y_score, task=task, positive=positive)
+
+
+def _truth_alone(y_true: Any, task: Task | None, positive: Any) -> Outcome:
+    read = read_outcome(y_true, y_true, task=task, positive=positive)
+    return Outcome(read.truth, Surface(read.task, read.surface.classes))
+
+
+def _are_probabilities(y_pred: Any, y_true: Any, task: Task | None) -> bool:
+    """Shares between 0 and 1 (or a table) given where decisions are due: they are probabilities."""
+    values = to_numpy(y_pred)
+    if values.ndim == 2:
+        return True
+    if task == "regression" or values.dtype.kind != "f":
+        return False
+    if task is None and y_true is not None:
+        truth = to_numpy(y_true)
+        if truth.dtype.kind == "f" and not (truth == np.rint(truth)).all():
+            return False
+    inside = bool(((values >= 0) & (values <= 1)).all())
+    return inside and not bool((values == np.rint(values)).all())
+
+
+def read_weights(data: Dataset, weights: Any) -> NDArray[np.float64] | None:
+    """One weight a row with a mean of 1, or None."""
+    if isinstance(weights, str):
+        weights = data.column(weights)
+    values = data.weights if weights is None else finite_numbers(weights, what="weights")
+    if values is None:
+        return None
+    _same_length("weights", values, len(data))
+    if (values < 0).any() or not values.any():
+        raise DataError("`weights` must be numbers of at least 0, not all of them 0.")
+    return np.asarray(values * (len(values) / values.sum()), dtype=float)
+
+
+def read_errors(errors: Any, n: int) -> NDArray[np.float64] | None:
+    """Errors as given: one finite, non-negative number a row."""
+    if errors is None:
+        return None
+    values = finite_numbers(errors, what="errors")
+    _same_length("errors", values, n)
+    if (values < 0).any():
+        raise DataError(
+            f"`errors` must not be negative; the smallest is {float(values.min()):g}. Give absolute or squared errors."
+        )
+    return values
+
+
+def _same_length(what: str, values: Any, n: int) -> None:
+    if len(values) != n:
+        raise DataError(f"`{what}` has {len(values)} values, but the data has {n} rows.")
+
+
+def read_problem(
+    data: Dataset,
+    model: Any,
+    method: Method,
+    *,
+    outcome: Outcome | None,
+    errors: NDArray[np.float64] | None,
+    weights: NDArray[np.float64] | None,
+    k: int,
+    max_l: int | None,
+    min_support: float | int | None,
+    bins: Bins,
+    binning: Binning,
+    metric: str | None,
+    seed: int,
+    clock: Clock,
+    progress: Progress,
+    options: Mapping[str, Any],
+) -> Problem:
+    """Everything a method is given."""
+    if not data.features:
+        raise DataError("There is no feature to put a condition on; give a table with at least one feature column.")
+    if outcome is not None:
+        _same_length(
+            "y_pred" if len(outcome.surface) else "y_true", outcome if len(outcome) else outcome.truth, len(data)
+        )
+    _check_needs(method, data, model, outcome, errors)
+    longest = check_limits(method, k, max_l, min_support, len(data), len(data.features))
+    surface = None if outcome is None else outcome.surface
+    label = None if surface is None else surface.continuous if surface.task == "regression" else surface.label
+    target = _bin_target(errors, None if outcome is None else outcome.truth, label)
+    features = encode_features(data, bins=bins, binning=binning, target=target)
+    return Problem(
+        features=features,
+        task=None if surface is None else surface.task,
+        classes=() if surface is None else surface.classes,
+        truth=None if outcome is None else outcome.truth,
+        label=label,
+        probability=None if surface is None else surface.probability,
+        errors=errors,
+        weights=weights,
+        protected=data.protected,
+        metric=metric,
+        k=longest[0],
+        max_l=longest[1],
+        min_rows=longest[2],
+        seed=seed,
+        clock=clock,
+        progress=progress,
+        options=options,
+        data=data,
+        model=model,
+    )
+
+
+def _bin_target(errors: Any, truth: Any, label: Any) -> NDArray[np.float64] | None:
+    """What trees that bin a feature are grown on: errors, else disagreement, else whatever outcome there is."""
+    if errors is not None:
+        return np.asarray(errors, dtype=float)
+    if truth is not None and label is not None:
+        return np.asarray(np.abs(np.subtract(label, truth, dtype=float)), dtype=float)
+    known = label if label is not None else truth
+    return None if known is None else np.asarray(known, dtype=float)
+
+
+def _check_needs(method: Method, data: Dataset, model: Any, outcome: Outcome | None, errors: Any) -> None:
+    has_labels = outcome is not None and outcome.truth is not None
+    has_predictions = outcome is not None and len(outcome.surface) > 0
+    told = {
+        "labels": (has_labels, "true outcomes: give y_true, or a Dataset with a target"),
+        "predictions": (has_predictions, "predictions: give a model, or y_pred"),
+        "probabilities": (
+            has_predictions and outcome is not None and outcome.surface.probability is not None,
+            "probabilities: give a model with predict_proba, or y_pred as probabilities",
+        ),
+        "model": (model is not None, "a model to ask about new rows: give model="),
+        "protected": (bool(data.protected), "protected attributes: give protected="),
+        "errors": (
+            errors is not None or (has_labels and has_predictions),
+            "errors: give y_true with y_pred (or a model), or errors=",
+        ),
+    }
+    missing = [told[need][1] for need in method.needs if not told[need][0]]
+    if missing:
+        raise DataError(f"The method '{method.id}' needs {'; and '.join(missing)}.")

@@ -1,0 +1,219 @@
+"""From what a search found to tables, findings and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.data import Backend
+from isonomia.discovery.subgroups.method import Search, Subgroup
+from isonomia.discovery.subgroups.problem import Problem
+from isonomia.evidence import Finding, Format, Picture, Table, rank
+from isonomia.languages import msg
+
+#: A gap between rates of this much, or an average this much above the overall one, is just worth telling.
+NOTABLE_GAP = 0.1
+NOTABLE_SHARE = 0.2
+#: Above this share of common rows, a subgroup repeats a better one and makes no finding of its own.
+REPEATS = 0.8
+
+
+def condition_text(column: Codes, codes: Sequence[int]) -> str:
+    """One condition as a person reads it.
+
+    >>> age = Codes.cut([18, 30, 70], [18, 25, 60, 80], name="age")
+    >>> condition_text(age, (1,)), condition_text(age, (1, 2))
+    ('age in [25, 60)', 'age in [25, 80]')
+    >>> condition_text(Codes.encode(["a", "b", "c"], name="x"), (0, 2))
+    'x in {a, c}'
+    """
+    texts = column.texts
+    if column.missing is not None and tuple(codes) == (column.missing,):
+        return f"{column.name} is missing"
+    if column.edges is not None:
+        merged = _range_text(column, codes)
+        return f"{column.name} in {merged}"
+    if len(codes) == 1:
+        return f"{column.name} = {texts[codes[0]]}"
+    return f"{column.name} in {{{', '.join(texts[code] for code in codes)}}}"
+
+
+def value_text(column: Codes, codes: Sequence[int]) -> str:
+    """The value of a feature in a subgroup, without the feature's name."""
+    if len(codes) == 1:
+        return column.texts[codes[0]]
+    if column.edges is not None:
+        return _range_text(column, codes)
+    return "{" + ", ".join(column.texts[code] for code in codes) + "}"
+
+
+def _range_text(column: Codes, codes: Sequence[int]) -> str:
+    """Adjacent bins as one range; others as a union."""
+    edges = column.edges or ()
+    last = len(edges) - 2
+    parts: list[str] = []
+    bins = sorted(code for code in codes if code != column.missing)
+    start = 0
+    for i, code in enumerate(bins):
+        if i + 1 == len(bins) or bins[i + 1] != code + 1:
+            low, high = edges[bins[start]], edges[code + 1]
+            parts.append(f"[{low:g}, {high:g}{']' if code == last else ')'}")
+            start = i + 1
+    if column.missing is not None and column.missing in codes:
+        parts.append("missing")
+    return " or ".join(parts)
+
+
+def slice_text(subgroup: Subgroup, features: Mapping[str, Codes]) -> str:
+    """The whole subgroup as a person reads it."""
+    if subgroup.text is not None:
+        return subgroup.text
+    parts = [condition_text(features[name], codes) for name, codes in subgroup.conditions.items()]
+    return ", ".join(parts) if parts else "everyone"
+
+
+def subgroup_key(subgroup: Subgroup, features: Mapping[str, Codes]) -> str:
+    """Values of all features joined by "|"; "*" where any will do; a "|" or "*" in a value is escaped."""
+    parts = []
+    for name, column in features.items():
+        codes = subgroup.conditions.get(name)
+        if codes is None:
+            parts.append("*")
+        else:
+            text = value_text(column, codes).replace("\\", "\\\\").replace("|", "\\|")
+            parts.append("\\*" if text == "*" else text)
+    return "|".join(parts)
+
+
+def overlaps(masks: Sequence[NDArray[np.bool_]]) -> list[float]:
+    """For each set of rows, the largest intersection over union with one before it."""
+    packed = [np.packbits(mask) for mask in masks]
+    sizes = [int(np.bitwise_count(bits).sum()) for bits in packed]
+    out = []
+    for i, bits in enumerate(packed):
+        best = 0.0
+        for j in range(i):
+            both = int(np.bitwise_count(bits & packed[j]).sum())
+            union = sizes[i] + sizes[j] - both
+            best = max(best, both / union if union else 0.0)
+        out.append(best)
+    return out
+
+
+def subgroup_table(problem: Problem, search: Search, masks: Sequence[NDArray[np.bool_]], backend: Backend) -> Table:
+    """One row a subgroup, in the columns every method shares and then its own."""
+    features, found = problem.by_name, search.subgroups
+    weights = problem.weights
+    everyone = _mean(problem.outcome, None, weights)
+    outcome = [_mean(problem.outcome, mask, weights) for mask in masks]
+    total = float(problem.n)
+    columns: dict[str, Any] = {
+        name: [value_text(column, item.conditions[name]) if name in item.conditions else None for item in found]
+        for name, column in features.items()
+    }
+    shared: dict[str, Any] = {
+        "subgroup_key": [subgroup_key(item, features) for item in found],
+        "slice": [slice_text(item, features) for item in found],
+        "size": np.array([int(mask.sum()) for mask in masks], dtype=np.int64),
+        "support": np.array(
+            [(mask.sum() if weights is None else weights[mask].sum()) / total for mask in masks], dtype=float
+        ),
+        "p_value": _numbers(item.p_value for item in found),
+        "p_adjusted": _numbers(item.p_adjusted for item in found),
+        "outcome": _numbers(outcome),
+        "diff_outcome": _numbers(None if value is None or everyone is None else value - everyone for value in outcome),
+        "overlap": np.array(overlaps(masks), dtype=float),
+    }
+    own = {name: [item.stats.get(name) for item in found] for name in search.formats}
+    clash = [name for name in columns if name in shared or name in own]
+    for name in clash:  # a feature that is called like a column of the result
+        columns = {(f"{key} (feature)" if key == name else key): values for key, values in columns.items()}
+    formats: dict[str, Format] = {
+        "size": "int",
+        "support": "pct",
+        "p_value": "p",
+        "p_adjusted": "p",
+        "outcome": "num",
+        "diff_outcome": "num",
+        "overlap": "pct",
+        **search.formats,
+    }
+    titles = {
+        "subgroup_key": msg("Key"),
+        "slice": msg("Subgroup"),
+        "size": msg("Rows"),
+        "support": msg("Share of rows"),
+        "p_value": msg("p-value"),
+        "p_adjusted": msg("Adjusted p-value"),
+        "outcome": msg("Outcome"),
+        "diff_outcome": msg("Difference from everyone"),
+        "overlap": msg("Overlap with a better one"),
+    }
+    return Table({**columns, **shared, **own}, formats, titles, msg("Subgroups found"), backend)
+
+
+def findings_of(method: str, search: Search, table: Table, features: Mapping[str, Codes]) -> tuple[Finding, ...]:
+    """One finding a subgroup that is measured and does not repeat a better one."""
+    out = []
+    for item, row in zip(search.subgroups, table.rows(), strict=True):
+        value, overall = item.estimate.value, item.overall
+        if value is None or overall is None or row["overlap"] > REPEATS:
+            continue
+        gap = value - overall
+        share = gap / overall if overall else None
+        size = abs(gap) / NOTABLE_GAP if search.style == "pct" else abs(share or 0.0) / NOTABLE_SHARE
+        params = {
+            "measure": search.measure,
+            "value": value,
+            "overall": overall,
+            "slice": row["slice"],
+            "n": row["size"],
+        }
+        text = (
+            msg("{measure}: {value:pct} where {slice}, against {overall:pct} for everyone ({n:int} rows).", **params)
+            if search.style == "pct"
+            else msg(
+                "{measure}: {value:num} where {slice}, against {overall:num} for everyone ({n:int} rows).", **params
+            )
+        )
+        sure = item.p_adjusted is not None and item.p_adjusted < 0.05
+        out.append(
+            Finding(
+                code=f"subgroups.{method}",
+                severity="warning" if sure else "notice",
+                message=text,
+                estimate=item.estimate,
+                who={name: value_text(features[name], codes) for name, codes in item.conditions.items()},
+                n=row["size"],
+                magnitude=size,
+                p_value=item.p_value,
+                p_adjusted=item.p_adjusted,
+                advice=msg("Measure it again on new rows before acting: it was found by searching many subgroups."),
+                evidence="subgroups/subgroups",
+            )
+        )
+    return rank(out)
+
+
+def pictures_of(table: Table) -> tuple[Picture, ...]:
+    """Size against effect, one point a subgroup."""
+    if not len(table):
+        return ()
+    options = {"x": "size", "y": "diff_outcome", "label": "slice"}
+    return (Picture("scatter", "subgroups", msg("Size of a subgroup against its difference from everyone"), options),)
+
+
+def _numbers(values: Any) -> NDArray[np.float64]:
+    return np.array([np.nan if value is None else value for value in values], dtype=float)
+
+
+def _mean(values: NDArray[np.float64], mask: NDArray[np.bool_] | None, weights: Any) -> float | None:
+    chosen = values if mask is None else values[mask]
+    if weights is None:
+        return float(chosen.mean()) if chosen.size else None
+    held = weights if mask is None else weights[mask]
+    return float(chosen @ held / held.sum()) if held.sum() > 0 else None

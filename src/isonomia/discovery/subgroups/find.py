@@ -1,0 +1,235 @@
+"""The one entrance to all subgroup methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Binning, Bins
+from isonomia.counting.bins import DEFAULT_BINS
+from isonomia.data import Task
+from isonomia.discovery.subgroups import _reading, _showing
+from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
+from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.subgroups.result import SubgroupResult
+from isonomia.errors import SpecError
+from isonomia.evidence import holm
+from isonomia.languages import Message, msg
+from isonomia.progress import Clock, Progress, silent
+
+#: With `max_overlap` a method is asked for this many times `k`, so that enough are left.
+_SPARE = 8
+#: Values of a protected attribute listed in `dsn_by_attr_value`, at most.
+_MAX_VALUES = 100
+
+
+def find_subgroups(
+    data: Any,
+    model: Any = None,
+    *,
+    method: str,
+    y_true: Any = None,
+    y_pred: Any = None,
+    y_score: Any = None,
+    errors: Any = None,
+    k: int = 5,
+    max_l: int | None = 3,
+    min_support: float | int | None = None,
+    bins: Bins = DEFAULT_BINS,
+    binning: Binning = "quantile",
+    features: Sequence[str] | None = None,
+    protected: Sequence[str] | str | None = None,
+    metric: str | None = None,
+    positive: Any = None,
+    task: Task | None = None,
+    weights: Any = None,
+    seed: int = 0,
+    max_seconds: float | None = None,
+    holdout: float | None = None,
+    max_overlap: float | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> SubgroupResult:
+    """Find subgroups that a model treats differently.
+
+    Parameters
+    ----------
+    data : Dataset, or any frame of features
+        The rows to search.
+    model : model, Surface or None
+        Who predicts; None where predictions or errors are given, or are columns of the dataset.
+    method : str
+        One of `METHODS`: sliceline, divexplorer, slicefinder, biasscan, naivebayes, verifair, gerryfair.
+    y_true, y_pred, y_score, errors : columns, optional
+        True outcomes, decisions (or probabilities), probabilities, and errors of any kind (at least 0).
+    k : int
+        How many subgroups.
+    max_l : int or None
+        How many conditions a subgroup may have; None for no limit.
+    min_support : float or int, optional
+        What a subgroup must hold: a share of the rows (float) or a number of them (int).
+    bins, binning
+        How numeric features are cut: see `counting.encode_features`.
+    features, protected : sequence of str, optional
+        The columns that conditions may be on (all by default); protected columns of a bare frame.
+    metric : str, optional
+        The outcome rate examined ("fpr", "fnr", "error_rate", ...), where a method takes one.
+    positive, task : optional
+        As in `Dataset`, for a bare frame.
+    weights : column or its name, optional
+        One weight a row.
+    seed : int
+    max_seconds : float, optional
+        After this time the search stops and returns what it has, flagged as partial.
+    holdout : float, optional
+        This share of the rows is kept out of the search; what was found is measured on it. The p-values then need
+        adjusting for the subgroups reported alone.
+    max_overlap : float, optional
+        Leave out subgroups that share more than this much of their rows (intersection over union) with a better one.
+    progress : callable, optional
+        Told how far the search is.
+    **options
+        The method's own parameters.
+
+    Returns
+    -------
+    SubgroupResult
+    """
+    chosen = METHODS[method]
+    clock = Clock(max_seconds)
+    given = _reading.check_options(chosen, options)
+    if max_overlap is not None and not 0 <= max_overlap <= 1:
+        raise SpecError(f"`max_overlap` must be a share in [0, 1]; got {max_overlap!r}.")
+    dataset = _reading.as_dataset(data, protected, features)
+    problem = _reading.read_problem(
+        dataset,
+        model,
+        chosen,
+        outcome=_reading.read_outcomes(dataset, model, y_true, y_pred, y_score, task, positive),
+        errors=_reading.read_errors(errors, len(dataset)),
+        weights=_reading.read_weights(dataset, weights),
+        k=k,
+        max_l=max_l,
+        min_support=min_support,
+        bins=bins,
+        binning=binning,
+        metric=metric,
+        seed=seed,
+        clock=clock,
+        progress=progress or silent,
+        options=given,
+    )
+    asked = problem if max_overlap is None else replace(problem, k=problem.k * _SPARE)
+    if holdout is None:
+        measured, search = problem, chosen.run(asked)
+    else:
+        measured, search = _with_holdout(chosen, asked, holdout)
+    search, masks = _without_repeats(search, measured, max_overlap, problem.k)
+    return _assemble(chosen, problem, measured, search, masks, clock)
+
+
+def _with_holdout(method: Method, problem: Problem, holdout: float) -> tuple[Problem, Search]:
+    """Search one part of the rows, measure what was found on the other."""
+    if not 0 < holdout < 1:
+        raise SpecError(f"`holdout` must be a share in (0, 1), such as 0.5; got {holdout!r}.")
+    if method.measure is None:
+        raise SpecError(f"The method '{method.id}' cannot measure what it found on other rows; leave `holdout` out.")
+    order = np.random.default_rng(problem.seed).permutation(problem.n)
+    cut = problem.n - round(problem.n * holdout)
+    if cut < 1 or cut == problem.n:
+        raise SpecError(f"`holdout` leaves one of the two parts empty: {problem.n} rows, holdout {holdout:g}.")
+    search = method.run(problem.take(np.sort(order[:cut])))
+    other = problem.take(np.sort(order[cut:]))
+    again = [method.measure(other, subgroup) for subgroup in search.subgroups]
+    adjusted = holm([np.nan if item.p_value is None else item.p_value for item in again])
+    subgroups = tuple(
+        replace(item, p_adjusted=None if np.isnan(p) else float(p)) for item, p in zip(again, adjusted, strict=True)
+    )
+    note = msg(
+        "Found on {found:int} rows, measured on the other {measured:int}; p-values are adjusted for those listed.",
+        found=cut,
+        measured=problem.n - cut,
+    )
+    return other, replace(search, subgroups=subgroups, notes=(*search.notes, note))
+
+
+def _without_repeats(
+    search: Search, problem: Problem, max_overlap: float | None, k: int
+) -> tuple[Search, list[NDArray[np.bool_]]]:
+    """The search without subgroups that repeat a better one, and the rows of those that stay."""
+    if max_overlap is None:
+        return search, [item.mask(problem.by_name) for item in search.subgroups]
+    kept: list[Subgroup] = []
+    masks: list[NDArray[np.bool_]] = []
+    for item in search.subgroups:
+        mask = item.mask(problem.by_name)
+        if len(kept) < k and _showing.overlaps([*masks, mask])[-1] <= max_overlap:
+            kept.append(item)
+            masks.append(mask)
+    return replace(search, subgroups=tuple(kept)), masks
+
+
+def _assemble(
+    method: Method,
+    problem: Problem,
+    measured: Problem,
+    search: Search,
+    masks: list[NDArray[np.bool_]],
+    clock: Clock,
+) -> SubgroupResult:
+    backend = problem.data.backend if problem.data is not None else "polars"
+    table = _showing.subgroup_table(measured, search, masks, backend)
+    notes: list[Message] = list(search.notes)
+    if not search.complete:
+        notes.append(msg("The time limit ended the search early: subgroups not reached may be worse than those shown."))
+    if not search.subgroups:
+        notes.append(msg("No subgroup was found that differs in the way this method looks for."))
+    return SubgroupResult(
+        code=f"subgroups.{method.id}",
+        title=msg("Subgroups treated differently ({method})", method=method.id),
+        tables={"subgroups": table, **search.tables},
+        values=search.values,
+        findings=_showing.findings_of(method.id, search, table, measured.by_name),
+        pictures=(*_showing.pictures_of(table), *search.pictures),
+        notes=tuple(notes),
+        method=method.id,
+        metrics=_metrics(problem, search, clock),
+        complete=search.complete,
+        subgroups=search.subgroups,
+        features=problem.by_name,
+    )
+
+
+def _metrics(problem: Problem, search: Search, clock: Clock) -> dict[str, Any]:
+    found, seconds = len(search.subgroups), clock.seconds
+    rate = found / search.tested if search.tested else None
+    return {
+        "TSN": search.tested,
+        "DSN": found,
+        "SUR": rate,
+        "DSR": rate,
+        "DSS": seconds / found if found else None,
+        "total_time": seconds,
+        "RUNTIME": seconds,
+        "dsn_by_attr_value": _by_value(problem, search),
+        "nodes_visited": search.nodes or search.tested,
+        "n_model_rows": int(search.values.get("n_model_rows", 0)),
+        "n_model_calls": int(search.values.get("n_model_calls", 0)),
+    }
+
+
+def _by_value(problem: Problem, search: Search) -> dict[str, dict[str, int]]:
+    """For each value of the protected attributes: rows that have it, and subgroups found that are about it."""
+    out: dict[str, dict[str, int]] = {}
+    for column in problem.features:
+        if column.name not in problem.protected:
+            continue
+        counts = column.counts()
+        for code in np.argsort(-counts, kind="stable")[:_MAX_VALUES].tolist():
+            about = sum(code in item.conditions.get(column.name, ()) for item in search.subgroups)
+            out[f"{column.name}={column.texts[code]}"] = {"TSN": int(counts[code]), "DSN": about}
+    return out

@@ -1,0 +1,144 @@
+"""What a subgroup method is, and what it hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.discovery.subgroups.problem import Problem
+from isonomia.evidence import Estimate, Format, Picture, Table
+from isonomia.languages import Message
+from isonomia.registry import Registry
+
+#: What a method cannot do without: true outcomes; decisions; probabilities; a model to ask; protected attributes;
+#: "errors" are labels with predictions, or errors given as they are.
+Need = Literal["labels", "predictions", "probabilities", "model", "protected", "errors"]
+
+
+@dataclass(frozen=True, eq=False)
+class Subgroup:
+    """One subgroup as a method found it.
+
+    Attributes
+    ----------
+    conditions : mapping
+        Feature name -> the codes it may have (one for "=", several for a set of values or a range of bins). Features
+        not named may have any value.
+    stats : mapping
+        The method's own columns.
+    estimate : Estimate
+        The quantity examined, in the subgroup, with its interval.
+    overall : float or None
+        The same for everyone (or for whom the subgroup is compared with).
+    p_value, p_adjusted : float or None
+        The test behind it; adjusted over everything the search looked at.
+    text : str, optional
+        How it reads, where it is no conjunction.
+    rows : array of bool, optional
+        Who is in it, where it is no conjunction.
+    """
+
+    conditions: Mapping[str, tuple[int, ...]]
+    stats: Mapping[str, Any] = field(default_factory=dict)
+    estimate: Estimate = field(default_factory=lambda: Estimate.missing("not measured"))
+    overall: float | None = None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    text: str | None = None
+    rows: NDArray[np.bool_] | None = None
+
+    def mask(self, features: Mapping[str, Codes]) -> NDArray[np.bool_]:
+        """Which rows are in it."""
+        if self.rows is not None:
+            return self.rows
+        inside: NDArray[np.bool_] | None = None
+        for name, codes in self.conditions.items():
+            column = features[name]
+            if len(codes) == 1:
+                matches = column.codes == codes[0]
+            else:
+                table = np.zeros(column.size, dtype=bool)
+                table[list(codes)] = True
+                matches = table[column.codes]
+            inside = matches if inside is None else np.logical_and(inside, matches, out=inside)
+        if inside is None:
+            return np.ones(len(next(iter(features.values()))), dtype=bool)
+        return inside
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What a method's search came to.
+
+    Attributes
+    ----------
+    subgroups : tuple of Subgroup
+        The best first.
+    tested : int
+        Distinct candidate subgroups whose figures were computed: TSN.
+    nodes : int
+        Nodes of the search that were looked at, pruned ones included.
+    complete : bool
+        False where the time limit cut the search short: what is there is right, what is missing is unknown.
+    measure : Message
+        What was examined, in words ("false positive rate").
+    style : "pct" or "num"
+        How that quantity is written.
+    formats : mapping
+        How the columns of `Subgroup.stats` are written.
+    tables, pictures, notes, values
+        What the method has to show besides.
+    """
+
+    subgroups: tuple[Subgroup, ...]
+    measure: Message
+    tested: int
+    nodes: int = 0
+    complete: bool = True
+    style: Literal["pct", "num"] = "pct"
+    formats: Mapping[str, Format] = field(default_factory=dict)
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    pictures: tuple[Picture, ...] = ()
+    notes: tuple[Message, ...] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to find subgroups.
+
+    Attributes
+    ----------
+    id, purpose : str
+        Its name and one line on what it does.
+    needs : tuple
+        What it cannot do without.
+    run : callable
+        `Problem` -> `Search`. Everything it takes beyond the common arguments is in `Problem.options`.
+    options : mapping
+        The method's own parameters: name -> (default, one line of explanation). Others are refused.
+    defaults : mapping
+        Where the method's `k`, `max_l` or `min_support` differ from the common ones.
+    measure : callable, optional
+        (`Problem`, `Subgroup`) -> the same subgroup measured on other rows; needed for `holdout`.
+    reference : str
+        The publication.
+    """
+
+    id: str
+    purpose: str
+    needs: tuple[Need, ...]
+    run: Callable[[Problem], Search]
+    options: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    measure: Callable[[Problem, Subgroup], Subgroup] | None = None
+    reference: str = ""
+
+
+#: All subgroup methods.
+METHODS: Registry[Method] = Registry("subgroup_method")

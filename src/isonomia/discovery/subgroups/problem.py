@@ -1,0 +1,141 @@
+"""What a subgroup method is given: encoded features, outcomes, weights, and the limits of the search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.data import Dataset, Task
+from isonomia.errors import DataError
+from isonomia.progress import Clock, Progress, silent
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The rows to search, and what is known about each.
+
+    Attributes
+    ----------
+    features : tuple of Codes
+        The features that conditions may be on; numeric ones are binned.
+    task : "binary", "multiclass", "regression" or None
+        None where only errors are given.
+    classes : tuple
+        (negative, positive) for two classes.
+    truth : array or None
+        True outcomes: class codes, or numbers.
+    label : array or None
+        Decisions as class codes, or predicted numbers for a regression.
+    probability : array or None
+        (n,) of the positive class, or (n, K).
+    errors : array or None
+        One non-negative error a row, where the caller gave them.
+    weights : array or None
+        One weight a row, scaled so that their mean is 1.
+    protected : tuple of str
+        Protected features.
+    metric : str or None
+        The outcome rate asked for.
+    k, max_l : int
+        How many subgroups are asked for; how many conditions one may have.
+    min_rows : float
+        Rows (scaled weights) a subgroup must hold.
+    seed : int
+    clock, progress
+        The time limit, and whom to tell.
+    options : mapping
+        The method's own parameters, defaults filled in.
+    data, model
+        The dataset and the model as given, for methods that ask a model about new rows.
+    """
+
+    features: tuple[Codes, ...]
+    task: Task | None = None
+    classes: tuple[Any, ...] = ()
+    truth: NDArray[Any] | None = None
+    label: NDArray[Any] | None = None
+    probability: Floats | None = None
+    errors: Floats | None = None
+    weights: Floats | None = None
+    protected: tuple[str, ...] = ()
+    metric: str | None = None
+    k: int = 5
+    max_l: int = 3
+    min_rows: float = 1.0
+    seed: int = 0
+    clock: Clock = field(default_factory=Clock)
+    progress: Progress = silent
+    options: Mapping[str, Any] = field(default_factory=dict)
+    data: Dataset | None = None
+    model: Any = None
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return len(self.features[0])
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Codes]:
+        """The features by name."""
+        return {column.name: column for column in self.features}
+
+    @cached_property
+    def outcome(self) -> Floats:
+        """The outcome each row gets: 1 for the favourable decision, the predicted number, or the error.
+
+        Where there are no predictions it is the true outcome. For several classes it is 1 where the decision is wrong;
+        without labels to tell, 1 where it is the most frequent class.
+        """
+        if self.task in ("binary", "regression"):
+            values = self.label if self.label is not None else self.truth
+            if values is not None:
+                return np.asarray(values, dtype=float)
+        if self.errors is not None:
+            return self.errors
+        if self.label is not None and self.truth is not None:
+            return np.asarray(self.label != self.truth, dtype=float)
+        values = self.label if self.label is not None else self.truth
+        if values is None:
+            raise DataError("Give predictions (a model or y_pred), labels (y_true) or errors; there is none of them.")
+        common = np.bincount(values.astype(np.int64)).argmax()
+        return np.asarray(values == common, dtype=float)
+
+    def loss(self) -> Floats:
+        """One non-negative error a row: as given, 0/1 for classes, the absolute error for a regression."""
+        if self.errors is not None:
+            return self.errors
+        if self.truth is None or self.label is None:
+            raise DataError("Errors need labels and predictions: give y_true and y_pred (or a model), or errors.")
+        if self.task == "regression":
+            return np.asarray(np.abs(self.label - self.truth), dtype=float)
+        return np.asarray(self.label != self.truth, dtype=float)
+
+    def take(self, rows: NDArray[Any]) -> Problem:
+        """The same problem on some of the rows; weights keep their mean of 1, the support its share."""
+
+        def part(values: NDArray[Any] | None) -> Any:
+            return None if values is None else values[rows]
+
+        features = tuple(column.take(rows) for column in self.features)
+        weights = part(self.weights)
+        if weights is not None and weights.sum() > 0:
+            weights = weights * (len(weights) / weights.sum())
+        kept = len(features[0])
+        return replace(
+            self,
+            features=features,
+            truth=part(self.truth),
+            label=part(self.label),
+            probability=part(self.probability),
+            errors=part(self.errors),
+            weights=weights,
+            min_rows=self.min_rows * kept / max(self.n, 1),
+        )

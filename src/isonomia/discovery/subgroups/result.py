@@ -1,0 +1,71 @@
+"""What a search for subgroups returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.discovery.subgroups.method import Subgroup
+from isonomia.evidence import Result
+
+
+@dataclass(frozen=True, repr=False)
+class SubgroupResult(Result):
+    """Subgroups, the best first, and what it took to find them.
+
+    ``table`` has one row a subgroup: a column a feature (None = any), ``subgroup_key`` (values joined by "|", "*" =
+    any), ``slice`` (how it reads), ``size`` (rows), ``support`` (their share), ``p_value``, ``p_adjusted`` (over
+    everything the search looked at), ``outcome``, ``diff_outcome`` (minus the outcome of everyone), ``overlap``
+    (largest share of common rows with a better subgroup: intersection over union) and the method's own columns.
+
+    Attributes
+    ----------
+    method : str
+        The method that was run.
+    metrics : mapping
+        ``TSN`` candidates examined, ``DSN`` subgroups found, ``SUR`` (= ``DSR``) DSN / TSN, ``DSS`` seconds a subgroup
+        (None where none was found), ``total_time`` (= ``RUNTIME``), ``dsn_by_attr_value``, ``nodes_visited``,
+        ``n_model_rows``, ``n_model_calls``.
+    complete : bool
+        False where the time limit cut the search short.
+    subgroups : tuple of Subgroup
+        The conditions as codes, row by row of the table.
+    """
+
+    method: str = ""
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    complete: bool = True
+    subgroups: tuple[Subgroup, ...] = ()
+    features: Mapping[str, Codes] = field(default_factory=dict)
+
+    def mask(self, index: int) -> NDArray[np.bool_]:
+        """Which rows of the data are in the subgroup at a row of the table."""
+        return self.subgroups[index].mask(self.features)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe."""
+        return {
+            **super().to_dict(),
+            "method": self.method,
+            "complete": self.complete,
+            "metrics": {name: _plain(value) for name, value in self.metrics.items()},
+        }
+
+    def __repr__(self) -> str:
+        partial = "" if self.complete else ", cut short by the time limit"
+        return (
+            f"SubgroupResult({self.method}: {len(self.subgroups)} of {self.metrics.get('TSN', 0):,} subgroups{partial})"
+        )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, np.generic):
+        return value.item()
+    return value

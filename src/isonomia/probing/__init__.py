@@ -1,0 +1,28 @@
+"""What if this row were different: valid people, all their protected variants, one call of the model."""
+
+from isonomia.probing.constraints import Constraint
+from isonomia.probing.domain import Domain
+from isonomia.probing.features import Feature
+from isonomia.probing.keys import Keyer, KeyMap
+from isonomia.probing.ledger import Ledger
+from isonomia.probing.loop import Answer, Loop, Script, Search, Strategy
+from isonomia.probing.oracle import Oracle, Said
+from isonomia.probing.probe import Judged, Probe
+
+__all__ = [
+    "Answer",
+    "Constraint",
+    "Domain",
+    "Feature",
+    "Judged",
+    "KeyMap",
+    "Keyer",
+    "Ledger",
+    "Loop",
+    "Oracle",
+    "Probe",
+    "Said",
+    "Script",
+    "Search",
+    "Strategy",
+]

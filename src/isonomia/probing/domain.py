@@ -1,0 +1,222 @@
+"""All valid people, as rows of a matrix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Backend, Dataset, default_backend, wrap
+from isonomia.errors import DataError, SpecError, close_to
+from isonomia.probing.constraints import Constraint
+from isonomia.probing.features import Feature, Floats
+
+Rule = str | Callable[[Any], Any]
+
+#: Draws that may be rejected by constraints before the domain is called empty.
+MAX_DRAWS = 2_000_000
+
+
+class Domain:
+    """Every valid person: categories from their list, whole numbers whole, bounds and constraints kept.
+
+    A person is a row of floats: the place of a category in its list, or the number itself.
+
+    Parameters
+    ----------
+    features : mapping
+        Name to ``(low, high)`` (two whole numbers: whole; two floats: real), a list of categories, or a `Feature`.
+    constraints : sequence, optional
+        Rules as text (``"age >= 18 and education_years <= age - 5"``), or functions from a frame to yes/no a row.
+    backend : "pandas", "polars" or "pyarrow", optional
+        The kind of frame a model is handed.
+
+    Examples
+    --------
+    >>> domain = Domain({"age": (18, 20), "sex": ["F", "M"]}, backend="polars")
+    >>> domain.size
+    6
+    >>> people = domain.sample(4, np.random.default_rng(0))
+    >>> domain.valid(people).all(), domain.decode(people).columns
+    (np.True_, ['age', 'sex'])
+    >>> bool((domain.encode(domain.decode(people)) == people).all())
+    True
+    """
+
+    def __init__(
+        self, features: Mapping[str, Any], *, constraints: Sequence[Rule] = (), backend: Backend | None = None
+    ) -> None:
+        if not features:
+            raise DataError("A domain needs at least one feature.")
+        self.features = tuple(Feature.of(str(name), values) for name, values in features.items())
+        self.backend: Backend = backend or default_backend()
+        self.names = tuple(feature.name for feature in self.features)
+        self.low = np.array([feature.low for feature in self.features])
+        self.high = np.array([feature.high for feature in self.features])
+        self.step = np.array([feature.step for feature in self.features])
+        self.whole = np.array([feature.kind != "real" for feature in self.features])
+        self.nominal = np.array([feature.kind == "category" for feature in self.features])
+        self.may_miss = np.array([feature.missing for feature in self.features])
+        self.rules = tuple(
+            rule if callable(rule) else Constraint(rule, columns=list(self.names)) for rule in constraints
+        )
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Any,
+        *,
+        features: Sequence[str] | None = None,
+        constraints: Sequence[Rule] = (),
+        overrides: Mapping[str, Any] | None = None,
+    ) -> Domain:
+        """The domain that a dataset (or a frame of features) spans: observed categories, minimum to maximum.
+
+        `overrides` replaces the span of some features: ``{"age": (18, 99)}``.
+        """
+        dataset = data if isinstance(data, Dataset) else None
+        table = wrap(dataset.frame if dataset is not None else data)
+        names = tuple(features or (dataset.features if dataset is not None else table.columns))
+        for name in (*names, *(overrides or {})):
+            if name not in table.columns:
+                near = close_to(name, table.columns)
+                raise DataError(f"`features` must name columns of the data; got {name!r}.{near}")
+        kinds = dataset.kinds if dataset is not None else {}
+        spans: dict[str, Any] = {}
+        for name in names:
+            seen = Feature.from_column(table[name], as_category=kinds.get(name) in ("category", "boolean", "datetime"))
+            spans[name] = _override(seen, (overrides or {})[name]) if name in (overrides or {}) else seen
+        backend: Backend = table.implementation.name.lower()
+        return cls(spans, constraints=constraints, backend=backend)
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __repr__(self) -> str:
+        return f"Domain({len(self)} features, {self.size:,} people)" if self.size else f"Domain({len(self)} features)"
+
+    @property
+    def size(self) -> int | None:
+        """How many different people there are before constraints; None with a real feature."""
+        sizes = [feature.size for feature in self.features]
+        return None if None in sizes else math.prod(size for size in sizes if size is not None)
+
+    def index(self, name: str) -> int:
+        """The column of a feature."""
+        if name not in self.names:
+            raise DataError(f"There is no feature {name!r} in the domain.{close_to(name, self.names)}")
+        return self.names.index(name)
+
+    # between frames and rows ------------------------------------------------------------------------------------
+
+    def encode(self, frame: Any) -> Floats:
+        """Rows of a frame as a matrix; a category that the domain does not have is an error."""
+        table = wrap(frame)
+        rows = np.empty((len(table), len(self)))
+        for place, feature in enumerate(self.features):
+            if feature.name not in table.columns:
+                raise DataError(f"The frame lacks the feature {feature.name!r}.{close_to(feature.name, table.columns)}")
+            rows[:, place] = feature.encode(table[feature.name])
+            if feature.kind == "category" and np.isnan(rows[:, place]).any():
+                strange = table[feature.name].to_list()[int(np.flatnonzero(np.isnan(rows[:, place]))[0])]
+                raise DataError(f"{strange!r} is no value of '{feature.name}' in the domain; widen it or drop the row.")
+        return rows
+
+    def decode(self, rows: Floats) -> Any:
+        """Rows as a frame with the columns, dtypes and kind the model expects."""
+        columns = {
+            feature.name: feature.decode(np.ascontiguousarray(rows[:, place]), self.backend)
+            for place, feature in enumerate(self.features)
+        }
+        return nw.from_dict(columns, backend=self.backend).to_native()
+
+    # what is valid ----------------------------------------------------------------------------------------------
+
+    def snap(self, rows: Floats) -> Floats:
+        """The nearest rows inside the bounds, whole where they must be; missing numbers stay."""
+        with np.errstate(invalid="ignore"):
+            inside = np.clip(rows, self.low, self.high)
+        return np.where(self.whole, np.rint(inside), inside) + 0.0
+
+    def valid(self, rows: Floats) -> NDArray[np.bool_]:
+        """Which rows are valid people."""
+        with np.errstate(invalid="ignore"):
+            inside = (rows >= self.low) & (rows <= self.high) & (~self.whole | (rows == np.rint(rows)))
+        good = np.asarray((inside | (np.isnan(rows) & self.may_miss)).all(axis=1))
+        if self.rules and good.any():
+            good[good] = self._obey(rows[good])
+        return good
+
+    def _obey(self, rows: Floats) -> NDArray[np.bool_]:
+        good = np.ones(len(rows), dtype=bool)
+        for rule in self.rules:
+            if isinstance(rule, Constraint):
+                good &= rule.holds({name: self._readable(rows, name) for name in rule.columns})
+            else:
+                answer = np.asarray(rule(self.decode(rows)))
+                if answer.shape != (len(rows),) or answer.dtype != bool:
+                    raise SpecError(
+                        f"A constraint function must give True or False a row; got shape {answer.shape} "
+                        f"of {answer.dtype} for {len(rows)} rows."
+                    )
+                good &= answer
+        return good
+
+    def _readable(self, rows: Floats, name: str) -> NDArray[Any]:
+        place = self.index(name)
+        feature = self.features[place]
+        if feature.kind != "category":
+            return rows[:, place]
+        return np.array([*feature.levels, None], dtype=object)[:-1][rows[:, place].astype(np.intp)]
+
+    # making people ----------------------------------------------------------------------------------------------
+
+    def sample(self, n: int, rng: np.random.Generator) -> Floats:
+        """`n` people drawn uniformly from the domain."""
+        if not self.rules:
+            return self._draw(n, rng)
+        kept: list[Floats] = []
+        count = drawn = 0
+        while count < n:
+            batch = self._draw(max(2 * (n - count), 1000), rng)
+            good = batch[self.valid(batch)]
+            kept.append(good)
+            count, drawn = count + len(good), drawn + len(batch)
+            if count == 0 and drawn >= MAX_DRAWS:
+                raise DataError(
+                    f"No valid person was found in {drawn:,} draws from the domain: the constraints leave (next to) "
+                    "nobody. Check them against the bounds of the features."
+                )
+        return np.concatenate(kept)[:n]
+
+    def _draw(self, n: int, rng: np.random.Generator) -> Floats:
+        rows = rng.random((n, len(self)))
+        span = np.where(self.whole, self.high - self.low + 1, self.high - self.low)
+        rows = self.low + rows * span
+        return np.asarray(np.where(self.whole, np.minimum(np.floor(rows), self.high), rows))
+
+    def texts(self, row: Floats) -> list[str]:
+        """One row as a person reads it."""
+        return [feature.text(float(value)) for feature, value in zip(self.features, row, strict=True)]
+
+    def describe(self) -> dict[str, Any]:
+        """Plain values that say which domain this is (for a ledger's header)."""
+        return {
+            "features": [
+                [f.name, f.kind, f.low, f.high, [str(level) for level in f.levels], f.missing] for f in self.features
+            ],
+            "rules": [rule.text if isinstance(rule, Constraint) else "function" for rule in self.rules],
+        }
+
+
+def _override(seen: Feature, given: Any) -> Feature:
+    wanted = Feature.of(seen.name, given)
+    if wanted.kind == "category":
+        dtype = seen.dtype if seen.kind == "category" else None
+        return Feature(seen.name, "category", wanted.low, wanted.high, wanted.levels, dtype=dtype)
+    kind = "real" if seen.kind == "real" else wanted.kind
+    return Feature(seen.name, kind, wanted.low, wanted.high, missing=seen.missing, dtype=seen.dtype, nulls=seen.nulls)

@@ -1,0 +1,199 @@
+"""One feature of a person: which values it may take, and how they become numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.data import Backend, kind_of, to_frame
+from isonomia.errors import DataError
+
+FeatureKind = Literal["category", "integer", "real"]
+Floats = NDArray[np.float64]
+
+#: Beyond this, whole numbers are no longer exact as floats.
+MAX_WHOLE = 2**53
+#: A step along a real feature is its range over this.
+REAL_STEPS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """The values one column of a valid person may take.
+
+    Attributes
+    ----------
+    name : str
+    kind : "category", "integer" or "real"
+        A category is held as the place of its value in `levels`; the other kinds as the number itself.
+    low, high : float
+        Bounds of that number, both allowed.
+    levels : tuple
+        The values of a category.
+    missing : bool
+        Whether a number may be missing (NaN). It is kept where a row has it and never invented.
+
+    Examples
+    --------
+    >>> Feature.of("age", (18, 90))
+    Feature(age: whole numbers 18 to 90)
+    >>> Feature.of("sex", ["F", "M"]).size, Feature.of("height", (1.4, 2.1)).size
+    (2, None)
+    """
+
+    name: str
+    kind: FeatureKind
+    low: float
+    high: float
+    levels: tuple[Any, ...] = ()
+    missing: bool = False
+    #: How the frame holds it: the distinct values (category) or the dtype (numbers).
+    series: nw.Series[Any] | None = field(default=None, repr=False)
+    dtype: Any = field(default=None, repr=False)
+    nulls: bool = field(default=False, repr=False)
+
+    @classmethod
+    def of(cls, name: str, values: Any) -> Feature:
+        """A feature given by hand: ``(low, high)`` for numbers, a list for categories."""
+        if isinstance(values, Feature):
+            return values
+        if isinstance(values, tuple) and len(values) == 2 and all(_is_number(value) for value in values):
+            low, high = values
+            if not (math.isfinite(low) and math.isfinite(high)) or low > high:
+                raise DataError(f"The range of '{name}' must be two finite numbers, low first; got {values}.")
+            whole = all(isinstance(value, int | np.integer) for value in values)
+            _check_exact(name, float(low), float(high))
+            return cls(name, "integer" if whole else "real", float(low), float(high))
+        if isinstance(values, Sequence) and not isinstance(values, str | bytes) and len(values) > 0:
+            levels = tuple(dict.fromkeys(values))
+            return cls(name, "category", 0.0, float(len(levels) - 1), levels)
+        raise DataError(
+            f"A feature is given as (low, high) for numbers or as a list of categories; got {values!r} for '{name}'."
+        )
+
+    @classmethod
+    def from_column(cls, column: nw.Series[Any], *, as_category: bool = False) -> Feature:
+        """The values that a column of data shows."""
+        name, kind = column.name, kind_of(column)
+        if as_category or kind in ("category", "boolean", "datetime"):
+            codes = Codes.encode(column, name=name)
+            first = _first_rows(codes)
+            series = nw.maybe_reset_index(column[first])
+            return cls(name, "category", 0.0, float(codes.size - 1), codes.labels, series=series, dtype=column.dtype)
+        numbers = column.to_numpy().astype(float)
+        known = numbers[np.isfinite(numbers)]
+        if np.isinf(numbers).any():
+            raise DataError(f"'{name}' holds infinite values; a domain needs finite ones. Repair or drop these rows.")
+        if known.size == 0:
+            raise DataError(f"'{name}' holds no value at all; it has no domain. Drop the column.")
+        low, high = float(known.min()), float(known.max())
+        whole = kind == "integer" or bool((known == np.floor(known)).all())
+        _check_exact(name, low, high)
+        return cls(
+            name,
+            "integer" if whole else "real",
+            low,
+            high,
+            missing=known.size < numbers.size,
+            dtype=column.dtype,
+            nulls=column.null_count() > 0,
+        )
+
+    def __repr__(self) -> str:
+        if self.kind == "category":
+            return f"Feature({self.name}: {len(self.levels)} categories)"
+        words = "whole numbers" if self.kind == "integer" else "numbers"
+        return f"Feature({self.name}: {words} {self.low:g} to {self.high:g})"
+
+    @property
+    def size(self) -> int | None:
+        """How many values there are; None for reals."""
+        return None if self.kind == "real" else int(self.high - self.low) + 1
+
+    @property
+    def step(self) -> float:
+        """One unit of movement: 1 for whole numbers and categories, a hundredth of the range for reals."""
+        return (self.high - self.low) / REAL_STEPS if self.kind == "real" else 1.0
+
+    def text(self, value: float) -> str:
+        """A held number as a person reads it.
+
+        >>> Feature.of("sex", ["F", "M"]).text(1.0), Feature.of("age", (18, 90)).text(40.0)
+        ('M', '40')
+        """
+        if math.isnan(value):
+            return "missing"
+        if self.kind == "category":
+            level = self.levels[int(value)]
+            return "missing" if level is None else str(level)
+        return str(int(value)) if self.kind == "integer" else f"{value:g}"
+
+    def place(self, value: Any) -> float:
+        """The held number of a value, or an error that says what there is."""
+        if self.kind == "category":
+            for code, level in enumerate(self.levels):
+                if level is value or (level is not None and (level == value or str(level) == str(value))):
+                    return float(code)
+            raise DataError(f"{value!r} is no value of '{self.name}'; it has {', '.join(map(repr, self.levels[:8]))}.")
+        if not _is_number(value) or not self.low <= float(value) <= self.high:
+            raise DataError(f"{value!r} is no value of '{self.name}', which runs from {self.low:g} to {self.high:g}.")
+        return float(value)
+
+    def encode(self, column: nw.Series[Any]) -> Floats:
+        """A column of data as held numbers; values that the feature does not have become NaN with `valid` false."""
+        if self.kind != "category":
+            try:
+                return column.to_numpy().astype(float) + 0.0
+            except (TypeError, ValueError):
+                raise DataError(f"'{self.name}' must hold numbers; its dtype is {column.dtype}.") from None
+        codes = Codes.encode(column, name=self.name)
+        known = Codes(self.name, np.empty(0, dtype=np.uint8), self.levels)
+        places = [known.code_of(label) for label in codes.labels]
+        table = np.array([np.nan if place is None else place for place in places], dtype=float)
+        return np.asarray(table[codes.codes], dtype=float)
+
+    def decode(self, numbers: Floats, backend: Backend) -> nw.Series[Any]:
+        """Held numbers as a column of the frame's own dtype."""
+        if self.kind == "category":
+            return nw.maybe_reset_index(self._levels_series(backend)[numbers.astype(np.intp)])
+        dtype = self.dtype
+        if dtype is None:
+            dtype = nw.Int64 if self.kind == "integer" else nw.Float64
+        values = numbers if dtype.is_float() or np.isnan(numbers).any() else numbers.astype(np.int64)
+        series = nw.new_series(self.name, values, backend=backend)
+        if self.nulls and np.isnan(numbers).any():
+            series = series.fill_nan(None)  # missing the way the frame's own library says it
+        return series if series.dtype == dtype else series.cast(dtype)
+
+    def _levels_series(self, backend: Backend) -> nw.Series[Any]:
+        series = self.series
+        if series is None or series.implementation.name.lower() != backend:
+            frame = to_frame({self.name: list(self.levels)}, backend)
+            series = nw.from_native(frame, eager_only=True)[self.name]
+            object.__setattr__(self, "series", series)
+        return series
+
+
+def _first_rows(codes: Codes) -> list[int]:
+    first = np.full(codes.size, -1, dtype=np.int64)
+    first[codes.codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return [int(row) for row in first]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def _check_exact(name: str, low: float, high: float) -> None:
+    if max(abs(low), abs(high)) >= MAX_WHOLE:
+        raise DataError(
+            f"'{name}' runs from {low:g} to {high:g}, beyond what is exact as a number (2**53). "
+            "Is it an identifier? Leave it out of the features, or make it a category."
+        )

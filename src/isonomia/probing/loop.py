@@ -1,0 +1,209 @@
+"""The loop around a search: a strategy asks for rows, the loop tests them, the strategy is told.
+
+A strategy knows nothing of models, variants, budgets or clocks. It is written as a generator that yields rows and is
+sent what came out; `Script` gives it `ask()` and `tell()`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.probing.features import Floats
+from isonomia.probing.ledger import Ledger
+from isonomia.probing.oracle import Said
+from isonomia.probing.probe import Probe
+from isonomia.progress import Progress, silent
+
+#: Model rows of one call: the first call is small, then it grows to what the model does in half a second.
+FIRST_CALL, LARGEST_CALL, CALL_SECONDS = 4_096, 100_000, 0.5
+#: Bytes one call's rows may take.
+CALL_BYTES = 64_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What came out for the rows asked, in their order.
+
+    Attributes
+    ----------
+    rows : matrix
+        The rows as asked (not valid ones included).
+    margin : array
+        See `Judged.margin`; NaN where a row was not tested (not valid, or the budget ended).
+    fresh : array of bool
+        True the first time a person is tested, False for one that was asked before.
+    """
+
+    rows: Floats
+    margin: Floats
+    fresh: NDArray[np.bool_]
+
+    @property
+    def found(self) -> NDArray[np.bool_]:
+        """Rows treated differently, asked before or not."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.margin > 0)
+
+    @property
+    def tested(self) -> NDArray[np.bool_]:
+        """Rows that have an answer."""
+        return ~np.isnan(self.margin)
+
+
+Search = Generator[Floats, Answer, None]
+
+
+class Strategy(Protocol):
+    """A search: says which rows to test next, and learns from what came out."""
+
+    def ask(self) -> Floats | None:
+        """The next rows, or None when the search has ended of itself."""
+
+    def tell(self, answer: Answer) -> None:
+        """What came out for them."""
+
+
+class Script:
+    """A strategy written as a generator."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._answer: Answer | None = None
+        self._started = False
+
+    def ask(self) -> Floats | None:
+        """The next rows."""
+        try:
+            if not self._started:
+                self._started = True
+                return next(self._search)
+            if self._answer is None:
+                raise RuntimeError("tell() must be called between two asks.")
+            return self._search.send(self._answer)
+        except StopIteration:
+            return None
+
+    def tell(self, answer: Answer) -> None:
+        """Keep the answer for the next ask."""
+        self._answer = answer
+
+
+class Loop:
+    """Tests what a strategy asks for, within the budget, each person once.
+
+    >>> from isonomia.probing import Domain, Oracle
+    >>> domain = Domain({"sex": ["F", "M"], "age": (18, 30)}, backend="polars")
+    >>> model = lambda frame: ((frame["age"] > 25) & (frame["sex"] == "M")).to_numpy()
+    >>> loop = Loop(Probe(Oracle(model, domain), ["sex"]), Ledger(max_tests=100))
+    >>> answer = loop.test(domain.sample(50, np.random.default_rng(0)))
+    >>> loop.ledger.tsn, loop.ledger.dsn
+    (13, 5)
+    """
+
+    def __init__(self, probe: Probe, ledger: Ledger, *, progress: Progress = silent) -> None:
+        self.probe, self.ledger, self.progress = probe, ledger, progress
+        self._call = FIRST_CALL
+        self._largest = max(probe.n_variants, min(LARGEST_CALL, CALL_BYTES // (8 * len(probe.domain))))
+        for value in ledger.classes[len(probe.oracle.classes) :]:
+            probe.oracle._code(value)
+
+    def drive(self, strategy: Strategy) -> None:
+        """Run a strategy until it ends or the budget is spent."""
+        while not self.ledger.spent:
+            rows = strategy.ask()
+            if rows is None:
+                break
+            strategy.tell(self.test(rows))
+
+    def test(self, rows: Floats) -> Answer:
+        """Test rows: valid ones, each person once, as far as the budget goes."""
+        rows = np.asarray(rows, dtype=float).reshape(-1, len(self.probe.domain))
+        margin = np.full(len(rows), np.nan)
+        fresh = np.zeros(len(rows), dtype=bool)
+        valid = np.flatnonzero(self.probe.domain.valid(rows))
+        keys = self.probe.key(rows[valid])
+        known, before = self.ledger.told.look(keys)
+        margin[valid[known]] = before[known]
+        new, new_keys = valid[~known], keys[~known]
+        distinct, first, back = np.unique(new_keys, return_index=True, return_inverse=True)
+        order = np.sort(first)  # in the order asked, so that a cut budget keeps the first ones
+        margins = self._ask(rows[new[order]], new_keys[order])
+        place = np.empty(len(distinct), dtype=np.intp)
+        place[np.argsort(first, kind="stable")] = np.arange(len(distinct))
+        margin[new] = margins[place[back]]
+        fresh[new[order]] = ~np.isnan(margins)
+        return Answer(rows, margin, fresh)
+
+    def _ask(self, rows: Floats, keys: NDArray[np.uint64]) -> Floats:
+        """Distinct new people: from the record of an interrupted run, or from the model."""
+        known, margins = self.ledger.recall(keys)
+        todo = np.flatnonzero(~known)
+        done = 0
+        while done < len(todo) and not self.ledger.spent:
+            room = min(self.ledger.tests_left, self.ledger.rows_left(self.probe.n_variants))
+            size = min(max(1, self._call // self.probe.n_variants), room, len(todo) - done)
+            if size <= 0:
+                break
+            part = todo[done : done + size]
+            asked = (self.probe.n_rows, self.probe.n_calls, self.probe.seconds)
+            judged = self.probe.test(rows[part])
+            margins[part] = judged.margin
+            self._note(asked, keys[part], judged.margin, judged.found)
+            done += size
+        return margins
+
+    def _note(
+        self,
+        before: tuple[int, int, float],
+        keys: NDArray[np.uint64],
+        margin: Floats,
+        found: dict[str, NDArray[Any]],
+    ) -> None:
+        asked = self._asked_since(before)
+        self.ledger.classes = [_plain(value) for value in self.probe.oracle.classes]
+        self.ledger.record(keys, margin, found, asked)
+        self._pace(asked)
+        self.progress("pairs", self.ledger.tsn, int(self.ledger.max_tests or 0))
+
+    def consult(self, rows: Floats) -> Said:
+        """Ask the model about rows as they are: counted as model rows, not as tests, and recorded too."""
+        digest = hashlib.blake2b(np.ascontiguousarray(rows).tobytes(), digest_size=16).hexdigest()
+        if digest in self.ledger.answers:
+            known = self.ledger.answers[digest]
+            return Said(known.get("label"), known.get("score"))
+        said: list[Said] = []
+        before = (self.probe.n_rows, self.probe.n_calls, self.probe.seconds)
+        done = 0
+        while done < len(rows):
+            began = (self.probe.n_rows, self.probe.n_calls, self.probe.seconds)
+            part = rows[done : done + self._call]
+            said.append(self.probe.consult(part))
+            done += len(part)
+            self._pace(self._asked_since(began))
+        arrays: dict[str, NDArray[np.float64]] = {}
+        for name in ("label", "score"):
+            parts = [getattr(one, name) for one in said]
+            if parts and parts[0] is not None:
+                arrays[name] = np.concatenate(parts)
+        self.ledger.remember(digest, arrays, self._asked_since(before))
+        return Said(arrays.get("label"), arrays.get("score"))  # type: ignore[arg-type]
+
+    def _asked_since(self, before: tuple[int, int, float]) -> tuple[int, int, float]:
+        probe = self.probe
+        return probe.n_rows - before[0], probe.n_calls - before[1], probe.seconds - before[2]
+
+    def _pace(self, asked: tuple[int, int, float]) -> None:
+        rows, _, seconds = asked
+        if rows >= self._call // 2:
+            faster = int(rows * CALL_SECONDS / max(seconds, 1e-6))
+            self._call = int(np.clip(min(faster, 4 * self._call), self.probe.n_variants, self._largest))
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -1,0 +1,251 @@
+"""What a model says about altered rows: decisions as codes, scores where it gives any, in one call a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Dataset, Task
+from isonomia.errors import ModelError
+from isonomia.probing.domain import Domain
+from isonomia.probing.features import Floats
+
+Output = Literal["label", "probability", "number"]
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """Decisions (codes into the oracle's classes) and scores of rows.
+
+    `label` is None for a regression. `score` is (n,) for two classes (of the positive one) and for a regression,
+    (n, K) for more classes, None where the model gives decisions only.
+    """
+
+    label: NDArray[np.int64] | None
+    score: Floats | None
+
+    def __len__(self) -> int:
+        return len(self.label if self.label is not None else cast(Floats, self.score))
+
+
+class Oracle:
+    """A model that can be asked about rows of a domain, whatever kind of model it is.
+
+    Parameters
+    ----------
+    model : estimator, callable or `isonomia.models.Model`
+        Something with ``predict`` (and ``predict_proba``), or a function from a frame to labels, probabilities of
+        the positive class, a table of probabilities, or numbers.
+    domain : Domain
+        How rows become the frame the model expects.
+    data : Dataset, optional
+        Says which class is the positive one, and whether numbers are a regression.
+
+    Examples
+    --------
+    >>> domain = Domain({"age": (18, 30), "sex": ["F", "M"]}, backend="polars")
+    >>> oracle = Oracle(lambda frame: (frame["sex"] == "M").to_numpy().astype(int), domain)
+    >>> oracle.ask(np.array([[20.0, 0.0], [20.0, 1.0]])).label.tolist(), oracle.classes
+    ([0, 1], (0, 1))
+    """
+
+    def __init__(self, model: Any, domain: Domain, data: Dataset | None = None) -> None:
+        self.model = model
+        self.domain = domain
+        self.positive = data.positive if data is not None else None
+        self.task: Task | None = data.task if data is not None else None
+        self.threshold = 0.5
+        self.output: Output | None = None
+        self._classes: list[Any] = []
+        self._agrees: bool | None = None
+        self._columns = _wants_names(model)
+        if hasattr(model, "classes_") and not _is_regressor(model):
+            self._set_classes([_plain(value) for value in np.asarray(model.classes_).ravel()])
+        elif _is_regressor(model):
+            self.task, self.output = "regression", "number"
+        elif data is not None and data.target is not None and data.task != "regression":
+            self._set_classes(sorted({_plain(value) for value in data.column(data.target).unique().to_list()}, key=str))
+        if not callable(model) and not hasattr(model, "predict"):
+            raise ModelError(
+                f"A model needs `predict`, or must be a function from a frame to predictions; "
+                f"got {type(model).__name__}."
+            )
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The classes that codes stand for; two classes are (negative, positive)."""
+        return tuple(self._classes)
+
+    def ask(self, rows: Floats) -> Said:
+        """What the model says about rows of the domain, in one call."""
+        frame = self.domain.decode(rows) if self._columns else self._array(rows)
+        try:
+            said = self._estimator(frame) if hasattr(self.model, "predict") else self._function(frame)
+        except ModelError:
+            raise
+        except Exception as error:  # whatever a model raises becomes one kind of error that shows a row
+            raise ModelError(
+                f"The model raised {type(error).__name__} on {len(rows):,} altered rows: {error}. The first of them: "
+                f"{dict(zip(self.domain.names, self.domain.texts(rows[0]), strict=True))}."
+            ) from error
+        if len(said) != len(rows):
+            raise ModelError(f"The model was asked about {len(rows):,} rows and answered {len(said):,}.")
+        return said
+
+    # the ways a model can answer --------------------------------------------------------------------------------
+
+    def _estimator(self, frame: Any) -> Said:
+        model = self.model
+        if self.task == "regression":
+            return Said(None, _numbers(model.predict(frame)))
+        if not self._classes:
+            return self._function(frame, model.predict)
+        if hasattr(model, "predict_proba"):
+            table = np.asarray(model.predict_proba(frame), dtype=float)
+            decided = self._order[table.argmax(axis=1)]
+            if self._agrees is None:
+                self._agrees = bool((self._codes(model.predict(frame)) == decided).all())
+            label = decided if self._agrees else self._codes(model.predict(frame))
+            return Said(label, self._score(table))
+        label = self._codes(model.predict(frame))
+        if hasattr(model, "decision_function") and len(self._classes) == 2:
+            self.threshold = 0.0
+            side = 1.0 if self._order[1] == 1 else -1.0
+            return Said(label, side * _numbers(model.decision_function(frame)))
+        return Said(label, None)
+
+    def _function(self, frame: Any, call: Callable[[Any], Any] | None = None) -> Said:
+        answer = np.asarray((call or self.model)(frame))
+        kind = self._kind_of(answer)
+        if self.output is None:
+            self.output = kind
+        elif kind != self.output and not (self.output == "probability" and answer.dtype.kind in "iub"):
+            raise ModelError(
+                f"The model answered with {self.output}s first and with {kind}s (dtype {answer.dtype}) later. "
+                "A model must answer every row in the same way."
+            )
+        if self.output == "number":
+            self.task = "regression"
+            return Said(None, _numbers(answer))
+        if self.output == "probability":
+            return self._probabilities(answer.astype(float))
+        return Said(self._codes(answer), None)
+
+    def _kind_of(self, answer: NDArray[Any]) -> Output:
+        if answer.dtype.kind == "f" and answer.ndim == 1:
+            if np.isnan(answer).any():
+                raise ModelError(f"{int(np.isnan(answer).sum())} of {len(answer):,} answers of the model are missing.")
+            if self.task == "regression":
+                return "number"
+            whole = bool((answer == np.floor(answer)).all())
+            if self.output is not None and not (whole and self.output == "label"):
+                return "number" if ((answer < 0) | (answer > 1)).any() else self.output
+            if whole and self._classes:
+                return "label"
+            return "probability" if ((answer >= 0) & (answer <= 1)).all() else "number"
+        if answer.ndim == 2 and answer.dtype.kind == "f":
+            return "probability"
+        if self.task == "regression" and answer.dtype.kind in "iuf":
+            return "number"
+        if answer.ndim != 1:
+            raise ModelError(f"The model must answer with one value a row; got an array of shape {answer.shape}.")
+        return "label"
+
+    def _probabilities(self, answer: Floats) -> Said:
+        if answer.ndim == 1:
+            score = _numbers(answer)
+            if not self._classes:
+                self._set_classes([0, 1])
+            return Said((score >= self.threshold).astype(np.int64), score)
+        if not self._classes:
+            self._set_classes(list(range(answer.shape[1])))
+        if answer.shape[1] != len(self._classes):
+            raise ModelError(f"There are {len(self._classes)} classes, but {answer.shape[1]} columns of probabilities.")
+        return Said(self._order[answer.argmax(axis=1)], self._score(answer))
+
+    # classes ----------------------------------------------------------------------------------------------------
+
+    def _set_classes(self, classes: Sequence[Any]) -> None:
+        """Take the model's classes; the positive one becomes code 1 of two."""
+        names = list(classes)
+        order = np.arange(len(names))
+        if len(names) == 2 and self.positive is not None and _same(names[0], self.positive):
+            names.reverse()
+            order = order[::-1].copy()
+        self._classes, self._order = names, order
+        self.task = "binary" if len(names) == 2 else "multiclass"
+
+    def _score(self, table: Floats) -> Floats:
+        if not np.isfinite(table).all():
+            raise ModelError(f"{int((~np.isfinite(table)).sum())} probabilities of the model are missing or infinite.")
+        ordered = np.empty_like(table)
+        ordered[:, self._order] = table
+        return ordered[:, 1].copy() if table.shape[1] == 2 else ordered
+
+    def _codes(self, answer: Any) -> NDArray[np.int64]:
+        labels = np.asarray(answer).ravel()
+        distinct, inverse = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)
+        table = np.empty(len(distinct), dtype=np.int64)
+        for place, value in enumerate(distinct):
+            if isinstance(value, float | np.floating) and np.isnan(value):
+                lost = int((inverse == place).sum())
+                raise ModelError(f"{lost} of {len(labels):,} decisions of the model are missing.")
+            table[place] = self._code(_plain(value))
+        return np.asarray(table[inverse], dtype=np.int64)
+
+    def _code(self, value: Any) -> int:
+        for code, known in enumerate(self._classes):
+            if _same(known, value):
+                return code
+        self._classes.append(value)  # a function that gives labels shows its classes as it goes
+        return len(self._classes) - 1
+
+    def _array(self, rows: Floats) -> Any:
+        """Rows for an estimator fitted on a plain array: categories are their values, not their places."""
+        nominal = np.flatnonzero(self.domain.nominal)
+        if nominal.size == 0:
+            return rows
+        levels = [self.domain.features[int(place)].levels for place in nominal]
+        numeric = all(isinstance(level, int | float) for values in levels for level in values)
+        table: NDArray[Any] = rows.copy() if numeric else rows.astype(object)
+        for place, values in zip(nominal, levels, strict=True):
+            lookup = np.array(values, dtype=float if numeric else object)
+            table[:, place] = lookup[rows[:, place].astype(np.intp)]
+        return table
+
+
+def _wants_names(model: Any) -> bool:
+    """A scikit-learn estimator fitted on a plain array wants a plain array."""
+    fitted_on_array = hasattr(model, "n_features_in_") and not hasattr(model, "feature_names_in_")
+    return not fitted_on_array
+
+
+def _is_regressor(model: Any) -> bool:
+    if not hasattr(model, "predict"):
+        return False
+    from sklearn.base import BaseEstimator, is_regressor
+
+    return isinstance(model, BaseEstimator) and bool(is_regressor(model))
+
+
+def _numbers(answer: Any) -> Floats:
+    try:
+        numbers = np.asarray(answer, dtype=float).ravel()
+    except (TypeError, ValueError):
+        raise ModelError("The model must answer with numbers here; got something else.") from None
+    if not np.isfinite(numbers).all():
+        bad = int((~np.isfinite(numbers)).sum())
+        raise ModelError(f"{bad} of {len(numbers):,} answers of the model are missing or infinite.")
+    return numbers
+
+
+def _same(a: Any, b: Any) -> bool:
+    return bool(a is b or a == b or str(a) == str(b))
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,269 @@
+"""One batch of rows, all their protected variants, one call of the model, who is treated differently."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.errors import ModelError, SpecError
+from isonomia.probing.features import Feature, Floats
+from isonomia.probing.keys import Keyer
+from isonomia.probing.oracle import Oracle, Said
+
+#: More protected combinations than this a person make every test a small study.
+MAX_VARIANTS = 1024
+#: A protected number with more values than this is asked at a few of them.
+MAX_VALUES = 20
+#: The quantiles it is asked at.
+QUANTILES = (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0)
+#: Two numbers this close (relative) are the same answer: models add floats in different orders.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What came out for a batch of rows.
+
+    Attributes
+    ----------
+    margin : array (n,)
+        Above 0 exactly where a row is treated differently; below 0 it says how far from that the row is, where the
+        model gives scores (for two classes ``min(max_v p_v - t, t - min_v p_v)``), and is -1 where it does not.
+    found : dict of arrays
+        For the rows treated differently: ``at`` (place in the batch), ``row``, the variants ``a`` and ``b`` of the
+        pair, what the model said about each (``label_a``, ``score_a``, ...), and ``gap``.
+    """
+
+    margin: Floats
+    found: dict[str, NDArray[Any]]
+
+
+class Probe:
+    """Asks a model about every protected variant of rows.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    protected : sequence of str
+        The attributes that are altered.
+    values : mapping, optional
+        The values to try for an attribute; by default all of them, and for numbers with more than 20 values nine
+        quantiles of `reference` (a note says so).
+    gamma : float
+        A difference in score (or in a regression's number) must exceed it. At 0 a classifier's *decisions* must
+        differ.
+    one_attr_at_a_time : bool
+        Only pairs that differ in a single protected attribute count.
+    reference : matrix, optional
+        Rows of data, for the quantiles.
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        protected: Sequence[str],
+        *,
+        values: Mapping[str, Sequence[Any]] | None = None,
+        gamma: float = 0.0,
+        one_attr_at_a_time: bool = False,
+        reference: Floats | None = None,
+    ) -> None:
+        self.oracle, self.domain = oracle, oracle.domain
+        if not protected:
+            raise SpecError("There is no protected attribute: name at least one, for example protected=['sex'].")
+        if not (isinstance(gamma, int | float) and math.isfinite(gamma) and gamma >= 0):
+            raise SpecError(f"`gamma` must be a finite number of at least 0; got {gamma!r}.")
+        self.protected = tuple(dict.fromkeys(protected))
+        self.columns = np.array([self.domain.index(name) for name in self.protected], dtype=np.intp)
+        self.free = np.setdiff1d(np.arange(len(self.domain)), self.columns).astype(np.intp)
+        self.gamma, self.one_attr_at_a_time = float(gamma), one_attr_at_a_time
+        self.sampled: list[str] = []
+        self.values = [self._values_of(int(c), values or {}, reference) for c in self.columns]
+        self.shape = tuple(len(part) for part in self.values)
+        if math.prod(self.shape) > MAX_VARIANTS:
+            raise SpecError(
+                f"The protected attributes have {math.prod(self.shape):,} combinations, more than {MAX_VARIANTS}. "
+                "Name fewer attributes, or the values to try: values={'age': [25, 45, 65]}."
+            )
+        grid = np.meshgrid(*self.values, indexing="ij")
+        self.variants = np.stack([axis.ravel() for axis in grid], axis=1)
+        self.key = Keyer(self.domain, self.free)
+        self.n_rows = self.n_calls = 0
+        self.seconds = 0.0
+
+    def _values_of(self, column: int, given: Mapping[str, Sequence[Any]], reference: Floats | None) -> Floats:
+        feature = self.domain.features[column]
+        if feature.name in given:
+            places = np.array([feature.place(value) for value in given[feature.name]])
+        elif feature.size is not None and feature.size <= (MAX_VARIANTS if feature.kind == "category" else MAX_VALUES):
+            places = np.arange(feature.low, feature.high + 1)
+        else:
+            places = self._quantiles(column, feature, reference)
+        distinct = np.unique(places)
+        if len(distinct) < 2:
+            raise SpecError(
+                f"The protected attribute '{feature.name}' has a single value ({feature.text(float(distinct[0]))}); "
+                "there is nothing to compare it with. Widen the domain, or name another attribute."
+            )
+        return distinct
+
+    def _quantiles(self, column: int, feature: Feature, reference: Floats | None) -> Floats:
+        self.sampled.append(feature.name)
+        if reference is None or not len(reference):
+            places = feature.low + (feature.high - feature.low) * np.array(QUANTILES)
+        else:
+            places = np.nanquantile(reference[:, column], QUANTILES)
+        return np.asarray(np.rint(places) if feature.kind == "integer" else places)
+
+    # asking -----------------------------------------------------------------------------------------------------
+
+    @property
+    def n_variants(self) -> int:
+        """How many rows one test sends to the model."""
+        return len(self.variants)
+
+    def consult(self, rows: Floats) -> Said:
+        """What the model says about rows as they are: a question, not a test."""
+        began = time.perf_counter()
+        said = self.oracle.ask(rows)
+        self.seconds += time.perf_counter() - began
+        self.n_rows += len(rows)
+        self.n_calls += 1
+        return said
+
+    def spread(self, rows: Floats) -> Floats:
+        """Every variant of every row, (n * V, d), the variants of a row together."""
+        tiled = np.repeat(rows, self.n_variants, axis=0)
+        tiled[:, self.columns] = np.tile(self.variants, (len(rows), 1))
+        return tiled
+
+    def test(self, rows: Floats) -> Judged:
+        """One call of the model about all variants of the rows, and who is treated differently."""
+        said = self.consult(self.spread(rows))
+        if self.gamma > 0 and said.score is None:
+            raise ModelError("`gamma` compares scores, but the model gives decisions only. Leave gamma at 0.")
+        n, v = len(rows), self.n_variants
+        label = None if said.label is None else said.label.reshape(n, v)
+        score = None if said.score is None else said.score.reshape(n, v, *said.score.shape[1:])
+        margin = self._margin(label, score)
+        hit = np.flatnonzero(margin > 0)
+        a, b, gap = self._witness(rows, hit, label, score)
+        found: dict[str, NDArray[Any]] = {"at": hit, "row": rows[hit], "a": a, "b": b, "gap": gap}
+        for name, side in (("a", a), ("b", b)):
+            found[f"label_{name}"] = np.zeros(len(hit), np.int64) if label is None else label[hit, side]
+            flat = score if score is None or score.ndim == 2 else score.max(axis=2)
+            found[f"score_{name}"] = np.full(len(hit), np.nan) if flat is None else flat[hit, side]
+        return Judged(margin, found)
+
+    # judging ----------------------------------------------------------------------------------------------------
+
+    def _lines(self, values: NDArray[Any]) -> list[NDArray[Any]]:
+        """Variants that may be compared with each other along axis 1: all of them, or one attribute's at a time."""
+        if not self.one_attr_at_a_time or len(self.shape) == 1:
+            return [values]
+        n, rest = len(values), values.shape[2:]
+        cube = values.reshape(n, *self.shape, *rest)
+        lines = []
+        for axis, size in enumerate(self.shape):
+            moved = np.moveaxis(cube, axis + 1, len(self.shape))
+            lines.append(moved.reshape(n, -1, size, *rest))
+        return lines
+
+    def _margin(self, label: NDArray[np.int64] | None, score: Floats | None) -> Floats:
+        """Above 0 exactly where outcomes differ; see `Judged`."""
+        if self.gamma > 0 or label is None:
+            numbers = cast(Floats, score)
+            axis = 1 - numbers.ndim  # the variants, before the classes where there are several
+            spans = [np.ptp(line, axis=axis).reshape(len(numbers), -1).max(axis=1) for line in self._lines(numbers)]
+            return np.asarray(np.max(spans, axis=0) - self._floor(numbers))
+        differs = np.zeros(len(label), dtype=bool)
+        for line in self._lines(label):
+            parted = line.max(axis=-1) != line.min(axis=-1)
+            differs |= parted if parted.ndim == 1 else parted.any(axis=1)
+        margin = np.where(differs, 1.0, -1.0)
+        if score is not None:
+            margin = self._straddle(score) if score.ndim == 2 else _doubt(score)
+        tiny = np.finfo(float).tiny
+        return np.where(differs, np.maximum(margin, tiny), np.minimum(margin, -tiny))
+
+    def _floor(self, score: Floats) -> Floats:
+        """What a difference must exceed: gamma, or at gamma 0 the noise of adding floats."""
+        if self.gamma > 0:
+            return np.full(len(score), self.gamma)
+        return np.asarray(ROUNDING * np.maximum(1.0, np.abs(score).reshape(len(score), -1).max(axis=1)))
+
+    def _straddle(self, score: Floats) -> Floats:
+        cut = self.oracle.threshold
+        best = np.full(len(score), -np.inf)
+        for line in self._lines(score):
+            part = np.minimum(line.max(axis=-1) - cut, cut - line.min(axis=-1))
+            best = np.maximum(best, part if part.ndim == 1 else part.max(axis=1))
+        return best
+
+    def _witness(
+        self, rows: Floats, hit: NDArray[np.intp], label: NDArray[np.int64] | None, score: Floats | None
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+        """The pair to show for each finding: the person as they are against the variant treated most differently.
+
+        Where the person as they are is treated like all allowed variants, the widest pair anywhere is taken.
+        """
+        own = self._own(rows[hit])
+        a, b = own.copy(), own.copy()
+        gap = np.full(len(hit), -1.0)
+        flat = None if score is None else score[hit]
+        names = None if label is None else label[hit]
+        everyone = np.arange(len(hit))
+        for first in [None, *range(self.n_variants)]:
+            todo = everyone if first is None else np.flatnonzero(gap < 0)
+            if todo.size == 0:
+                break
+            start = own[todo] if first is None else np.full(todo.size, first)
+            width = self._widths(todo, start, names, flat)
+            other = width.argmax(axis=1)
+            wide = width[np.arange(todo.size), other]
+            good = wide >= 0
+            a[todo[good]], b[todo[good]], gap[todo[good]] = start[good], other[good], wide[good]
+        return a, b, gap
+
+    def _widths(
+        self, rows: NDArray[Any], start: NDArray[Any], label: NDArray[np.int64] | None, score: Floats | None
+    ) -> Floats:
+        """How differently each variant is treated from the starting one; -1 where the two are no pair."""
+        place = np.arange(len(rows))
+        if score is not None:
+            part = score[rows]
+            width = np.abs(part - part[place, start][:, None])
+            width = width if width.ndim == 2 else width.max(axis=2)
+        else:
+            width = np.ones((len(rows), self.n_variants))
+        if label is not None and self.gamma == 0:
+            names = label[rows]
+            pair = names != names[place, start][:, None]
+        else:
+            pair = width > self._floor(cast(Floats, score)[rows])[:, None]
+        if self.one_attr_at_a_time:
+            steps = (self.variants[start][:, None, :] != self.variants[None, :, :]).sum(axis=2)
+            pair &= steps == 1
+        return np.where(pair, width, -1.0)
+
+    def _own(self, rows: Floats) -> NDArray[np.intp]:
+        """The variant nearest to the row as it is."""
+        place = np.zeros(len(rows), dtype=np.intp)
+        for column, values in zip(self.columns, self.values, strict=True):
+            wanted = np.nan_to_num(rows[:, column], nan=float(values[0]))
+            right = np.clip(np.searchsorted(values, wanted), 1, len(values) - 1)
+            nearer = np.abs(values[right - 1] - wanted) <= np.abs(values[right] - wanted)
+            place = place * len(values) + np.where(nearer, right - 1, right)
+        return place
+
+
+def _doubt(score: Floats) -> Floats:
+    """Several classes: how little the leading class leads where it leads least, below 0."""
+    two = np.partition(score, -2, axis=2)
+    return -np.asarray((two[:, :, -1] - two[:, :, -2]).min(axis=1)) + 0.0

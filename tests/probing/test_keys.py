@@ -1,0 +1,44 @@
+"""Keys of rows and the map that remembers them."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isonomia.probing import Domain, Keyer, KeyMap
+
+
+@given(st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=40), max_size=12))
+def test_the_map_remembers_like_a_dictionary(batches: list[list[int]]) -> None:
+    known: dict[int, float] = {}
+    mapped = KeyMap()
+    for number, batch in enumerate(batches):
+        fresh = [key for key in dict.fromkeys(batch) if key not in known]
+        known |= {key: float(number) for key in fresh}
+        mapped.add(np.array(fresh, dtype=np.uint64), np.full(len(fresh), float(number)))
+        asked = np.array([*batch, *range(5)], dtype=np.uint64)
+        there, values = mapped.look(asked)
+        assert there.tolist() == [int(key) in known for key in asked]
+        assert values[there].tolist() == [known[int(key)] for key in asked[there]]
+    assert len(mapped) == len(known)
+
+
+def test_exact_keys_are_one_to_one() -> None:
+    domain = Domain({"a": (0, 4), "b": (3, 9), "c": ["x", "y"]}, backend="polars")
+    grid = np.array([[a, b, c] for a in range(5) for b in range(3, 10) for c in range(2)], dtype=float)
+    keyer = Keyer(domain, np.array([0, 1, 2], dtype=np.intp))
+    assert keyer.exact
+    assert sorted(keyer(grid).tolist()) == list(range(70))
+
+
+def test_hashed_keys_tell_rows_apart_and_ignore_other_columns(rng: np.random.Generator) -> None:
+    domain = Domain({"a": (0.0, 1.0), "b": (0.0, 1.0), "sex": ["F", "M"]}, backend="polars")
+    keyer = Keyer(domain, np.array([0, 1], dtype=np.intp))
+    assert not keyer.exact
+    rows = domain.sample(200_000, rng)
+    assert len(np.unique(keyer(rows))) == len(rows)
+    flipped = rows.copy()
+    flipped[:, 2] = 1 - flipped[:, 2]
+    assert (keyer(flipped) == keyer(rows)).all()
+    assert (keyer(np.array([[0.0, np.nan, 0]])) == keyer(np.array([[-0.0, -np.nan, 1]]))).all()
