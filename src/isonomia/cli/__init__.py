@@ -1,3 +1,7 @@
-"""The command line."""
+"""The command line: every command is a thin door to what Python offers."""
 
-__all__: list[str] = []
+from __future__ import annotations
+
+from isonomia.cli.app import main
+
+__all__ = ["main"]

@@ -1,0 +1,57 @@
+"""The program `isonomia`: its commands, put together."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from isonomia._version import __version__
+from isonomia.cli import metrics
+from isonomia.cli.exits import guarded
+
+
+class Door(TyperGroup):
+    """A group of commands behind which no error goes unsaid."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, guarded."""
+        with guarded():
+            return super().invoke(ctx)
+
+
+app = typer.Typer(
+    name="isonomia",
+    cls=Door,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Examine what a model does to people: is it even-handed, whom does it treat differently, how sure are we?",
+    epilog="Exit codes of audits: 0 meets the policy, 1 exceeds it, 2 bad input or spec, 3 not enough evidence, "
+    "4 nothing was evaluated, 5 internal error.",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def door(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version, and stop.")
+    ] = False,
+) -> None:
+    """Examine what a model does to people: is it even-handed, whom does it treat differently, how sure are we?"""
+
+
+app.command("metrics")(metrics.metrics)
+
+
+def main() -> None:
+    """Run the program; its exit code is the verdict's, or tells what went wrong."""
+    app(prog_name="isonomia")

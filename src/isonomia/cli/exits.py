@@ -1,0 +1,56 @@
+"""How a command ends: exit codes, and what is said when something went wrong.
+
+0 meets the policy, 1 exceeds it, 2 bad input or spec, 3 not enough evidence, 4 nothing was evaluated, 5 internal error.
+The first, second, fourth and fifth come from a verdict (`isonomia.audit` decides); the others from here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from isonomia.errors import IsonomiaError
+
+BAD_INPUT = 2
+INTERNAL = 5
+#: As shells report a process that was interrupted, or whose reader went away: never a verdict.
+INTERRUPTED = 130
+READER_GONE = 141
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Turn every error into a message on stderr and its exit code; a traceback only with ISONOMIA_TRACEBACK=1."""
+    try:
+        yield
+    except IsonomiaError as error:
+        raise _end(str(error), BAD_INPUT) from error
+    except KeyboardInterrupt as error:
+        raise _end("Interrupted.", INTERRUPTED) from error
+    except BrokenPipeError as error:
+        # Nobody reads any more; Python must not complain about it when it flushes at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(READER_GONE) from error
+    except OSError as error:
+        raise _end(f"{error.strerror or error}: '{error.filename or '?'}'.", BAD_INPUT) from error
+    except (typer.Exit, typer.Abort, typer.BadParameter):
+        raise
+    except Exception as error:
+        if type(error).__module__.startswith("typer"):
+            raise  # usage errors, which typer shows itself
+        said = f"Internal error, a fault of Isonomia: {type(error).__name__}: {error}"
+        raise _end(f"{said}\nSet ISONOMIA_TRACEBACK=1 to see where it happened.", INTERNAL) from error
+
+
+def _end(message: str, code: int) -> typer.Exit:
+    from isonomia.cli.screen import printable
+
+    if os.environ.get("ISONOMIA_TRACEBACK") == "1":
+        traceback.print_exc()
+    sys.stderr.write(f"{printable(message, lines=True)}\n")
+    return typer.Exit(code)

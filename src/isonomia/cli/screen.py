@@ -1,0 +1,102 @@
+"""What a terminal shows: tables, sentences, JSON; nothing of the data can command the terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from isonomia.evidence import Table
+
+#: Columns of a page that is not a terminal (a file, a pipe): wide enough that little is cut.
+PAGE_WIDTH = 160
+
+
+def printable(text: str, *, lines: bool = False) -> str:
+    """A text without control characters, which could move the cursor or colour the terminal.
+
+    >>> printable("a\\x1b[31mb\\nc")
+    'a�[31mb�c'
+    """
+    return "".join(c if c.isprintable() or (lines and c == "\n") else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Where a command writes: results to stdout, remarks to stderr.
+
+    Parameters
+    ----------
+    json : bool
+        Results as JSON on stdout, and nothing else there.
+    quiet : bool
+        No remarks and no progress; results only where `json` asks for them.
+    color : bool
+        False for no colours and styles; a terminal that wants none (NO_COLOR) is heeded anyway.
+    language : str
+        Of headings and sentences.
+    """
+
+    json: bool = False
+    quiet: bool = False
+    color: bool = True
+    language: str = "en"
+
+    @property
+    def talks(self) -> bool:
+        """Whether people read along: neither quiet nor JSON."""
+        return not (self.quiet or self.json)
+
+    def console(self, *, stderr: bool = False) -> Console:
+        """A rich console that takes texts as they are: no markup, no emoji codes, no highlighting."""
+        from rich.console import Console
+
+        stream = sys.stderr if stderr else sys.stdout
+        return Console(
+            file=stream,
+            no_color=None if self.color else True,
+            color_system="auto" if self.color else None,
+            width=None if stream.isatty() else PAGE_WIDTH,
+            markup=False,
+            emoji=False,
+            highlight=False,
+        )
+
+    def data(self, value: Any) -> None:
+        """A value as JSON, on stdout."""
+        sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
+
+    def say(self, text: str = "", *, style: str | None = None) -> None:
+        """A line for people, on stdout; nothing when quiet or in JSON."""
+        if self.talks:
+            self.console().print(printable(text, lines=True), style=style if self.color else None, soft_wrap=True)
+
+    def remark(self, text: str) -> None:
+        """A line about the run, on stderr; nothing when quiet."""
+        if not self.quiet:
+            sys.stderr.write(printable(text, lines=True) + "\n")
+
+    def table(self, table: Table, *, title: str | None = None) -> None:
+        """A table for people, on stdout; nothing when quiet or in JSON."""
+        if not self.talks:
+            return
+        from rich import box
+        from rich.table import Table as Grid
+        from rich.text import Text
+
+        grid = Grid(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        for name in table.columns:
+            right = table.formats.get(name, "text") != "text"
+            grid.add_column(
+                Text(printable(table.heading(name, self.language))),
+                justify="right" if right else "left",
+                no_wrap=right,
+                overflow="fold",
+            )
+        for row in table.rows():
+            grid.add_row(*(Text(printable(table.cell(name, row[name], self.language))) for name in table.columns))
+        self.console().print(grid)
