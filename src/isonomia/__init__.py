@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from isonomia import discovery, fairness, metrics
     from isonomia.data import Dataset, read
     from isonomia.evidence import Estimate, Finding, Result
-    from isonomia.models import Surface
+    from isonomia.models import Model, Surface, load_model
 
 #: Where each lazily imported name lives.
 _HOME = {
@@ -35,7 +35,9 @@ _HOME = {
     "Finding": "isonomia.evidence",
     "Result": "isonomia.evidence",
     "read": "isonomia.data",
+    "Model": "isonomia.models",
     "Surface": "isonomia.models",
+    "load_model": "isonomia.models",
 }
 _ROOMS = ("data", "models", "counting", "evidence", "probing", "metrics", "fairness", "discovery", "report")
 
@@ -46,6 +48,7 @@ __all__ = [
     "Finding",
     "IsonomiaError",
     "MissingExtraError",
+    "Model",
     "ModelError",
     "NotApplicable",
     "Result",
@@ -55,6 +58,7 @@ __all__ = [
     "__version__",
     "discovery",
     "fairness",
+    "load_model",
     "metrics",
     "read",
 ]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Task, to_numpy
+from isonomia.data import Dataset, Task, to_numpy
 from isonomia.errors import DataError
 
 SurfaceKind = Literal["label", "probability", "score", "continuous"]
@@ -39,6 +39,8 @@ class Surface:
         Regression: (n,) the predicted number.
     threshold : float
         Binary: where the decision cuts the probability (or the score).
+    calibrated : bool, optional
+        Whether the probabilities went through a calibration step; None where that is not known.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class Surface:
     score: NDArray[np.float64] | None = None
     continuous: NDArray[np.float64] | None = None
     threshold: float = 0.5
+    calibrated: bool | None = None
 
     @property
     def kinds(self) -> tuple[SurfaceKind, ...]:
@@ -69,7 +72,18 @@ class Surface:
     def take(self, rows: NDArray[Any]) -> Surface:
         """What was said about some of the rows."""
         parts = {name: getattr(self, name)[rows] for name in self.kinds}
-        return Surface(self.task, self.classes, threshold=self.threshold, **parts)
+        return replace(self, **parts)
+
+    @classmethod
+    def from_dataset(cls, data: Dataset, *, threshold: float | None = None) -> Surface:
+        """The surface of the predictions and scores that a dataset carries; see `models.surface_of`."""
+        from isonomia.models.truth import surface_of
+
+        return surface_of(data, threshold=threshold)
+
+    def with_label(self, label: NDArray[Any] | None) -> Surface:
+        """The same with decisions that were made elsewhere, where there are any."""
+        return self if label is None else replace(self, label=label)
 
     @classmethod
     def of_labels(cls, labels: Any, *, classes: Sequence[Any], task: Task | None = None) -> Surface:

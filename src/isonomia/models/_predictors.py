@@ -1,0 +1,197 @@
+"""What can predict, seen from one side: its columns, its classes, and one call for all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Task
+from isonomia.models.columns import FrameKind, hand_over
+from isonomia.models.surface import SurfaceKind
+
+#: Libraries whose estimators are handed pandas, whatever frame the user gave (they read its categories).
+_PANDAS_MAKERS = ("lightgbm", "xgboost", "catboost")
+#: Estimators whose own decision is not the largest probability.
+_OWN_DECISION = ("FixedThresholdClassifier", "TunedThresholdClassifierCV", "SVC", "NuSVC")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back from a model, before it is read as a surface.
+
+    `kind` is None when the model does not say what it returns; `classes` are the model's own, in the order of the
+    columns of `values`; `labels` are its own decisions where they are not simply the largest probability.
+    """
+
+    values: Any
+    kind: SurfaceKind | None
+    classes: tuple[Any, ...] | None = None
+    labels: Any = None
+    calls: int = 1
+
+
+class Predictor(Protocol):
+    """One side of every kind of model."""
+
+    make: str
+    names: tuple[str, ...] | None
+    n_features: int | None
+    task: Task | None
+    alias: Callable[[str], str] | None
+
+    def ask(self, table: nw.DataFrame[Any], kind: SurfaceKind | None, *, decide: bool) -> Answer:
+        """Answer about all rows; `decide` asks for the model's own decisions beside its probabilities."""
+        ...
+
+
+@dataclass
+class EstimatorPredictor:
+    """An estimator with predict, predict_proba or decision_function."""
+
+    estimator: Any
+    frame: FrameKind | None = None
+    make: str = field(init=False)
+    names: tuple[str, ...] | None = field(init=False)
+    n_features: int | None = field(init=False)
+    task: Task | None = field(init=False)
+    alias: Callable[[str], str] | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.make = type(self.estimator).__name__
+        self.names = _names(self.estimator)
+        n_features = getattr(self.estimator, "n_features_in_", None)
+        self.n_features = None if n_features is None else int(n_features)
+        self.task = _task(self.estimator)
+        maker = type(self.estimator).__module__.split(".")[0]
+        if maker == "lightgbm":
+            self.alias = _underscored
+        if self.frame is None:
+            self.frame = self._wanted(maker)
+
+    def _wanted(self, maker: str) -> FrameKind:
+        if self.names is None and self.n_features is not None and maker != "catboost":
+            return "numpy"  # fitted on a matrix: a frame with names would be refused or warned about
+        if maker in _PANDAS_MAKERS:
+            return "pandas"
+        return "native"
+
+    @property
+    def classes(self) -> tuple[Any, ...] | None:
+        """The classes an estimator learnt, in its own order."""
+        classes = getattr(self.estimator, "classes_", None)
+        return None if classes is None else tuple(np.asarray(classes).tolist())
+
+    def ask(self, table: nw.DataFrame[Any], kind: SurfaceKind | None, *, decide: bool) -> Answer:
+        """predict_proba where there is one, decision_function for two classes next, predict otherwise."""
+        if self.frame is None:  # pragma: no cover - set in __post_init__
+            raise AssertionError
+        rows = hand_over(table, self.frame)
+        classes = None if self.task == "regression" else self.classes
+        if self.task != "regression":
+            if kind in (None, "probability") and hasattr(self.estimator, "predict_proba"):
+                own = decide and _decides_itself(self.estimator)
+                table_ = self.estimator.predict_proba(rows)
+                labels = self.estimator.predict(rows) if own else None
+                return Answer(table_, "probability", classes, labels, calls=1 + own)
+            two = classes is None or len(classes) == 2
+            if kind in (None, "score") and two and hasattr(self.estimator, "decision_function"):
+                return Answer(self.estimator.decision_function(rows), "score", classes)
+        if kind == "score" and hasattr(self.estimator, "decision_function"):
+            return Answer(self.estimator.decision_function(rows), "score", classes)
+        values = self.estimator.predict(rows)
+        if self.task == "regression":
+            return Answer(values, kind or "continuous")
+        return Answer(values, kind or ("label" if classes is not None else None), classes)
+
+
+@dataclass
+class FunctionPredictor:
+    """A plain function from rows to labels, probabilities or numbers."""
+
+    function: Callable[[Any], Any]
+    frame: FrameKind | None = None
+    make: str = field(init=False)
+    names: tuple[str, ...] | None = None
+    n_features: int | None = None
+    task: Task | None = None
+    alias: Callable[[str], str] | None = None
+
+    def __post_init__(self) -> None:
+        self.make = getattr(self.function, "__name__", type(self.function).__name__)
+
+    def ask(self, table: nw.DataFrame[Any], kind: SurfaceKind | None, *, decide: bool) -> Answer:
+        """One call for all rows; a function is handed the user's own frame, Arrow included, unless told otherwise."""
+        rows = table.to_native() if self.frame in (None, "native") else hand_over(table, self.frame)
+        return Answer(self.function(rows), kind)
+
+
+def is_estimator(thing: object) -> bool:
+    """Whether something predicts the way scikit-learn's estimators do."""
+    return not isinstance(thing, type) and any(
+        callable(getattr(thing, name, None)) for name in ("predict", "predict_proba", "decision_function")
+    )
+
+
+def is_calibrated(thing: object) -> bool | None:
+    """True when the estimator (or the last step of its pipeline) recalibrates its probabilities; None when unknown."""
+    return True if type(_last(thing)).__name__ == "CalibratedClassifierCV" else None
+
+
+def as_values(values: Any) -> NDArray[Any]:
+    """What a model returned, as an array: a frame, a series, a list or an array."""
+    if isinstance(values, np.ndarray):
+        return values
+    for name in ("to_numpy", "toarray"):
+        if hasattr(values, name):
+            return np.asarray(getattr(values, name)())
+    return np.asarray(values)
+
+
+def _underscored(name: str) -> str:
+    return name.replace(" ", "_")
+
+
+def _names(estimator: Any) -> tuple[str, ...] | None:
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None and type(estimator).__module__.split(".")[0] == "catboost":
+        names = estimator.feature_names_
+    return None if names is None else tuple(str(name) for name in names)
+
+
+def _task(estimator: Any) -> Task | None:
+    """What scikit-learn calls the estimator's type; None for look-alikes that do not say."""
+    from sklearn.base import is_classifier, is_regressor
+
+    classes = getattr(estimator, "classes_", None)
+    if classes is not None:
+        return "binary" if len(classes) == 2 else "multiclass"
+    try:
+        if is_regressor(estimator):
+            return "regression"
+        is_classifier(estimator)
+    except (AttributeError, TypeError):  # a look-alike without scikit-learn's tags
+        kind = getattr(estimator, "_estimator_type", None)
+        return "regression" if kind == "regressor" else None
+    return None
+
+
+def _last(estimator: Any) -> Any:
+    """The step that decides: the end of a pipeline, the winner of a search."""
+    for _ in range(10):
+        steps = getattr(estimator, "steps", None)
+        if isinstance(steps, list) and steps:
+            estimator = steps[-1][1]
+        elif hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        else:
+            break
+    return estimator
+
+
+def _decides_itself(estimator: Any) -> bool:
+    return type(_last(estimator)).__name__ in _OWN_DECISION and hasattr(estimator, "predict")

@@ -1,0 +1,118 @@
+"""A look into an ONNX file without building anything from it.
+
+ONNX files are protocol buffers. The few fields that matter here (is data kept outside the file, which class labels are
+written down) are read from the wire format, so that nothing has to be trusted, or installed, to look.
+Field numbers are those of onnx.proto (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from isonomia.errors import ModelError
+
+#: For each kind of message: field number -> kind of message held there.
+_INSIDE: dict[str, dict[int, str]] = {
+    "model": {7: "graph", 20: "training", 25: "function"},
+    "training": {1: "graph", 2: "graph"},
+    "graph": {1: "node", 5: "tensor", 15: "sparse"},
+    "function": {7: "node", 11: "attribute"},
+    "node": {5: "attribute"},
+    "attribute": {5: "tensor", 6: "graph", 10: "tensor", 11: "graph", 22: "sparse", 23: "sparse"},
+    "sparse": {1: "tensor", 2: "tensor"},
+}
+_MAX_DEPTH = 64
+
+
+@dataclass
+class OnnxLook:
+    """What a look into an ONNX file shows."""
+
+    has_graph: bool = False
+    external: bool = False
+    classes: list[tuple[Any, ...]] = field(default_factory=list)
+
+
+def look_into_onnx(content: bytes, *, name: str) -> OnnxLook:
+    """Whether this is an ONNX model, whether it keeps data in other files, and the class labels it names."""
+    look = OnnxLook()
+    stack: list[tuple[str, memoryview, int]] = [("model", memoryview(content), 0)]
+    try:
+        while stack:
+            kind, message, depth = stack.pop()
+            if depth > _MAX_DEPTH:
+                raise ValueError("messages nested too deeply")
+            fields = list(_fields(message))
+            if kind == "model":
+                look.has_graph = any(number == 7 and isinstance(value, memoryview) for number, value in fields)
+            if kind == "tensor" and any(number == 13 or (number == 14 and value == 1) for number, value in fields):
+                look.external = True
+            if kind == "attribute":
+                look.classes.extend(_class_labels(fields))
+            inside = _INSIDE.get(kind, {})
+            stack.extend(
+                (inside[number], value, depth + 1)
+                for number, value in fields
+                if number in inside and isinstance(value, memoryview)
+            )
+    except (ValueError, IndexError, UnicodeDecodeError) as error:
+        raise ModelError(f"'{name}' is no readable ONNX model: {error}.") from error
+    return look
+
+
+def _class_labels(fields: list[tuple[int, int | memoryview]]) -> Iterator[tuple[Any, ...]]:
+    name = next((bytes(value) for number, value in fields if number == 1 and isinstance(value, memoryview)), b"")
+    if not name.startswith(b"classlabels"):
+        return
+    texts = tuple(
+        bytes(value).decode("utf-8") for number, value in fields if number == 9 and isinstance(value, memoryview)
+    )
+    numbers: list[int] = []
+    for number, value in fields:
+        if number == 8:
+            numbers.extend([value] if isinstance(value, int) else _packed(value))
+    yield texts or tuple(value - (1 << 64) if value >= 1 << 63 else value for value in numbers)
+
+
+def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview]]:
+    place = 0
+    while place < len(message):
+        key, place = _varint(message, place)
+        number, wire = key >> 3, key & 7
+        if wire == 0:
+            value, place = _varint(message, place)
+            yield number, value
+            continue
+        size = {1: 8, 5: 4}.get(wire)
+        if wire == 2:
+            size, place = _varint(message, place)
+        if size is None or number == 0:
+            raise ValueError(f"wire type {wire} of field {number} is unknown")
+        if place + size > len(message):
+            raise ValueError("it ends too early")
+        if wire == 2:
+            yield number, message[place : place + size]
+        place += size
+
+
+def _packed(message: memoryview) -> list[int]:
+    values, place = [], 0
+    while place < len(message):
+        value, place = _varint(message, place)
+        values.append(value)
+    return values
+
+
+def _varint(message: memoryview, place: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = message[place]
+        place += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, place
+        shift += 7
+        if shift > 63:
+            raise ValueError("a number is too long")

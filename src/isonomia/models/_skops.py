@@ -1,0 +1,109 @@
+"""Reading and writing skops files: looked at in full before anything is built from them."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from typing import Any
+
+from isonomia.errors import ModelError, UntrustedError
+from isonomia.models._soundness import check_soundness
+from isonomia.models.allowed import PAIRS
+
+#: What unpacked content may at most weigh, as a multiple of the size cap of the file itself.
+_UNPACKED = 4
+
+
+def load_skops(content: bytes, *, name: str, max_bytes: int) -> Any:
+    """Build the estimator in a skops file, after every type in it was found in our own list.
+
+    Two locks: our reading of the file's plan (`schema.json`) against `allowed.ALLOWED`, then skops' own audit, which is
+    told to trust the types found by the first lock and no others. What was built is then checked for indices that
+    compiled code would follow out of bounds.
+    """
+    found = inspect_skops(content, name=name, max_bytes=max_bytes)
+    refused = sorted(f"{kind} (as {loader})" for loader, kind in found - PAIRS)
+    if refused:
+        raise UntrustedError(
+            f"'{name}' holds {len(refused)} kind{'s' * (len(refused) > 1)} of object that isonomia does not load: "
+            f"{', '.join(refused[:10])}{', ...' if len(refused) > 10 else ''}. "
+            "Save a model made of scikit-learn parts only (isonomia.models.allowed lists them), load the file "
+            "yourself and give the estimator, or give the model's predictions instead."
+        )
+    import skops.io
+
+    try:
+        estimator = skops.io.loads(content, trusted=sorted({kind for _, kind in found}))
+    except Exception as error:  # anything at all may come out of a hostile or foreign file
+        raise ModelError(
+            f"'{name}' could not be built: {type(error).__name__}: {error}. Was it saved with another version of "
+            "scikit-learn? Save it again with the installed one."
+        ) from error
+    check_soundness(estimator, name=name)
+    return estimator
+
+
+def inspect_skops(content: bytes, *, name: str, max_bytes: int) -> set[tuple[str, str]]:
+    """The (loader, type) of every object in a skops file; nothing is imported or built."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entries = archive.infolist()
+            sizes = {entry.filename: entry.file_size for entry in entries}
+            if len(sizes) < len(entries):
+                raise ModelError(f"'{name}' names a part twice; it is damaged or was made to deceive.")
+            if sum(sizes.values()) > _UNPACKED * max_bytes:
+                raise ModelError(
+                    f"'{name}' unpacks to {sum(sizes.values()):,} bytes, more than {_UNPACKED * max_bytes:,}."
+                )
+            schema = json.loads(archive.read("schema.json"))
+    except (zipfile.BadZipFile, KeyError, ValueError, RecursionError, NotImplementedError, RuntimeError) as error:
+        raise ModelError(f"'{name}' is no readable skops file: {type(error).__name__}: {error}.") from error
+    return _walk(schema, sizes, name=name, max_bytes=max_bytes)
+
+
+def _walk(schema: Any, sizes: dict[str, int], *, name: str, max_bytes: int) -> set[tuple[str, str]]:
+    found: set[tuple[str, str]] = set()
+    referenced = 0
+    stack = [schema]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, list):
+            stack.extend(node)
+        elif isinstance(node, dict):
+            if "__loader__" in node:
+                parts = [node.get(key) for key in ("__loader__", "__module__", "__class__")]
+                if not all(isinstance(part, str) for part in parts):
+                    raise ModelError(
+                        f"'{name}' has an object without a proper type; it is damaged or was made to deceive."
+                    )
+                found.add((str(parts[0]), f"{parts[1]}.{parts[2]}"))
+                # an array may be named by many nodes, and each of them reads it again
+                file = node.get("file")
+                referenced += sizes.get(file, 0) if isinstance(file, str) else 0
+            stack.extend(node.values())
+    if referenced > _UNPACKED * max_bytes:
+        raise ModelError(
+            f"The arrays of '{name}' would take {referenced:,} bytes, more than {_UNPACKED * max_bytes:,}."
+        )
+    if not found:
+        raise ModelError(f"'{name}' holds no object.")
+    return found
+
+
+def save_skops(estimator: Any) -> bytes:
+    """The estimator as skops bytes, refused at once when `load_skops` would not take them back."""
+    import skops.io
+
+    try:
+        content: bytes = skops.io.dumps(estimator)
+    except Exception as error:
+        raise ModelError(f"{type(estimator).__name__} cannot be saved with skops: {error}") from error
+    found = inspect_skops(content, name=type(estimator).__name__, max_bytes=max(len(content), 1))
+    refused = sorted(kind for _, kind in found - PAIRS)
+    if refused:
+        raise UntrustedError(
+            f"{type(estimator).__name__} holds parts that isonomia would refuse to load again: {', '.join(refused)}. "
+            "Save the fitted parts made of scikit-learn alone (for a search, its best_estimator_)."
+        )
+    return content

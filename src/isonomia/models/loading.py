@@ -1,0 +1,264 @@
+"""Models from files, looked at before anything is built from them; and to files."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import re
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, Unpack
+
+from isonomia.errors import ModelError, SpecError, UntrustedError, close_to
+from isonomia.models._boosters import load_lightgbm, load_xgboost
+from isonomia.models._onnx import load_onnx
+from isonomia.models._skops import load_skops, save_skops
+from isonomia.models.model import Model, ModelOptions
+
+Format = Literal["skops", "onnx", "xgboost", "lightgbm", "pickle"]
+
+#: Which format a suffix stands for.
+SUFFIXES: Mapping[str, Format] = {
+    ".skops": "skops",
+    ".onnx": "onnx",
+    ".ubj": "xgboost",
+    ".json": "xgboost",
+    ".txt": "lightgbm",
+    ".lgb": "lightgbm",
+    ".pkl": "pickle",
+    ".pickle": "pickle",
+    ".joblib": "pickle",
+}
+_FORMATS: Mapping[Format, str] = {
+    "skops": "skops (.skops), for scikit-learn",
+    "onnx": "ONNX (.onnx)",
+    "xgboost": "XGBoost (.ubj, .json)",
+    "lightgbm": "LightGBM (.txt, .lgb)",
+    "pickle": "pickle and joblib (.pkl, .pickle, .joblib), with trust=True only",
+}
+
+#: The largest model file read unless the caller says otherwise.
+MAX_BYTES = 1 << 30
+
+_IMPORT = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+#: How the content of a pickle begins: its protocol mark, or the mark of a compression that joblib uses.
+_PICKLE_HEADS = (
+    b"\x80",
+    b"\x1f\x8b",
+    b"BZh",
+    b"\xfd7zXZ",
+    b"x\x01",
+    b"x\x5e",
+    b"x\x9c",
+    b"x\xda",
+    b"ZF",
+    b"\x04\x22M\x18",
+)
+
+
+class TrustWarning(UserWarning):
+    """A file was loaded that can run any code."""
+
+
+def load_model(
+    source: Any,
+    *,
+    trust: bool = False,
+    format: Format | None = None,  # noqa: A002  the word users know
+    max_bytes: int = MAX_BYTES,
+    **options: Unpack[ModelOptions],
+) -> Model:
+    """Load a model from a file, import it by name, or wrap an object.
+
+    Parameters
+    ----------
+    source : path, "module:callable", or anything `Model.of` takes
+        Files: skops, ONNX, XGBoost (.ubj, .json), LightGBM (.txt), and pickle or joblib when trusted. The format is
+        read off the suffix and must agree with how the file begins.
+    trust : bool
+        Allow a pickle or joblib file. Loading one runs whatever code its author put in; the model is marked as
+        `trusted` and the report says so.
+    format : str, optional
+        The format, where the suffix does not tell.
+    max_bytes : int
+        The largest file to read.
+    **options
+        Those of `Model.of`: features, task, classes, positive, threshold, output, frame, name.
+
+    Notes
+    -----
+    No format is a sandbox. A skops file is built only when every type in it is on this package's own list
+    (`isonomia.models.allowed`); the native formats hold numbers and no code, but are parsed by compiled libraries.
+    Load files of strangers in a separate process with limits.
+
+    Raises
+    ------
+    UntrustedError
+        When the file would have to be trusted.
+    ModelError
+        When there is no such file, it is too large, or it is not what its name says.
+
+    Examples
+    --------
+    >>> load_model("math:sqrt", output="score").make
+    'sqrt'
+    >>> load_model("model.exe")
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.ModelError: There is no model file 'model.exe'.
+    """
+    if format is not None and format not in _FORMATS:
+        raise SpecError(f"`format` must be one of {', '.join(_FORMATS)}; got {format!r}.{close_to(format, _FORMATS)}")
+    if not isinstance(source, str | Path):
+        return Model.of(source, **options)
+    path = Path(source)
+    if isinstance(source, str) and _IMPORT.fullmatch(source) and not path.exists():
+        return _imported(source, options)
+    content = _read(path, max_bytes)
+    kind = format or _format_of(path)
+    _check_head(content, kind, path.name)
+    model = Model.of(_build(content, kind, path, trust=trust, max_bytes=max_bytes), **options)
+    model.format, model.source, model.trusted = kind, path.name, kind == "pickle"
+    model.fingerprint = hashlib.sha256(content).hexdigest()
+    return model
+
+
+def save_model(model: Any, path: str | Path) -> Path:
+    """Save a scikit-learn estimator (or the Model around one) as a skops file that `load_model` takes back.
+
+    Raises
+    ------
+    ModelError
+        When the suffix is not .skops, or the estimator holds parts that `load_model` would refuse.
+    """
+    target = Path(path)
+    if target.suffix.lower() != ".skops":
+        raise ModelError(
+            f"Models are saved as skops files; '{target.name}' must end in .skops. Boosters save themselves "
+            "(booster.save_model('model.ubj'), booster.save_model('model.txt'))."
+        )
+    estimator = model.thing if isinstance(model, Model) else model
+    content = save_skops(estimator)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content)
+    return target
+
+
+def _read(path: Path, max_bytes: int) -> bytes:
+    if str(path).startswith(("http:", "https:")):
+        raise ModelError("Models are not fetched from addresses; download the file first and give its path.")
+    if not path.exists():
+        near = close_to(path.name, [item.name for item in path.parent.iterdir()]) if path.parent.is_dir() else ""
+        raise ModelError(f"There is no model file '{path}'.{near if near.startswith(' Close') else ''}")
+    if not path.is_file():
+        raise ModelError(f"'{path}' is no file. Give the model's file: {'; '.join(_FORMATS.values())}.")
+    size = path.stat().st_size
+    if size == 0:
+        raise ModelError(f"The model file '{path.name}' is empty.")
+    if size > max_bytes:
+        raise ModelError(
+            f"The model file '{path.name}' has {size:,} bytes, more than the {max_bytes:,} allowed. Raise max_bytes if "
+            "it is meant to be this large."
+        )
+    with path.open("rb") as file:
+        content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise ModelError(f"The model file '{path.name}' grew beyond {max_bytes:,} bytes while it was read.")
+    return content
+
+
+def _format_of(path: Path) -> Format:
+    for suffix in reversed(path.suffixes):
+        if suffix.lower() in SUFFIXES:
+            return SUFFIXES[suffix.lower()]
+        if suffix.lower() not in (".gz", ".z", ".bz2", ".xz", ".lzma"):
+            break
+    raise ModelError(
+        f"The suffix '{path.suffix}' of '{path.name}' tells no format. Known are: {'; '.join(_FORMATS.values())}. Say "
+        "format='...' if the name is unusual."
+    )
+
+
+def _looks_like(content: bytes) -> Format | None:
+    """The format a file begins like."""
+    head = content[:512]
+    if head.startswith(b"PK\x03\x04"):
+        return "skops"
+    if head.startswith((b"tree\n", b"tree\r\n")):
+        return "lightgbm"
+    if head.lstrip()[:1] == b"{":
+        return "xgboost"
+    if head.startswith(_PICKLE_HEADS):
+        return "pickle"
+    if head[:1] in (b"\x08", b"\x12", b"\x1a", b"\x3a", b"\x42"):  # the first field of a ModelProto
+        return "onnx"
+    return None
+
+
+def _check_head(content: bytes, kind: Format, name: str) -> None:
+    """A file must begin as its name says; a pickle under another name is never opened."""
+    found = _looks_like(content)
+    if found == kind or (kind == "pickle" and found is None):  # pickles of protocol 0 have no mark
+        return
+    if found == "pickle":
+        raise UntrustedError(
+            f"'{name}' is named as {_FORMATS[kind]}, but begins like a pickle, which can run any code. It stays closed."
+        )
+    what = f"begins like {_FORMATS[found]}" if found else "does not begin like one"
+    raise ModelError(
+        f"'{name}' is named as {_FORMATS[kind]}, but {what}. Give the file its right suffix, or format='...'."
+    )
+
+
+def _build(content: bytes, kind: Format, path: Path, *, trust: bool, max_bytes: int) -> Any:
+    if kind == "skops":
+        return load_skops(content, name=path.name, max_bytes=max_bytes)
+    if kind == "onnx":
+        return load_onnx(content, name=path.name)
+    if kind == "xgboost":
+        return load_xgboost(content, name=path.name)
+    if kind == "lightgbm":
+        return load_lightgbm(content, name=path.name)
+    return _unpickle(content, path, trust=trust)
+
+
+def _unpickle(content: bytes, path: Path, *, trust: bool) -> Any:
+    if not trust:
+        raise UntrustedError(
+            f"'{path.name}' is a pickle: loading it runs whatever code its author put in. Save the model as skops "
+            "(isonomia.models.save_model), give its predictions instead, or, if you made the file yourself, say "
+            "trust=True."
+        )
+    warnings.warn(
+        f"Loading the pickle '{path.name}' runs whatever code its author put in. It was trusted on request; the report "
+        "records it.",
+        TrustWarning,
+        stacklevel=4,
+    )
+    import io
+
+    import joblib
+
+    try:
+        return joblib.load(io.BytesIO(content))
+    except Exception as error:  # unpickling may raise anything
+        raise ModelError(f"'{path.name}' could not be unpickled: {type(error).__name__}: {error}") from error
+
+
+def _imported(source: str, options: ModelOptions) -> Model:
+    module_name, _, attribute = source.partition(":")
+    try:
+        thing: Any = importlib.import_module(module_name)
+    except ImportError as error:
+        raise ModelError(
+            f"The module of '{source}' could not be imported: {error}. Is its folder on PYTHONPATH?"
+        ) from error
+    for part in attribute.split("."):
+        if not hasattr(thing, part):
+            public = [name for name in dir(thing) if not name.startswith("_")]
+            raise ModelError(f"'{source}' names no object: there is no '{part}'.{close_to(part, public)}")
+        thing = getattr(thing, part)
+    model = Model.of(thing, **options)
+    model.source = source
+    return model

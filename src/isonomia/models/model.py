@@ -1,0 +1,342 @@
+"""One wrapper around everything that predicts."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypedDict
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from isonomia.data import Dataset, Task, wrap
+from isonomia.data.schema import TASKS
+from isonomia.errors import IsonomiaError, ModelError, SpecError, close_to
+from isonomia.models._answers import Question, check_shape, read_answer
+from isonomia.models._boosters import LightGBMPredictor, XGBoostPredictor, is_lightgbm_booster, is_xgboost_booster
+from isonomia.models._predictors import (
+    Answer,
+    EstimatorPredictor,
+    FunctionPredictor,
+    Predictor,
+    is_calibrated,
+    is_estimator,
+)
+from isonomia.models.classes import distinct, place_of
+from isonomia.models.columns import FrameKind, check_width, from_matrix, pick_columns
+from isonomia.models.surface import Surface, SurfaceKind
+
+_OUTPUTS: tuple[SurfaceKind, ...] = ("label", "probability", "score", "continuous")
+
+
+class ModelOptions(TypedDict, total=False):
+    """The keyword arguments of `Model.of`, which `load_model` takes too."""
+
+    features: Sequence[str] | None
+    task: Task | None
+    classes: Sequence[Any] | None
+    positive: Any
+    threshold: float | None
+    output: SurfaceKind | None
+    frame: FrameKind | None
+    name: str | None
+
+
+class Model:
+    """Something that predicts, asked in one way whatever its make.
+
+    Make one with `Model.of` (an estimator, a function, a booster) or `load_model` (a file).
+
+    Attributes
+    ----------
+    name : str
+        What to call the model in a report.
+    make : str
+        What it is: the estimator's class, the function's name, the file's format.
+    features : tuple of str or None
+        The columns it was trained on, in its order; None when it does not know them (the features of the dataset are
+        handed over then).
+    trusted : bool
+        Whether a file was loaded that could have run any code (pickle, joblib) because the caller said so.
+    format, source, fingerprint : str or None
+        For a file: its format, its name and the sha256 of its content.
+    n_calls, n_rows, seconds :
+        How often the model was called, about how many rows in all, and how long that took.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"income": [1.0, 2, 3, 4], "hired": ["no", "no", "yes", "yes"]})
+    >>> estimator = LogisticRegression().fit(frame[["income"]], frame["hired"])
+    >>> model = Model.of(estimator)
+    >>> surface = model.surface(Dataset(frame, target="hired", positive="yes"))
+    >>> surface.classes, surface.label.tolist(), surface.kinds
+    (('no', 'yes'), [0, 0, 1, 1], ('label', 'probability'))
+    >>> model.n_calls, model.n_rows
+    (1, 4)
+    """
+
+    def __init__(self, predictor: Predictor, thing: Any, options: ModelOptions) -> None:
+        self._predictor = predictor
+        self._options = options
+        self.thing = thing
+        self.make = predictor.make
+        self.name = options.get("name") or predictor.make
+        given = options.get("features")
+        self.features: tuple[str, ...] | None = tuple(given) if given is not None else predictor.names
+        self.task: Task | None = options.get("task") or predictor.task
+        self.trusted = False
+        self.format: str | None = None
+        self.source: str | None = None
+        self.fingerprint: str | None = None
+        self.reset_clocks()
+        self._question: tuple[weakref.ref[Dataset], Question] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        thing: Any,
+        *,
+        features: Sequence[str] | None = None,
+        task: Task | None = None,
+        classes: Sequence[Any] | None = None,
+        positive: Any = None,
+        threshold: float | None = None,
+        output: SurfaceKind | None = None,
+        frame: FrameKind | None = None,
+        name: str | None = None,
+    ) -> Model:
+        """Wrap anything that predicts.
+
+        Parameters
+        ----------
+        thing : estimator, function, XGBoost or LightGBM booster, or Model
+            An estimator has `predict_proba` (preferred), `decision_function` (next) or `predict`. A function takes a
+            frame of rows and returns one answer a row.
+        features : sequence of str, optional
+            The columns it takes, in its order. By default the names it was fitted with, else the dataset's features.
+        task : "binary", "multiclass" or "regression", optional
+            By default read off the estimator and the dataset.
+        classes : sequence, optional
+            What the model's classes are called in the data, in the model's own order; for models trained on codes:
+            ``classes=["<=50K", ">50K"]`` for a model of 0 and 1.
+        positive : optional
+            The favourable class where the dataset does not name one.
+        threshold : float, optional
+            Where the probability (or score) of the positive class is cut. By default the model decides as its own
+            `predict` does: its most probable class, or the sign of its score. A score of a function is not cut at all
+            unless this is given.
+        output : "label", "probability", "score" or "continuous", optional
+            What it returns, or which of its answers to ask for. A function that does not say is told apart: two
+            columns or more are probabilities; for a regression all is numbers; texts, booleans, whole numbers and
+            values that are all among the classes are decisions; numbers all in [0, 1] are probabilities of the
+            positive class; other numbers are scores.
+        frame : "native", "pandas", "polars", "pyarrow" or "numpy", optional
+            What kind of rows it is handed. By default the frame of the dataset; a matrix for an estimator fitted
+            without column names and for boosters.
+        name : str, optional
+            What to call it in a report.
+        """
+        options: ModelOptions = {
+            "features": features,
+            "task": task,
+            "classes": classes,
+            "positive": positive,
+            "threshold": threshold,
+            "output": output,
+            "frame": frame,
+            "name": name,
+        }
+        _check_options(options)
+        if isinstance(thing, Model):
+            return cls(thing._predictor, thing.thing, _merged(thing._options, options))._marked_like(thing)
+        return cls(_predictor_of(thing, frame), thing, options)
+
+    def __repr__(self) -> str:
+        parts = [self.make, self.task or "any task"]
+        if self.features is not None:
+            parts.append(f"{len(self.features)} features")
+        return f"Model({', '.join(parts)})"
+
+    # asking ------------------------------------------------------------------------------------------------------
+
+    def surface(self, data: Dataset, *, frame: Any = None) -> Surface:
+        """What the model says about every row, from one batched call.
+
+        Parameters
+        ----------
+        data : Dataset
+            Its features are handed over, its target says which classes there are, its `positive` which comes last.
+        frame : optional
+            Other rows of the same columns (altered ones, for example) to ask about instead of the dataset's own.
+
+        Raises
+        ------
+        ModelError
+            When columns are missing, the model fails, or what it returns is not an answer about these rows.
+        """
+        question = self._question_of(data)
+        table = data_table(data) if frame is None else self._as_table(frame)
+        answer = self._ask(table, data, decide=question.threshold is None)
+        surface = read_answer(answer, replace(question, n=len(table)))
+        return surface if surface.probability is None else replace(surface, calibrated=is_calibrated(self.thing))
+
+    def predict_frame(self, frame: Any) -> np.ndarray[Any, Any]:
+        """What the model returns about rows, raw: probabilities in its own class order, scores, decisions or numbers.
+
+        Takes any frame with the model's columns, or a matrix whose columns stand in the order of `features`.
+        """
+        table = self._as_table(frame)
+        answer = self._ask(table, None, decide=False)
+        return check_shape(answer.values, len(table), self.make)
+
+    def reset_clocks(self) -> None:
+        """Start counting calls, rows and seconds anew."""
+        self.n_calls = 0
+        self.n_rows = 0
+        self.seconds = 0.0
+
+    # how it is asked ---------------------------------------------------------------------------------------------
+
+    def _ask(self, table: nw.DataFrame[Any], data: Dataset | None, *, decide: bool) -> Answer:
+        chosen = self._select(table, data)
+        start = time.perf_counter()
+        try:
+            answer = self._predictor.ask(chosen, self._options.get("output"), decide=decide)
+        except IsonomiaError:
+            raise
+        except Exception as error:  # a model may raise anything
+            raise ModelError(
+                f"The model ({self.make}) failed on {len(table)} rows: {type(error).__name__}: {error}"
+            ) from error
+        finally:
+            self.seconds += time.perf_counter() - start
+        self.n_calls += answer.calls
+        self.n_rows += answer.calls * len(table)
+        return answer
+
+    def _select(self, table: nw.DataFrame[Any], data: Dataset | None) -> nw.DataFrame[Any]:
+        available = table.columns if data is None else data.features
+        if self.features is None:
+            chosen = table.select(available)
+            if self._predictor.n_features is not None:
+                check_width(chosen, self._predictor.n_features, make=self.make)
+            return chosen
+        if data is not None and data.target in self.features:
+            raise ModelError(
+                f"The model ({self.make}) takes the target '{data.target}' as a feature: it was trained on the answer. "
+                "Train it without that column, or name another target."
+            )
+        chosen = pick_columns(table, self.features, available=available, make=self.make, alias=self._predictor.alias)
+        if self._predictor.n_features is not None:
+            check_width(chosen, self._predictor.n_features, make=self.make)
+        return chosen
+
+    def _as_table(self, frame: Any) -> nw.DataFrame[Any]:
+        if not isinstance(frame, np.ndarray) or frame.dtype.names:
+            return wrap(frame)
+        names = self.features
+        if names is None and self._predictor.n_features is not None:
+            names = tuple(f"x{place}" for place in range(self._predictor.n_features))
+        if frame.ndim != 2 or (names is not None and frame.shape[1] != len(names)):
+            raise ModelError(
+                f"The model ({self.make}) takes rows of {'' if names is None else len(names)} columns; got an array of "
+                f"shape {frame.shape}."
+            )
+        return from_matrix(frame, names or tuple(f"x{place}" for place in range(frame.shape[1])))
+
+    def _question_of(self, data: Dataset) -> Question:
+        """What is known of the data before asking; kept, since a search asks about the same data many times."""
+        if self._question is not None and self._question[0]() is data:
+            return self._question[1]
+        classes = self._options.get("classes")
+        positive = self._options.get("positive")
+        if data.positive is not None and positive is not None and place_of(positive, (data.positive,)) is None:
+            raise ModelError(f"The model's positive class is {positive!r}, the dataset's {data.positive!r}. Name one.")
+        task = self._task_for(data)
+        seen = distinct(data.column(data.target)) if data.target is not None and task != "regression" else ()
+        question = Question(
+            n=len(data),
+            make=self.make,
+            task=task,
+            seen=seen,
+            positive=data.positive if data.positive is not None else positive,
+            classes=None if classes is None else tuple(classes),
+            threshold=self._options.get("threshold"),
+        )
+        self._question = (weakref.ref(data), question)
+        return question
+
+    def _task_for(self, data: Dataset) -> Task | None:
+        given, asked = self._options.get("task"), data.task
+        own = given or self._predictor.task
+        if asked is None or own is None or own == asked:
+            return given or asked or own
+        output = self._options.get("output")
+        if own == "regression" and given is None and output not in (None, "continuous"):
+            return asked
+        if own == "regression" or asked == "regression":
+            raise ModelError(
+                f"The model ({self.make}) is made for {_kind_of_task(own)}, but the target '{data.target}' is read as "
+                f"{_kind_of_task(asked)}. Give the dataset task={own!r}, or, where a regressor's numbers are scores "
+                "of two classes, output='score' with a threshold."
+            )
+        return asked
+
+    def _marked_like(self, other: Model) -> Model:
+        self.trusted, self.format, self.source, self.fingerprint = (
+            other.trusted,
+            other.format,
+            other.source,
+            other.fingerprint,
+        )
+        return self
+
+
+def data_table(data: Dataset) -> nw.DataFrame[Any]:
+    """The dataset's whole table, wrapped."""
+    return wrap(data.frame)
+
+
+def _predictor_of(thing: Any, frame: FrameKind | None) -> Predictor:
+    if is_xgboost_booster(thing):
+        return XGBoostPredictor(thing)
+    if is_lightgbm_booster(thing):
+        return LightGBMPredictor(thing)
+    if hasattr(thing, "ask") and hasattr(thing, "make") and hasattr(thing, "alias"):
+        predictor: Predictor = thing
+        return predictor
+    if is_estimator(thing):
+        return EstimatorPredictor(thing, frame)
+    if callable(thing) and not isinstance(thing, type):
+        return FunctionPredictor(thing, frame)
+    what = (
+        f"the class {thing.__name__}, not an instance of it" if isinstance(thing, type) else f"{type(thing).__name__}"
+    )
+    raise ModelError(
+        f"A model must have predict, predict_proba or decision_function, or be a function of rows; got {what}. "
+        "Give a fitted estimator, a function, or load a file with isonomia.load_model(path)."
+    )
+
+
+def _check_options(options: ModelOptions) -> None:
+    task, output = options.get("task"), options.get("output")
+    if task is not None and task not in TASKS:
+        raise SpecError(f"`task` must be one of {', '.join(TASKS)}; got {task!r}.{close_to(task, TASKS)}")
+    if output is not None and output not in _OUTPUTS:
+        raise SpecError(f"`output` must be one of {', '.join(_OUTPUTS)}; got {output!r}.{close_to(output, _OUTPUTS)}")
+    threshold = options.get("threshold")
+    if threshold is not None and not np.isfinite(threshold):
+        raise SpecError(f"`threshold` must be a finite number; got {threshold!r}.")
+
+
+def _merged(old: ModelOptions, new: ModelOptions) -> ModelOptions:
+    changes = {key: value for key, value in new.items() if value is not None}
+    return {**old, **changes}  # type: ignore[typeddict-item]
+
+
+def _kind_of_task(task: Task) -> str:
+    return "regression" if task == "regression" else f"{task} classification"

@@ -1,0 +1,197 @@
+"""What a dataset itself says: the predictions it carries, and the true outcomes as codes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.data import Dataset
+from isonomia.errors import DataError
+from isonomia.models.classes import (
+    binary_classes,
+    distinct,
+    ordered,
+    place_of,
+    refuse_foreign_labels,
+    refuse_near_misses,
+)
+from isonomia.models.surface import Surface, check_probabilities, encode_labels, finite_numbers
+
+
+class Truth(NamedTuple):
+    """The true outcomes of a dataset.
+
+    Attributes
+    ----------
+    values : array
+        Classification: one code a row over the surface's classes; a row whose target is missing has the code
+        ``len(classes)``, which stands for no class. Regression: numbers, NaN where the target is missing.
+    known : array of bool
+        Where the target is known.
+    """
+
+    values: NDArray[Any]
+    known: NDArray[np.bool_]
+
+
+def surface_of(
+    data: Dataset, *, threshold: float | None = None, kind: Literal["auto", "probability", "score"] = "auto"
+) -> Surface:
+    """The surface of the predictions and scores that a dataset carries in its columns.
+
+    Parameters
+    ----------
+    data : Dataset
+        With a `prediction` column, a `score` column (or one a class), or both.
+    threshold : float, optional
+        Where scores are cut into decisions when there is no `prediction` column: 0.5 for probabilities by default.
+        Scores that are no probabilities are not cut unless it is given: they have no decisions then.
+    kind : "auto", "probability" or "score"
+        What the score column of a binary target holds. By default numbers that all lie in [0, 1] are probabilities,
+        others are scores.
+
+    Raises
+    ------
+    DataError
+        When there is no prediction and no score, or when they do not go with the target.
+
+    Examples
+    --------
+    >>> data = Dataset({"y": ["no", "yes", "no"], "p": [0.1, 0.8, 0.6]}, target="y", positive="yes", score="p")
+    >>> surface_of(data).label.tolist(), surface_of(data).classes
+    ([0, 1, 1], ('no', 'yes'))
+    """
+    roles = data.roles
+    if roles.prediction is None and not roles.score:
+        raise DataError(
+            "The dataset carries no predictions. Name their column (prediction='...'), the column of the model's "
+            "scores (score='...'), or give the model itself."
+        )
+    if data.task == "regression":
+        return _numbers(data)
+    classes = _classes(data)
+    labels = None if roles.prediction is None else _labels(data, roles.prediction, classes)
+    if not roles.score:
+        return Surface(data.task or "binary", classes, label=labels)
+    if data.task == "multiclass":
+        table = check_probabilities(_score_table(data, classes), len(classes))
+        return Surface.of_probabilities(table, classes=classes).with_label(labels)
+    if len(roles.score) > 1:
+        surface = Surface.of_probabilities(_score_table(data, classes), classes=classes, threshold=_half(threshold))
+        return surface.with_label(labels)
+    return _one_score(data, roles.score[0], classes, labels, threshold, kind)
+
+
+def truth_codes(data: Dataset, surface: Surface) -> Truth:
+    """The target as codes over the surface's classes (as numbers for a regression), and where it is known.
+
+    >>> data = Dataset({"y": ["no", "yes", None], "p": [0.1, 0.8, 0.6]}, target="y", positive="yes", score="p")
+    >>> truth_codes(data, surface_of(data))
+    Truth(values=array([0, 1, 2], dtype=uint8), known=array([ True,  True, False]))
+    """
+    if data.target is None:
+        raise DataError("The dataset has no target: name the column of true outcomes (target='...').")
+    if len(surface) != len(data):
+        raise DataError(
+            f"There are {len(surface)} predictions for {len(data)} rows. Give one prediction a row, in the same order."
+        )
+    column = data.column(data.target)
+    if surface.task == "regression":
+        numbers = _as_numbers(column, f"target '{data.target}'")
+        infinite = np.isinf(numbers)
+        if infinite.any():
+            raise DataError(
+                f"The target '{data.target}' is infinite in {int(infinite.sum())} rows (the first at row "
+                f"{int(np.flatnonzero(infinite)[0])}). Drop or repair these rows."
+            )
+        return Truth(numbers, ~np.isnan(numbers))
+    codes = Codes.encode(column, name=data.target)
+    places = [None if label is None else place_of(label, surface.classes) for label in codes.labels]
+    strange = [label for label, place in zip(codes.labels, places, strict=True) if label is not None and place is None]
+    if strange:
+        raise DataError(
+            f"The target '{data.target}' holds {', '.join(map(repr, strange[:5]))}, which is not among the classes of "
+            f"the predictions: {', '.join(map(repr, surface.classes[:8]))}."
+        )
+    n_classes = len(surface.classes)
+    table = np.array([n_classes if place is None else place for place in places], dtype=np.min_scalar_type(n_classes))
+    values = table[codes.codes]
+    return Truth(values, values < n_classes)
+
+
+def _classes(data: Dataset) -> tuple[Any, ...]:
+    """The classes of target and prediction together; two of them are (negative, positive)."""
+    roles = data.roles
+    truth = distinct(data.column(roles.target)) if roles.target is not None else ()
+    said = distinct(data.column(roles.prediction)) if roles.prediction is not None else ()
+    if roles.target is not None and roles.prediction is not None:
+        refuse_foreign_labels(said, truth, said_in=f"The prediction column '{roles.prediction}'", target=roles.target)
+        refuse_near_misses(said, truth, said_in=f"The prediction column '{roles.prediction}'", target=roles.target)
+    if data.task == "multiclass":
+        return ordered((*truth, *said, *data.score_classes))
+    return binary_classes(
+        (*truth, *said), data.positive, what=f"target and prediction ('{roles.target}', '{roles.prediction}')"
+    )
+
+
+def _labels(data: Dataset, column: str, classes: Sequence[Any]) -> NDArray[Any]:
+    return encode_labels(data.column(column), classes, what=f"predictions in '{column}'")
+
+
+def _numbers(data: Dataset) -> Surface:
+    names = [name for name in (data.roles.prediction, *data.roles.score) if name is not None]
+    return Surface("regression", continuous=_finite(data, names[0], "predictions"))
+
+
+def _finite(data: Dataset, name: str, what: str) -> NDArray[np.float64]:
+    return finite_numbers(_as_numbers(data.column(name), f"{what} in '{name}'"), what=f"{what} in '{name}'")
+
+
+def _as_numbers(column: Any, what: str) -> NDArray[np.float64]:
+    if not column.dtype.is_numeric():
+        example = next((value for value in column.to_list() if value is not None), None)
+        raise DataError(f"The {what} must be numbers; got values such as {example!r}.")
+    return np.asarray(column.to_numpy(), dtype=float)
+
+
+def _score_table(data: Dataset, classes: tuple[Any, ...]) -> NDArray[np.float64]:
+    """The score columns in the order of `classes`."""
+    names, given = data.roles.score, data.score_classes or ordered(classes)
+    if len(names) != len(classes) or len(given) != len(classes):
+        raise DataError(
+            f"There are {len(classes)} classes ({', '.join(map(repr, classes[:8]))}) but {len(names)} score "
+            f"column{'s' * (len(names) != 1)} ({', '.join(map(repr, names[:8]))}). Name one column of probabilities a "
+            "class: score={class: column, ...}."
+        )
+    places = [place_of(label, given) for label in classes]
+    if None in places:
+        raise DataError(
+            f"The score columns are named for the classes {', '.join(map(repr, given[:8]))}; the target has "
+            f"{', '.join(map(repr, classes[:8]))}."
+        )
+    return np.column_stack([_finite(data, names[place or 0], "scores") for place in places])
+
+
+def _one_score(
+    data: Dataset,
+    column: str,
+    classes: tuple[Any, ...],
+    labels: NDArray[Any] | None,
+    threshold: float | None,
+    kind: Literal["auto", "probability", "score"],
+) -> Surface:
+    scores = _finite(data, column, "scores")
+    inside = bool(((scores >= 0) & (scores <= 1)).all())
+    if kind == "probability" or (kind == "auto" and inside):
+        return Surface.of_probabilities(scores, classes=classes, threshold=_half(threshold)).with_label(labels)
+    if labels is None and threshold is not None:
+        labels = (scores >= threshold).astype(np.uint8)
+    return Surface("binary", classes, label=labels, score=scores, threshold=0.0 if threshold is None else threshold)
+
+
+def _half(threshold: float | None) -> float:
+    return 0.5 if threshold is None else threshold
