@@ -25,6 +25,7 @@ from isonomia.errors import (
 if TYPE_CHECKING:
     from isonomia import discovery, fairness, metrics
     from isonomia.data import Dataset, read
+    from isonomia.data import catalog as datasets
     from isonomia.evidence import Estimate, Finding, Result
     from isonomia.models import Model, Surface, load_model
 
@@ -56,6 +57,7 @@ __all__ = [
     "Surface",
     "UntrustedError",
     "__version__",
+    "datasets",
     "discovery",
     "fairness",
     "load_model",
@@ -67,6 +69,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name == "datasets":
+        value = importlib.import_module("isonomia.data.catalog")
     elif name in _ROOMS:
         value = importlib.import_module(f"isonomia.{name}")
     else:

