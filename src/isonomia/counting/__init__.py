@@ -2,6 +2,7 @@
 
 from isonomia.counting.bins import BINNINGS, Binning, Bins, bin_edges, encode_features
 from isonomia.counting.codes import CodeArray, Codes, smallest
+from isonomia.counting.lattice import Lattice, Level, Route
 from isonomia.counting.resample import resample, resample_counts, resample_sums
 from isonomia.counting.tally import MAX_CELLS, Axis, Tally, composite, tally
 
@@ -12,7 +13,10 @@ __all__ = [
     "Bins",
     "CodeArray",
     "Codes",
+    "Lattice",
+    "Level",
     "MAX_CELLS",
+    "Route",
     "Tally",
     "bin_edges",
     "composite",

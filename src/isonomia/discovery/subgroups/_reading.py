@@ -29,16 +29,16 @@ def as_dataset(data: Any, protected: Sequence[str] | str | None, features: Seque
     return Dataset(data, protected=protected or (), features=features)
 
 
-def check_limits(method: Method, k: Any, max_l: Any, min_support: Any, n: int, n_features: int) -> tuple[int, int, Any]:
-    """`k`, `max_l` and the rows a subgroup must hold, checked."""
+def check_limits(method: Method, k: Any, max_l: Any, min_support: Any, n: int, n_features: int) -> dict[str, Any]:
+    """`k`, `max_l` and `min_support`, checked, with the method's defaults filled in."""
     if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
         raise SpecError(f"`k` must be a whole number of at least 1; got {k!r}.")
     if max_l is not None and (not isinstance(max_l, int | np.integer) or isinstance(max_l, bool) or max_l < 1):
         raise SpecError(f"`max_l` must be a whole number of at least 1, or None for no limit; got {max_l!r}.")
     longest = n_features if max_l is None else min(int(max_l), n_features)
+    limits = {"k": int(k), "max_l": longest}
     if min_support is None:
-        default = method.defaults.get("min_support", 0.01)
-        min_support = default(n) if callable(default) else default
+        return {**limits, "min_support": method.defaults.get("min_support", 0.01)}
     if isinstance(min_support, bool) or not isinstance(min_support, int | float | np.integer | np.floating):
         raise SpecError(f"`min_support` must be a share (float) or a number of rows (int); got {min_support!r}.")
     if isinstance(min_support, float | np.floating):
@@ -46,12 +46,12 @@ def check_limits(method: Method, k: Any, max_l: Any, min_support: Any, n: int, n
             raise SpecError(
                 f"`min_support` as a share must lie in (0, 1]; got {min_support!r}. Give a number of rows as an int."
             )
-        return int(k), longest, max(1.0, float(min_support) * n)
+        return {**limits, "min_support": float(min_support)}
     if not 1 <= min_support <= n:
         raise SpecError(
             f"`min_support` as a number of rows must lie in [1, {n}], the rows there are; got {min_support}."
         )
-    return int(k), longest, float(min_support)
+    return {**limits, "min_support": int(min_support)}
 
 
 def check_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def read_problem(
     min_support: float | int | None,
     bins: Bins,
     binning: Binning,
-    metric: str | None,
+    metric: str | Sequence[str] | None,
     seed: int,
     clock: Clock,
     progress: Progress,
@@ -164,7 +164,6 @@ def read_problem(
             "y_pred" if len(outcome.surface) else "y_true", outcome if len(outcome) else outcome.truth, len(data)
         )
     _check_needs(method, data, model, outcome, errors)
-    longest = check_limits(method, k, max_l, min_support, len(data), len(data.features))
     surface = None if outcome is None else outcome.surface
     label = None if surface is None else surface.continuous if surface.task == "regression" else surface.label
     target = _bin_target(errors, None if outcome is None else outcome.truth, label)
@@ -180,9 +179,7 @@ def read_problem(
         weights=weights,
         protected=data.protected,
         metric=metric,
-        k=longest[0],
-        max_l=longest[1],
-        min_rows=longest[2],
+        **check_limits(method, k, max_l, min_support, len(data), len(data.features)),
         seed=seed,
         clock=clock,
         progress=progress,

@@ -43,7 +43,7 @@ def find_subgroups(
     binning: Binning = "quantile",
     features: Sequence[str] | None = None,
     protected: Sequence[str] | str | None = None,
-    metric: str | None = None,
+    metric: str | Sequence[str] | None = None,
     positive: Any = None,
     task: Task | None = None,
     weights: Any = None,
@@ -76,7 +76,7 @@ def find_subgroups(
         How numeric features are cut: see `counting.encode_features`.
     features, protected : sequence of str, optional
         The columns that conditions may be on (all by default); protected columns of a bare frame.
-    metric : str, optional
+    metric : str or several, optional
         The outcome rate examined ("fpr", "fnr", "error_rate", ...), where a method takes one.
     positive, task : optional
         As in `Dataset`, for a bare frame.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -46,8 +46,8 @@ class Problem:
         The outcome rate asked for.
     k, max_l : int
         How many subgroups are asked for; how many conditions one may have.
-    min_rows : float
-        Rows (scaled weights) a subgroup must hold.
+    min_support : float, int or callable
+        What a subgroup must hold: a share, a number of rows, or a function of the rows there are. See `min_rows`.
     seed : int
     clock, progress
         The time limit, and whom to tell.
@@ -66,10 +66,10 @@ class Problem:
     errors: Floats | None = None
     weights: Floats | None = None
     protected: tuple[str, ...] = ()
-    metric: str | None = None
+    metric: str | Sequence[str] | None = None
     k: int = 5
     max_l: int = 3
-    min_rows: float = 1.0
+    min_support: float | int | Callable[[int], float] = 1
     seed: int = 0
     clock: Clock = field(default_factory=Clock)
     progress: Progress = silent
@@ -81,6 +81,13 @@ class Problem:
     def n(self) -> int:
         """Rows."""
         return len(self.features[0])
+
+    @property
+    def min_rows(self) -> float:
+        """Rows (scaled weights) a subgroup must hold."""
+        if callable(self.min_support):
+            return float(self.min_support(self.n))
+        return max(1.0, self.min_support * self.n) if isinstance(self.min_support, float) else float(self.min_support)
 
     @cached_property
     def by_name(self) -> Mapping[str, Codes]:
@@ -119,7 +126,7 @@ class Problem:
         return np.asarray(self.label != self.truth, dtype=float)
 
     def take(self, rows: NDArray[Any]) -> Problem:
-        """The same problem on some of the rows; weights keep their mean of 1, the support its share."""
+        """The same problem on some of the rows; weights keep their mean of 1."""
 
         def part(values: NDArray[Any] | None) -> Any:
             return None if values is None else values[rows]
@@ -128,7 +135,6 @@ class Problem:
         weights = part(self.weights)
         if weights is not None and weights.sum() > 0:
             weights = weights * (len(weights) / weights.sum())
-        kept = len(features[0])
         return replace(
             self,
             features=features,
@@ -137,5 +143,4 @@ class Problem:
             probability=part(self.probability),
             errors=part(self.errors),
             weights=weights,
-            min_rows=self.min_rows * kept / max(self.n, 1),
         )

@@ -1,0 +1,376 @@
+"""Level-wise search over conjunctions: "sex = F", then "sex = F and age in [25, 40)", and so on.
+
+A method brings what it wants summed over the rows of each conjunction, and says which conjunctions are worth looking
+at; the lattice owns the levels, the support, the counting and the memory. A conjunction is a sorted tuple of *items* (a
+feature and one of its codes). It is looked at only when every conjunction with one item less was kept.
+
+Each conjunction is found again by its place: the place of its prefix in the level before, times the number of items,
+plus its last item. These are exact whole numbers however wide the data is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting._bitsets import BitRoute
+from isonomia.counting._cells import CellRoute
+from isonomia.counting.codes import Codes
+from isonomia.errors import DataError, SpecError
+from isonomia.progress import Clock, Progress, silent
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+Route = Literal["auto", "bits", "cells"]
+
+#: What the working memory of a search may grow to, unless told otherwise: bitsets of parents, cells of a level.
+DEFAULT_BUDGET = 512 * 1024**2
+#: Pairs of parents joined at a time.
+_JOIN = 1 << 19
+#: More different row values than this (over all quantities together) are summed by cells, not counted by bits.
+_MAX_CLASSES = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """Conjunctions of one length, in the order of their items.
+
+    Attributes
+    ----------
+    items : array (count, length)
+        Item numbers, rising along a row.
+    sums : array (count, 1 + quantities)
+        The rows of each conjunction (or their weight), then the sum of every quantity. For candidates that were not
+        counted yet: the smallest of their parents' sums, which is at least as large for non-negative quantities.
+    parents : array (count, length)
+        Column j: the place in the level before (as kept) of the conjunction without its j-th item.
+    """
+
+    items: NDArray[np.int32]
+    sums: Floats
+    parents: Places
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def length(self) -> int:
+        """How many conditions a conjunction of this level has."""
+        return int(self.items.shape[1])
+
+    def select(self, which: NDArray[Any]) -> Level:
+        """Some of the conjunctions."""
+        if which.dtype == bool and which.all():
+            return self
+        return Level(self.items[which], self.sums[which], self.parents[which])
+
+
+#: Which candidates (with upper limits of their sums) to count, and which counted conjunctions may have children.
+Choose = Callable[[Level], NDArray[np.bool_]]
+
+
+class Lattice:
+    """All conjunctions over some columns that hold enough rows.
+
+    Parameters
+    ----------
+    columns : sequence of Codes
+        The features.
+    quantities : mapping of arrays
+        What to sum over the rows of a conjunction, by name. For `Level.sums` as upper limits of candidates they must
+        not be negative.
+    min_size : float
+        Rows (or weight) a conjunction must hold.
+    weights : array, optional
+        One weight a row; sizes and sums are then weighted.
+    budget : int
+        Bytes of working memory, beyond the columns and quantities themselves.
+    route : "auto", "bits" or "cells"
+        How to count. "bits": one packed bitset an item, and-ed and counted word by word; for quantities that have few
+        different values. "cells": one composite code a combination of features, summed by `bincount`. "auto" takes what
+        is cheaper for the sizes at hand, level by level. The sums are the same.
+    clock, progress
+        The time limit, and whom to tell.
+
+    Attributes
+    ----------
+    looked_at, counted : int
+        Candidates formed, and conjunctions whose sums were computed.
+    complete : bool
+        False once the time limit has cut a level short.
+
+    Examples
+    --------
+    >>> columns = [Codes.encode(["F", "F", "M", "M"], name="sex"), Codes.encode([0, 1, 0, 1], name="old")]
+    >>> lattice = Lattice(columns, {"wrong": np.array([0.0, 1.0, 0.0, 0.0])}, min_size=1)
+    >>> for level in lattice.walk(2):
+    ...     print([lattice.conditions(row) for row in level.items][:2], level.sums.tolist()[:2])
+    [{0: 0}, {0: 1}] [[2.0, 1.0], [2.0, 0.0]]
+    [{0: 0, 1: 0}, {0: 0, 1: 1}] [[1.0, 0.0], [1.0, 1.0]]
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Codes],
+        quantities: Mapping[str, NDArray[Any]],
+        *,
+        min_size: float = 1.0,
+        weights: Floats | None = None,
+        budget: int = DEFAULT_BUDGET,
+        route: Route = "auto",
+        clock: Clock | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        if not columns:
+            raise DataError("A lattice needs at least one column.")
+        if route not in ("auto", "bits", "cells"):
+            raise SpecError(f"`route` must be 'auto', 'bits' or 'cells'; got {route!r}.")
+        self.columns = tuple(columns)
+        self.n = len(columns[0])
+        self.names = tuple(quantities)
+        self.min_size = float(min_size)
+        self.weights = weights
+        self.budget = int(budget)
+        self.clock = clock or Clock()
+        self.progress = progress
+        self.looked_at = self.counted = 0
+        self.complete = True
+        values = [np.asarray(value, dtype=float) for value in quantities.values()]
+        self._values = values if weights is None else [weights, *(value * weights for value in values)]
+        self.totals = np.array(
+            [self.n, *(v.sum() for v in values)] if weights is None else [v.sum() for v in self._values]
+        )
+        self._route: Route = route
+        self._find_items()
+
+    def _find_items(self) -> None:
+        """The first level: every feature and code that holds enough rows."""
+        features, codes, sums = [], [], []
+        for index, column in enumerate(self.columns):
+            table = self._sum_codes(column)
+            enough = np.flatnonzero(table[:, 0] >= self.min_size)
+            features.append(np.full(enough.size, index, dtype=np.int32))
+            codes.append(enough.astype(np.int64))
+            sums.append(table[enough])
+            self.looked_at += column.size
+        self.item_feature = np.concatenate(features)
+        self.item_code = np.concatenate(codes)
+        self.item_sums = np.concatenate(sums)
+        self.counted += self.item_feature.size
+
+    def _sum_codes(self, column: Codes) -> Floats:
+        parts = [] if self.weights is not None else [np.bincount(column.codes, minlength=column.size).astype(float)]
+        parts += [_sum_by(column.codes, value, column.size) for value in self._values]
+        return np.column_stack(parts)
+
+    @property
+    def n_items(self) -> int:
+        """How many items hold enough rows."""
+        return int(self.item_feature.size)
+
+    def conditions(self, items: NDArray[Any]) -> dict[int, int]:
+        """A conjunction as feature number -> code."""
+        return {int(self.item_feature[item]): int(self.item_code[item]) for item in items}
+
+    def rows(self, items: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which rows are in a conjunction."""
+        inside = np.ones(self.n, dtype=bool)
+        for feature, code in self.conditions(items).items():
+            inside &= self.columns[feature].codes == code
+        return inside
+
+    def possible(self, max_l: int) -> int:
+        """How many conjunctions of at most `max_l` items there are to look at: what a search is a search among.
+
+        The sum over l of the elementary symmetric polynomials of the numbers of items a feature has.
+        """
+        per_feature = np.bincount(self.item_feature, minlength=len(self.columns)).tolist()
+        ways = [1] + [0] * max_l
+        for count in per_feature:
+            for length in range(max_l, 0, -1):
+                ways[length] += ways[length - 1] * count
+        return sum(ways[1:])
+
+    # the walk ---------------------------------------------------------------------------------------------------
+
+    def walk(self, max_l: int, *, admit: Choose | None = None, keep: Choose | None = None) -> Iterator[Level]:
+        """Level by level, the conjunctions that hold enough rows.
+
+        Parameters
+        ----------
+        max_l : int
+            The longest conjunctions.
+        admit : callable, optional
+            Which candidates to count, given upper limits of their sums. Its answer must hold for all their
+            descendants too.
+        keep : callable, optional
+            Which of a level's conjunctions may have children. Asked after the level was handed out.
+        """
+        if "_bits" in self.__dict__:
+            self._bits.forget()
+        first = np.arange(self.n_items, dtype=np.int32).reshape(-1, 1)
+        level = Level(first, self.item_sums, np.zeros((self.n_items, 1), dtype=np.int64))
+        for length in range(1, max_l + 1):
+            self.progress("conjunctions", length, max_l)
+            if len(level):
+                yield level
+            if length == max_l or not len(level):
+                return
+            if self._stopped():
+                return
+            kept = level if keep is None else level.select(keep(level))
+            candidates = self._join(kept, admit)
+            level = self._count(candidates, kept)
+
+    def _stopped(self) -> bool:
+        if self.clock.over:
+            self.complete = False
+        return not self.complete
+
+    def _join(self, level: Level, admit: Choose | None) -> Level:
+        """Candidates with one item more: pairs that share all but their last item, all of whose parents were kept."""
+        first, count = self._partners(level)
+        ends = np.cumsum(count)
+        keys = level.parents[:, -1] * self.n_items + level.items[:, -1] if len(level) else np.empty(0, np.int64)
+        found: list[Level] = []
+        begin = 0
+        while begin < len(level):
+            if self._stopped():
+                break
+            done = int(ends[begin - 1]) if begin else 0
+            stop = max(begin + 1, int(np.searchsorted(ends, done + _JOIN, side="right")))
+            left = np.repeat(np.arange(begin, stop), count[begin:stop])
+            offset = np.arange(left.size) - np.repeat(ends[begin:stop] - count[begin:stop] - done, count[begin:stop])
+            self.looked_at += left.size
+            found.append(self._with_all_parents(level, keys, left, first[left] + offset, admit))
+            begin = stop
+        width = level.length + 1
+        if not found:
+            nothing = np.empty((0, width), dtype=np.int32)
+            return Level(nothing, np.empty((0, level.sums.shape[1])), nothing.astype(np.int64))
+        return Level(
+            np.concatenate([part.items for part in found]),
+            np.concatenate([part.sums for part in found]),
+            np.concatenate([part.parents for part in found]),
+        )
+
+    def _partners(self, level: Level) -> tuple[Places, Places]:
+        """For each conjunction the first one, and how many, that share its prefix and end in a later feature."""
+        prefix, feature = level.parents[:, -1], self.item_feature[level.items[:, -1]]
+        n_features = len(self.columns)
+        group = prefix * n_features + feature  # rising, since a level is sorted
+        after = np.searchsorted(group, group, side="right")
+        end = np.searchsorted(group, prefix * n_features + (n_features - 1), side="right")
+        return after, end - after
+
+    def _with_all_parents(self, level: Level, keys: Places, left: Places, right: Places, admit: Choose | None) -> Level:
+        """The joined pairs that have all their parents and are admitted, with the smallest of the parents' sums."""
+        low = np.minimum(level.sums[left], level.sums[right])
+        parents = [right, left]
+        for j in range(level.length - 1):
+            if admit is not None:  # the limits so far may be enough to turn a pair down, before any parent is sought
+                chosen = admit(self._candidates(level, left, right, low, parents[:1]))
+                left, right, low = left[chosen], right[chosen], low[chosen]
+                parents = [part[chosen] for part in parents]
+            wanted = level.parents[left, j] * self.n_items + level.items[right, -1]
+            place = np.searchsorted(keys, wanted)
+            place[place == keys.size] = 0
+            known = keys[place] == wanted
+            left, right, place = left[known], right[known], place[known]
+            low = np.minimum(low[known], level.sums[place])
+            parents = [part[known] for part in parents]
+            parents.insert(j, place)
+        candidates = self._candidates(level, left, right, low, parents)
+        return candidates if admit is None else candidates.select(admit(candidates))
+
+    def _candidates(self, level: Level, left: Places, right: Places, low: Floats, parents: list[Places]) -> Level:
+        items = np.concatenate([level.items[left], level.items[right, -1:]], axis=1)
+        return Level(items, low, np.column_stack(parents))
+
+    # counting ---------------------------------------------------------------------------------------------------
+
+    def _count(self, candidates: Level, kept: Level) -> Level:
+        """The sums of the candidates; those that hold too few rows are dropped."""
+        if not len(candidates):
+            return candidates
+        route = self._choose(candidates)
+        sums, done = route.count(candidates, kept, self.clock)
+        self.counted += done
+        if done < len(candidates):
+            self.complete = False
+            candidates = candidates.select(np.arange(done))
+        counted = Level(candidates.items, sums[:done], candidates.parents)
+        return counted.select(counted.sums[:, 0] >= self.min_size)
+
+    def _choose(self, candidates: Level) -> BitRoute | CellRoute:
+        if self._route == "bits":
+            if self._classes is None:
+                raise SpecError(
+                    f"The quantities have more than {_MAX_CLASSES} different row values; bits cannot count them."
+                )
+            return self._bits
+        if self._route == "cells" or self._classes is None:
+            return self._cells
+        if BitRoute.bytes_needed(self.n_items, self.n, self._classes[1].shape[0]) > self.budget // 2:
+            return self._cells
+        return self._bits if self._bits.cost(candidates.items) <= self._cells.cost(candidates.items) else self._cells
+
+    @cached_property
+    def _classes(self) -> tuple[NDArray[Any], Floats] | None:
+        """Rows with the same values of all quantities form a class: its number a row, and the values a class."""
+        return _row_classes(self._values, self.n, counted=self.weights is None)
+
+    @cached_property
+    def _bits(self) -> BitRoute:
+        if self._classes is None:  # guarded by `_choose`
+            raise SpecError("The quantities have too many different row values to be counted by bits.")
+        return BitRoute(self.columns, self.item_feature, self.item_code, *self._classes, self.budget)
+
+    @cached_property
+    def _cells(self) -> CellRoute:
+        values = self._values if self.weights is not None else [None, *self._values]
+        return CellRoute(self.columns, self.item_feature, self.item_code, values, self.budget)
+
+
+def _sum_by(codes: NDArray[Any], values: Floats, size: int) -> Floats:
+    return np.asarray(np.bincount(codes, weights=values, minlength=size), dtype=float)
+
+
+def _row_classes(values: Sequence[Floats], n: int, *, counted: bool) -> tuple[NDArray[Any], Floats] | None:
+    """Classes of rows by the values of all quantities, or None where there are too many."""
+    classes = np.zeros(n, dtype=np.uint8)
+    table = np.ones((1, 1)) if counted else np.empty((1, 0))
+    for value in values:
+        few = _few_values(value)
+        if few is None:
+            return None
+        different, codes = few
+        both = classes * np.uint8(different.size) + codes
+        if len(table) * different.size > 255:
+            return None
+        used = np.flatnonzero(np.bincount(both, minlength=len(table) * different.size))
+        place = np.zeros(len(table) * different.size, dtype=np.uint8)
+        place[used] = np.arange(used.size)
+        classes = place[both]
+        table = np.column_stack([table[used // different.size], different[used % different.size]])
+        if used.size > _MAX_CLASSES:
+            return None
+    return classes, table
+
+
+def _few_values(value: Floats) -> tuple[Floats, NDArray[np.uint8]] | None:
+    """The different values and their codes, where there are few; a look at the first rows settles most cases."""
+    sample = np.unique(value[:4096])
+    if sample.size > _MAX_CLASSES:
+        return None
+    if sample.size <= 2 and np.isin(sample, (0.0, 1.0)).all():
+        ones = value == 1.0
+        if bool((ones | (value == 0.0)).all()):
+            return np.array([0.0, 1.0]), ones.view(np.uint8)
+    different, codes = np.unique(value, return_inverse=True)
+    return None if different.size > _MAX_CLASSES else (different, codes.astype(np.uint8))

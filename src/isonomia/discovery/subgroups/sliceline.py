@@ -1,0 +1,236 @@
+"""SliceLine: the k slices with the highest error score, exactly.
+
+The score of a slice S of n rows with average error m is
+alpha (mean_S / m - 1) - (1 - alpha) (n / |S| - 1): worse than average, and not too small. All rows score 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Lattice, Level
+from isonomia.discovery.subgroups._testing import average, upper_tail
+from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
+from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.subgroups.rates import Quantity, metrics_of, quantity
+from isonomia.errors import SpecError
+from isonomia.evidence import Format
+from isonomia.languages import msg
+
+Floats = NDArray[np.float64]
+
+#: What rounding may add to a score of 0, or take (relatively) from a bound.
+_ROUNDING = 1e-12
+
+FORMATS: dict[str, Format] = {
+    "slice_score": "num4",
+    "sum_slice_error": "num",
+    "max_slice_error": "num",
+    "slice_average_error": "num4",
+    "metric": "text",
+}
+
+
+class _Score:
+    """The score, and what no slice within given limits can exceed."""
+
+    def __init__(self, alpha: float, n: float, total_error: float, smallest: float) -> None:
+        self.alpha, self.n, self.mean, self.smallest = alpha, n, total_error / n, smallest
+
+    def of(self, size: Floats, error: Floats) -> Floats:
+        out = self.alpha * (error / (size * self.mean) - 1) - (1 - self.alpha) * (self.n / size - 1)
+        return np.asarray(out, dtype=float)
+
+    def bound(self, size: Floats, error: Floats, largest: Floats) -> Floats:
+        """The highest score of slices of at most `size` rows, `error` in total and `largest` error a row.
+
+        For a size s the total error is at most min(error, s * largest). Up to s* = error / largest the score rises
+        with s; beyond it is a constant over s, highest at one of the two ends. So the maximum over [smallest, size] is
+        at s* (moved into the range) or at `size`.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            turn = np.clip(np.where(largest > 0, error / largest, 0.0), self.smallest, np.maximum(size, self.smallest))
+        best = self.of(turn, np.minimum(error, turn * largest))
+        return np.maximum(best, self.of(size, np.minimum(error, size * largest)))
+
+
+class _Best:
+    """The k best slices seen so far; until k are held, everything above 0 is of interest."""
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+        self.held: list[tuple[float, Floats, NDArray[np.int32]]] = []
+
+    @property
+    def threshold(self) -> float:
+        return self.held[-1][0] if len(self.held) == self.k else 0.0
+
+    def add(self, level: Level, scores: Floats) -> None:
+        above = np.flatnonzero(scores > max(self.threshold, _ROUNDING))
+        if above.size > self.k:
+            above = above[np.argpartition(-scores[above], self.k - 1)[: self.k]]
+        self.held += [(float(scores[i]), level.sums[i], level.items[i]) for i in np.sort(above).tolist()]
+        self.held = sorted(self.held, key=lambda entry: -entry[0])[: self.k]
+
+
+def run(problem: Problem) -> Search:
+    """Search once a metric; the slices of all of them, metric by metric."""
+    alpha = problem.options["alpha"]
+    if not 0 < alpha <= 1:
+        raise SpecError(f"`alpha` must be a number in (0, 1]; got {alpha!r}.")
+    searches = [_search(problem, quantity(problem, metric)) for metric in metrics_of(problem, ("error",))]
+    if len(searches) == 1:
+        return searches[0]
+    return replace(
+        searches[0],
+        subgroups=tuple(item for search in searches for item in search.subgroups),
+        tested=sum(search.tested for search in searches),
+        nodes=sum(search.nodes for search in searches),
+        complete=all(search.complete for search in searches),
+        notes=tuple(dict.fromkeys(note for search in searches for note in search.notes)),
+        measure=msg("errors"),
+        values={},
+    )
+
+
+def _search(problem: Problem, error: Quantity) -> Search:
+    """The best slices by one error, on the rows where it is defined (false positives: the negatives alone)."""
+    part = problem if error.defined is None else problem.take(np.flatnonzero(error.defined))
+    values = error.values if error.defined is None else error.values[error.defined]
+    if values.size and values.min() < 0:
+        raise SpecError(f"SliceLine needs errors of at least 0; '{error.id}' has negative values. Take another metric.")
+    weights = part.weights
+    total = float(values.sum() if weights is None else values @ weights)
+    if not part.features or not values.size or total == 0:
+        note = msg("There is no error at all in {metric}: no slice can be worse.", metric=error.measure)
+        return Search((), error.measure, tested=0, style=error.style, formats=FORMATS, notes=(note,))
+    lattice = Lattice(
+        part.features,
+        {"error": values},
+        min_size=part.min_rows,
+        weights=weights,
+        clock=problem.clock,
+        progress=problem.progress,
+    )
+    best = _walk(lattice, values, problem, total)
+    tests = lattice.possible(problem.max_l)
+    subgroups = tuple(
+        _subgroup(part, problem, error, values, lattice.conditions(items), score, tests)
+        for score, _, items in best.held
+    )
+    return Search(
+        subgroups,
+        error.measure,
+        tested=lattice.counted,
+        nodes=lattice.looked_at,
+        complete=lattice.complete,
+        style=error.style,
+        formats=FORMATS,
+        values={"tests": tests},
+    )
+
+
+def _walk(lattice: Lattice, values: Floats, problem: Problem, total: float) -> _Best:
+    score = _Score(problem.options["alpha"], float(lattice.totals[0]), total, lattice.min_size)
+    best = _Best(problem.k)
+    largest = _largest_by_item(lattice, values)
+
+    def promising(level: Level) -> NDArray[np.bool_]:
+        limit = best.threshold - _ROUNDING * max(1.0, abs(best.threshold))
+        cap = largest[level.items].min(axis=1)
+        bound = score.bound(level.sums[:, 0], level.sums[:, 1], cap)
+        return np.asarray((level.sums[:, 1] > 0) & (bound > limit))
+
+    for level in lattice.walk(problem.max_l, admit=promising, keep=promising):
+        best.add(level, score.of(level.sums[:, 0], level.sums[:, 1]))
+    return best
+
+
+def _largest_by_item(lattice: Lattice, values: Floats) -> Floats:
+    """The largest error among the rows of each item."""
+    if values.min() == values.max() or bool(((values == 0) | (values == 1)).all()):
+        return np.where(lattice.item_sums[:, 1] > 0, values.max(), 0.0)
+    out = np.empty(lattice.n_items)
+    order = np.argsort(values, kind="stable")
+    for feature, column in enumerate(lattice.columns):
+        top = np.zeros(column.size)
+        top[column.codes[order]] = values[order]  # the last, and so the largest, stays
+        items = lattice.item_feature == feature
+        out[items] = top[lattice.item_code[items]]
+    return out
+
+
+def _subgroup(
+    part: Problem,
+    problem: Problem,
+    error: Quantity,
+    values: Floats,
+    conditions: dict[int, int],
+    score: float,
+    tests: int,
+) -> Subgroup:
+    named = {part.features[feature].name: (code,) for feature, code in sorted(conditions.items())}
+    subgroup = _measured(part, error, values, Subgroup(named))
+    p = subgroup.p_value
+    return replace(
+        subgroup,
+        stats={**subgroup.stats, "slice_score": score},
+        p_adjusted=None if p is None else min(1.0, p * tests),
+    )
+
+
+def _measured(part: Problem, error: Quantity, values: Floats, subgroup: Subgroup) -> Subgroup:
+    """Sizes, errors and the test of one slice."""
+    inside = subgroup.mask(part.by_name)
+    weights = part.weights
+    mine = values[inside]
+    weight = None if weights is None else weights[inside]
+    total = float(mine.sum() if weight is None else mine @ weight)
+    estimate = average(mine, weight, binary=error.binary)
+    return replace(
+        subgroup,
+        stats={
+            "sum_slice_error": total,
+            "max_slice_error": float(mine.max()) if mine.size else None,
+            "slice_average_error": estimate.value,
+            "metric": error.id,
+        },
+        estimate=estimate,
+        overall=average(values, weights, binary=error.binary).value,
+        p_value=upper_tail(values, inside, weights, binary=error.binary),
+    )
+
+
+def measure(problem: Problem, subgroup: Subgroup) -> Subgroup:
+    """A slice measured on other rows."""
+    error = quantity(problem, str(subgroup.stats["metric"]))
+    part = problem if error.defined is None else problem.take(np.flatnonzero(error.defined))
+    values = error.values if error.defined is None else error.values[error.defined]
+    again = _measured(part, error, values, subgroup)
+    weights = part.weights
+    n = float(part.n)
+    inside = subgroup.mask(part.by_name)
+    size = float(inside.sum() if weights is None else weights[inside].sum())
+    total = float(values.sum() if weights is None else values @ weights)
+    score = None
+    if size > 0 and total > 0:
+        scale = _Score(problem.options["alpha"], n, total, 1.0)
+        score = float(scale.of(np.array([size]), np.array([again.stats["sum_slice_error"]]))[0])
+    return replace(again, stats={**again.stats, "slice_score": score})
+
+
+METHODS.add(
+    Method(
+        id="sliceline",
+        purpose="the k slices with the highest error score, exactly (any error of at least 0)",
+        needs=("errors",),
+        run=run,
+        options={"alpha": (0.95, "weight of the error against the size, in (0, 1]")},
+        defaults={"min_support": lambda n: min(n, max(32, -(-n // 100)))},
+        measure=measure,
+        reference="S. Sagadeeva, M. Boehm (2021), SliceLine, SIGMOD, doi 10.1145/3448016.3457323",
+    )
+)
