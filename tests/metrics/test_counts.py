@@ -65,7 +65,7 @@ def check(ids: dict[str, Any], y: Any, p: Any, w: Any, n_classes: int) -> None:
 
 
 @given(rows(2))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_binary_metrics_are_those_of_scikit_learn(data: Any) -> None:
     check(BINARY, *data, 2)
 

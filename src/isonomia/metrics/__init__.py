@@ -6,7 +6,7 @@ from isonomia.metrics.bins import Strategy, expected_calibration_error
 from isonomia.metrics.calibration import Reliability, reliability
 from isonomia.metrics.counts import one_vs_rest
 from isonomia.metrics.entry import score, table
-from isonomia.metrics.evaluate import confusion, evaluate, evaluate_all, logit_interval, pivot
+from isonomia.metrics.evaluation import confusion, evaluate, evaluate_all, logit_interval
 from isonomia.metrics.registry import METRICS, Metric
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "expected_calibration_error",
     "logit_interval",
     "one_vs_rest",
-    "pivot",
     "reliability",
     "score",
     "table",

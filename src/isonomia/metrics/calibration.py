@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable
-from isonomia.evidence import Estimate, Picture, Result, Table, check_level, normal_quantile, wilson
+from isonomia.evidence import Estimate, Picture, Result, Table, check_level, normal_quantile, percentile, wilson
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.bins import BINS, Bins, Strategy, binned
 from isonomia.metrics.counts import NO_ROWS, ratio
-from isonomia.metrics.evaluate import pivot
 from isonomia.metrics.recalibration import recalibrate
 from isonomia.metrics.registry import METRICS, Floats
 from isonomia.models import Surface
@@ -88,7 +87,7 @@ def reliability(
         How many bins, of equal width ("uniform") or equal mass ("quantile").
     weights : array, optional
     level, n_boot, seed
-        Of the intervals. Observed rates: Wilson. ECE: pivotal bootstrap of the cells, widened to hold the value.
+        Of the intervals. Observed rates: Wilson. ECE: simulation of the noise in the bins, widened to hold the value.
         Brier score, gap and slope: normal.
 
     Raises
@@ -174,8 +173,8 @@ def _summary(
     nothing = np.full(ece.shape, np.nan)
     out |= {"ece": ece, "ece_low": nothing, "ece_high": nothing}
     if n_boot:
-        low, high = pivot(ece, table.draws(n_boot, rng), level)
-        out |= {"ece_low": np.maximum(low, 0.0), "ece_high": np.minimum(high, 1.0)}
+        low, high = percentile(table.draws(n_boot, rng), level)
+        out |= {"ece_low": np.minimum(low, ece), "ece_high": np.minimum(np.maximum(high, ece), 1.0)}
     out["mce"] = table.largest()
     w2 = table.w2.sum(axis=(-2, -1))
     square = (table.w2 - 2 * table.wp)[..., 1].sum(axis=-1) + table.p2.sum(axis=(-2, -1))
@@ -199,7 +198,7 @@ def _normal(
     return {name: mean, f"{name}_low": mean - z * error, f"{name}_high": mean + z * error}
 
 
-_METHODS = {"ece": "bootstrap, pivotal", "mce": "", "brier": "normal", "gap": "normal", "slope": "normal"}
+_METHODS = {"ece": "simulation", "mce": "", "brier": "normal", "gap": "normal", "slope": "normal"}
 _NO_SLOPE = msg("no slope can be fitted: several classes, one outcome only, or outcomes that the probabilities part")
 
 

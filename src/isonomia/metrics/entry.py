@@ -9,7 +9,7 @@ import numpy as np
 from isonomia.data import Task, kind_of_values, to_numpy
 from isonomia.evidence import Estimate, Table
 from isonomia.languages import msg
-from isonomia.metrics.evaluate import evaluate
+from isonomia.metrics.evaluation import evaluate
 from isonomia.metrics.registry import METRICS, Metric
 from isonomia.models import finite_numbers, read_outcome
 

@@ -64,7 +64,8 @@ class Metric:
     from_rows : callable, family "ranks"
         (truth, surface, weights or None) to (value, standard error or None); raises NotApplicable with the reason.
     draws : callable, family "ranks"
-        (truth, surface, weights or None, n_boot, generator) to bootstrap values, where there is no standard error.
+        (truth, surface, weights or None, n_boot, generator) to plausible true values, where there is no standard
+        error: their quantiles are the interval (widened to hold the value, which may be biased).
     interval : str
         Family "ranks": how its interval is made, as an `Estimate` names it.
 

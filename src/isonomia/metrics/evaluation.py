@@ -72,7 +72,8 @@ def evaluate(
     Simple proportions have Wilson's interval, with weights for the effective number of rows (sum w)^2 / sum w^2.
     Other functions of the confusion table have the percentile interval of a multinomial bootstrap of its cells, means
     that of a bootstrap of their moments. The area under the ROC curve has DeLong's standard error on the logit scale,
-    average precision Boyd's logit interval. All take rows to be independent.
+    average precision Boyd's logit interval, the expected calibration error a simulation of the noise in its bins. A
+    largest error has no interval. All take rows to be independent.
 
     Examples
     --------
@@ -214,8 +215,9 @@ class _Rows:
         value, error = metric.from_rows(self.truth, self.surface, self.weights)
         n = len(self.surface)
         if metric.draws is not None and self.n_boot:
-            drawn = metric.draws(self.truth, self.surface, self.weights, self.n_boot, np.random.default_rng(self.seed))
-            return self._make(metric, value, *pivot(value, drawn, self.level), n, metric.interval)
+            rng = np.random.default_rng(self.seed)
+            ends = percentile(metric.draws(self.truth, self.surface, self.weights, self.n_boot, rng), self.level)
+            return self._make(metric, value, min(float(ends[0]), value), max(float(ends[1]), value), n, metric.interval)
         if metric.range != (0.0, 1.0) or not metric.interval or metric.draws is not None:
             return self._make(metric, value, None, None, n, "")
         low, high = logit_interval(value, error, self._smaller_class(), self.level)
@@ -244,13 +246,3 @@ def logit_interval(value: float, error: float | None, n: float, level: float) ->
     centre = np.log(value / (1 - value))
     half = normal_quantile(level) * error / (value * (1 - value))
     return float(1 / (1 + np.exp(half - centre))), float(1 / (1 + np.exp(-half - centre)))
-
-
-def pivot(value: Floats | float, draws: Floats, level: float) -> tuple[Floats, Floats]:
-    """The basic bootstrap interval (2 v - q_high, 2 v - q_low) of draws along the first axis, widened to hold v itself.
-
-    For statistics that resampling pushes one way (a calibration error can only grow): reflecting the draws takes the
-    push back twice, once for the draws and once for the estimate.
-    """
-    low, high = percentile(draws, level)
-    return np.minimum(2 * value - high, value), np.maximum(2 * value - low, value)

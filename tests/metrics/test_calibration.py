@@ -1,0 +1,191 @@
+"""Calibration against definitions, scikit-learn and brute force."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from sklearn.linear_model import LogisticRegression
+
+from isonomia.counting import Codes
+from isonomia.errors import NotApplicable, SpecError
+from isonomia.languages.message import catalog
+from isonomia.metrics import evaluate, expected_calibration_error, reliability
+from isonomia.metrics.bins import STRATEGIES, bin_edges
+from isonomia.models import Surface
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def two(p: Any) -> Surface:
+    return Surface.of_probabilities(p, classes=("no", "yes"))
+
+
+def by_definition(y: Any, p: Any, edges: Any, w: Any) -> tuple[float, float]:
+    """ECE and MCE, bin by bin."""
+    place = np.clip(np.searchsorted(edges, p, side="right") - 1, 0, len(edges) - 2)
+    total = worst = 0.0
+    for b in np.unique(place):
+        rows = place == b
+        gap = abs(np.average(y[rows], weights=w[rows]) - np.average(p[rows], weights=w[rows]))
+        total += gap * w[rows].sum() / w.sum()
+        worst = max(worst, gap)
+    return total, worst
+
+
+@given(SEEDS, st.integers(1, 80), st.booleans(), st.sampled_from([1, 5, 10, 15]), st.sampled_from(STRATEGIES))
+@settings(max_examples=50)
+def test_errors_by_definition(seed: int, n: int, weighted: bool, bins: int, strategy: Any) -> None:
+    rng = np.random.default_rng(seed)
+    y, p = rng.integers(0, 2, n), rng.choice([rng.random(n), np.round(rng.random(n), 1)])
+    w = rng.uniform(0.1, 3.0, n) if weighted else None
+    found = reliability(y, two(p), bins=bins, strategy=strategy, weights=w, n_boot=0)
+    edges = bin_edges(p, bins, strategy, w)
+    ece, mce = by_definition(y, p, edges, np.ones(n) if w is None else w)
+    assert (found.ece.value, found.mce.value) == pytest.approx((ece, mce))
+    assert found.brier.value == pytest.approx(np.average((p - y) ** 2, weights=w))
+    assert found.gap.value == pytest.approx(np.average(y - p, weights=w))
+    assert expected_calibration_error(y, two(p), bins=bins, strategy=strategy, weights=w) == pytest.approx(ece)
+
+
+def test_confidence_of_nine_tenths_that_is_always_right_is_off_by_one_tenth() -> None:
+    always = Surface.of_probabilities(np.array([[0.9, 0.05, 0.05], [0.05, 0.9, 0.05]] * 10), classes="abc")
+    estimate = evaluate("ece", np.array([0, 1] * 10), always)
+    assert estimate.value == pytest.approx(0.1)
+    assert estimate.low < 0.1 < estimate.high  # twenty hits in twenty are no proof
+
+
+def test_several_classes_are_judged_by_the_most_probable() -> None:
+    rng = np.random.default_rng(1)
+    p, y = rng.dirichlet(np.ones(4), 300), rng.integers(0, 4, 300)
+    found = reliability(y, Surface.of_probabilities(p, classes="abcd"), n_boot=50)
+    right, top = (p.argmax(axis=1) == y).astype(int), p.max(axis=1)
+    assert found.ece.value == pytest.approx(expected_calibration_error(right, two(top)))
+    assert found.brier.value == pytest.approx(((p - np.eye(4)[y]) ** 2).sum(axis=1).mean())
+    assert found.slope.value is None
+    assert len(found.notes) == 2
+
+
+def test_bins_hold_what_they_say() -> None:
+    p = np.array([0.0, 0.05, 0.1, 0.3, 0.7, 0.95, 1.0])
+    y = np.array([0, 1, 0, 0, 1, 1, 1])
+    rows = list(reliability(y, two(p), n_boot=0).tables["bins"].rows())
+    assert [(row["bin"], row["n"]) for row in rows] == [
+        ("[0, 0.1)", 2),
+        ("[0.1, 0.2)", 1),
+        ("[0.3, 0.4)", 1),
+        ("[0.7, 0.8)", 1),
+        ("[0.9, 1]", 2),
+    ]
+    expected = binomtest(1, 2).proportion_ci(method="wilson")
+    assert (rows[0]["observed_low"], rows[0]["observed_high"]) == pytest.approx((expected.low, expected.high))
+    assert rows[0]["gap"] == pytest.approx(0.5 - 0.025)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_groups_are_what_their_rows_alone_would_be(weighted: bool) -> None:
+    rng = np.random.default_rng(2)
+    n = 600
+    p, sex = rng.random(n), rng.choice(["<F>", "M", None], n, p=[0.5, 0.4, 0.1])
+    y = (rng.random(n) < p**1.5).astype(np.uint8)
+    w = rng.uniform(0.5, 2.0, n) if weighted else None
+    groups = Codes.encode(np.array(sex, dtype=object), name="sex")
+    found = reliability(y, two(p), groups=groups, weights=w, n_boot=100)
+    assert [row["group"] for row in found.tables["by_group"].rows()] == ["<F>", "M", "missing"]
+    for code, row in enumerate(found.tables["by_group"].rows()):
+        rows = groups.codes == code
+        alone = reliability(y[rows], two(p[rows]), weights=None if w is None else w[rows], n_boot=100)
+        assert row["n"] == rows.sum()
+        assert row["mce"] == pytest.approx(alone.mce.value)
+        for name, estimate in (("brier", alone.brier), ("gap", alone.gap), ("slope", alone.slope)):
+            ends = (row[name], row[f"{name}_low"], row[f"{name}_high"])
+            assert ends == pytest.approx((estimate.value, estimate.low, estimate.high)), name
+        assert row["ece"] == pytest.approx(alone.ece.value)
+        assert 0 <= row["ece_low"] <= row["ece"] <= row["ece_high"] <= 1
+    whole = reliability(y, two(p), weights=w, n_boot=0)
+    assert found.ece.value == pytest.approx(whole.ece.value)
+    assert len(found.tables["bins_by_group"]) > len(found.tables["bins"])
+    assert [picture.table for picture in found.pictures] == ["bins", "bins_by_group"]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_slope_is_that_of_a_logistic_regression(weighted: bool) -> None:
+    rng = np.random.default_rng(3)
+    logit = rng.normal(0, 2, 800)
+    p = 1 / (1 + np.exp(-logit))
+    y = (rng.random(800) < 1 / (1 + np.exp(-0.5 * logit - 0.3))).astype(np.uint8)
+    w = rng.uniform(0.5, 2.0, 800) if weighted else None
+    fitted = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(logit[:, None], y, sample_weight=w)
+    slope = reliability(y, two(p), weights=w, n_boot=0).slope
+    assert slope.value == pytest.approx(float(fitted.coef_[0, 0]), abs=1e-5)
+    assert slope.low < 0.5 < slope.high
+    draws = []
+    for _ in range(200):
+        rows = rng.integers(0, 800, 800)
+        part = None if w is None else w[rows]
+        draws.append(reliability(y[rows], two(p[rows]), weights=part, n_boot=0).slope.value)
+    assert (slope.high - slope.low) / 3.92 == pytest.approx(np.std(draws), rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("y", "p"),
+    [
+        ([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9]),  # parted
+        ([1, 1, 1], [0.2, 0.5, 0.8]),  # one outcome
+        ([0, 1, 1], [0.5, 0.5, 0.5]),  # one probability
+        ([1], [1.0]),
+    ],
+)
+def test_no_slope_where_none_can_be_fitted(y: Any, p: Any) -> None:
+    slope = reliability(np.array(y), two(p), n_boot=10).slope
+    assert slope.value is None
+    assert "no slope can be fitted" in slope.note
+
+
+@pytest.mark.parametrize(("n", "shift"), [(200, 0.0), (1000, 0.0), (1000, 0.1), (3000, 0.2)])
+def test_interval_of_the_error_covers(n: int, shift: float) -> None:
+    """Nominal 95% for models that are right, and for models that are off."""
+    rng = np.random.default_rng(n)
+    middles = np.arange(0.05, 1, 0.1)
+    truth = np.abs(middles * (1 - 2 * shift) + shift - middles).mean()
+    hits = 0
+    for _ in range(200):
+        p = rng.random(n)
+        y = (rng.random(n) < p * (1 - 2 * shift) + shift).astype(np.uint8)
+        estimate = evaluate("ece", y, two(p), n_boot=300)
+        hits += estimate.low <= truth <= estimate.high
+    assert hits / 200 >= 0.9
+
+
+def test_equal_mass_merges_equal_edges() -> None:
+    p = np.array([0.2] * 50 + [0.9])
+    assert bin_edges(p, 10, "quantile").tolist() == [0.2, 0.9]
+    assert bin_edges(np.full(5, 0.3), 10, "quantile").tolist() == [0.0, 1.0]
+    counts = [row["n"] for row in reliability(np.arange(100) % 2, two(np.linspace(0, 1, 100)), strategy="quantile",
+                                              n_boot=0).tables["bins"].rows()]  # fmt: skip
+    assert max(counts) - min(counts) <= 2
+
+
+def test_what_cannot_be_judged() -> None:
+    with pytest.raises(NotApplicable, match="it needs probability"):
+        reliability(np.array([0, 1]), Surface.of_labels([0, 1], classes=(0, 1)))
+    for bins in (0, 1001, 2.5, True):
+        with pytest.raises(SpecError, match="`bins` must be an int in"):
+            reliability(np.array([0, 1]), two([0.1, 0.9]), bins=bins)
+    with pytest.raises(SpecError, match="Close to it: 'quantile'"):
+        reliability(np.array([0, 1]), two([0.1, 0.9]), strategy="quantiles")
+
+
+def test_the_result_is_json_safe_and_speaks_portuguese() -> None:
+    found = reliability(np.array([0, 1, 1]), two([0.2, 0.6, 0.7]), n_boot=20)
+    told = found.to_dict()
+    assert told["values"]["ece"]["value"] == pytest.approx(found.ece.value)
+    assert found.title.text("pt-BR") == "Calibração das probabilidades"
+    known = catalog("pt-BR")
+    for table in found.tables.values():
+        assert all(title.template in known for title in table.titles.values())
+    assert all(note.template in known for note in found.notes)
