@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from isonomia._version import __version__
 from isonomia.cli import metrics
+from isonomia.cli.datasets import datasets
 from isonomia.cli.exits import guarded
 
 
@@ -50,6 +51,7 @@ def door(
 
 
 app.command("metrics")(metrics.metrics)
+app.add_typer(datasets, name="datasets")
 
 
 def main() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
 
     from isonomia.evidence import Table
 
@@ -99,4 +101,22 @@ class Screen:
             )
         for row in table.rows():
             grid.add_row(*(Text(printable(table.cell(name, row[name], self.language))) for name in table.columns))
-        self.console().print(grid)
+        self.show(grid)
+
+    def show(self, thing: RenderableType) -> None:
+        """Anything rich can draw, on stdout, without what could command the terminal."""
+        if self.talks:
+            self.console().print(_Harmless(thing))
+
+
+class _Harmless:
+    """A renderable whose texts are made printable after rich has laid them out."""
+
+    def __init__(self, thing: RenderableType) -> None:
+        self._thing = thing
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        from rich.segment import Segment
+
+        for segment in console.render(self._thing, options):
+            yield segment if segment.control else Segment(printable(segment.text, lines=True), segment.style)

@@ -1,0 +1,77 @@
+"""`isonomia datasets`: public datasets, what they hold, and where they are."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from isonomia.cli.options import Json, NoColor, Quiet
+from isonomia.cli.screen import Screen
+
+datasets = typer.Typer(
+    help="Public datasets: list them, describe one, fetch one.", rich_markup_mode=None, add_completion=False
+)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A dataset of the list.")]
+
+
+@datasets.callback(invoke_without_command=True)
+def listing(ctx: typer.Context, json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> None:
+    """List the public datasets that can be loaded by name."""
+    if ctx.invoked_subcommand is not None:
+        return
+    from isonomia.data import catalog
+    from isonomia.evidence import Table, yes_no
+
+    screen = Screen(json=json, quiet=quiet, color=not no_color)
+    rows = catalog.listing()
+    if json:
+        screen.data(rows)
+    shown = ("name", "rows", "target", "favourable", "protected", "here", "purpose")
+    columns: dict[str, list[Any]] = {key: [row[key] for row in rows] for key in shown}
+    columns["here"] = [yes_no(here) for here in columns["here"]]
+    screen.table(Table(columns, {"rows": "int"}))
+
+
+@datasets.command("show")
+def show(name: Name, json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> None:
+    """Describe one dataset: roles, licence, whose work it is, what to know before trusting it."""
+    from isonomia.data import catalog
+
+    screen = Screen(json=json, quiet=quiet, color=not no_color)
+    entry = catalog.info(name)
+    listed = {row["name"]: row for row in catalog.listing()}[entry.id]
+    described = {
+        **listed,
+        "protected": {column: bands and list(bands) for column, bands in entry.protected.items()},
+        "privileged": dict(entry.privileged.items()),
+        "citation": entry.citation,
+        "notes": entry.notes,
+        "file": entry.file,
+        "sha256": entry.sha256,
+    }
+    if json:
+        screen.data(described)
+    for key, value in described.items():
+        screen.say(f"{key:12} {_said(value)}")
+
+
+@datasets.command("fetch")
+def fetch(name: Name, json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> None:
+    """Put a dataset into the cache; the only command that uses the network."""
+    from isonomia.cli.waiting import Waiting
+    from isonomia.data import catalog
+
+    screen = Screen(json=json, quiet=quiet, color=not no_color)
+    with Waiting(screen, f"fetching {name}"):
+        path = catalog.fetch(name)
+    if json:
+        screen.data({"name": name, "path": str(path)})
+    screen.say(str(path))
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {item}" if item is not None else str(name) for name, item in value.items())
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
