@@ -44,7 +44,7 @@ def show(name: Name, json: Json = False, quiet: Quiet = False, no_color: NoColor
     listed = {row["name"]: row for row in catalog.listing()}[entry.id]
     described = {
         **listed,
-        "protected": {column: bands and list(bands) for column, bands in entry.protected.items()},
+        "protected": {column: bands and list(bands.labels) for column, bands in entry.protected.items()},
         "privileged": dict(entry.privileged.items()),
         "citation": entry.citation,
         "notes": entry.notes,
