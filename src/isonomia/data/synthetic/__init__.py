@@ -1,0 +1,32 @@
+"""Synthetic data with injected, annotated bias: a Gaussian copula, subgroup pairs, conditional samples, outcomes."""
+
+from isonomia.data.synthetic.conditions import Between, Condition, OneOf, holds, read_conditions
+from isonomia.data.synthetic.copula import Copula
+from isonomia.data.synthetic.credit import credit
+from isonomia.data.synthetic.generator import ANNOTATIONS, Synthetic, generate
+from isonomia.data.synthetic.outcome import Outcome
+from isonomia.data.synthetic.pairs import Pair
+from isonomia.data.synthetic.schema import Categories, LogNormal, Normal, Schema, Uniform
+from isonomia.data.synthetic.truth import GroundTruth, Subgroup
+
+__all__ = [
+    "ANNOTATIONS",
+    "Between",
+    "Categories",
+    "Condition",
+    "Copula",
+    "GroundTruth",
+    "LogNormal",
+    "Normal",
+    "OneOf",
+    "Outcome",
+    "Pair",
+    "Schema",
+    "Subgroup",
+    "Synthetic",
+    "Uniform",
+    "credit",
+    "generate",
+    "holds",
+    "read_conditions",
+]

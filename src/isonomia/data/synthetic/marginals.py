@@ -1,0 +1,296 @@
+"""How one column is distributed, as a function of a standard normal number.
+
+A column is either a list of levels (categories, truth values, whole numbers, repeated numbers) or a curve (continuous
+numbers). Both turn a latent normal z into a value and a condition on values into intervals of z: that is all a Gaussian
+copula has to know about a column.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data.schema import Kind
+from isonomia.data.synthetic.conditions import Between, Condition
+from isonomia.errors import DataError, close_to
+
+Floats = NDArray[np.float64]
+#: Intervals (low, high] of a latent normal: two arrays of equal length.
+Regions = tuple[Floats, Floats]
+
+#: How many quantiles describe a curve, and how many cells its density.
+_KNOTS = 2001
+_CELLS = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """A column of separate values in a fixed order; z in (t[k-1], t[k]] gives value k, t = Phi^-1(cumulated shares).
+
+    >>> sex = Levels("sex", "category", ("F", "M"), np.array([0.5, 0.5]))
+    >>> sex.values_of(sex.draw(np.array([-1.0, 0.3]))).tolist()
+    ['F', 'M']
+    """
+
+    name: str
+    kind: Kind
+    values: tuple[Any, ...]
+    shares: Floats
+
+    @cached_property
+    def edges(self) -> Floats:
+        """The latent borders of the values, from -inf to inf."""
+        from scipy.special import ndtri
+
+        shares = np.clip(np.cumsum(self.shares), 0.0, 1.0)
+        return np.concatenate([[-np.inf], ndtri(shares[:-1]), [np.inf]])
+
+    def draw(self, z: Floats) -> NDArray[Any]:
+        """The codes of latent numbers."""
+        return np.searchsorted(self.edges[1:-1], z, side="left").astype(np.int32)
+
+    def values_of(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """The values behind codes; code -1 is missing."""
+        missing = codes < 0
+        if self.kind in ("integer", "numeric"):
+            numbers: Floats = np.asarray(self.values, dtype=float)[codes]
+            if missing.any():
+                numbers[missing] = np.nan
+                return numbers
+            return numbers.astype(np.int64) if self.kind == "integer" else numbers
+        if self.kind == "boolean" and None not in self.values:
+            return np.asarray(np.asarray(self.values, dtype=bool)[codes])
+        table: NDArray[Any] = np.empty(len(self.values), dtype=object)
+        table[:] = self.values
+        return np.asarray(table[codes])
+
+    def cells(self) -> tuple[Floats, Floats]:
+        """The latent borders of cells of equal value, and the mid-rank of each."""
+        upper = np.cumsum(self.shares)
+        return self.edges, upper - self.shares / 2
+
+    def scores(self, codes: NDArray[Any]) -> Floats:
+        """The normal score of each code's mid-rank; missing is NaN."""
+        from scipy.special import ndtri
+
+        table = np.append(ndtri(self.cells()[1]), np.nan)
+        return np.asarray(table[codes], dtype=float)
+
+    def log_density(self, codes: NDArray[Any]) -> Floats:
+        """The log of each value's share; missing is 0 (its share is told apart)."""
+        with np.errstate(divide="ignore"):
+            table = np.append(np.log(self.shares), 0.0)
+        return np.asarray(table[codes], dtype=float)
+
+    def allowed(self, condition: Condition) -> NDArray[np.bool_]:
+        """Which values a condition allows."""
+        if isinstance(condition, Between):
+            if self.kind not in ("integer", "numeric"):
+                raise DataError(
+                    f"'{self.name}' is of kind '{self.kind}' and cannot lie in an interval. Name its values instead."
+                )
+            numbers = np.asarray(self.values, dtype=float)
+            return (numbers >= condition.low) & (numbers < condition.high)
+        mask = np.zeros(len(self.values), dtype=bool)
+        for value in condition.values:
+            mask[self._code_of(value)] = True
+        return mask
+
+    def mask(self, condition: Condition, codes: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which codes satisfy a condition; a missing number satisfies none but "missing"."""
+        if _asks_missing(condition) and self.kind in ("integer", "numeric"):
+            return codes < 0
+        return np.asarray(np.append(self.allowed(condition), False)[codes], dtype=bool)
+
+    def regions(self, condition: Condition) -> Regions:
+        """The latent intervals a condition leaves; neighbours are joined."""
+        allowed = self.allowed(condition) & (self.shares > 0)
+        if not allowed.any():
+            raise DataError(_no_support(condition))
+        steps = np.diff(np.concatenate([[0], allowed.astype(np.int8), [0]]))
+        return self.edges[np.flatnonzero(steps == 1)], self.edges[np.flatnonzero(steps == -1)]
+
+    def keep(self, condition: Condition, codes: NDArray[Any]) -> NDArray[Any]:
+        """Values of the allowed intervals as they are: levels are exact by construction."""
+        return codes
+
+    def _code_of(self, value: Any) -> int:
+        for code, level in enumerate(self.values):
+            if level is value or (level is not None and (level == value or str(level) == str(value))):
+                return code
+        raise DataError(f"'{self.name}' never holds {value!r}.{close_to(value, self.values)}")
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A column of continuous numbers: a piecewise linear quantile function, flat where a value repeats.
+
+    >>> pay = Curve.through("pay", "numeric", np.arange(101.0))
+    >>> pay.draw(np.array([0.0])).round(6).tolist()
+    [50.0]
+    """
+
+    name: str
+    kind: Kind
+    ranks: Floats
+    knots: Floats
+
+    @classmethod
+    def through(cls, name: str, kind: Kind, numbers: Floats) -> Curve:
+        """The curve of a sample; long samples are thinned to evenly spaced quantiles."""
+        ordered = np.sort(numbers)
+        ranks = np.linspace(0.0, 1.0, min(ordered.size, _KNOTS))
+        return cls(name, kind, ranks, np.interp(ranks, np.linspace(0.0, 1.0, ordered.size), ordered))
+
+    @property
+    def whole(self) -> bool:
+        """Whether values are rounded to whole numbers."""
+        return self.kind == "integer"
+
+    def draw(self, z: Floats) -> NDArray[Any]:
+        """The numbers of latent numbers."""
+        from scipy.special import ndtr
+
+        numbers = np.interp(ndtr(z), self.ranks, self.knots)
+        return np.rint(numbers) if self.whole else numbers
+
+    def values_of(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """The numbers themselves; whole where the column is and none is missing."""
+        return numbers.astype(np.int64) if self.whole and not np.isnan(numbers).any() else numbers
+
+    def below(self, numbers: Any, *, inclusive: bool) -> Floats:
+        """P(X <= x), or P(X < x)."""
+        x = np.asarray(numbers, dtype=float)
+        first = np.searchsorted(self.knots, x, side="right" if inclusive else "left")
+        left = np.clip(first - 1, 0, self.knots.size - 1)
+        right = np.clip(first, 0, self.knots.size - 1)
+        gap = self.knots[right] - self.knots[left]
+        inner = np.where(gap > 0, (np.clip(x, self.knots[0], self.knots[-1]) - self.knots[left]) / _one(gap), 0.0)
+        ranks = self.ranks[left] + inner * (self.ranks[right] - self.ranks[left])
+        ranks = np.where(first == 0, 0.0, ranks)
+        return np.asarray(np.where(first == self.knots.size, 1.0, ranks), dtype=float)
+
+    def span(self, numbers: NDArray[Any]) -> tuple[Floats, Floats]:
+        """P(X < x) and P(X <= x) of each number; for whole numbers, of all that round to it."""
+        half = 0.5 if self.whole else 0.0
+        return self.below(numbers - half, inclusive=False), self.below(numbers + half, inclusive=not self.whole)
+
+    def cells(self) -> tuple[Floats, Floats]:
+        """The latent borders of cells of (nearly) equal value, and the mid-rank of each."""
+        from scipy.special import ndtri
+
+        flat = np.flatnonzero(np.diff(self.knots) == 0)
+        borders = np.unique(np.concatenate([np.linspace(0, 1, 257), self.ranks[flat], self.ranks[flat + 1]]))
+        values = np.interp(borders, self.ranks, self.knots)
+        low, high = self.below(values, inclusive=False), self.below(values, inclusive=True)
+        borders = borders[(borders <= low + 1e-12) | (borders >= high - 1e-12)]
+        return ndtri(borders), (borders[1:] + borders[:-1]) / 2
+
+    def scores(self, numbers: NDArray[Any]) -> Floats:
+        """The normal score of each number's mid-rank; missing is NaN."""
+        from scipy.special import ndtri
+
+        low, high = self.span(numbers)
+        edge = 0.5 / self.knots.size
+        return np.where(np.isnan(numbers), np.nan, ndtri(np.clip((low + high) / 2, edge, 1 - edge)))
+
+    def log_density(self, numbers: NDArray[Any]) -> Floats:
+        """The log of the density on coarse quantile cells, of the share where a value repeats; -inf outside."""
+        low, high = self.span(numbers)
+        ranks = np.linspace(0.0, 1.0, min(_CELLS, self.knots.size - 1) + 1)
+        edges, first = np.unique(np.interp(ranks, self.ranks, self.knots), return_index=True)
+        ranks = np.append(ranks[first][:-1], 1.0)
+        heights = np.diff(ranks) / np.diff(edges)
+        cell = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, heights.size - 1)
+        density = np.where(high - low > 1.5 / self.knots.size, high - low, heights[cell])
+        with np.errstate(divide="ignore"):
+            inside = (numbers >= self.knots[0]) & (numbers <= self.knots[-1])
+            logs = np.log(np.where(inside, density, 0.0))
+        return np.where(np.isnan(numbers), 0.0, logs)
+
+    def mask(self, condition: Condition, numbers: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which numbers satisfy a condition."""
+        if isinstance(condition, Between):
+            return np.asarray((numbers >= condition.low) & (numbers < condition.high), dtype=bool)
+        if _asks_missing(condition):
+            return np.asarray(np.isnan(numbers))
+        return np.isin(numbers, np.asarray(condition.values, dtype=float))
+
+    def regions(self, condition: Condition) -> Regions:
+        """The latent intervals a condition leaves."""
+        from scipy.special import ndtri
+
+        if isinstance(condition, Between):
+            low, high = self._bounds(condition)
+            half = 0.5 if self.whole else 0.0
+            lows = np.atleast_1d(self.below(low - half, inclusive=False))
+            highs = np.atleast_1d(self.below(high + half, inclusive=not self.whole))
+        else:
+            try:
+                numbers = np.unique(np.asarray(condition.values, dtype=float))
+            except (TypeError, ValueError):
+                raise DataError(f"'{self.name}' holds numbers; got the values {list(condition.values)!r}.") from None
+            lows, highs = self.span(numbers)
+        kept = highs > lows
+        if not kept.any():
+            raise DataError(_no_support(condition))
+        return ndtri(lows[kept]), ndtri(highs[kept])
+
+    def keep(self, condition: Condition, numbers: NDArray[Any]) -> NDArray[Any]:
+        """Values moved onto the condition's bounds where rounding put them a hair beyond."""
+        if isinstance(condition, Between):
+            return np.clip(numbers, *self._bounds(condition))
+        allowed = np.unique(np.asarray(condition.values, dtype=float))
+        middle = (allowed[1:] + allowed[:-1]) / 2
+        return np.asarray(allowed[np.searchsorted(middle, numbers)])
+
+    def _bounds(self, condition: Between) -> tuple[float, float]:
+        """The smallest and largest value allowed."""
+        if self.whole:
+            low = math.ceil(condition.low) if math.isfinite(condition.low) else self.knots[0]
+            high = math.ceil(condition.high) - 1 if math.isfinite(condition.high) else self.knots[-1]
+        else:
+            low, high = condition.low, math.nextafter(condition.high, -math.inf)
+        low, high = max(low, float(self.knots[0])), min(high, float(self.knots[-1]))
+        if low > high:
+            raise DataError(_no_support(condition))
+        return float(low), float(high)
+
+
+Marginal = Levels | Curve
+
+
+def _one(gap: Floats) -> Floats:
+    return np.where(gap > 0, gap, 1.0)
+
+
+def _asks_missing(condition: Condition) -> bool:
+    return not isinstance(condition, Between) and condition.values == (None,)
+
+
+def _no_support(condition: Condition) -> str:
+    return (
+        f"No value satisfies the condition {condition}: its support is empty. "
+        "Widen it, or name values that the column holds."
+    )
+
+
+def shares_of(codes: NDArray[Any], size: int) -> Floats:
+    """The share of each code among the rows that have one."""
+    counts = np.bincount(codes[codes >= 0], minlength=size).astype(float)
+    return np.asarray(counts / counts.sum(), dtype=float)
+
+
+def reorder(marginal: Levels, codes: NDArray[Any], order: Sequence[int]) -> tuple[Levels, NDArray[Any]]:
+    """The same column with its values in another order."""
+    place = np.empty(len(order) + 1, dtype=np.int32)
+    place[np.asarray(order)] = np.arange(len(order))
+    place[-1] = -1
+    values = tuple(marginal.values[index] for index in order)
+    return Levels(marginal.name, marginal.kind, values, marginal.shares[np.asarray(order)]), place[codes]
