@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from isonomia import discovery, fairness, metrics
     from isonomia.data import Dataset, read
     from isonomia.data import catalog as datasets
+    from isonomia.data.synthetic import synth
     from isonomia.evidence import Estimate, Finding, Result
     from isonomia.models import Model, Surface, load_model
 
@@ -39,6 +40,7 @@ _HOME = {
     "Model": "isonomia.models",
     "Surface": "isonomia.models",
     "load_model": "isonomia.models",
+    "synth": "isonomia.data.synthetic",
 }
 _ROOMS = ("data", "models", "counting", "evidence", "probing", "metrics", "fairness", "discovery", "report")
 
@@ -63,6 +65,7 @@ __all__ = [
     "load_model",
     "metrics",
     "read",
+    "synth",
 ]
 
 

@@ -9,6 +9,9 @@ from isonomia.data.synthetic.pairs import Pair
 from isonomia.data.synthetic.schema import Categories, LogNormal, Normal, Schema, Uniform
 from isonomia.data.synthetic.truth import GroundTruth, Subgroup
 
+#: The generator's name at the package's front door: ``iso.synth(...)``.
+synth = generate
+
 __all__ = [
     "ANNOTATIONS",
     "Between",
@@ -29,4 +32,5 @@ __all__ = [
     "generate",
     "holds",
     "read_conditions",
+    "synth",
 ]

@@ -170,5 +170,5 @@ def _interval(column: str, low: Any, high: Any) -> Between:
 def _missing(column: nw.Series[Any]) -> NDArray[np.bool_]:
     empty = np.asarray(column.is_null().to_numpy(), dtype=bool)
     if column.dtype.is_float():
-        empty |= np.isnan(column.to_numpy().astype(float))
+        empty = empty | np.isnan(column.to_numpy().astype(float))
     return empty

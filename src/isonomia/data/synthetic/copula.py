@@ -27,8 +27,8 @@ from isonomia.data.synthetic.dependence import (
 )
 from isonomia.data.synthetic.marginals import Floats, Levels, Marginal, Regions
 from isonomia.data.synthetic.reading import codes_of, kinds_of, order_levels, read_column
-from isonomia.data.synthetic.schema import Categories, Schema
-from isonomia.data.synthetic.truncated import sample_box
+from isonomia.data.synthetic.schema import Schema
+from isonomia.data.synthetic.truncated import box_probability, sample_box
 from isonomia.errors import DataError, close_to
 
 #: Rows of the table that a schema is turned into before a copula is fitted to it.
@@ -112,7 +112,11 @@ class Copula:
         """Learn from a schema (the prescriptive mode): a large seed table is drawn from it, and fitted."""
         plan = schema if isinstance(schema, Schema) else Schema.of(schema)
         frame = plan.seed_frame(rows, seed=seed, backend=backend or default_backend())
-        orders = {name: list(c.shares) for name, c in plan.columns.items() if isinstance(c, Categories)}
+        orders = {
+            name: list(getattr(c, "shares", ()))
+            for name, c in plan.columns.items()
+            if c.kind in ("category", "boolean")
+        }
         present = wrap(frame)
         seen = {name: set(present[name].unique().to_list()) for name in orders}
         return cls.fit(
@@ -170,10 +174,9 @@ class Copula:
         boxes = self._boxes(read_conditions(given))
         if not boxes:
             return 1.0
-        index = list(boxes)
-        return sample_box(self.correlation[np.ix_(index, index)], list(boxes.values()), n, np.random.default_rng(seed))[
-            1
-        ]
+        index = sorted(boxes, key=lambda dim: _mass(boxes[dim]))
+        inner = self.correlation[np.ix_(index, index)]
+        return box_probability(inner, [boxes[dim] for dim in index], n, np.random.default_rng(seed))
 
     def _latent(self, n: int, rng: np.random.Generator, conditions: Sequence[Condition]) -> Floats:
         boxes = self._boxes(conditions)
@@ -183,7 +186,7 @@ class Copula:
         index = sorted(boxes, key=lambda dim: _mass(boxes[dim]))
         rest = [dim for dim in range(self._dims) if dim not in boxes]
         inner = self.correlation[np.ix_(index, index)]
-        fixed, _ = sample_box(inner, [boxes[dim] for dim in index], n, rng)
+        fixed = sample_box(inner, [boxes[dim] for dim in index], n, rng)
         z = np.empty((n, self._dims))
         z[:, index] = fixed
         if rest:

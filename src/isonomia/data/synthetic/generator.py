@@ -72,8 +72,8 @@ def generate(
     n_background: int = 10_000,
     bias: Amount = -1.0,
     similarity: Amount = (0.0, 1.0),
-    intersectionality: Amount = (1, 2),
-    granularity: Amount = (0, 2),
+    intersectionality: Amount | None = None,
+    granularity: Amount | None = None,
     aleatoric: Amount = 0.25,
     epistemic: Amount = 0.1,
     outcome: OutcomeKind | Outcome = "binary",
@@ -112,7 +112,8 @@ def generate(
     similarity : Amount
         The share of defining values that side B keeps from side A; one protected attribute always differs.
     intersectionality, granularity : Amount
-        How many protected, and how many other attributes define a subgroup.
+        How many protected, and how many other attributes define a subgroup; by default 1 or 2, and 0 to 2, or as many
+        as there are.
     aleatoric, epistemic : Amount
         The standard deviation of noise in the score; the standard deviation of the models' weights around w.
     outcome : "binary", "multiclass", "regression" or Outcome
@@ -138,8 +139,8 @@ def generate(
 
     Examples
     --------
-    >>> made = generate({"columns": {"sex": {"categories": {"F": 0.5, "M": 0.5}}, "pay": {"normal": {"mean": 3, "sd":
-    1}}}, ...                  "protected": ["sex"], "privileged": {"sex": "M"}},
+    >>> columns = {"sex": {"categories": {"F": 0.5, "M": 0.5}}, "pay": {"normal": {"mean": 3, "sd": 1}}}
+    >>> made = generate({"columns": columns, "protected": ["sex"], "privileged": {"sex": "M"}},
     ...                 n_pairs=1, n_samples=50, n_background=100, intersectionality=1, granularity=0, seed=3)
     >>> made
     Synthetic(200 rows, 1 biased subgroups; Dataset(200 rows, binary target 'outcome' (positive: 1), protected: sex))
@@ -210,8 +211,8 @@ def _read_source(
     clash = [column for column in (target, *ANNOTATIONS) if column in copula.marginals]
     if clash:
         raise DataError(
-            f"The source has a column {clash[0]!r}, a name that the generator writes itself. Leave it out with
-            `columns=`, " "rename it, or give Outcome(target=...)."
+            f"The source has a column {clash[0]!r}, a name that the generator writes itself. Leave it out with "
+            "`columns=`, rename it, or give Outcome(target=...)."
         )
     return _Source(copula, roles, better, replace(wanted, target=target), name)
 
@@ -240,8 +241,8 @@ def _pairs(
     plan: _Source,
     given: Sequence[Pair | Mapping[str, Any]] | None,
     n_pairs: int,
-    intersectionality: Amount,
-    granularity: Amount,
+    intersectionality: Amount | None,
+    granularity: Amount | None,
     similarity: Amount,
     bias: Amount,
     rng: np.random.Generator,
@@ -272,7 +273,7 @@ def _pairs(
 def _populate(
     copula: Copula, pairs: list[Pair], sizes: NDArray[Any], n_background: int, rng: np.random.Generator, tell: Progress
 ) -> tuple[Coded, NDArray[np.int64]]:
-    """Phase 3: the rows of every subgroup and of the background, shuffled; and which subgroup each was drawn for (-1: none)."""
+    """Phase 3: the shuffled rows of all subgroups and the background, and for which each was drawn (-1: none)."""
     blocks: list[Coded] = []
     owner: list[int] = []
     sides = [side for pair in pairs for side in (pair.a, pair.b)]
@@ -379,7 +380,7 @@ def _subgroup(
         bias=pair.bias_a if side == "A" else pair.bias_b,
         similarity=pair.similarity,
         share=copula.probability(conditions),
-        aleatoric=float(aleatoric[rows].mean()) if rows.size else float("nan"),
+        aleatoric=float(aleatoric[rows].mean()) if rows.size else None,
         epistemic=float(deviation[rows].mean()) if rows.size else None,
         members=members,
         rows=rows,

@@ -245,7 +245,8 @@ class Curve:
     def keep(self, condition: Condition, numbers: NDArray[Any]) -> NDArray[Any]:
         """Values moved onto the condition's bounds where rounding put them a hair beyond."""
         if isinstance(condition, Between):
-            return np.clip(numbers, *self._bounds(condition))
+            low, high = self._bounds(condition)
+            return np.asarray(np.clip(numbers, low, high))
         allowed = np.unique(np.asarray(condition.values, dtype=float))
         middle = (allowed[1:] + allowed[:-1]) / 2
         return np.asarray(allowed[np.searchsorted(middle, numbers)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from isonomia.data.bands import Bands
 from isonomia.data.synthetic.conditions import Between, Condition, OneOf, read_conditions
 from isonomia.data.synthetic.copula import Copula
 from isonomia.data.synthetic.marginals import Levels, Marginal
-from isonomia.errors import SpecError
+from isonomia.errors import DataError, SpecError
 
 #: A number for every pair; a tuple (low, high) to draw one a pair; or a list with one a pair.
 Amount = float | tuple[float, float] | Sequence[Any]
@@ -54,7 +55,7 @@ class Pair:
 
 
 def choices(marginal: Marginal, bands: Bands | None = None) -> list[Condition]:
-    """The conditions on one column that may define a subgroup: a value, or for numbers a band (quartiles by default)."""
+    """The conditions on one column that may define a subgroup: a value, or a band of numbers (quartiles)."""
     numeric = marginal.kind in ("integer", "numeric")
     if isinstance(marginal, Levels) and not (numeric and (bands or len(marginal.values) > _MAX_LEVELS_AS_VALUES)):
         pairs = zip(marginal.values, marginal.shares, strict=True)
@@ -67,7 +68,7 @@ def choices(marginal: Marginal, bands: Bands | None = None) -> list[Condition]:
         coded = marginal.draw(ndtri(np.array([0.25, 0.5, 0.75])))
         inner = np.unique(marginal.values_of(coded).astype(float))
     edges = [-np.inf, *inner.tolist(), np.inf]
-    found = [Between(marginal.name, low, high) for low, high in zip(edges, edges[1:], strict=False)]
+    found = [Between(marginal.name, low, high) for low, high in pairwise(edges)]
     return [condition for condition in found if _possible(marginal, condition)]
 
 
@@ -76,8 +77,8 @@ def define_pairs(
     protected: Mapping[str, Bands | None],
     *,
     n_pairs: int,
-    intersectionality: Amount,
-    granularity: Amount,
+    intersectionality: Amount | None,
+    granularity: Amount | None,
     similarity: Amount,
     bias: Amount,
     rng: np.random.Generator,
@@ -92,6 +93,8 @@ def define_pairs(
     second = [name for name in copula.columns if name not in protected and menu[name]]
     if not first:
         raise SpecError("Subgroup pairs need a protected attribute with at least two common values; there is none.")
+    intersectionality = (1, min(2, len(first))) if intersectionality is None else intersectionality
+    granularity = (0, min(2, len(second))) if granularity is None else granularity
     across = amounts(intersectionality, n_pairs, rng, "intersectionality", low=1, high=len(first), whole=True)
     deep = amounts(granularity, n_pairs, rng, "granularity", low=0, high=len(second), whole=True)
     alike = amounts(similarity, n_pairs, rng, "similarity", low=0.0, high=1.0)
@@ -146,8 +149,6 @@ def _common(copula: Copula, conditions: tuple[Condition, ...]) -> bool:
 
 
 def _possible(marginal: Marginal, condition: Condition) -> bool:
-    from isonomia.errors import DataError
-
     try:
         marginal.regions(condition)
     except DataError:

@@ -46,7 +46,8 @@ def codes_of(column: nw.Series[Any], marginal: Marginal) -> tuple[NDArray[Any], 
         return codes, ~missing & (known[codes] != numbers)
     table = {_key(value): code for code, value in enumerate(marginal.values)}
     values = column.to_list()
-    codes = np.fromiter((table.get(_key(value), -1) for value in values), dtype=np.int32, count=len(values))
+    known_levels = {value: table.get(_key(value), -1) for value in dict.fromkeys(values)}
+    codes = np.fromiter(map(known_levels.__getitem__, values), dtype=np.int32, count=len(values))
     return codes, codes < 0
 
 
@@ -61,6 +62,8 @@ def order_levels(
         if name not in {marginal.name for marginal in marginals}:
             raise SpecError(f"`orders` names {name!r}, no column.{close_to(name, [m.name for m in marginals])}")
     for j, marginal in enumerate(marginals):
+        if marginal.name in orders and marginal.kind not in ("category", "boolean"):
+            raise SpecError(f"`orders` is for categories; '{marginal.name}' holds numbers, which have an order.")
         if isinstance(marginal, Levels) and marginal.name in orders:
             wanted = [marginal._code_of(value) for value in orders[marginal.name]]
             rest = [code for code in range(len(marginal.values)) if code not in set(wanted)]
@@ -116,9 +119,15 @@ def _read_numbers(column: nw.Series[Any], name: str, kind: Kind) -> tuple[Margin
 
 
 def _read_levels(column: nw.Series[Any], name: str, kind: Kind) -> tuple[Marginal, NDArray[Any]]:
-    seen: dict[Any, int] = {}
     values = column.to_list()
-    raw = np.fromiter((seen.setdefault(_key(v), len(seen)) for v in values), dtype=np.int32, count=len(values))
+    try:
+        raw_levels = dict.fromkeys(values, 0)
+    except TypeError:
+        raise DataError(f"'{name}' holds lists or other compound values. Leave it out with `columns=`.") from None
+    seen: dict[Any, int] = {}
+    for value in raw_levels:
+        raw_levels[value] = seen.setdefault(_key(value), len(seen))
+    raw = np.fromiter(map(raw_levels.__getitem__, values), dtype=np.int32, count=len(values))
     if set(seen) == {None}:
         raise DataError(f"'{name}' holds no value at all; every row is missing. Leave it out with `columns=`.")
     if len(seen) > MAX_LEVELS:

@@ -41,7 +41,11 @@ class Categories:
     @property
     def kind(self) -> Kind:
         """The kind of column it makes."""
-        return "boolean" if all(isinstance(value, bool) for value in self.shares) else "category"
+        if all(isinstance(value, bool) for value in self.shares):
+            return "boolean"
+        if all(isinstance(value, int | float) and not isinstance(value, bool) for value in self.shares):
+            return "integer" if all(isinstance(value, int) for value in self.shares) else "numeric"
+        return "category"
 
     def quantile(self, u: Floats) -> NDArray[Any]:
         """The value at each rank."""
@@ -49,7 +53,8 @@ class Categories:
         table[:] = list(self.shares)
         upper = np.cumsum(list(self.shares.values()))[:-1]
         values: NDArray[Any] = table[np.searchsorted(upper, u, side="left")]
-        return values.astype(bool) if self.kind == "boolean" else values
+        dtypes: dict[str, Any] = {"boolean": bool, "integer": np.int64, "numeric": float}
+        return values.astype(dtypes[self.kind]) if self.kind in dtypes else values
 
 
 @dataclass(frozen=True)
@@ -250,8 +255,9 @@ class Schema:
         smallest = float(np.linalg.eigvalsh(matrix).min())
         if smallest < -1e-8:
             raise SpecError(
-                "The correlations contradict one another: the matrix is not positive semi-definite (smallest eigenvalue "
-                f"{smallest:.3g}). Make the strongest ones weaker, or drop one of a contradicting three."
+                "The correlations contradict one another: the matrix is not positive semi-definite "
+                f"(smallest eigenvalue {smallest:.3g}). Make the strongest ones weaker, or drop one "
+                "of a contradicting three."
             )
         return matrix
 

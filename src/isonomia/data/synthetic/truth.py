@@ -34,7 +34,8 @@ class Subgroup:
     share : float
         The share of the population that satisfies the conditions, under the copula.
     aleatoric, epistemic : float
-        The standard deviation of noise in the score of its rows, and the mean standard deviation over the ensemble.
+        The mean standard deviation of noise in the score of its rows, and of the score over the ensemble; None where it
+        has no rows.
     members : array
         Positions of the rows drawn for this subgroup.
     rows : array
@@ -48,7 +49,7 @@ class Subgroup:
     bias: float
     similarity: float
     share: float
-    aleatoric: float
+    aleatoric: float | None
     epistemic: float | None
     members: Rows
     rows: Rows
@@ -92,7 +93,7 @@ class Subgroup:
                 bias=float(given["bias"]),
                 similarity=float(given["similarity"]),
                 share=float(given["share"]),
-                aleatoric=float(given["aleatoric"]),
+                aleatoric=None if given["aleatoric"] is None else float(given["aleatoric"]),
                 epistemic=None if given["epistemic"] is None else float(given["epistemic"]),
                 members=np.asarray(given["members"], dtype=np.int64),
                 rows=np.asarray(given["rows"], dtype=np.int64),
