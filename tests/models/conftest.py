@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,20 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from threadpoolctl import threadpool_limits
 
 FRAMES: dict[str, Callable[[pd.DataFrame], Any]] = {
     "pandas": lambda frame: frame,
     "polars": lambda frame: pl.DataFrame({name: frame[name].tolist() for name in frame}),
     "pyarrow": lambda frame: pa.table({name: frame[name].tolist() for name in frame}),
 }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Tiny models in many test processes: threads would only wait for one another."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture(scope="session")

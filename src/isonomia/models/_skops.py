@@ -13,6 +13,8 @@ from isonomia.models.allowed import PAIRS
 
 #: What unpacked content may at most weigh, as a multiple of the size cap of the file itself.
 _UNPACKED = 4
+#: In older protocols a node names what it builds in other places than those that are looked at here.
+_PROTOCOL = 2
 
 
 def load_skops(content: bytes, *, name: str, max_bytes: int) -> Any:
@@ -59,6 +61,12 @@ def inspect_skops(content: bytes, *, name: str, max_bytes: int) -> set[tuple[str
             schema = json.loads(archive.read("schema.json"))
     except (zipfile.BadZipFile, KeyError, ValueError, RecursionError, NotImplementedError, RuntimeError) as error:
         raise ModelError(f"'{name}' is no readable skops file: {type(error).__name__}: {error}.") from error
+    protocol = schema.get("protocol") if isinstance(schema, dict) else None
+    if schema and (type(protocol) is not int or protocol < _PROTOCOL):
+        raise ModelError(
+            f"'{name}' follows protocol {protocol!r} of skops; files of protocol {_PROTOCOL} or later are read. "
+            "Save it again with a current skops."
+        )
     return _walk(schema, sizes, name=name, max_bytes=max_bytes)
 
 

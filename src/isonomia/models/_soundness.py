@@ -19,14 +19,23 @@ from isonomia.errors import ModelError
 
 def check_soundness(estimator: Any, *, name: str) -> None:
     """Raise `ModelError` when a tree, a predictor or a support vector machine inside is not in order."""
-    for part in _parts(estimator):
+    try:
+        _check_parts(estimator, name=name)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"'{name}' is damaged: {type(error).__name__}: {error}. It is not loaded.") from error
+
+
+def _check_parts(estimator: Any, *, name: str) -> None:
+    for part in reversed(list(_parts(estimator))):  # what is inside comes first
         kind = type(part).__name__
         if hasattr(part, "tree_"):
             _check_tree(part, name=name)
         elif hasattr(part, "_predictors"):
             _check_histogram_boosting(part, name=name)
-        elif kind.startswith(("GradientBoosting", "RandomForest", "ExtraTrees")) and hasattr(part, "estimators_"):
-            _check_ensemble(part, name=name)
+        elif kind.startswith(("RandomForest", "ExtraTrees")) and hasattr(part, "estimators_"):
+            _check_members(part, name=name)
+        elif kind.startswith("GradientBoosting") and hasattr(part, "estimators_"):
+            _check_gradient_boosting(part, name=name)
         elif kind in ("SVC", "NuSVC", "SVR", "NuSVR") and hasattr(part, "support_vectors_"):
             _check_support_vectors(part, name=name)
 
@@ -65,6 +74,7 @@ def _check_links(left: NDArray[Any], right: NDArray[Any], inner: NDArray[Any], n
 
 def _check_tree(part: Any, *, name: str) -> None:
     tree = part.tree_
+    _require(type(tree).__name__ == "Tree" and type(tree).__module__ == "sklearn.tree._tree", name, "a tree is none")
     n_features = getattr(part, "n_features_in_", None)
     _require(
         isinstance(n_features, int | np.integer) and tree.n_features == n_features, name, "a tree reads other columns"
@@ -78,42 +88,68 @@ def _check_tree(part: Any, *, name: str) -> None:
     )
 
 
-def _check_ensemble(part: Any, *, name: str) -> None:
+def _check_members(part: Any, *, name: str) -> NDArray[Any]:
     members = np.asarray(part.estimators_, dtype=object)
-    _require(
-        members.size > 0 and all(hasattr(member, "tree_") for member in members.flat), name, "its trees are missing"
-    )
+    whole = members.size > 0 and all(hasattr(member, "tree_") for member in members.flat)
+    _require(whole, name, "its trees are missing")
     same = all(getattr(member, "n_features_in_", None) == part.n_features_in_ for member in members.flat)
     _require(same, name, "its trees read different numbers of columns")
-    if hasattr(part, "n_trees_per_iteration_"):
-        width = members.shape[1] if members.ndim == 2 else -1
-        _require(width == part.n_trees_per_iteration_, name, "it has another number of trees than it says")
-        classes = getattr(part, "classes_", None)
-        outputs = 1 if classes is None or len(classes) == 2 else len(classes)
-        _require(width == outputs, name, "it has another number of trees than classes")
-        first = getattr(getattr(part, "init_", None), "classes_", None)
-        same = classes is None or first is None or len(first) == len(classes)
-        _require(same, name, "its first guess has other classes")
+    return members
+
+
+def _check_gradient_boosting(part: Any, *, name: str) -> None:
+    members = _check_members(part, name=name)
+    width = members.shape[1] if members.ndim == 2 else -1
+    _require(width == _n_outputs(part), name, "it has another number of trees than classes")
+    _require(width == part.n_trees_per_iteration_, name, "it has another number of trees than it says")
+    # each stage adds to an array that the first guess makes: ask for it about one row, and look at its shape
+    _require(
+        isinstance(part.init_, str) or "Dummy" in type(part.init_).__name__, name, "its first guess is no constant"
+    )
+    try:
+        first = part._raw_predict_init(np.zeros((1, part.n_features_in_), dtype=np.float32))
+    except Exception as error:
+        raise ModelError(f"'{name}' is damaged: its first guess fails with {type(error).__name__}: {error}") from error
+    _require(np.shape(first) == (1, width), name, "its first guess has another shape than its trees")
+
+
+def _n_outputs(part: Any) -> int:
+    classes = getattr(part, "classes_", None)
+    return 1 if classes is None or len(classes) == 2 else len(classes)
 
 
 def _check_histogram_boosting(part: Any, *, name: str) -> None:
     width = part.n_trees_per_iteration_
-    classes = getattr(part, "classes_", None)
-    outputs = 1 if classes is None or len(classes) == 2 else len(classes)
-    _require(width == outputs, name, "it has another number of trees than classes")
+    _require(width == _n_outputs(part), name, "it has another number of trees than classes")
+    _require(not getattr(part, "_in_fit", False), name, "it says that it is still being fitted")
     bins = part._bin_mapper
-    categorical = np.zeros(part.n_features_in_, dtype=bool)
-    if bins is not None:
-        given = np.asarray(bins.is_categorical_, dtype=bool)
-        _require(given.size == categorical.size, name, "its bins belong to other columns")
-        categorical = given
+    categorical = np.asarray(bins.is_categorical_, dtype=bool)
+    _require(categorical.size == part.n_features_in_, name, "its bins belong to other columns")
+    for column in np.flatnonzero(categorical):
+        known = np.asarray(bins.bin_thresholds_[column], dtype=float)
+        _require(((known >= 0) & (known < 256)).all(), name, "its categories are no codes")
+    if part._preprocessor is not None:
+        _check_preprocessor(part._preprocessor, part.n_features_in_, name=name)
     for stage in part._predictors:
         _require(len(stage) == width, name, "it has another number of trees than it says")
         for predictor in stage:
             _check_predictor(predictor, categorical, name=name)
 
 
+def _check_preprocessor(preprocessor: Any, n_features: int, *, name: str) -> None:
+    """Histogram boosting recodes its categories first; the trees then read as many columns as went in."""
+    total = 0
+    for _, transformer, chosen in preprocessor.transformers_:
+        if isinstance(transformer, str) and transformer == "drop":
+            continue
+        known = type(transformer).__name__ in ("OrdinalEncoder", "FunctionTransformer")
+        _require(known, name, "its columns are recoded in an unknown way")
+        total += int(np.asarray(chosen, dtype=bool).sum())
+    _require(total == n_features, name, "its columns are not all recoded")
+
+
 def _check_predictor(predictor: Any, categorical: NDArray[np.bool_], *, name: str) -> None:
+    _require(type(predictor).__name__ == "TreePredictor", name, "a tree is none")
     nodes = predictor.nodes
     _require(nodes.ndim == 1 and nodes.size > 0, name, "a tree has no nodes")
     inner = nodes["is_leaf"] == 0

@@ -5,9 +5,9 @@ A type is listed only when (1) building it and setting its state runs no code ch
 predictors, support vectors) are listed because `_soundness` checks those indices after loading. Nothing is ever
 trusted because a file asks for it. To add an entry: read its `__setstate__`, `__new__` and `predict`, write the reason.
 
-Left out on purpose: `KDTree` and `BallTree` (compiled state that is not checked), `functools.partial`, bound methods,
-operators and user functions (they run what the file names), scorers and searches over parameters (not needed to
-predict: save `search.best_estimator_` instead).
+Left out on purpose: `KDTree` and `BallTree` (compiled state that is not checked), bound methods, operators and user
+functions (they run what the file names), scorers and searches over parameters (not needed to predict: save
+`search.best_estimator_` instead).
 """
 
 from __future__ import annotations
@@ -60,6 +60,14 @@ def _plain() -> Iterator[Allowed]:
         "log log1p log2 log10 exp expm1",
     )
     yield from _group("FunctionNode", "elementwise NumPy functions of a FunctionTransformer", "numpy", "sqrt square")
+    yield Allowed(
+        "FunctionNode",
+        "sklearn.utils.validation.check_array",
+        "checks and converts an array (the columns of histogram boosting that are no categories)",
+    )
+    yield Allowed(
+        "PartialNode", "functools.partial", "calls one function with fixed arguments; the function must be listed here"
+    )
     yield from _group(
         "FunctionNode",
         "the score of a fitted feature selection, not called to predict",
@@ -196,7 +204,7 @@ def _transformers() -> Iterator[Allowed]:
     yield from _group("ObjectNode", "categories and means in arrays", f"{base}._target_encoder", "TargetEncoder")
     yield from _group("ObjectNode", "classes in arrays", f"{base}._label", "LabelEncoder LabelBinarizer")
     yield from _group("ObjectNode", arrays, f"{base}._discretization", "KBinsDiscretizer")
-    yield from _group("ObjectNode", arrays, f"{base}._polynomial", "PolynomialFeatures SplineTransformer")
+    yield from _group("ObjectNode", arrays, f"{base}._polynomial", "PolynomialFeatures")
     yield from _group(
         "ObjectNode",
         "calls one function, which must be listed here itself",

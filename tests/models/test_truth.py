@@ -1,0 +1,153 @@
+"""Predictions and true outcomes that a dataset carries in its columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from isonomia import DataError, Dataset
+from isonomia.data import to_frame
+from isonomia.models import Surface, surface_of, truth_codes
+
+BACKENDS = ["pandas", "polars", "pyarrow"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("positive", ["no", "yes"])
+def test_decisions(backend, positive):
+    frame = to_frame({"y": ["no", "yes", "yes", None], "p": ["yes", "yes", "no", "no"]}, backend)
+    data = Dataset(frame, target="y", positive=positive, prediction="p")
+    surface = Surface.from_dataset(data)
+    assert (surface.task, surface.kinds, surface.classes[1]) == ("binary", ("label",), positive)
+    truth = truth_codes(data, surface)
+    assert truth.known.tolist() == [True, True, True, False]
+    said = [surface.classes[code] for code in surface.label]
+    true = [surface.classes[code] for code in truth.values[truth.known]]
+    assert (said, true) == (["yes", "yes", "no", "no"], ["no", "yes", "yes"])
+    assert truth.values[3] == 2  # no class
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_probabilities_and_scores(backend):
+    y = ["no", "yes", "no"]
+    chance = Dataset(to_frame({"y": y, "s": [0.1, 0.5, 0.9]}, backend), target="y", positive="yes", score="s")
+    surface = surface_of(chance)
+    assert (surface.kinds, surface.label.tolist()) == (("label", "probability"), [0, 1, 1])
+    assert surface_of(chance, threshold=0.6).label.tolist() == [0, 0, 1]
+    points = Dataset(to_frame({"y": y, "s": [300.0, 650.0, 800.0]}, backend), target="y", positive="yes", score="s")
+    assert surface_of(points).kinds == ("score",)
+    assert surface_of(points, threshold=640).label.tolist() == [0, 1, 1]
+    with pytest.raises(DataError, match=r"must lie in \[0, 1\]"):
+        surface_of(points, kind="probability")
+
+
+def test_decisions_beside_scores():
+    frame = {"y": [0, 1, 0], "s": [0.1, 0.5, 0.9], "p": [1, 0, 0]}
+    surface = surface_of(Dataset(frame, target="y", prediction="p", score="s"))
+    assert surface.kinds == ("label", "probability")
+    assert surface.label.tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_two_columns_of_probabilities(backend):
+    frame = to_frame({"y": ["a", "b", "a"], "pa": [0.9, 0.2, 0.6], "pb": [0.1, 0.8, 0.4]}, backend)
+    for score in (["pa", "pb"], {"b": "pb", "a": "pa"}):
+        surface = surface_of(Dataset(frame, target="y", positive="a", score=score))
+        assert surface.classes == ("b", "a")
+        assert surface.probability.tolist() == [0.9, 0.2, 0.6]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_several_classes(backend):
+    table = np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8], [0.3, 0.4, 0.3]])
+    frame = to_frame({"y": ["a", "b", "c"], "c": table[:, 2], "a": table[:, 0], "b": table[:, 1]}, backend)
+    for score in ({"c": "c", "a": "a", "b": "b"}, ["a", "b", "c"]):
+        surface = surface_of(Dataset(frame, target="y", score=score))
+        assert surface.classes == ("a", "b", "c")
+        np.testing.assert_array_equal(surface.probability, table)
+        assert surface.label.tolist() == [0, 2, 1]
+
+
+def test_regression():
+    data = Dataset({"y": [1.5, np.nan, 3.25], "p": [1.0, 2.0, 3.0]}, target="y", prediction="p", task="regression")
+    surface = surface_of(data)
+    assert (surface.kinds, surface.continuous.tolist()) == (("continuous",), [1.0, 2.0, 3.0])
+    truth = truth_codes(data, surface)
+    assert truth.known.tolist() == [True, False, True]
+    assert truth.values[truth.known].tolist() == [1.5, 3.25]
+
+
+def test_one_class_in_the_data():
+    data = Dataset({"y": ["yes", "yes"], "p": ["yes", "no"]}, target="y", positive="yes", prediction="p")
+    assert surface_of(data).classes == ("no", "yes")
+    alone = Dataset({"y": ["yes", "yes"], "p": ["yes", "yes"]}, target="y", positive="yes", prediction="p")
+    assert surface_of(alone).classes == ("not yes", "yes")
+    ones = Dataset({"y": [1, 1], "p": [1, 1]}, target="y", prediction="p")
+    assert surface_of(ones).classes == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "roles", "message"),
+    [
+        ({"y": [0, 1, 0]}, {}, "carries no predictions"),
+        (
+            {"y": [0, 1, 0], "p": ["no", "yes", "no"]},
+            {"prediction": "p"},
+            r"holds 'no', 'yes', but the target 'y' holds 0, 1",
+        ),
+        ({"y": [0, 1, 0], "p": [0.2, 0.7, 0.4]}, {"prediction": "p"}, "look like scores"),
+        ({"y": [0, 1, 0], "p": [0, 1, 2]}, {"prediction": "p"}, "must hold two values; got 3: 0, 1, 2"),
+        ({"y": ["a", "b", "c"], "p": ["a", "b", "C"]}, {"prediction": "p"}, "holds 'C' where the target 'y' holds 'c'"),
+        ({"y": ["a", "b", "c"], "p": [0, 1, 2]}, {"prediction": "p"}, "with the values of the target"),
+        ({"y": [0, 1, 0], "p": [0, 1, None]}, {"prediction": "p"}, "1 of 3 predictions in 'p' are missing"),
+        ({"y": [0, 1, 0], "s": [0.1, None, 0.2]}, {"score": "s"}, "1 of 3 scores in 's' are missing or infinite"),
+        ({"y": [0, 1, 0], "s": [0.1, np.inf, 0.2]}, {"score": "s"}, "missing or infinite"),
+        ({"y": [0, 1, 0], "s": ["a", "b", "c"]}, {"score": "s"}, "must be numbers; got values such as 'a'"),
+        ({"y": ["a", "b", "c"], "s": [0.1, 0.2, 0.3]}, {"score": "s"}, r"3 classes .* but 1 score column "),
+        (
+            {"y": ["a", "b"], "s": [0.5, 0.5], "t": [0.5, 0.9]},
+            {"score": ["s", "t"], "positive": "a"},
+            "must sum to 1; 1 rows do not .row 1 sums to 1.4",
+        ),
+        (
+            {"y": ["a", "b"], "s": [0.5, 0.5], "t": [0.5, 0.5]},
+            {"score": {"x": "s", "z": "t"}, "positive": "a"},
+            "named for the classes 'x', 'z'",
+        ),
+        ({"y": [0.5, 1.7, 2.1], "p": ["a", "b", "c"]}, {"prediction": "p"}, "must be numbers"),
+    ],
+)
+def test_what_does_not_go_together(columns, roles, message):
+    data = Dataset(columns, target="y", **roles)
+    with pytest.raises(DataError, match=message):
+        surface_of(data)
+
+
+def test_another_length():
+    data = Dataset({"y": [0, 1, 0]}, target="y")
+    with pytest.raises(DataError, match="There are 2 predictions for 3 rows"):
+        truth_codes(data, Surface.of_labels([0, 1], classes=(0, 1)))
+    with pytest.raises(DataError, match="not among the classes"):
+        truth_codes(data, Surface.of_labels(["a", "b", "a"], classes=("a", "b")))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=6, max_size=40),
+    order=st.randoms(use_true_random=False),
+)
+def test_permuting_rows_permutes_codes(rows: list[Any], order: Any):
+    rows = [*rows, ("a", "a"), ("b", "b"), ("c", "c")]
+    places = list(range(len(rows)))
+    order.shuffle(places)
+    both = []
+    for index in (range(len(rows)), places):
+        data = Dataset({"y": [rows[i][0] for i in index], "p": [rows[i][1] for i in index]}, target="y", prediction="p")
+        surface = surface_of(data)
+        both.append((surface.label, truth_codes(data, surface).values))
+    np.testing.assert_array_equal(both[0][0][places], both[1][0])
+    np.testing.assert_array_equal(both[0][1][places], both[1][1])
