@@ -226,6 +226,34 @@ def test_wrong_input_is_an_error() -> None:
         evaluate("accuracy", np.array([0, 1, 1]), YES, n_boot=-1)
 
 
+def test_a_model_without_a_miss_on_few_rows_is_not_certain() -> None:
+    y = np.array([0, 1, 0, 1], dtype=np.uint8)
+    surface = Surface.of_labels(y, classes=(0, 1))
+    for name in ("balanced_accuracy", "f1", "macro_f1", "matthews_corrcoef", "cohens_kappa"):
+        estimate = evaluate(name, y, surface)
+        assert (estimate.value, estimate.high, estimate.method) == (1.0, 1.0, "wilson")
+        assert estimate.low < 0.5
+
+
+def test_numbers_far_from_zero_keep_their_interval() -> None:
+    y, surface = sample("regression", np.random.default_rng(14), 200)
+    near = evaluate_all(y, surface, ["mean_label", "mean_prediction", "rmse", "r2"])
+    moved = evaluate_all(y + 1e9, Surface.of_numbers(surface.continuous + 1e9), list(near))
+    for name, estimate in near.items():
+        shift = 1e9 if name.startswith("mean") else 0.0
+        assert moved[name].high - shift == pytest.approx(estimate.high, abs=1e-5), name
+        assert moved[name].low - shift == pytest.approx(estimate.low, abs=1e-5), name
+
+
+def test_a_mean_over_classes_says_which_it_leaves_out() -> None:
+    surface = Surface.of_labels(["a", "a", "b", "a"], classes=("a", "b", "c"))
+    precision = evaluate("macro_precision", np.array([0, 0, 1, 2]), surface)
+    assert precision.value == pytest.approx((2 / 3 + 1) / 2)
+    assert precision.note == "1 of 3 classes were never predicted and are left out"
+    recall = evaluate("macro_recall", np.array([0, 0, 0, 0]), surface, n_boot=0)
+    assert recall.note.startswith("1 of 3 classes do not occur in the labels and are left out; no interval")
+
+
 def test_confusion_is_weighted() -> None:
     table = confusion(np.array([0, 1, 1]), np.array([1, 1, 0]), 2, np.array([0.5, 2.0, 1.0]))
     assert table.tolist() == [[0.0, 0.5], [1.0, 2.0]]

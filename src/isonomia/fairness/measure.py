@@ -297,6 +297,7 @@ def _from_rows(sample: Sample, use: Use) -> Measured:
     value, error, size = (np.full(n_sets, np.nan) for _ in range(3))
     reasons: list[str | None] = [None] * n_sets
     drawn = None if metric.draws is None or not sample.n_boot else np.full((n_sets, sample.n_boot), np.nan)
+    rng = np.random.default_rng(sample.seed)  # one for all sets: equal noise would hide the spread of a difference
     for index in range(n_sets):
         rows = sample.rows_of(index)
         part = outcome.take(rows)
@@ -308,13 +309,13 @@ def _from_rows(sample: Sample, use: Use) -> Measured:
             value[index], spread = metric.from_rows(part.truth, part.surface, weights)
             error[index] = np.nan if spread is None else spread
             if drawn is not None and metric.draws is not None:
-                rng = np.random.default_rng(sample.seed)
                 drawn[index] = metric.draws(part.truth, part.surface, weights, sample.n_boot, rng)
         except NotApplicable as reason:
             reasons[index] = reason.reason
     if drawn is not None:
         low, high = _interval(drawn, value, sample.level)
-        return Measured(use, value, low, high, size, drawn, None, False, "bootstrap", tuple(reasons))
+        low, high = np.minimum(low, value), np.maximum(high, value)  # the value itself may be biased
+        return Measured(use, value, low, high, size, drawn, None, False, metric.interval, tuple(reasons))
     z = normal_quantile(sample.level)
     low, high = np.maximum(value - z * error, metric.range[0]), np.minimum(value + z * error, metric.range[1])
     return Measured(use, value, low, high, size, None, error, False, metric.interval or "normal", tuple(reasons))

@@ -110,6 +110,17 @@ def macro_recall(C: NDArray[Any]) -> Floats:
     return _mean_of_defined(_recalls(C))
 
 
+def _never_predicted(C: NDArray[Any]) -> str | None:
+    """Says which share of the classes a mean precision leaves out."""
+    left = int(((C.sum(axis=-2) <= 0) & (C.sum(axis=-1) > 0)).sum())
+    return f"{left} of {C.shape[-1]} classes were never predicted and are left out" if left else None
+
+
+def _never_seen(C: NDArray[Any]) -> str | None:
+    left = int(((C.sum(axis=-1) <= 0) & (C.sum(axis=-2) > 0)).sum())
+    return f"{left} of {C.shape[-1]} classes do not occur in the labels and are left out" if left else None
+
+
 def matthews(C: NDArray[Any]) -> Floats:
     """The correlation of labels and predictions, for any number of classes (Gorodkin's R_K).
 
@@ -120,8 +131,7 @@ def matthews(C: NDArray[Any]) -> Floats:
     total, hits = true.sum(axis=-1), _hits(C).sum(axis=-1)
     covariance = hits * total - (true * predicted).sum(axis=-1)
     spread_true, spread_predicted = _spread(true), _spread(predicted)
-    both = np.sqrt(spread_true) * np.sqrt(spread_predicted)
-    return np.clip(ratio(covariance, both), -1.0, 1.0)
+    return np.clip(ratio(covariance, np.sqrt(spread_true * spread_predicted)), -1.0, 1.0)
 
 
 def _spread(margin: Floats) -> Floats:
@@ -180,11 +190,12 @@ def _table(
     low: float = 0.0,
     both_classes: bool = False,
     references: tuple[str, ...] = (),
+    caution: Callable[[NDArray[Any]], str | None] | None = None,
 ) -> None:
     METRICS.add(
         Metric(
             id, purpose, title, tasks, ("label",), "counts", True, (low, 1.0), undefined, "num4" if low < 0 else "pct",
-            both_classes=both_classes, references=references, from_counts=compute,
+            both_classes=both_classes, references=references, from_counts=compute, caution=caution,
         )
     )  # fmt: skip
 
@@ -211,9 +222,9 @@ _table("macro_f1", msg("F1, mean over classes"), "mean of F1 over classes", macr
 _table("weighted_f1", msg("F1, weighted by class size"), "mean of F1 over classes, weighted by their size",
        weighted_f1, NO_ROWS)
 _table("macro_precision", msg("Precision, mean over classes"), "mean precision over the classes that were predicted",
-       macro_precision, NO_ROWS)
+       macro_precision, NO_ROWS, caution=_never_predicted)
 _table("macro_recall", msg("Recall, mean over classes"), "mean recall over the classes that occur",
-       macro_recall, NO_ROWS)
+       macro_recall, NO_ROWS, caution=_never_seen)
 _rate("selection_rate", msg("Selection rate"), "share of rows predicted positive",
       _selected, NO_ROWS, None, needs_labels=False)
 _rate("base_rate", msg("Base rate"), "share of rows whose label is positive", _base, NO_ROWS, None)

@@ -19,6 +19,9 @@ from isonomia.models import Surface
 
 #: Replicates of a confusion table are drawn in blocks of at most this many cells.
 BLOCK_CELLS = 1 << 22
+#: Values closer than this are equal but for rounding.
+SAME = 1e-12
+NO_BOOTSTRAP = "it needs a bootstrap, and `n_boot` is 0"
 
 
 def confusion(
@@ -145,18 +148,29 @@ class _Rows:
             "ranks": self._from_rows,
         }
         try:
-            found = families[metric.family](metric)
+            return families[metric.family](metric)
         except NotApplicable as absence:
             return Estimate.missing(f"not applicable because {absence.reason}", n=n)
-        return found
 
-    def _make(self, metric: Metric, value: float, low: Any, high: Any, n: int, method: str) -> Estimate:
+    def _make(
+        self,
+        metric: Metric,
+        value: float,
+        ends: tuple[Any, Any] | str,
+        n: int,
+        method: str = "",
+        note: str | None = None,
+    ) -> Estimate:
+        """The estimate with the ends of its interval, or with the reason why there is none."""
         if np.isnan(value):
             raise NotApplicable(metric.undefined.text())
-        if low is None or np.isnan(low) or np.isnan(high):
-            return Estimate(value, n=n, level=self.level, note="no interval: too few rows, or none is known for it")
-        least, most = metric.range
-        return Estimate(value, max(float(low), least), min(float(high), most), n, method, level=self.level)
+        if not isinstance(ends, str) and (np.isnan(ends[0]) or np.isnan(ends[1])):
+            ends = "it is undefined in most resamples"
+        if isinstance(ends, str):
+            told = f"no interval: {ends}"
+            return Estimate(value, n=n, level=self.level, note=told if note is None else f"{note}; {told}")
+        low, high = max(float(ends[0]), metric.range[0]), min(float(ends[1]), metric.range[1])
+        return Estimate(value, low, high, n, method, note, self.level)
 
     def _from_rate(self, metric: Metric) -> Estimate:
         assert metric.rate is not None
@@ -174,16 +188,28 @@ class _Rows:
 
     def _wilson(self, metric: Metric, value: float, w: float, w2: float, rows: int) -> Estimate:
         effective = w * w / w2
-        low, high = wilson(value * effective, effective, self.level)
-        return self._make(metric, value, float(low), float(high), rows, "wilson")
+        return self._make(metric, value, wilson(value * effective, effective, self.level), rows, "wilson")
 
     def _from_counts(self, metric: Metric) -> Estimate:
         assert metric.from_counts is not None
-        value = float(metric.from_counts(self.table.w))
+        value, n = float(metric.from_counts(self.table.w)), int(self.table.n.sum())
+        note = None if metric.caution is None else metric.caution(self.table.w)
         if np.isnan(value) or self.n_boot == 0:
-            return self._make(metric, value, None, None, int(self.table.n.sum()), "")
-        low, high = percentile(self._draws(metric.from_counts), self.level)
-        return self._make(metric, value, float(low), float(high), int(self.table.n.sum()), "bootstrap")
+            return self._make(metric, value, NO_BOOTSTRAP, n, note=note)
+        low, high = (float(end) for end in percentile(self._draws(metric.from_counts), self.level))
+        if high - low < SAME:
+            return self._without_spread(metric, value, n, note)
+        return self._make(metric, value, (low, high), n, "bootstrap", note)
+
+    def _without_spread(self, metric: Metric, value: float, n: int, note: str | None) -> Estimate:
+        """Where all resamples agree: at an end of the range the interval of a proportion that never (always) failed."""
+        least, most = metric.range
+        if value - least > SAME and most - value > SAME:
+            return self._make(metric, value, "all resamples give the same value", n, note=note)
+        size = self._smaller_class()
+        low, high = wilson(np.rint((value - least) / (most - least)) * size, size, self.level)
+        ends = (least + low * (most - least), least + high * (most - least))
+        return self._make(metric, value, ends, n, "wilson", note)
 
     def _draws(self, compute: Callable[[NDArray[Any]], Floats]) -> Floats:
         """Values on replicated tables; the generator starts anew, so that all metrics see the same replicates."""
@@ -196,32 +222,34 @@ class _Rows:
         assert metric.quantities is not None
         assert metric.from_sums is not None
         found = metric.quantities(self.truth, self.surface)
-        if self.weights is not None:
-            found = np.concatenate([self.weights[:, None], found * self.weights[:, None]], axis=1)
-        else:
-            found = np.concatenate([np.ones((found.shape[0], 1)), found], axis=1)
-        sums = found.sum(axis=0)
-        value = float(metric.from_sums(sums[0], sums[1:]))
         n = found.shape[0]
+        w = np.ones(n) if self.weights is None else self.weights
+        value = float(metric.from_sums(w.sum(), w @ found))
         if np.isnan(value) or self.n_boot == 0 or n < 2:
-            return self._make(metric, value, None, None, n, "")
-        _, drawn = resample_sums(np.array([n]), sums[None, :], (found.T @ found)[None], self.n_boot, self.seed)
-        low, high = percentile(metric.from_sums(drawn[:, 0, 0], drawn[:, 0, 1:]), self.level)
-        return self._make(metric, value, float(low), float(high), n, "bootstrap")
+            return self._make(metric, value, "there is one row" if n < 2 else NO_BOOTSTRAP, n)
+        centre = found.mean(axis=0)  # moments about the mean: those about 0 lose all digits where it is far away
+        rows = np.concatenate([w[:, None], (found - centre) * w[:, None]], axis=1)
+        _, drawn = resample_sums(np.array([n]), rows.sum(axis=0)[None], (rows.T @ rows)[None], self.n_boot, self.seed)
+        W, S = drawn[:, 0, 0], drawn[:, 0, 1:]
+        return self._make(
+            metric, value, percentile(metric.from_sums(W, S + W[:, None] * centre), self.level), n, "bootstrap"
+        )
 
     def _from_rows(self, metric: Metric) -> Estimate:
         assert metric.from_rows is not None
         assert self.truth is not None
         value, error = metric.from_rows(self.truth, self.surface, self.weights)
         n = len(self.surface)
-        if metric.draws is not None and self.n_boot:
+        if metric.draws is not None:
+            if not self.n_boot:
+                return self._make(metric, value, NO_BOOTSTRAP, n)
             rng = np.random.default_rng(self.seed)
-            ends = percentile(metric.draws(self.truth, self.surface, self.weights, self.n_boot, rng), self.level)
-            return self._make(metric, value, min(float(ends[0]), value), max(float(ends[1]), value), n, metric.interval)
-        if metric.range != (0.0, 1.0) or not metric.interval or metric.draws is not None:
-            return self._make(metric, value, None, None, n, "")
-        low, high = logit_interval(value, error, self._smaller_class(), self.level)
-        return self._make(metric, value, low, high, n, metric.interval if error is not None else "wilson")
+            low, high = percentile(metric.draws(self.truth, self.surface, self.weights, self.n_boot, rng), self.level)
+            return self._make(metric, value, (min(low, value), max(high, value)), n, metric.interval)
+        if not metric.interval:
+            return self._make(metric, value, "none is known for it", n)
+        ends = logit_interval(value, error, self._smaller_class(), self.level)
+        return self._make(metric, value, ends, n, metric.interval if error is not None else "wilson")
 
     def _smaller_class(self) -> float:
         """The effective size of the smallest class."""

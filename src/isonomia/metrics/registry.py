@@ -68,6 +68,8 @@ class Metric:
         error: their quantiles are the interval (widened to hold the value, which may be biased).
     interval : str
         Family "ranks": how its interval is made, as an `Estimate` names it.
+    caution : callable, family "counts"
+        A confusion table (R, K) to what a reader of the value has to know about it, or None.
 
     `truth` is class codes over `surface.classes` (classification) or floats (regression), None without labels.
     """
@@ -94,6 +96,7 @@ class Metric:
     from_rows: Callable[[NDArray[Any], Surface, Floats | None], tuple[float, float | None]] | None = None
     draws: Callable[[NDArray[Any], Surface, Floats | None, int, np.random.Generator], Floats] | None = None
     interval: str = ""
+    caution: Callable[[NDArray[Any]], str | None] | None = None
 
     def __post_init__(self) -> None:
         needed = {
