@@ -1,0 +1,76 @@
+"""The balance sheet: which rows took part, which did not, and what is too thin to lean on."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from isonomia.audit.subject import Subject
+from isonomia.counting import tally
+from isonomia.evidence import Result, Table
+from isonomia.languages import msg
+
+
+def balance_sheet(subject: Subject) -> Result:
+    """Rows used, rows with missing protected values, groups too small, cells empty."""
+    lines = [
+        (msg("rows given"), len(subject.data)),
+        (msg("rows without a target, left out"), int((~subject.rows).sum())),
+        (msg("rows used"), len(subject.outcome)),
+    ]
+    if subject.weights is not None:
+        lines.append((msg("effective rows after weighting"), int(_effective(subject.weights))))
+    attributes = _attributes(subject)
+    tables = {
+        "rows": Table({"what": [what for what, _ in lines], "n": [n for _, n in lines]}, {"n": "int"},
+                      {"what": msg("what"), "n": msg("rows")}, msg("Rows"), subject.data.backend),
+    }  # fmt: skip
+    if len(attributes):
+        tables["attributes"] = attributes
+    if len(subject.attributes) > 1:
+        tables["cells"] = _cells(subject)
+    values = {"rows_given": len(subject.data), "rows_used": len(subject.outcome)}
+    return Result("balance_sheet", msg("Balance sheet"), tables, values)
+
+
+def _attributes(subject: Subject) -> Table:
+    columns: dict[str, list[object]] = {"attribute": [], "groups": [], "missing": [], "smallest": [], "small": []}
+    for column in subject.attributes:
+        counts = column.counts()
+        columns["attribute"].append(column.name)
+        columns["groups"].append(column.size)
+        columns["missing"].append(int(counts[column.missing]) if column.missing is not None else 0)
+        columns["smallest"].append(int(counts.min()))
+        columns["small"].append(int((counts < subject.min_per_group).sum()))
+    titles = {
+        "attribute": msg("protected attribute"),
+        "groups": msg("groups"),
+        "missing": msg("rows with a missing value"),
+        "smallest": msg("rows of the smallest group"),
+        "small": msg("groups below {least:int} rows", least=subject.min_per_group),
+    }
+    formats = dict.fromkeys(("groups", "missing", "smallest", "small"), "int")
+    return Table(columns, formats, titles, msg("Protected attributes"), subject.data.backend)  # type: ignore[arg-type]
+
+
+def _cells(subject: Subject) -> Table:
+    columns: dict[str, list[object]] = {"cells": [], "possible": [], "empty": [], "small": []}
+    for pair in combinations(subject.attributes, 2):
+        counts = tally(pair).n
+        columns["cells"].append(" x ".join(column.name for column in pair))
+        columns["possible"].append(counts.size)
+        columns["empty"].append(int((counts == 0).sum()))
+        columns["small"].append(int(((counts > 0) & (counts < subject.min_per_group)).sum()))
+    titles = {
+        "cells": msg("intersection"),
+        "possible": msg("possible groups"),
+        "empty": msg("without a row"),
+        "small": msg("groups below {least:int} rows", least=subject.min_per_group),
+    }
+    formats = dict.fromkeys(("possible", "empty", "small"), "int")
+    return Table(columns, formats, titles, msg("Intersections"), subject.data.backend)  # type: ignore[arg-type]
+
+
+def _effective(weights: np.ndarray) -> float:  # type: ignore[type-arg]
+    return float(weights.sum() ** 2 / (weights**2).sum())

@@ -1,0 +1,8 @@
+"""The checks, one file each; importing this room puts them into the registry, in the order a report shows them."""
+
+from isonomia.audit.checks import representation  # noqa: I001  the order of a report
+from isonomia.audit.checks import performance
+from isonomia.audit.checks import group_fairness
+from isonomia.audit.checks import calibration
+
+__all__ = ["calibration", "group_fairness", "performance", "representation"]

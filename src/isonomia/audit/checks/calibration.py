@@ -1,0 +1,78 @@
+"""Do probabilities mean what they say, for everyone?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from isonomia.audit.check import check
+from isonomia.audit.subject import Subject
+from isonomia.counting import Codes
+from isonomia.errors import NotApplicable
+from isonomia.evidence import Estimate, Finding, Picture, Result, normal_p, normal_quantile
+from isonomia.languages import msg
+from isonomia.metrics import Reliability, reliability
+
+#: A group whose predicted and observed rates differ by more than this on average is worth telling.
+GAP = 0.05
+
+
+@check(
+    "calibration",
+    title=msg("Calibration"),
+    question=msg("Do probabilities mean what they say, overall and for every group?"),
+    purpose="reliability, ECE and Brier score, overall and by group",
+)
+def calibration(subject: Subject) -> Result:
+    """Reliability overall and for each protected attribute."""
+    truth, surface = subject.truth, subject.outcome.surface
+    if surface.probability is None:
+        raise NotApplicable("there are no probabilities, only decisions or scores")
+    options: dict[str, Any] = {
+        "weights": subject.weights, "level": subject.level, "n_boot": subject.n_boot, "seed": subject.seed,
+    }  # fmt: skip
+    overall = reliability(truth, surface, **options)
+    tables, pictures, findings = dict(overall.tables), list(overall.pictures), []
+    for column in subject.attributes:
+        named = Codes(column.name, column.codes, tuple(f"{column.name}={text}" for text in column.texts))
+        part = reliability(truth, surface, groups=named, **options)
+        for name in ("by_group", "bins_by_group"):
+            tables[f"{name}_{column.name}"] = replace(part.tables[name], backend=subject.data.backend)
+        pictures += [
+            Picture(picture.kind, f"{picture.table}_{column.name}", picture.title, picture.options)
+            for picture in part.pictures
+            if picture.table == "bins_by_group"
+        ]
+        findings += _findings(part, column, subject)
+    return Result(
+        "calibration", overall.title, tables, overall.values, tuple(findings), tuple(pictures), overall.notes
+    )
+
+
+def _findings(part: Reliability, column: Codes, subject: Subject) -> list[Finding]:
+    found = []
+    for row, text in zip(part.tables["by_group"].rows(), column.texts, strict=True):
+        gap = row["gap"]
+        if gap is None or abs(gap) < GAP or row["n"] < subject.min_per_group:
+            continue
+        low, high = row["gap_low"], row["gap_high"]
+        error = (high - low) / (2 * normal_quantile(subject.level)) if low is not None else None
+        p_value = float(normal_p(gap / error)) if error else None
+        group = f"{column.name}={text}"
+        message = (
+            msg("Probabilities of {group} are too low by {gap:points} points: it fares better than predicted.",
+                group=group, gap=abs(gap))
+            if gap > 0
+            else msg("Probabilities of {group} are too high by {gap:points} points: it fares worse than predicted.",
+                     group=group, gap=abs(gap))
+        )  # fmt: skip
+        found.append(
+            Finding(
+                "calibration.group_gap", "warning" if p_value is not None else "notice", message,
+                Estimate(gap, low, high, n=row["n"], method="normal", level=subject.level),
+                who={column.name: text}, n=row["n"], magnitude=abs(gap) / GAP, threshold=GAP, p_value=p_value,
+                evidence=f"calibration/by_group_{column.name}",
+                advice=msg("Recalibrate by group, or add features that tell this group's outcomes apart."),
+            )
+        )  # fmt: skip
+    return found

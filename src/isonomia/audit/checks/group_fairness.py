@@ -1,0 +1,210 @@
+"""Are groups treated alike: rates of every group and intersection, and the gaps between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from isonomia.audit.check import check
+from isonomia.audit.subject import Subject
+from isonomia.evidence import Estimate, Finding, Picture, Result, Table
+from isonomia.fairness import GroupMetrics, measure_groups
+from isonomia.languages import Message, msg
+from isonomia.metrics import METRICS
+
+#: A gap of a rate this large is worth telling.
+RATE_GAP = 0.1
+#: The same for means of a regression, in standard deviations of the predictions, and for errors relative to the reference.
+MEAN_GAP, ERROR_GAP = 0.2, 0.25
+#: Twice the gap worth telling is critical.
+CRITICAL = 2.0
+
+_METRICS = {
+    "binary": ("selection_rate", "base_rate", "tpr", "fpr", "ppv", "npv", "accuracy"),
+    "multiclass": ("accuracy", "macro_f1", "selection_rate", "tpr"),
+    "regression": ("mean_prediction", "mean_label", "mean_error", "mae", "rmse"),
+}
+#: Described, but no decision of the model: not held against it.
+_NOT_HELD = ("base_rate", "mean_label", "npv")
+
+
+@check(
+    "group_fairness",
+    title=msg("Group fairness"),
+    question=msg("Are groups, and people who belong to several, treated alike?"),
+    purpose="rates or means of every group and intersection, their gaps, tests and intervals",
+    within="quick",
+)
+def group_fairness(subject: Subject) -> Result:
+    """Metrics of every group and intersection, compared with the reference."""
+    columns = subject.needs_attributes()
+    names = [
+        name
+        for name in _METRICS[subject.task]
+        if subject.outcome.truth is not None or not METRICS[name].needs_labels
+    ]
+    by = "all" if subject.options.get("group_fairness", {}).get("intersections", True) else "each"
+    result = measure_groups(subject.outcome, columns, metrics=names, by=by, **subject.grouping())
+    tables = _with_names(result)
+    return Result(
+        "group_fairness",
+        msg("Group fairness"),
+        tables,
+        {name: figure for name, figure in result.overall.items()},
+        _findings(result, subject),
+        _pictures(result, subject),
+        (*result.notes, msg("Differences are group minus reference: negative means the group has less of it.")),
+    )
+
+
+def _with_names(result: GroupMetrics) -> dict[str, Table]:
+    """The tables, with one column that names each group and one that tells small ones."""
+    assert result.groups is not None
+    table = result.tables["by_group"]
+    columns = {
+        "group": [group.name for group in result.groups.groups],
+        "by": [" x ".join(group.by) for group in result.groups.groups],
+        **table.columns,
+        "small": result.sizes < result.min_per_group,
+    }
+    titles = {**table.titles, "group": msg("group"), "by": msg("by"), "small": msg("small group")}
+    return {**result.tables, "by_group": replace(table, columns=columns, titles=titles)}
+
+
+def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
+    shown = [name for name in result.measured if name.split("[")[0] not in ("npv", "mean_label")][:6]
+    attributes = list(result.groups.names) if result.groups is not None else []
+    pictures = [
+        Picture(
+            "forest", "by_group", msg("Groups side by side, with intervals"),
+            {"labels": "group", "value": shown, "color": "by", "flag": "small", "where": {"by": attributes}},
+        )
+    ]  # fmt: skip
+    first = shown[0]
+    for place, x in enumerate(attributes):
+        for y in attributes[place + 1 :]:
+            pictures.append(
+                Picture(
+                    "heatmap", "by_group",
+                    msg("{metric} where two attributes meet", metric=result.measured[first].use.title),
+                    {"x": x, "y": y, "value": first, "flag": "small", "where": {"by": [f"{x} x {y}"]}},
+                )
+            )  # fmt: skip
+    if subject.task == "binary" and subject.outcome.truth is not None:
+        gaps = [name for name in ("selection_rate", "tpr", "fpr") if name in result.measured]
+        pictures.append(
+            Picture(
+                "forest", "comparisons", msg("Gaps to the reference, with intervals"),
+                {"labels": "group", "value": "difference", "facet": "metric", "where": {"metric": gaps}, "reference": 0.0},
+            )
+        )  # fmt: skip
+    return tuple(pictures)
+
+
+@dataclass(frozen=True)
+class _Gap:
+    """One comparison that is worth telling."""
+
+    row: Mapping[str, Any]
+    metric: str
+    value: float
+    base: float
+    magnitude: float
+    n: int
+
+
+def _findings(result: GroupMetrics, subject: Subject) -> tuple[Finding, ...]:
+    assert result.groups is not None
+    places = {group.name: index for index, group in enumerate(result.groups.groups)}
+    spread = 1.0
+    if subject.outcome.surface.continuous is not None:
+        spread = float(np.std(subject.outcome.surface.continuous)) or 1.0
+    found: list[Finding] = []
+    for row in result.tables["comparisons"].rows():
+        metric = row["metric"].split("[")[0]
+        place = places[row["group"]]
+        n = int(result.sizes[place])
+        if metric in _NOT_HELD or row["difference"] is None or n < subject.min_per_group:
+            continue
+        value = float(result.measured[row["metric"]].value[place])
+        base = value - row["difference"]
+        magnitude = abs(row["difference"]) / _worth_telling(metric, base, spread)
+        if magnitude >= 1 and _is_worse(metric, row["difference"]) is not False:
+            found.append(_finding(_Gap(row, row["metric"], value, base, magnitude, n), result, subject))
+    return tuple(found)
+
+
+def _worth_telling(metric: str, base: float, spread: float) -> float:
+    if metric in ("mae", "rmse"):
+        return max(ERROR_GAP * abs(base), 1e-300)
+    return MEAN_GAP * spread if metric in ("mean_prediction", "mean_error") else RATE_GAP
+
+
+def _is_worse(metric: str, difference: float) -> bool | None:
+    """Whether the group is worse off than the reference; None where either way is worth telling."""
+    higher = METRICS[metric].higher_is_better
+    if metric in ("selection_rate", "fpr", "mean_prediction", "mean_error") or higher is None:
+        return None
+    return (difference < 0) == higher
+
+
+def _finding(gap: _Gap, result: GroupMetrics, subject: Subject) -> Finding:
+    assert result.groups is not None
+    group = next(group for group in result.groups.groups if group.name == gap.row["group"])
+    reference = next((g for g in result.groups.groups if g.name == gap.row["reference"]), None)
+    tested = gap.row["p_value"] is not None
+    severe = "critical" if gap.magnitude >= CRITICAL else "warning"
+    row = gap.row
+    return Finding(
+        f"group_fairness.{gap.metric}",
+        severe if tested else "notice",  # type: ignore[arg-type]
+        _sentence(gap, result),
+        Estimate(row["difference"], row["difference_low"], row["difference_high"], n=gap.n, method="bootstrap",
+                 level=subject.level),
+        who=dict(group.texts),
+        n=gap.n,
+        magnitude=gap.magnitude,
+        p_value=row["p_value"],
+        p_adjusted=row["p_adjusted"],
+        threshold=RATE_GAP if result.measured[gap.metric].rate else None,
+        reference=dict(reference.texts) if reference is not None else {},
+        advice=_ADVICE.get(gap.metric.split("[")[0]),
+        evidence="group_fairness/comparisons",
+    )  # fmt: skip
+
+
+def _sentence(gap: _Gap, result: GroupMetrics) -> Message:
+    facts: dict[str, Any] = {
+        "group": gap.row["group"], "reference": gap.row["reference"], "value": gap.value, "base": gap.base,
+        "gap": abs(gap.value - gap.base), "metric": result.measured[gap.metric].use.title,
+    }  # fmt: skip
+    less = gap.value < gap.base
+    if gap.metric == "selection_rate":
+        return (
+            msg("{group} is selected less often than {reference}: {value:pct} against {base:pct}.", **facts)
+            if less
+            else msg("{group} is selected more often than {reference}: {value:pct} against {base:pct}.", **facts)
+        )
+    if gap.metric == "tpr":
+        return msg("Of those who deserve it, {value:pct} of {group} are selected, against {base:pct} of {reference}.", **facts)
+    if gap.metric == "fpr":
+        return msg(
+            "Of those who do not deserve it, {value:pct} of {group} are selected, against {base:pct} of {reference}.", **facts
+        )
+    if gap.metric in ("mean_prediction", "mean_error", "mae", "rmse"):
+        return msg("{metric} of {group} is {value:num}, against {base:num} of {reference}.", **facts)
+    return msg("{metric} of {group} is {value:pct}, against {base:pct} of {reference}.", **facts)
+
+
+_ADVICE = {
+    "selection_rate": msg(
+        "See whether the base rates differ too; if they do not, compare true positive rates and look for proxies."
+    ),
+    "tpr": msg("Look at the decision threshold of this group, and at how its positives are labelled."),
+    "fpr": msg("Look at what the false positives of this group have in common."),
+    "accuracy": msg("Check how well this group is represented in the training data."),
+    "mean_error": msg("The model is off in one direction for this group: look for a missing feature or biased labels."),
+}

@@ -1,0 +1,104 @@
+"""How good the model is overall: every metric that applies, with its interval."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from isonomia.audit.check import check
+from isonomia.audit.subject import Subject
+from isonomia.evidence import Estimate, Finding, Picture, Result, Table
+from isonomia.languages import msg
+from isonomia.metrics import METRICS, confusion, evaluate_all
+
+
+@check(
+    "performance",
+    title=msg("Performance"),
+    question=msg("How good are the predictions overall?"),
+    purpose="every metric that applies to the task, with its interval",
+    within="quick",
+)
+def performance(subject: Subject) -> Result:
+    """All metrics of the task, and the confusion table of a classification."""
+    truth, surface = subject.truth, subject.outcome.surface
+    figures = evaluate_all(
+        truth, surface, weights=subject.weights, level=subject.level, n_boot=subject.n_boot, seed=subject.seed
+    )
+    shown = {name: figure for name, figure in figures.items() if METRICS[name].higher_is_better is not None}
+    tables = {"metrics": _metric_table(shown, subject)}
+    pictures: tuple[Picture, ...] = ()
+    if surface.label is not None and len(surface.classes) <= 20:
+        tables["confusion"] = _confusion_table(subject)
+        pictures = (
+            Picture(
+                "confusion",
+                "confusion",
+                msg("Predicted against true"),
+                {"actual": "true", "predicted": "predicted", "count": "n"},
+            ),
+        )
+    return Result("performance", msg("Performance"), tables, shown, _findings(subject, shown), pictures)
+
+
+def _metric_table(figures: dict[str, Estimate], subject: Subject) -> Table:
+    directions = {"higher": msg("higher is better"), "lower": msg("lower is better"), "none": msg("describes")}
+    columns: dict[str, list[Any]] = {
+        "metric": [METRICS[name].title for name in figures],
+        "value": [figure.value for figure in figures.values()],
+        "low": [figure.low for figure in figures.values()],
+        "high": [figure.high for figure in figures.values()],
+        "direction": [directions[METRICS[name].direction] for name in figures],
+        "note": [figure.note for figure in figures.values()],
+    }
+    titles = {
+        "metric": msg("metric"), "value": msg("value"), "low": msg("from"), "high": msg("to"),
+        "direction": msg("direction"), "note": msg("note"),
+    }  # fmt: skip
+    formats = {"value": "num4", "low": "num4", "high": "num4"}
+    return Table(columns, formats, titles, msg("Metrics over all rows"), subject.data.backend)  # type: ignore[arg-type]
+
+
+def _confusion_table(subject: Subject) -> Table:
+    surface = subject.outcome.surface
+    assert surface.label is not None
+    table = confusion(subject.truth, surface.label, len(surface.classes), subject.weights)
+    names = [str(label) for label in surface.classes]
+    columns = {
+        "true": [name for name in names for _ in names],
+        "predicted": [name for _ in names for name in names],
+        "n": table.ravel(),
+    }
+    titles = {"true": msg("true"), "predicted": msg("predicted"), "n": msg("rows")}
+    return Table(columns, {"n": "int"}, titles, msg("Confusion table"), subject.data.backend)
+
+
+def _findings(subject: Subject, figures: dict[str, Estimate]) -> tuple[Finding, ...]:
+    """A model that is no better than always saying the same is worth telling."""
+    n = len(subject.outcome)
+    balanced = figures.get("balanced_accuracy")
+    if balanced is not None and balanced.low is not None and subject.task != "regression":
+        chance = 1 / len(subject.outcome.surface.classes)
+        if balanced.low <= chance:
+            return (
+                Finding(
+                    "performance.no_better_than_chance",
+                    "warning",
+                    msg(
+                        "Balanced accuracy is {value:pct} ({low:pct} to {high:pct}): no better than guessing ({chance:pct}).",
+                        value=balanced.value, low=balanced.low, high=balanced.high, chance=chance,
+                    ),
+                    balanced, n=n, threshold=chance, evidence="performance/metrics",
+                    advice=msg("Check the labels and the features before judging fairness: a model that guesses helps nobody."),
+                ),
+            )  # fmt: skip
+    r2 = figures.get("r2")
+    if r2 is not None and r2.low is not None and r2.low <= 0:
+        return (
+            Finding(
+                "performance.no_better_than_chance", "warning",
+                msg("R2 is {value:num} ({low:num} to {high:num}): no better than always predicting the mean.",
+                    value=r2.value, low=r2.low, high=r2.high),
+                r2, n=n, threshold=0.0, evidence="performance/metrics",
+            ),
+        )  # fmt: skip
+    return ()

@@ -1,0 +1,110 @@
+"""Policies: named thresholds with their source, shipped or written by the user, and the verdict they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from isonomia.errors import SpecError, close_to
+from isonomia.metrics import METRICS
+
+#: How a figure with its interval is held against a threshold.
+Decide = Literal["point", "point_and_test", "interval"]
+
+
+class Rule(BaseModel):
+    """One criterion of a policy.
+
+    Attributes
+    ----------
+    metric : id of the registry
+    measure : "ratio" and "difference" between groups, "value" over all rows
+    at_least, at_most : the threshold; one of them
+    against : "best" (the best-treated group) or "reference" (the privileged, else the largest)
+    by : each attribute alone, or also their intersections
+    decide : "point": the figure alone decides. "point_and_test": a figure beyond the threshold counts only if the gap
+        is significant after adjusting. "interval": the whole interval has to lie on one side.
+    min_share : groups with a smaller share of the rows are left out
+    citation : where the threshold comes from
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    metric: str
+    measure: Literal["ratio", "difference", "value"]
+    at_least: float | None = None
+    at_most: float | None = None
+    against: Literal["best", "reference"] = "best"
+    by: Literal["each", "all"] = "each"
+    decide: Decide = "interval"
+    min_share: float = Field(default=0.0, ge=0, lt=1)
+    citation: str = ""
+
+    @model_validator(mode="after")
+    def _one_threshold(self) -> Rule:
+        if (self.at_least is None) == (self.at_most is None):
+            raise ValueError("give either at_least or at_most")
+        if self.metric not in METRICS:
+            raise ValueError(f"there is no metric called {self.metric!r}.{close_to(self.metric, METRICS.ids())}")
+        if self.measure == "difference" and self.at_least is not None:
+            raise ValueError("a difference is held against at_most")
+        return self
+
+
+class Policy(BaseModel):
+    """A named set of criteria.
+
+    `when_unsure` says what "not enough evidence" means for the exit code: its own code, as if met, or as if exceeded.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    title: str
+    source: str = ""
+    about: str = ""
+    min_per_group: int = Field(default=30, ge=1)
+    when_unsure: Literal["unsure", "meets", "exceeds"] = "unsure"
+    rules: tuple[Rule, ...] = Field(min_length=1)
+
+
+def policy_names() -> tuple[str, ...]:
+    """The policies that come with the package.
+
+    >>> policy_names()
+    ('ecoa', 'eeoc', 'engineering', 'nyc-ll144')
+    """
+    folder = files("isonomia.audit").joinpath("policies")
+    return tuple(sorted(item.name[: -len(".yaml")] for item in folder.iterdir() if item.name.endswith(".yaml")))
+
+
+def load_policy(policy: str | Path | Mapping[str, Any] | Policy) -> Policy:
+    """A shipped policy by its name, a YAML or JSON file, a mapping, or a policy as it is."""
+    if isinstance(policy, Policy):
+        return policy
+    if isinstance(policy, Mapping):
+        return _checked(dict(policy), "the policy")
+    if str(policy) in policy_names():
+        text = files("isonomia.audit").joinpath("policies", f"{policy}.yaml").read_text(encoding="utf-8")
+        return _checked(yaml.safe_load(text), f"the policy {policy!s}")
+    path = Path(policy).expanduser()
+    if not path.is_file():
+        raise SpecError(
+            f"There is no policy or policy file {str(policy)!r}.{close_to(policy, policy_names())} "
+            f"Shipped: {', '.join(policy_names())}."
+        )
+    from isonomia.audit.spec import read_mapping
+
+    return _checked(read_mapping(path), str(path))
+
+
+def _checked(content: Mapping[str, Any], where: str) -> Policy:
+    from isonomia.audit.spec import validated
+
+    return validated(Policy, content, where)

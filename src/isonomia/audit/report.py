@@ -1,0 +1,102 @@
+"""What an audit returns: findings, results and verdict, and a document that can be shown and saved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from isonomia.audit.policy import Policy
+from isonomia.audit.verdict import exit_code
+from isonomia.errors import NotApplicable, SpecError
+from isonomia.evidence import Finding, Result
+from isonomia.report import Document, Form, Verdict, save, to_html, to_json, to_markdown
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """The outcome of an audit.
+
+    Attributes
+    ----------
+    document : Document
+        Everything the report shows.
+    policy : Policy or None
+        What the subject was held against.
+    language : str
+        The language it is shown in unless another is asked for.
+
+    Examples
+    --------
+    >>> import isonomia as iso
+    >>> data = iso.Dataset({"sex": ["F", "M"] * 50, "y": [0, 1] * 50, "p": [0, 1] * 50}, target="y", protected=["sex"],
+    ...                    prediction="p")
+    >>> report = iso.audit(data, policy="eeoc", seed=0)
+    >>> report.verdict.outcome, report.exit_code
+    ('exceeds', 1)
+    >>> report["group_fairness"].table["selection_rate"].tolist()
+    [0.0, 1.0]
+    """
+
+    document: Document
+    policy: Policy | None = None
+    language: str = "en"
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What the policy says; None where no policy was given."""
+        return self.document.verdict
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings of all checks, the worst first."""
+        return self.document.findings
+
+    @property
+    def exit_code(self) -> int:
+        """0 meets the policy, 1 exceeds it, 3 not enough evidence, 4 nothing was evaluated, 5 a check failed."""
+        return exit_code(self.document, self.policy)
+
+    def __getitem__(self, code: str) -> Result:
+        section = self.document[code]
+        if section.result is None:
+            if section.outcome == "not_applicable":
+                raise NotApplicable(f"the check '{code}' did not apply: {section.reason}")
+            raise SpecError(f"The check '{code}' has no result: {section.reason}")
+        return section.result
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON-safe values, in the shape of its schema."""
+        return to_json(self.document)
+
+    def to_html(self, language: str | None = None) -> str:
+        """The report as one self-contained page."""
+        return to_html(self.document, language or self.language)
+
+    def to_markdown(self, language: str | None = None) -> str:
+        """The report as Markdown."""
+        return to_markdown(self.document, language or self.language)
+
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        formats: Sequence[Form] = ("html", "json", "md"),
+        language: str | None = None,
+    ) -> dict[str, Path]:
+        """Write report.html, report.json and report.md into a folder."""
+        return save(self.document, folder, formats=formats, language=language or self.language)
+
+    def __repr__(self) -> str:
+        said = "no policy" if self.verdict is None else f"{self.verdict.policy}: {self.verdict.outcome}"
+        worst = "".join(f"\n  {finding.severity}: {finding.message}" for finding in self.findings[:5])
+        return f"Report({said}; {len(self.findings)} findings){worst}"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        items = "".join(f"<li>{html.escape(f'{f.severity}: {f.message}')}</li>" for f in self.findings[:10])
+        return f"<p>{html.escape(repr(self).splitlines()[0])}</p><ul>{items}</ul>"

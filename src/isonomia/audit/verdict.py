@@ -1,0 +1,194 @@
+"""One function decides a verdict; Python, command line and web only show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from isonomia.audit.policy import Policy, Rule
+from isonomia.audit.subject import Subject
+from isonomia.errors import NotApplicable, SpecError
+from isonomia.evidence import Estimate
+from isonomia.fairness import GroupMetrics, measure_groups
+from isonomia.languages import Message, msg
+from isonomia.metrics import METRICS, evaluate
+from isonomia.report import Criterion, Document, Verdict, VerdictOutcome
+
+#: A gap counts as shown when its adjusted p-value is below this.
+ALPHA = 0.05
+
+
+def judge(policy: Policy, subject: Subject) -> Verdict:
+    """Every rule of a policy held against the subject, and what follows from them together."""
+    criteria: list[Criterion] = []
+    for rule in policy.rules:
+        try:
+            criteria += _criteria(rule, policy, subject)
+        except NotApplicable as reason:
+            missing = Estimate.missing(reason.reason, n=len(subject.outcome))
+            criteria.append(_criterion(rule, "not_applicable", missing, reason=reason.reason))
+    outcome = worst([criterion.outcome for criterion in criteria])
+    title = _said(policy.title)
+    return Verdict(outcome, policy.id, title, policy.source, tuple(criteria), _SENTENCES[outcome])
+
+
+_WORST_FIRST: tuple[VerdictOutcome, ...] = ("exceeds", "not_enough_evidence", "meets")
+_SENTENCES: dict[VerdictOutcome, Message] = {
+    "exceeds": msg("At least one criterion is exceeded."),
+    "not_enough_evidence": msg("No criterion is shown to be exceeded, but not all are shown to be met."),
+    "meets": msg("Every criterion that applies is met."),
+    "not_applicable": msg("No criterion of the policy applies to this subject."),
+}
+
+
+def exit_code(document: Document, policy: Policy | None = None) -> int:
+    """The exit code of every door: 0 meets, 1 exceeds, 3 not enough evidence, 4 nothing evaluated, 5 a check failed.
+
+    Bad input (2) never gets this far: it raises.
+    """
+    counts = document.counts
+    if counts["failed"]:
+        return 5
+    if not counts["issue"] and not counts["passed"]:
+        return 4
+    if document.verdict is None:
+        return 0
+    if document.verdict.outcome == "not_enough_evidence" and policy is not None:
+        return {"unsure": 3, "meets": 0, "exceeds": 1}[policy.when_unsure]
+    return {"meets": 0, "exceeds": 1, "not_enough_evidence": 3, "not_applicable": 4}[document.verdict.outcome]
+
+
+def _criteria(rule: Rule, policy: Policy, subject: Subject) -> list[Criterion]:
+    if rule.measure == "value":
+        truth = None if subject.outcome.truth is None else subject.truth
+        figure = evaluate(
+            rule.metric, truth, subject.outcome.surface, weights=subject.weights,  # type: ignore[arg-type]
+            level=subject.level, n_boot=subject.n_boot, seed=subject.seed,
+        )  # fmt: skip
+        return [_criterion(rule, *_decide(rule, figure, None))]
+    measured = _measured(rule, policy, subject)
+    return [_worst_of(rule, way, measured, subject) for way in _ways(measured)]
+
+
+def _measured(rule: Rule, policy: Policy, subject: Subject) -> GroupMetrics:
+    columns = subject.needs_attributes()
+    metric = METRICS[rule.metric]
+    spelt_out = subject.task == "multiclass" and "binary" in metric.tasks and metric.family == "counts"
+    if subject.task not in metric.tasks and not spelt_out:
+        raise NotApplicable(f"{metric.title.text().lower()} is not defined for a {subject.task} task")
+    if metric.needs_labels and subject.outcome.truth is None:
+        raise NotApplicable("the data name no target, so there are no true outcomes to compare with")
+    least = max(policy.min_per_group, int(np.ceil(rule.min_share * len(subject.outcome))))
+    options = {**subject.grouping(), "min_per_group": least}
+    if rule.against == "best":
+        options["reference"] = "best"
+    try:
+        return measure_groups(subject.outcome, columns, metrics=[rule.metric], by=rule.by, **options)
+    except SpecError as error:
+        raise NotApplicable(str(error)) from error
+
+
+def _ways(measured: GroupMetrics) -> list[tuple[str, ...]]:
+    assert measured.groups is not None
+    return list(dict.fromkeys(group.by for group in measured.groups.groups))
+
+
+def _worst_of(rule: Rule, way: tuple[str, ...], measured: GroupMetrics, subject: Subject) -> Criterion:
+    """The criterion for one way of grouping: its worst comparison among groups with enough rows."""
+    assert measured.groups is not None
+    places = {group.name: index for index, group in enumerate(measured.groups.groups)}
+    rows = [
+        row
+        for row in measured.tables["comparisons"].rows()
+        if measured.groups.groups[places[row["group"]]].by == way
+        and measured.sizes[places[row["group"]]] >= measured.min_per_group
+        and measured.sizes[places.get(row["reference"], places[row["group"]])] >= measured.min_per_group
+        and row[rule.measure] is not None
+    ]
+    if not rows:
+        reason = msg("fewer than two groups by {way} have {least:int} rows and a value", way=" x ".join(way),
+                     least=measured.min_per_group)  # fmt: skip
+        missing = Estimate.missing(str(reason), n=len(subject.outcome))
+        return _criterion(rule, "not_enough_evidence", missing, who={"by": " x ".join(way)}, reason=reason)
+    row = min(rows, key=lambda r: r["ratio"]) if rule.measure == "ratio" else max(rows, key=_size)
+    group = measured.groups.groups[places[row["group"]]]
+    place = places.get(row["reference"])
+    against = dict(measured.groups.groups[place].texts) if place is not None else {"reference": row["reference"]}
+    figure = _figure(rule, row, int(measured.sizes[places[row["group"]]]), subject.level)
+    outcome, _, reason_ = _decide(rule, figure, row["p_adjusted"])
+    return _criterion(rule, outcome, figure, who=dict(group.texts), reference=against, reason=reason_)
+
+
+def _size(row: Mapping[str, Any]) -> float:
+    return abs(row["difference"])
+
+
+def _figure(rule: Rule, row: Mapping[str, Any], n: int, level: float) -> Estimate:
+    value, low, high = row[rule.measure], row[f"{rule.measure}_low"], row[f"{rule.measure}_high"]
+    if rule.measure == "difference" and low is not None:
+        # the size of the gap, whichever side it is on
+        ends = (0.0, max(abs(low), abs(high))) if low <= 0 <= high else tuple(sorted((abs(low), abs(high))))
+        value, low, high = abs(value), ends[0], ends[1]
+    return Estimate(value, low, high, n=n, method="bootstrap", level=level)
+
+
+def _decide(
+    rule: Rule, figure: Estimate, p_adjusted: float | None
+) -> tuple[VerdictOutcome, Estimate, Message | str | None]:
+    if figure.value is None:
+        return "not_enough_evidence", figure, figure.note
+    limit = rule.at_least if rule.at_least is not None else rule.at_most
+    assert limit is not None
+    sign = 1.0 if rule.at_least is not None else -1.0
+    keeps = sign * (figure.value - limit) >= 0
+    if rule.decide == "point" or figure.low is None or figure.high is None:
+        return ("meets" if keeps else "exceeds"), figure, None
+    if rule.decide == "point_and_test":
+        if keeps:
+            return "meets", figure, None
+        if p_adjusted is not None and p_adjusted < ALPHA:
+            return "exceeds", figure, None
+        return "not_enough_evidence", figure, msg("the gap could be chance (p adjusted {p:p})", p=p_adjusted)
+    if sign * (figure.low - limit) >= 0 and sign * (figure.high - limit) >= 0:
+        return "meets", figure, None
+    if sign * (figure.low - limit) < 0 and sign * (figure.high - limit) < 0:
+        return "exceeds", figure, None
+    return "not_enough_evidence", figure, msg("the interval holds the threshold")
+
+
+def _criterion(
+    rule: Rule,
+    outcome: VerdictOutcome,
+    figure: Estimate,
+    reason: Message | str | None = None,
+    *,
+    who: Mapping[str, str] | None = None,
+    reference: Mapping[str, str] | None = None,
+) -> Criterion:
+    return Criterion(
+        _said(rule.name),
+        outcome,
+        figure,
+        rule.at_least if rule.at_least is not None else rule.at_most,
+        "at_least" if rule.at_least is not None else "at_most",
+        who=who or {},
+        reference=reference or {},
+        citation=rule.citation,
+        reason=reason,
+    )
+
+
+def _said(text: str) -> Message:
+    """A text of a policy as a message: shipped ones are translated, braces in a user's own mean nothing."""
+    return Message(text.replace("{", "{{").replace("}", "}}"))
+
+
+def worst(outcomes: Sequence[VerdictOutcome]) -> VerdictOutcome:
+    """The outcome that stands for several.
+
+    >>> worst(["meets", "not_enough_evidence"])
+    'not_enough_evidence'
+    """
+    return next((kind for kind in _WORST_FIRST if kind in outcomes), "not_applicable")
