@@ -24,6 +24,7 @@ from isonomia.errors import (
 
 if TYPE_CHECKING:
     from isonomia import discovery, fairness, metrics
+    from isonomia.audit import Report, audit, compare, run
     from isonomia.data import Dataset, read
     from isonomia.data import catalog as datasets
     from isonomia.data.synthetic import synth
@@ -36,13 +37,16 @@ _HOME = {
     "Estimate": "isonomia.evidence",
     "Finding": "isonomia.evidence",
     "Result": "isonomia.evidence",
+    "Report": "isonomia.audit",
+    "compare": "isonomia.audit",
     "read": "isonomia.data",
+    "run": "isonomia.audit",
     "Model": "isonomia.models",
     "Surface": "isonomia.models",
     "load_model": "isonomia.models",
     "synth": "isonomia.data.synthetic",
 }
-_ROOMS = ("data", "models", "counting", "evidence", "probing", "metrics", "fairness", "discovery", "report")
+_ROOMS = ("data", "models", "counting", "evidence", "probing", "metrics", "fairness", "discovery", "report", "audit")
 
 __all__ = [
     "DataError",
@@ -54,11 +58,14 @@ __all__ = [
     "Model",
     "ModelError",
     "NotApplicable",
+    "Report",
     "Result",
     "SpecError",
     "Surface",
     "UntrustedError",
     "__version__",
+    "audit",
+    "compare",
     "datasets",
     "discovery",
     "fairness",
@@ -66,6 +73,7 @@ __all__ = [
     "metrics",
     "read",
     "synth",
+    "run",
 ]
 
 

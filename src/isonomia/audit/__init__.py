@@ -1,10 +1,18 @@
-"""What did we find: specs, checks, policies, verdicts, comparisons."""
+"""What did we find: specs, checks, policies, verdicts, comparisons.
 
-from isonomia.audit.check import CHECKS, Check, check, choose_checks
+The room and its main function have one name: ``isonomia.audit(data, model)`` runs an audit, and
+``isonomia.audit.load_policy`` and the rest are found in the room as usual. So the module itself can be called.
+"""
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from isonomia.audit.checking import CHECKS, Check, check, choose_checks
 from isonomia.audit.comparison import Comparison, compare
 from isonomia.audit.policy import Policy, Rule, load_policy, policy_names
 from isonomia.audit.report import Report
-from isonomia.audit.run import audit, run
+from isonomia.audit.running import audit, run
 from isonomia.audit.spec import DataSpec, ModelSpec, Spec, read_spec
 from isonomia.audit.subject import Subject
 from isonomia.audit.verdict import exit_code, judge
@@ -31,3 +39,14 @@ __all__ = [
     "read_spec",
     "run",
 ]
+
+
+class _Room(ModuleType):
+    """A module that runs an audit when it is called."""
+
+    def __call__(self, *args: Any, **options: Any) -> Report:
+        return audit(*args, **options)
+
+
+_Room.__call__.__doc__ = audit.__doc__
+sys.modules[__name__].__class__ = _Room

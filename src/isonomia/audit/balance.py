@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isonomia.audit.subject import Subject
 from isonomia.counting import tally
@@ -72,5 +73,5 @@ def _cells(subject: Subject) -> Table:
     return Table(columns, formats, titles, msg("Intersections"), subject.data.backend)  # type: ignore[arg-type]
 
 
-def _effective(weights: np.ndarray) -> float:  # type: ignore[type-arg]
+def _effective(weights: NDArray[np.float64]) -> float:
     return float(weights.sum() ** 2 / (weights**2).sum())

@@ -51,8 +51,9 @@ class Comparison(Result):
 def compare(before: Any, after: Any) -> Comparison:
     """Compare two reports: `Report` objects, their dictionaries, or paths of ``report.json`` files.
 
-    Figures are compared as estimates from two separate samples: z = difference / sqrt(se1^2 + se2^2) with standard errors
-    read off the intervals. Where both reports are about the same rows this is cautious: shared noise is counted twice.
+    Figures are compared as estimates from two separate samples: z = difference / sqrt(se1^2 + se2^2) with standard
+    errors read off the intervals. Where both reports are about the same rows this is cautious: shared noise counts
+    twice.
     """
     old, new = _record(before, "before"), _record(after, "after")
     changes = _changes(old, new)
@@ -180,7 +181,7 @@ def _findings(old: Mapping[str, Any], new: Mapping[str, Any]) -> Table:
         state = msg("stays") if key in first and key in second else msg("new") if key in second else msg("gone")
         finding = second.get(key) or first[key]
         rows.append((state, finding["severity"], finding["message"]["text"]))
-    columns = {
+    columns: dict[str, list[Any]] = {
         "state": [row[0] for row in rows], "severity": [row[1] for row in rows], "message": [row[2] for row in rows],
     }  # fmt: skip
     titles = {"state": msg("state"), "severity": msg("severity"), "message": msg("finding")}
@@ -205,10 +206,10 @@ def _same_data(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 def _notes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Message, ...]:
     notes = []
     if _same_data(old, new):
-        notes.append(msg("Both reports are about the same data; the tests are cautious, shared noise is counted twice."))
+        notes.append(
+            msg("Both reports are about the same data; the tests are cautious, shared noise is counted twice.")
+        )
     policies = {record["verdict"].get("policy") for record in (old, new)}
     if len(policies) > 1:
         notes.append(msg("The two audits were held against different policies; their verdicts do not compare."))
     return tuple(notes)
-
-

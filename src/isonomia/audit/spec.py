@@ -105,10 +105,12 @@ def read_mapping(path: Path) -> dict[str, Any]:
         raise SpecError(f"{str(path)!r} is larger than {MAX_SPEC_BYTES:,} bytes; a spec is a short text.")
     try:
         text = path.read_text(encoding="utf-8")
-        content = json.loads(text) if path.suffix == ".json" else yaml.load(text, Loader=_NoAliases)  # noqa: S506
+        content = json.loads(text) if path.suffix == ".json" else yaml.load(text, Loader=_NoAliases)
     except (UnicodeDecodeError, json.JSONDecodeError, yaml.YAMLError) as error:
         told = " ".join(str(error).split())
-        raise SpecError(f"{str(path)!r} cannot be read as {'JSON' if path.suffix == '.json' else 'YAML'}: {told}") from None
+        raise SpecError(
+            f"{str(path)!r} cannot be read as {'JSON' if path.suffix == '.json' else 'YAML'}: {told}"
+        ) from None
     if not isinstance(content, dict):
         raise SpecError(f"{str(path)!r} must hold a mapping of keys to values; it holds {type(content).__name__}.")
     return {str(key): value for key, value in content.items()}
@@ -128,10 +130,10 @@ class _NoAliases(yaml.SafeLoader):
     """YAML without aliases: a few of them can unfold to more than memory holds."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):  # type: ignore[no-untyped-call]
+        if self.check_event(yaml.AliasEvent):
             event = self.peek_event()  # type: ignore[no-untyped-call]
             raise yaml.YAMLError(f"aliases (*{event.anchor}) are not allowed; write the value out")
-        return super().compose_node(parent, index)  # type: ignore[no-untyped-call]
+        return super().compose_node(parent, index)
 
 
 def _lifted(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def _criteria(rule: Rule, policy: Policy, subject: Subject) -> list[Criterion]:
     if rule.measure == "value":
         truth = None if subject.outcome.truth is None else subject.truth
         figure = evaluate(
-            rule.metric, truth, subject.outcome.surface, weights=subject.weights,  # type: ignore[arg-type]
+            rule.metric, truth, subject.outcome.surface, weights=subject.weights,
             level=subject.level, n_boot=subject.n_boot, seed=subject.seed,
         )  # fmt: skip
         return [_criterion(rule, *_decide(rule, figure, None))]
@@ -122,7 +122,7 @@ def _worst_of(rule: Rule, way: tuple[str, ...], measured: GroupMetrics, subject:
 
 
 def _size(row: Mapping[str, Any]) -> float:
-    return abs(row["difference"])
+    return float(abs(row["difference"]))
 
 
 def _figure(rule: Rule, row: Mapping[str, Any], n: int, level: float) -> Estimate:

@@ -22,7 +22,9 @@ def adjust_whole_run(results: Sequence[Result]) -> tuple[list[Result], int]:
     tested = [(index, name) for index, result in enumerate(results) for name, t in result.tables.items() if _tests(t)]
     columns = [np.asarray(results[i].tables[name].columns["p_value"], dtype=float) for i, name in tested]
     listed = set(np.concatenate(columns).tolist()) if columns else set()
-    alone = [f.p_value for result in results for f in result.findings if f.p_value is not None and f.p_value not in listed]
+    alone = [
+        f.p_value for result in results for f in result.findings if f.p_value is not None and f.p_value not in listed
+    ]
     pool = np.concatenate([*columns, np.array(alone, dtype=float)])
     adjusted = benjamini_hochberg(pool)
     value_of = dict(zip(pool.tolist(), adjusted.tolist(), strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from isonomia.audit.check import check
+from isonomia.audit.checking import check
 from isonomia.audit.subject import Subject
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable
@@ -44,9 +44,7 @@ def calibration(subject: Subject) -> Result:
             if picture.table == "bins_by_group"
         ]
         findings += _findings(part, column, subject)
-    return Result(
-        "calibration", overall.title, tables, overall.values, tuple(findings), tuple(pictures), overall.notes
-    )
+    return Result("calibration", overall.title, tables, overall.values, tuple(findings), tuple(pictures), overall.notes)
 
 
 def _findings(part: Reliability, column: Codes, subject: Subject) -> list[Finding]:

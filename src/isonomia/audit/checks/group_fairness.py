@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from isonomia.audit.check import check
+from isonomia.audit.checking import check
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Picture, Result, Table
-from isonomia.fairness import GroupMetrics, measure_groups
+from isonomia.fairness import Group, GroupMetrics, measure_groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
 
 #: A gap of a rate this large is worth telling.
 RATE_GAP = 0.1
-#: The same for means of a regression, in standard deviations of the predictions, and for errors relative to the reference.
+#: The same for means of a regression (in standard deviations of the predictions) and for errors (relative).
 MEAN_GAP, ERROR_GAP = 0.2, 0.25
 #: Twice the gap worth telling is critical.
 CRITICAL = 2.0
@@ -42,9 +42,7 @@ def group_fairness(subject: Subject) -> Result:
     """Metrics of every group and intersection, compared with the reference."""
     columns = subject.needs_attributes()
     names = [
-        name
-        for name in _METRICS[subject.task]
-        if subject.outcome.truth is not None or not METRICS[name].needs_labels
+        name for name in _METRICS[subject.task] if subject.outcome.truth is not None or not METRICS[name].needs_labels
     ]
     by = "all" if subject.options.get("group_fairness", {}).get("intersections", True) else "each"
     result = measure_groups(subject.outcome, columns, metrics=names, by=by, **subject.grouping())
@@ -53,7 +51,7 @@ def group_fairness(subject: Subject) -> Result:
         "group_fairness",
         msg("Group fairness"),
         tables,
-        {name: figure for name, figure in result.overall.items()},
+        dict(result.overall),
         _findings(result, subject),
         _pictures(result, subject),
         (*result.notes, msg("Differences are group minus reference: negative means the group has less of it.")),
@@ -98,7 +96,8 @@ def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
         pictures.append(
             Picture(
                 "forest", "comparisons", msg("Gaps to the reference, with intervals"),
-                {"labels": "group", "value": "difference", "facet": "metric", "where": {"metric": gaps}, "reference": 0.0},
+                {"labels": "group", "value": "difference", "facet": "metric", "where": {"metric": gaps},
+                 "reference": 0.0},
             )
         )  # fmt: skip
     return tuple(pictures)
@@ -114,6 +113,7 @@ class _Gap:
     base: float
     magnitude: float
     n: int
+    group: Group
 
 
 def _findings(result: GroupMetrics, subject: Subject) -> tuple[Finding, ...]:
@@ -122,19 +122,35 @@ def _findings(result: GroupMetrics, subject: Subject) -> tuple[Finding, ...]:
     spread = 1.0
     if subject.outcome.surface.continuous is not None:
         spread = float(np.std(subject.outcome.surface.continuous)) or 1.0
-    found: list[Finding] = []
+    gaps: list[_Gap] = []
     for row in result.tables["comparisons"].rows():
         metric = row["metric"].split("[")[0]
         place = places[row["group"]]
         n = int(result.sizes[place])
-        if metric in _NOT_HELD or row["difference"] is None or n < subject.min_per_group:
+        part = result.measured[row["metric"]]
+        if metric in _NOT_HELD or row["difference"] is None or part.size[place] < subject.min_per_group:
             continue
-        value = float(result.measured[row["metric"]].value[place])
+        value = float(part.value[place])
         base = value - row["difference"]
         magnitude = abs(row["difference"]) / _worth_telling(metric, base, spread)
         if magnitude >= 1 and _is_worse(metric, row["difference"]) is not False:
-            found.append(_finding(_Gap(row, row["metric"], value, base, magnitude, n), result, subject))
-    return tuple(found)
+            gaps.append(_Gap(row, row["metric"], value, base, magnitude, n, result.groups.groups[place]))
+    return tuple(_finding(gap, result, subject) for gap in gaps if not _told_already(gap, gaps))
+
+
+def _told_already(gap: _Gap, gaps: Sequence[_Gap]) -> bool:
+    """Whether a wider group tells the same: its gap points the same way and is nearly as large.
+
+    Black women are told of beside women only where their gap is larger by half of what is worth telling.
+    """
+    own = set(gap.group.texts.items())
+    return any(
+        other.metric == gap.metric
+        and (other.value < other.base) == (gap.value < gap.base)
+        and set(other.group.texts.items()) < own
+        and gap.magnitude < other.magnitude + 0.5
+        for other in gaps
+    )
 
 
 def _worth_telling(metric: str, base: float, spread: float) -> float:
@@ -153,7 +169,6 @@ def _is_worse(metric: str, difference: float) -> bool | None:
 
 def _finding(gap: _Gap, result: GroupMetrics, subject: Subject) -> Finding:
     assert result.groups is not None
-    group = next(group for group in result.groups.groups if group.name == gap.row["group"])
     reference = next((g for g in result.groups.groups if g.name == gap.row["reference"]), None)
     tested = gap.row["p_value"] is not None
     severe = "critical" if gap.magnitude >= CRITICAL else "warning"
@@ -164,7 +179,7 @@ def _finding(gap: _Gap, result: GroupMetrics, subject: Subject) -> Finding:
         _sentence(gap, result),
         Estimate(row["difference"], row["difference_low"], row["difference_high"], n=gap.n, method="bootstrap",
                  level=subject.level),
-        who=dict(group.texts),
+        who=dict(gap.group.texts),
         n=gap.n,
         magnitude=gap.magnitude,
         p_value=row["p_value"],
@@ -189,10 +204,13 @@ def _sentence(gap: _Gap, result: GroupMetrics) -> Message:
             else msg("{group} is selected more often than {reference}: {value:pct} against {base:pct}.", **facts)
         )
     if gap.metric == "tpr":
-        return msg("Of those who deserve it, {value:pct} of {group} are selected, against {base:pct} of {reference}.", **facts)
+        return msg(
+            "Of those who deserve it, {value:pct} of {group} are selected, against {base:pct} of {reference}.", **facts
+        )
     if gap.metric == "fpr":
         return msg(
-            "Of those who do not deserve it, {value:pct} of {group} are selected, against {base:pct} of {reference}.", **facts
+            "Of those who do not deserve it, {value:pct} of {group} are selected, against {base:pct} of {reference}.",
+            **facts,
         )
     if gap.metric in ("mean_prediction", "mean_error", "mae", "rmse"):
         return msg("{metric} of {group} is {value:num}, against {base:num} of {reference}.", **facts)

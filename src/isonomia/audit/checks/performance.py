@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from isonomia.audit.check import check
+from isonomia.audit.checking import check
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Picture, Result, Table
 from isonomia.languages import msg
@@ -84,11 +84,11 @@ def _findings(subject: Subject, figures: dict[str, Estimate]) -> tuple[Finding, 
                     "performance.no_better_than_chance",
                     "warning",
                     msg(
-                        "Balanced accuracy is {value:pct} ({low:pct} to {high:pct}): no better than guessing ({chance:pct}).",
+                        "Balanced accuracy is {value:pct} ({low:pct} to {high:pct}); guessing gives {chance:pct}.",
                         value=balanced.value, low=balanced.low, high=balanced.high, chance=chance,
                     ),
                     balanced, n=n, threshold=chance, evidence="performance/metrics",
-                    advice=msg("Check the labels and the features before judging fairness: a model that guesses helps nobody."),
+                    advice=msg("Check the labels and the features first: a model that guesses helps nobody."),
                 ),
             )  # fmt: skip
     r2 = figures.get("r2")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isonomia.audit.check import check
+from isonomia.audit.checking import check
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Picture, Result, Table, wilson
 from isonomia.fairness import form_groups
@@ -57,7 +57,9 @@ def representation(subject: Subject) -> Result:
     }  # fmt: skip
     shown = Table(table, {"n": "int", "share": "pct", "share_low": "pct", "share_high": "pct"}, titles,  # type: ignore[arg-type]
                   msg("Groups in the data"), subject.data.backend)  # fmt: skip
-    picture = Picture("bars", "groups", msg("Share of each group"), {"labels": "group", "value": "share", "facet": "attribute"})
+    picture = Picture(
+        "bars", "groups", msg("Share of each group"), {"labels": "group", "value": "share", "facet": "attribute"}
+    )
     return Result(
         "representation", msg("Representation"), {"groups": shown}, {"groups": len(groups.groups)}, tuple(findings),
         (picture,),

@@ -15,7 +15,7 @@ from typing import Any
 
 from isonomia._version import __version__
 from isonomia.audit.balance import balance_sheet
-from isonomia.audit.check import Check, choose_checks
+from isonomia.audit.checking import Check, choose_checks
 from isonomia.audit.policy import Policy, load_policy
 from isonomia.audit.report import Report
 from isonomia.audit.spec import Spec, read_spec
@@ -212,11 +212,15 @@ def _reference(data: Dataset, given: Any) -> Any:
     return {name: list(values) for name, values in data.privileged.items()} or "largest"
 
 
-def _check_options(options: Mapping[str, Mapping[str, Any]], chosen: Sequence[Check]) -> Mapping[str, Mapping[str, Any]]:
+def _check_options(
+    options: Mapping[str, Mapping[str, Any]], chosen: Sequence[Check]
+) -> Mapping[str, Mapping[str, Any]]:
     known = {entry.id for entry in chosen}
     unknown = [name for name in options if name not in known]
     if unknown:
-        raise SpecError(f"`options` names {unknown[0]!r}, which is not among the checks that run: {', '.join(sorted(known))}.")
+        raise SpecError(
+            f"`options` names {unknown[0]!r}, which is not among the checks that run: {', '.join(sorted(known))}."
+        )
     return options
 
 
@@ -261,7 +265,9 @@ def _fingerprint(subject: Subject, chosen: Sequence[Check], policy: Policy | Non
         "tests": n_tests,
         "isonomia": __version__,
         "python": platform.python_version(),
-        "packages": {name: found for name in ("numpy", "scipy", "scikit-learn", "narwhals") if (found := _version(name))},
+        "packages": {
+            name: found for name in ("numpy", "scipy", "scikit-learn", "narwhals") if (found := _version(name))
+        },
     }
 
 
@@ -270,5 +276,3 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
-
-
