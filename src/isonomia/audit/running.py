@@ -193,6 +193,8 @@ def _section(entry: Check, subject: Subject) -> Section:
         return ended("not_applicable", reason=error.reason)
     except MissingExtraError as error:
         return ended("skipped", reason=str(error))
+    except SpecError:
+        raise  # an option is wrong: the user's to repair, before anything is believed
     except IsonomiaError as error:
         return ended("failed", reason=str(error))
     return ended("issue" if result.findings else "passed", result=result)

@@ -205,11 +205,14 @@ def _sentence(gap: _Gap, result: GroupMetrics) -> Message:
         )
     if gap.metric == "tpr":
         return msg(
-            "Of those who deserve it, {value:pct} of {group} are selected, against {base:pct} of {reference}.", **facts
+            "Of those with a favourable true outcome, {value:pct} of {group} are selected, against {base:pct} of "
+            "{reference}.",
+            **facts,
         )
     if gap.metric == "fpr":
         return msg(
-            "Of those who do not deserve it, {value:pct} of {group} are selected, against {base:pct} of {reference}.",
+            "Of those with an unfavourable true outcome, {value:pct} of {group} are selected, against {base:pct} of "
+            "{reference}.",
             **facts,
         )
     if gap.metric in ("mean_prediction", "mean_error", "mae", "rmse"):
