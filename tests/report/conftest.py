@@ -138,7 +138,7 @@ def _rates(names: tuple[str, ...], column: str, other: str) -> Section:
             900,
             1.9 - 0.1 * place,
             0.0001,
-            None if place == 5 else 0.0004 * 10**place,
+            None if place == 5 else min(0.9, 0.0004 * 3**place),
             0.1,
             {column: names[1]},
             msg("Look at {x}.", x=column),

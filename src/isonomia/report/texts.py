@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from isonomia.evidence import Estimate
@@ -83,6 +84,22 @@ def interval(estimate: Estimate, language: str, style: str = "num") -> str:
         return ""
     low, high = (write_number(end, style, language) for end in (estimate.low, estimate.high))
     return f" [{low}{'; ' if language == 'pt-BR' else ', '}{high}]"
+
+
+def moment(iso: str, language: str) -> str:
+    """A time as a language writes it; a text that is no ISO time as it is.
+
+    >>> moment("2026-11-15T12:00:00+00:00", "pt-BR"), moment("yesterday", "en")
+    ('15 de novembro de 2026 12:00 UTC', 'yesterday')
+    """
+    from babel.dates import format_date
+
+    try:
+        time = datetime.fromisoformat(iso)
+    except ValueError:
+        return tame(iso)
+    day = format_date(time, "long", locale=language.replace("-", "_"))
+    return f"{day} {time:%H:%M} {time.tzname() or ''}".strip()
 
 
 def said(value: Any, language: str, escape: Callable[[str], str] = tame) -> str:

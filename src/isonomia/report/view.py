@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from isonomia.errors import SpecError
@@ -16,10 +17,14 @@ from isonomia.report.document import Document, Section, Verdict
 from isonomia.report.figures import draw
 from isonomia.report.glossary import GLOSSARY
 from isonomia.report.tables import cells, shown_columns
-from isonomia.report.texts import figure, interval, said, sentence, tame, who
+from isonomia.report.texts import figure, interval, moment, said, sentence, tame, who
 
 #: Findings shown as cards; the rest stand in a table.
-CARDS = 9
+CARDS = 6
+#: Marks of a picture for each row of a table that is shown.
+MARKS = 10
+#: Tables with more rows than this are closed until they are opened.
+FOLDED = 12
 
 View = dict[str, Any]
 
@@ -34,7 +39,7 @@ def view(document: Document, language: Language, rows: int) -> View:
     balance = document.balance_sheet
     return {
         "title": sentence(document.title, language),
-        "created": tame(document.created),
+        "created": moment(document.created, language),
         "assessment": document.assessment.text(language),
         "counts": _counts(document, language),
         "subject": _pairs(document.subject, words.SUBJECT, language),
@@ -108,7 +113,8 @@ def _verdict(verdict: Verdict | None, language: Language) -> View:
                 "name": sentence(criterion.name, language),
                 "who": who(criterion.who, language),
                 "reference": who(criterion.reference, language) if criterion.reference else "",
-                "figure": figure(criterion.estimate, language),
+                "figure": figure(replace(criterion.estimate, low=None, high=None), language),
+                "interval": interval(criterion.estimate, language).strip(),
                 "limit": words.limit(criterion, language),
                 "outcome": criterion.outcome,
                 "said": words.CRITERIA[criterion.outcome].text(language),
@@ -136,7 +142,7 @@ def _card(finding: Finding, language: Language, anchors: set[str]) -> View:
         "p": "" if p is None else write_number(p, "p", language),
         "adjusted": finding.p_adjusted is not None,
         "sure": {True: "stands", False: "doubtful", None: "untested"}[finding.sure],
-        "size": write_number(finding.magnitude, "num", language) if math.isfinite(finding.magnitude) else "—",
+        "size": write_number(finding.magnitude, ",.1f", language) + " ×" if math.isfinite(finding.magnitude) else "—",
         "threshold": "" if finding.threshold is None else write_number(finding.threshold, "num", language),
         "advice": sentence(finding.advice, language),
         "evidence": "table-" + anchor(finding.evidence) if finding.evidence in anchors else "",
@@ -172,19 +178,21 @@ def _result(result: Result, code: str, language: Language, rows: int, figures: l
         table = result.tables[picture.table]
         if not len(table):
             continue
-        drawn = _compact(draw(picture, table, language).to_plotly_json())
-        drawn["layout"].pop("template", None)
+        drawn = _compact(draw(picture, table, language, most=MARKS * rows).to_plotly_json())
+        del drawn["layout"]["template"]
+        left_out = drawn["layout"]["meta"]["left_out"]
         pictures.append(
             {
                 "place": len(figures),
                 "title": sentence(picture.title, language),
+                "left_out": msg("{n:int} more are in the table.", n=left_out).text(language) if left_out else "",
                 "height": int(drawn["layout"].get("height", 400)),
             }
         )
         figures.append(drawn)
     return {
         "title": sentence(result.title, language),
-        "headlines": [(tame(name.replace("_", " ")), said(value, language)) for name, value in result.values.items()],
+        "headlines": [(_name(name), said(value, language)) for name, value in result.values.items()],
         "tables": [_table(name, table, code, language, rows) for name, table in result.tables.items()],
         "pictures": pictures,
         "notes": [sentence(note, language) for note in result.notes],
@@ -198,12 +206,19 @@ def _table(name: str, table: Table, code: str, language: Language, rows: int) ->
     more = msg("The first {shown:int} of {total:int} rows; report.json has all of them.", shown=rows, total=len(table))
     return {
         "id": "table-" + anchor(f"{code}/{name}"),
-        "title": tame(name.replace("_", " ")) if table.title is None else sentence(table.title, language),
+        "title": _name(name) if table.title is None else sentence(table.title, language),
         "heads": list(zip(heads, numeric, strict=True)),
         "rows": shown,
         "more": more.text(language) if len(table) > rows else "",
-        "folded": len(table) > 12,
+        "folded": len(table) > FOLDED,
+        "empty": not shown,
     }
+
+
+def _name(key: str) -> str:
+    """A table's or a figure's key as a heading."""
+    text = tame(key.replace("_", " "))
+    return text[:1].upper() + text[1:]
 
 
 def _compact(value: Any) -> Any:

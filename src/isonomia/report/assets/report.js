@@ -26,6 +26,8 @@
     ["xaxis", "yaxis"].forEach(function (axis) {
       template.layout[axis].gridcolor = template.layout[axis].linecolor = colour("--plot-line");
     });
+    (wanted.annotations || []).forEach(function (note) { if (note.font && note.font.color) note.font.color = colour("--quiet"); });
+    (wanted.shapes || []).forEach(function (shape) { shape.line.color = colour("--quiet"); });
     wanted.template = template;
     wanted.width = width;
     return wanted;

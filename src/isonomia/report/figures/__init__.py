@@ -41,8 +41,18 @@ KINDS = ("forest", "heatmap", "reliability", "confusion", "bars", "lines", "scat
 __all__ = ["KINDS", "Reading", "draw"]
 
 
-def draw(picture: Picture, table: Table, language: str = "en") -> Figure:
+def draw(picture: Picture, table: Table, language: str = "en", *, most: int | None = None) -> Figure:
     """The picture of a table as a Plotly figure that can be restyled.
+
+    Parameters
+    ----------
+    picture : Picture
+        Its kind, and the columns it shows.
+    table : Table
+    language : "en" or "pt-BR"
+    most : int, optional
+        At most this many rows of the table are drawn, the first ones; each kind has a bound of its own. How many were
+        left out stands in ``figure.layout.meta["left_out"]``.
 
     Examples
     --------
@@ -54,6 +64,6 @@ def draw(picture: Picture, table: Table, language: str = "en") -> Figure:
     """
     if picture.kind not in KINDS:
         raise SpecError(f"A picture's kind must be one of {list(KINDS)}; got {picture.kind!r}.")
-    reading = Reading.of(picture, table, check_language(language))
+    reading = Reading.of(picture, table, check_language(language), most)
     figure: Figure = import_module(f"isonomia.report.figures.{picture.kind}").draw(reading)
     return finish(figure, reading)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from isonomia.report.figures.labels import NARROW
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import colour, reference_line, see_through, ticks
 from isonomia.report.figures.whiskers import whiskers
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 ROW, FRAME = 26, 92
+#: Seen on the bar, on white paper and on dark.
+WHISKER = "#8a96a3"
 
 
 def draw(reading: Reading) -> Figure:
@@ -25,7 +28,7 @@ def draw(reading: Reading) -> Figure:
 
     names = reading.columns("labels")
     upright, stacked = bool(reading.option("upright", False)), bool(reading.option("stacked", False))
-    places = {key: place for place, key in enumerate(dict.fromkeys(_key(row, names) for row in reading.rows))}
+    places = {key: place for place, key in enumerate(dict.fromkeys(_key(reading, row, names) for row in reading.rows))}
     figure = Figure()
     series = _series(reading)
     for place, (name, value, rows) in enumerate(series):
@@ -47,6 +50,11 @@ def draw(reading: Reading) -> Figure:
         height=380 if upright else FRAME + ROW * rows_high,
         showlegend=len(series) > 1,
         bargap=0.25,
+        meta={
+            "narrow": {}
+            if upright
+            else {"yaxis": {"ticktext": [reading.text(" · ".join(key), NARROW) for key in places]}}
+        },
     )
     return figure
 
@@ -58,8 +66,8 @@ def _series(reading: Reading) -> list[tuple[str | None, str, list[dict[str, Any]
     return [(name, values[0], rows) for name, rows in reading.series()]
 
 
-def _key(row: dict[str, Any], names: list[str]) -> tuple[str, ...]:
-    return tuple("—" if row[name] is None else str(row[name]) for name in names)
+def _key(reading: Reading, row: dict[str, Any], names: list[str]) -> tuple[str, ...]:
+    return tuple(reading.words(row[name]) for name in names)
 
 
 def _title(reading: Reading, series: list[tuple[str | None, str, list[dict[str, Any]]]]) -> str:
@@ -78,13 +86,13 @@ def _bars(
 ) -> dict[str, Any]:
     flag = reading.column("flag")
     pale = [flag is not None and row[flag] is True for row in rows]
-    numbers, spots = reading.numbers(value, rows), [places[_key(row, names)] for row in rows]
+    numbers, spots = reading.numbers(value, rows), [places[_key(reading, row, names)] for row in rows]
     return {
         "x": spots if upright else numbers,
         "y": numbers if upright else spots,
         "orientation": "v" if upright else "h",
         "marker": {"color": [see_through(colour(place), 0.45) if small else colour(place) for small in pale]},
-        "error_y" if upright else "error_x": whiskers(reading, value, rows),
+        "error_y" if upright else "error_x": whiskers(reading, value, rows, color=WHISKER),
         "hovertext": [reading.hover(row, names, value) for row in rows],
         "hoverinfo": "text",
     }

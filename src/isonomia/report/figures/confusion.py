@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from isonomia.languages import msg
 from isonomia.languages.message import write_number
+from isonomia.report.figures.narrow import stacked
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import SEQUENTIAL
 
@@ -30,7 +31,8 @@ def draw(reading: Reading) -> Figure:
     """Counts by actual (down) and predicted (across) class; the colour is the share within the actual class."""
     from plotly.subplots import make_subplots
 
-    panels = (_long(reading) if reading.option("actual") else _wide(reading))[:MOST_PANELS]
+    found = _long(reading) if reading.option("actual") else _wide(reading)
+    panels = found[:MOST_PANELS]
     across = max(1, min(ACROSS, len(panels)))
     down = max(1, math.ceil(len(panels) / across))
     height = 90 + PANEL * down
@@ -47,9 +49,12 @@ def draw(reading: Reading) -> Figure:
         _, actual, predicted, _ = panel
         figure.update_xaxes(**_classes(predicted), **where)
         figure.update_yaxes(**_classes(actual), autorange="reversed", **where)
+    figure.update_annotations(font_size=13)
     figure.update_xaxes(title_text=msg("predicted").text(reading.language), row=down)
     figure.update_yaxes(title_text=msg("actual").text(reading.language), col=1)
-    figure.update_layout(height=height)
+    figure.update_layout(
+        height=height, meta={"narrow": stacked(figure, len(panels), PANEL), "left_out": len(found) - len(panels)}
+    )
     return figure
 
 
@@ -70,12 +75,12 @@ def _long(reading: Reading) -> list[Panel]:
     classes: dict[str, int] = {}
     for row in reading.rows:
         for name in (row[actual], row[predicted]):
-            classes.setdefault(str(name), len(classes))
+            classes.setdefault(reading.words(name), len(classes))
     panels: list[Panel] = []
     for title, rows in reading.series("facet"):
         cells: list[list[float | None]] = [[0.0] * len(classes) for _ in classes]
         for row, number in zip(rows, reading.numbers(count, rows), strict=True):
-            cells[classes[str(row[actual])]][classes[str(row[predicted])]] = number
+            cells[classes[reading.words(row[actual])]][classes[reading.words(row[predicted])]] = number
         labels = [reading.text(name) for name in classes]
         panels.append((title or "", labels, labels, cells))
     return panels

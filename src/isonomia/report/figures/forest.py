@@ -7,8 +7,13 @@ number, or a mapping of value column or facet to number), ``reference_label``.
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from isonomia.languages.message import write_number
+from isonomia.report.figures.labels import NARROW
+from isonomia.report.figures.narrow import stacked
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import FAINT, colour, reference_line, symbol, ticks
 from isonomia.report.figures.whiskers import whiskers
@@ -18,6 +23,21 @@ if TYPE_CHECKING:
 
 #: Pixels a row takes, and what a panel needs beside its rows.
 ROW, FRAME = 26, 92
+#: Panels side by side.
+ACROSS = 3
+
+Rows = list[dict[str, Any]]
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Panel:
+    title: str
+    name: str
+    value: str
+    rows: Rows
+    row: int
+    col: int
 
 
 def draw(reading: Reading) -> Figure:
@@ -26,90 +46,120 @@ def draw(reading: Reading) -> Figure:
 
     names = reading.columns("labels")
     panels = _panels(reading)
-    figure = make_subplots(
-        rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=_titles(panels)
-    )
+    across = max(panel.col for panel in panels)
+    down = max(panel.row for panel in panels)
     places = _places(reading, names)
-    colours = {name: place for place, (name, _) in enumerate(reading.series())}
-    for number, (title, value, rows) in enumerate(panels, start=1):
-        for series, place in colours.items():
-            column = reading.column("color")
-            mine = [row for row in rows if column is None or reading.text(row[column]) == series]
-            if mine:
-                trace = _trace(reading, mine, names, value, places)
-                trace.update(name=series or "", legendgroup=str(place), showlegend=series is not None and number == 1)
-                _colour(trace, reading, mine, place)
-                figure.add_scatter(**trace, row=1, col=number)
-        figure.update_xaxes(**ticks(reading.style(value)), row=1, col=number)
-        _line(figure, reading, title, value, number)
+    height = FRAME * down + ROW * max(2, len(places)) * down
+    figure = make_subplots(
+        rows=down,
+        cols=across,
+        shared_yaxes=True,
+        horizontal_spacing=0.04,
+        vertical_spacing=0 if down == 1 else min(1 / (down - 1), 70 / height),
+        subplot_titles=[panel.title for panel in panels] if len(panels) > 1 else None,
+    )
+    figure.update_annotations(font_size=13)
     _frame(figure, reading, panels, places)
+    narrow = [reading.text(" · ".join(key), NARROW) for key in places]
+    patch = stacked(figure, len(panels), ROW * max(2, len(places)), narrow)
+    for panel in panels:
+        _fill(figure, reading, panel, names, places)
+    # what is written inside the panels keeps its place in them
+    patch["annotations"] = patch.get("annotations", []) + [
+        note.to_plotly_json() for note in figure.layout.annotations[len(patch.get("annotations", [])) :]
+    ]
+    figure.update_layout(height=height, meta={"narrow": patch})
     return figure
 
 
-def _panels(reading: Reading) -> list[tuple[str | None, str, list[dict[str, Any]]]]:
+def _panels(reading: Reading) -> list[_Panel]:
     values = reading.columns("value") or [reading.needed("value")]
     if len(values) > 1:
-        return [(reading.heading(value), value, reading.rows) for value in values]
-    return [(name, values[0], rows) for name, rows in reading.series("facet")]
+        parts = [(reading.heading(value), value, value, reading.rows) for value in values]
+    else:
+        parts = [(name or "", name or "", values[0], rows) for name, rows in reading.series("facet")]
+    across = 2 if len(parts) == 4 else min(ACROSS, len(parts))
+    return [_Panel(*part, place // across + 1, place % across + 1) for place, part in enumerate(parts)]
 
 
-def _titles(panels: list[tuple[str | None, str, list[dict[str, Any]]]]) -> list[str] | None:
-    return [title or "" for title, _, _ in panels] if len(panels) > 1 else None
-
-
-def _places(reading: Reading, names: list[str]) -> dict[tuple[Any, ...], int]:
+def _places(reading: Reading, names: list[str]) -> dict[Key, int]:
     """Rows of the same label share a place on the axis; the first is on top."""
-    places: dict[tuple[Any, ...], int] = {}
+    places: dict[Key, int] = {}
     for row in reading.rows:
-        places.setdefault(tuple(str(row[name]) for name in names), len(places))
+        places.setdefault(_key(reading, row, names), len(places))
     return places
 
 
+def _key(reading: Reading, row: dict[str, Any], names: list[str]) -> Key:
+    return tuple(reading.words(row[name]) for name in names)
+
+
+def _frame(figure: Figure, reading: Reading, panels: list[_Panel], places: dict[Key, int]) -> None:
+    given = reading.say(reading.option("x_title"))
+    title = given or (reading.heading(panels[0].value) if len(panels) == 1 else "")
+    figure.update_xaxes(title_text=title, row=panels[-1].row)
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=list(places.values()),
+        ticktext=[reading.text(" · ".join(key)) for key in places],
+        range=[len(places) - 0.5, -0.5],
+        showgrid=False,
+    )
+    for panel in panels:
+        figure.update_xaxes(**ticks(reading.style(panel.value)), row=panel.row, col=panel.col)
+
+
+def _fill(figure: Figure, reading: Reading, panel: _Panel, names: list[str], places: dict[Key, int]) -> None:
+    column = reading.column("color")
+    where = {"row": panel.row, "col": panel.col}
+    for place, (series, _) in enumerate(reading.series()):
+        mine = [row for row in panel.rows if column is None or reading.text(row[column]) == series]
+        if mine:
+            trace = _trace(reading, mine, names, panel.value, places, place)
+            shown = series is not None and (panel.row, panel.col) == (1, 1)
+            figure.add_scatter(**trace, name=series or "", legendgroup=str(place), showlegend=shown, **where)
+    reference = reading.option("reference")
+    if isinstance(reference, dict):
+        at = reference.get(panel.name)
+        if at is not None and math.isfinite(at):
+            figure.add_vline(at, line={"color": FAINT, "width": 1.2, "dash": "dash"}, **where)
+    else:
+        reference_line(figure, reading, vertical=True, **where)
+    for row, number in zip(panel.rows, reading.numbers(panel.value, panel.rows), strict=True):
+        if number is None:
+            _missing(figure, reading, places[_key(reading, row, names)], where)
+
+
 def _trace(
-    reading: Reading, rows: list[dict[str, Any]], names: list[str], value: str, places: dict[tuple[Any, ...], int]
+    reading: Reading, rows: Rows, names: list[str], value: str, places: dict[Key, int], place: int
 ) -> dict[str, Any]:
+    flag = reading.column("flag")
+    hollow = [flag is not None and row[flag] is True for row in rows]
     return {
         "x": reading.numbers(value, rows),
-        "y": [places[tuple(str(row[name]) for name in names)] for row in rows],
+        "y": [places[_key(reading, row, names)] for row in rows],
         "mode": "markers",
         "hovertext": [reading.hover(row, names, value) for row in rows],
         "hoverinfo": "text",
         "error_x": whiskers(reading, value, rows),
+        "marker": {
+            "color": colour(place),
+            "size": 9,
+            "symbol": [symbol(place) + ("-open" if small else "") for small in hollow],
+            "line": {"width": 1.5, "color": colour(place)},
+        },
     }
 
 
-def _colour(trace: dict[str, Any], reading: Reading, rows: list[dict[str, Any]], place: int) -> None:
-    flag = reading.column("flag")
-    hollow = [flag is not None and row[flag] is True for row in rows]
-    trace["marker"] = {
-        "color": colour(place),
-        "size": 9,
-        "symbol": [symbol(place) + ("-open" if small else "") for small in hollow],
-        "line": {"width": 1.5, "color": colour(place)},
-    }
-
-
-def _line(figure: Figure, reading: Reading, title: str | None, value: str, number: int) -> None:
-    reference = reading.option("reference")
-    if isinstance(reference, dict):
-        at = reference.get(value, reference.get(title))
-        if at is not None:
-            figure.add_vline(at, line={"color": FAINT, "width": 1.2, "dash": "dash"}, row=1, col=number)
-    else:
-        reference_line(figure, reading, vertical=True, row=1, col=number)
-
-
-def _frame(
-    figure: Figure,
-    reading: Reading,
-    panels: list[tuple[str | None, str, list[dict[str, Any]]]],
-    places: dict[tuple[Any, ...], int],
-) -> None:
-    title = reading.say(reading.option("x_title")) or (reading.heading(panels[0][1]) if len(panels) == 1 else "")
-    figure.update_xaxes(title_text=title)
-    names = [reading.text(" · ".join("—" if part == "None" else part for part in key)) for key in places]
-    figure.update_yaxes(
-        tickmode="array", tickvals=list(places.values()), range=[len(places) - 0.5, -0.5], showgrid=False
+def _missing(figure: Figure, reading: Reading, place: int, where: dict[str, int]) -> None:
+    """A row without a figure says so, where its mark would be."""
+    figure.add_annotation(
+        text=write_number(None, "num", reading.language),
+        x=0.02,
+        xref="x domain",
+        xanchor="left",
+        y=place,
+        showarrow=False,
+        font={"size": 11, "color": FAINT},
+        **where,
     )
-    figure.update_yaxes(ticktext=names, col=1)
-    figure.update_layout(height=FRAME + ROW * max(2, len(places)))

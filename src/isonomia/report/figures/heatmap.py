@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from isonomia.report.figures.labels import NARROW
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import DIVERGING, SEQUENTIAL, ticks
 
@@ -30,7 +31,7 @@ def draw(reading: Reading) -> Figure:
     hovers = [[""] * len(across) for _ in down]
     flag = reading.column("flag")
     for row, number in zip(reading.rows, reading.numbers(value), strict=True):
-        place = down[str(row[y])], across[str(row[x])]
+        place = down[reading.words(row[y])], across[reading.words(row[x])]
         figures[place[0]][place[1]] = number
         star = "*" if flag is not None and row[flag] is True else ""
         texts[place[0]][place[1]] = "" if number is None else reading.write(value, number) + star
@@ -45,20 +46,26 @@ def draw(reading: Reading) -> Figure:
             xgap=2,
             ygap=2,
             hoverongaps=False,
-            colorbar={"thickness": 10, "outlinewidth": 0, **ticks(reading.style(value))},
-            **_scale(reading),
+            coloraxis="coloraxis",
         )
     )
     figure.update_xaxes(**_named(reading, x, across), showgrid=False)
     figure.update_yaxes(**_named(reading, y, down), showgrid=False, autorange="reversed")
-    figure.update_layout(height=FRAME + ROW * max(2, len(down)))
+    narrow = {
+        "xaxis": {"ticktext": [reading.text(name, NARROW) for name in across]},
+        "yaxis": {"ticktext": [reading.text(name, NARROW) for name in down], "title": {"text": ""}},
+        "coloraxis": {"showscale": False},
+    }
+    figure.update_layout(
+        height=FRAME + ROW * max(2, len(down)), coloraxis=_scale(reading, value), meta={"narrow": narrow}
+    )
     return figure
 
 
 def _axis(reading: Reading, column: str) -> dict[str, int]:
     places: dict[str, int] = {}
     for row in reading.rows:
-        places.setdefault(str(row[column]), len(places))
+        places.setdefault(reading.words(row[column]), len(places))
     return places
 
 
@@ -66,16 +73,19 @@ def _named(reading: Reading, column: str, places: dict[str, int]) -> dict[str, A
     return {
         "tickmode": "array",
         "tickvals": list(places.values()),
-        "ticktext": [reading.text(None if name == "None" else name) for name in places],
+        "ticktext": [reading.text(name) for name in places],
         "title": {"text": reading.heading(column)},
     }
 
 
-def _scale(reading: Reading) -> dict[str, Any]:
+def _scale(reading: Reading, value: str) -> dict[str, Any]:
     middle, ends = reading.option("middle"), reading.option("range")
-    scale: dict[str, Any] = {"colorscale": SEQUENTIAL if middle is None else DIVERGING}
+    scale: dict[str, Any] = {
+        "colorscale": SEQUENTIAL if middle is None else DIVERGING,
+        "colorbar": {"thickness": 10, "outlinewidth": 0, **ticks(reading.style(value))},
+    }
     if middle is not None:
-        scale["zmid"] = middle
+        scale["cmid"] = middle
     if ends is not None:
-        scale["zmin"], scale["zmax"] = ends
+        scale["cmin"], scale["cmax"] = ends
     return scale

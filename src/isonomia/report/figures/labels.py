@@ -12,6 +12,8 @@ from isonomia.report.texts import tame
 
 #: Characters of a label on an axis or in a legend; the whole text (up to `HOVER`) is shown on hover.
 SHORT = 28
+#: The same where the page is as narrow as a phone.
+NARROW = 16
 HOVER = 160
 
 

@@ -11,10 +11,10 @@ from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Picture, Table
 from isonomia.languages import Language, Message, msg
 from isonomia.languages.message import write_number
-from isonomia.report.figures.labels import label, long_label
+from isonomia.report.figures.labels import SHORT, label, long_label
 
-#: More marks than this cannot be told apart, and would make the page heavy.
-MOST_ROWS = 2000
+#: More rows than this cannot be told apart, and would make the page heavy; first where each takes a line of its own.
+MOST_LINES, MOST_ROWS = 80, 2000
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,14 @@ class Reading:
     left_out: int = 0
 
     @classmethod
-    def of(cls, picture: Picture, table: Table, language: Language) -> Reading:
-        """Reads the rows the picture shows."""
+    def of(cls, picture: Picture, table: Table, language: Language, most: int | None = None) -> Reading:
+        """Reads the rows the picture shows, at most `most` of them."""
+        bound = MOST_LINES if picture.kind in ("forest", "bars") else MOST_ROWS
+        bound = bound if most is None else min(bound, most)
         reading = cls(picture, table, language, [])
         wanted = {reading._check(name): _as_list(value) for name, value in (picture.options.get("where") or {}).items()}
         rows = [row for row in table.rows() if all(row[name] in values for name, values in wanted.items())]
-        return cls(picture, table, language, rows[:MOST_ROWS], max(0, len(rows) - MOST_ROWS))
+        return cls(picture, table, language, rows[:bound], max(0, len(rows) - bound))
 
     def option(self, name: str, default: Any = None) -> Any:
         """An option of the picture."""
@@ -90,13 +92,13 @@ class Reading:
         style = self.option("format") or self.table.formats.get(column, "num")
         return "num" if style == "text" else str(style)
 
-    def text(self, value: Any) -> str:
+    def text(self, value: Any, longest: int = SHORT) -> str:
         """A cell as a label, escaped and cut."""
-        return label(self._words(value))
+        return label(self.words(value), longest)
 
     def name_of(self, row: Mapping[str, Any], columns: Sequence[str], *, whole: bool = False) -> str:
         """A row's label from its columns."""
-        words = " · ".join(self._words(row[name]) for name in columns)
+        words = " · ".join(self.words(row[name]) for name in columns)
         return long_label(words) if whole else label(words)
 
     def heading(self, column: str) -> str:
@@ -132,10 +134,11 @@ class Reading:
             return [(None, self.rows)]
         groups: dict[str, list[dict[str, Any]]] = {}
         for row in self.rows:
-            groups.setdefault(self._words(row[column]), []).append(row)
+            groups.setdefault(self.words(row[column]), []).append(row)
         return [(label(name), rows) for name, rows in groups.items()]
 
-    def _words(self, value: Any) -> str:
+    def words(self, value: Any) -> str:
+        """A cell as it is read, not yet escaped or cut: what rows with one label have in common."""
         if value is None:
             return "—"
         if isinstance(value, Message):

@@ -33,7 +33,7 @@ def template() -> dict[str, Any]:
         "zeroline": False,
         "automargin": True,
         "ticks": "",
-        "title": {"font": {"size": 12}},
+        "title": {"font": {"size": 12}, "standoff": 8},
         "tickfont": {"size": 12},
     }
     return {
@@ -90,7 +90,7 @@ def reference_line(figure: Figure, reading: Reading, *, vertical: bool, **where:
     if value is None or isinstance(value, dict):
         return
     add = figure.add_vline if vertical else figure.add_hline
-    add(value, line={"color": FAINT, "width": 1.2, "dash": "dash"}, layer="below", **where)
+    add(value, line={"color": FAINT, "width": 1.2, "dash": "dash"}, **where)
     text = reading.say(reading.option("reference_label"))
     if text:
         side = (
@@ -103,7 +103,10 @@ def reference_line(figure: Figure, reading: Reading, *, vertical: bool, **where:
 
 def finish(figure: Figure, reading: Reading) -> Figure:
     """Theme, numbers in the reader's language, the title for those who show the figure on its own."""
-    figure.update_layout(
-        template=template(), separators=SEPARATORS[reading.language], meta={"title": reading.say(reading.picture.title)}
-    )
+    legend = figure.layout.showlegend is not False and sum(trace.showlegend is not False for trace in figure.data) > 1
+    meta = {"left_out": 0, **(figure.layout.meta or {}), "title": reading.say(reading.picture.title)}
+    meta["left_out"] += reading.left_out
+    figure.update_layout(template=template(), separators=SEPARATORS[reading.language], meta=meta)
+    if not legend and not figure.layout.annotations:
+        figure.update_layout(margin_t=12)
     return figure

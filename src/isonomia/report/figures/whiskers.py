@@ -9,7 +9,7 @@ from isonomia.report.figures.reading import Reading
 
 
 def whiskers(
-    reading: Reading, value: str, rows: Sequence[Mapping[str, Any]], thickness: float = 1.6
+    reading: Reading, value: str, rows: Sequence[Mapping[str, Any]], thickness: float = 1.6, color: str | None = None
 ) -> dict[str, Any] | None:
     """Plotly's error bars from the ends of the figures' intervals; None where the table has no intervals."""
     low, high = reading.interval(value)
@@ -21,4 +21,5 @@ def whiskers(
         known = middle is not None and bottom is not None and top is not None
         ups.append(max(0.0, top - middle) if known else 0.0)  # type: ignore[operator]
         downs.append(max(0.0, middle - bottom) if known else 0.0)  # type: ignore[operator]
-    return {"type": "data", "symmetric": False, "array": ups, "arrayminus": downs, "thickness": thickness, "width": 4}
+    bars = {"type": "data", "symmetric": False, "array": ups, "arrayminus": downs, "thickness": thickness, "width": 4}
+    return bars if color is None else {**bars, "color": color}

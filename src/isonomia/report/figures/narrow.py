@@ -1,0 +1,42 @@
+"""Pictures where the page is as narrow as a phone: panels stand upon each other instead of in a row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+#: Pixels above the first panel and below the last, between a panel and its title, and for its ticks.
+TOP, BOTTOM, TITLE, TICKS = 34, 40, 26, 34
+
+
+def stacked(figure: Figure, panels: int, height: float, labels: list[str] | None = None) -> dict[str, Any]:
+    """The changes to a layout of panels, made by `make_subplots` with titles, that put one panel upon the other.
+
+    Parameters
+    ----------
+    figure : Figure
+        Its first annotations are the panels' titles.
+    panels : int
+    height : float
+        Pixels of one panel.
+    labels : list of str, optional
+        Shorter texts for the ticks of the upright axes.
+    """
+    slot = TITLE + height + TICKS
+    inside = slot * panels
+    patch: dict[str, Any] = {"height": TOP + inside + BOTTOM}
+    notes = [note.to_plotly_json() for note in figure.layout.annotations]
+    for place in range(panels):
+        suffix = "" if place == 0 else str(place + 1)
+        top = 1 - (place * slot + TITLE) / inside
+        patch[f"xaxis{suffix}"] = {"domain": [0, 1], "showticklabels": True}
+        patch[f"yaxis{suffix}"] = {"domain": [top - height / inside, top], "showticklabels": True}
+        if labels is not None:
+            patch[f"yaxis{suffix}"]["ticktext"] = labels
+        if panels > 1:
+            notes[place] |= {"x": 0, "xanchor": "left", "y": top}
+    if notes:
+        patch["annotations"] = notes
+    return patch
