@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from isonomia.evidence import Estimate
@@ -28,6 +29,13 @@ def tame(text: object, longest: int = LONGEST) -> str:
     ('two lines', 'abcd…')
     """
     raw = str(text)
+    if len(raw) <= longest and raw.isascii() and raw.isprintable():  # nearly every text there is
+        return " ".join(raw.split())
+    return _tamed(raw, longest)
+
+
+@lru_cache(maxsize=1024)
+def _tamed(raw: str, longest: int) -> str:
     # cut first: what is cut away need not be looked at, character by character
     clean = "".join(_visible(char) for char in raw[: 2 * longest + 2])
     line = " ".join(clean.split())

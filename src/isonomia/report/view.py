@@ -14,7 +14,7 @@ from isonomia.languages import Language, msg
 from isonomia.languages.message import write_number
 from isonomia.report import words
 from isonomia.report.document import Document, Section, Verdict
-from isonomia.report.figures import draw
+from isonomia.report.figures import sketch
 from isonomia.report.glossary import GLOSSARY
 from isonomia.report.tables import cells, shown_columns
 from isonomia.report.texts import figure, interval, moment, said, sentence, tame, who
@@ -178,8 +178,8 @@ def _result(result: Result, code: str, language: Language, rows: int, figures: l
         table = result.tables[picture.table]
         if not len(table):
             continue
-        drawn = _compact(draw(picture, table, language, most=MARKS * rows).to_plotly_json())
-        del drawn["layout"]["template"]
+        drawn = _compact(sketch(picture, table, language, most=MARKS * rows).to_plotly_json())
+        drawn["layout"].pop("template", None)  # Plotly's own; the page holds ours
         left_out = drawn["layout"]["meta"]["left_out"]
         pictures.append(
             {

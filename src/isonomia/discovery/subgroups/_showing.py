@@ -203,7 +203,7 @@ def pictures_of(table: Table) -> tuple[Picture, ...]:
     """Size against effect, one point a subgroup."""
     if not len(table):
         return ()
-    options = {"x": "size", "y": "diff_outcome", "label": "slice"}
+    options = {"x": "size", "y": "diff_outcome", "hover": ["slice"]}
     return (Picture("scatter", "subgroups", msg("Size of a subgroup against its difference from everyone"), options),)
 
 

@@ -23,22 +23,88 @@ readable length (the whole of it on hover) and cannot carry markup. Colours are 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from isonomia.errors import SpecError
-from isonomia.evidence import Picture, Table
+from isonomia.errors import SpecError, close_to
+from isonomia.evidence import Picture, PictureKind, Table
 from isonomia.languages import check_language
 from isonomia.report.figures.reading import Reading
-from isonomia.report.figures.theme import finish
+from isonomia.report.figures.theme import finish, themed
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-#: Kinds of pictures; each is a file of this folder with a function `draw(reading)`.
-KINDS = ("forest", "heatmap", "reliability", "confusion", "bars", "lines", "scatter", "histogram")
+#: The options of each kind of picture; each kind is a file of this folder with a function `draw(reading)`.
+OPTIONS: Mapping[PictureKind, tuple[str, ...]] = {
+    "forest": (
+        "labels",
+        "value",
+        "low",
+        "high",
+        "color",
+        "facet",
+        "flag",
+        "n",
+        "format",
+        "where",
+        "x_title",
+        "reference",
+        "reference_label",
+    ),
+    "heatmap": ("x", "y", "value", "low", "high", "n", "flag", "format", "where", "middle", "range"),
+    "reliability": ("predicted", "observed", "low", "high", "color", "n", "format", "where", "x_title", "y_title"),
+    "confusion": ("labels", "tp", "fp", "fn", "tn", "actual", "predicted", "count", "facet", "where"),
+    "bars": (
+        "labels",
+        "value",
+        "low",
+        "high",
+        "color",
+        "stacked",
+        "upright",
+        "flag",
+        "n",
+        "format",
+        "where",
+        "x_title",
+        "reference",
+        "reference_label",
+    ),
+    "lines": (
+        "x",
+        "value",
+        "low",
+        "high",
+        "color",
+        "n",
+        "format",
+        "where",
+        "x_title",
+        "y_title",
+        "log_x",
+        "reference",
+        "reference_label",
+    ),
+    "scatter": (
+        "x",
+        "y",
+        "color",
+        "n",
+        "hover",
+        "labels",
+        "diagonal",
+        "where",
+        "x_title",
+        "y_title",
+        "reference",
+        "reference_label",
+    ),
+    "histogram": ("left", "right", "count", "color", "where", "x_title", "y_title", "reference", "reference_label"),
+}
 
-__all__ = ["KINDS", "Reading", "draw"]
+__all__ = ["OPTIONS", "Reading", "draw", "sketch"]
 
 
 def draw(picture: Picture, table: Table, language: str = "en", *, most: int | None = None) -> Figure:
@@ -62,8 +128,17 @@ def draw(picture: Picture, table: Table, language: str = "en", *, most: int | No
     >>> figure.data[0].x
     (0.2, 0.3)
     """
-    if picture.kind not in KINDS:
-        raise SpecError(f"A picture's kind must be one of {list(KINDS)}; got {picture.kind!r}.")
+    return themed(sketch(picture, table, language, most=most))
+
+
+def sketch(picture: Picture, table: Table, language: str = "en", *, most: int | None = None) -> Figure:
+    """The same without the theme, for a page that holds it once for all its figures."""
+    if picture.kind not in OPTIONS:
+        raise SpecError(f"A picture's kind must be one of {list(OPTIONS)}; got {picture.kind!r}.")
+    for option in picture.options:
+        if option not in OPTIONS[picture.kind]:
+            near = close_to(option, OPTIONS[picture.kind])
+            raise SpecError(f"The {picture.kind} picture '{picture.title}' has no option {option!r}.{near}")
     reading = Reading.of(picture, table, check_language(language), most)
     figure: Figure = import_module(f"isonomia.report.figures.{picture.kind}").draw(reading)
     return finish(figure, reading)

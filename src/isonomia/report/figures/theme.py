@@ -102,11 +102,17 @@ def reference_line(figure: Figure, reading: Reading, *, vertical: bool, **where:
 
 
 def finish(figure: Figure, reading: Reading) -> Figure:
-    """Theme, numbers in the reader's language, the title for those who show the figure on its own."""
+    """Numbers in the reader's language, the title for those who show the figure on its own, room for what is on top."""
     legend = figure.layout.showlegend is not False and sum(trace.showlegend is not False for trace in figure.data) > 1
     meta = {"left_out": 0, **(figure.layout.meta or {}), "title": reading.say(reading.picture.title)}
     meta["left_out"] += reading.left_out
-    figure.update_layout(template=template(), separators=SEPARATORS[reading.language], meta=meta)
+    figure.layout.separators, figure.layout.meta = SEPARATORS[reading.language], meta
     if not legend and not figure.layout.annotations:
-        figure.update_layout(margin_t=12)
+        figure.layout.margin = {"t": 12}
+    return figure
+
+
+def themed(figure: Figure) -> Figure:
+    """The figure in the common look."""
+    figure.layout.template = template()
     return figure

@@ -1,0 +1,166 @@
+"""The page in a real browser: no error, every picture drawn, nothing of the data runs, no sideways scrolling."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+
+from isonomia.report import Document, save
+
+pytestmark = pytest.mark.browser
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+SIZES: dict[str, ViewportSize] = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
+
+
+@dataclass
+class Opened:
+    """A page that was opened, and everything it complained about or tried."""
+
+    page: Page
+    trouble: list[str] = field(default_factory=list)
+
+    def run(self, script: str) -> Any:
+        return self.page.evaluate(script)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    wanted = os.environ.get("ISONOMIA_CHROMIUM") or next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
+    if wanted is None:
+        pytest.fail(
+            "These tests open the report in Chromium, which was not found. Install it (Debian: apt-get install "
+            "chromium; `make test` does so), or set ISONOMIA_CHROMIUM to its path."
+        )
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=wanted, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+class Desk:
+    """Pages that are opened once and looked at by several tests, in any order."""
+
+    def __init__(self, browser: Browser, paths: dict[str, Path]) -> None:
+        self.browser, self.paths = browser, paths
+        self.opened: dict[tuple[str, str, str], Opened] = {}
+
+    def show(self, which: str, size: Literal["desktop", "phone"], scheme: str = "light") -> Opened:
+        key = (which, size, scheme)
+        if key not in self.opened:
+            self.opened[key] = self._open(self.paths[which], SIZES[size], scheme)
+        return self.opened[key]
+
+    def _open(self, path: Path, size: ViewportSize, scheme: Any) -> Opened:
+        opened = Opened(self.browser.new_context(viewport=size, color_scheme=scheme).new_page())
+        opened.page.on("console", lambda said: opened.trouble.append(f"{said.type}: {said.text}"))
+        opened.page.on("pageerror", lambda error: opened.trouble.append(f"error: {error}"))
+        opened.page.on("request", lambda ask: opened.trouble.append(ask.url) if ask.url != path.as_uri() else None)
+
+        def refuse(dialog: Any) -> None:
+            opened.trouble.append(f"dialog: {dialog.message}")
+            dialog.dismiss()
+
+        opened.page.on("dialog", refuse)
+        opened.page.goto(path.as_uri())
+        opened.page.wait_for_selector("html[data-drawn=yes]", timeout=60_000)
+        return opened
+
+
+@pytest.fixture(scope="module")
+def desk(browser: Browser, document: Document, hostile: Document, tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    folder = tmp_path_factory.mktemp("reports")
+    return Desk(
+        browser,
+        {
+            "en": save(document, folder / "en", formats=["html"])["html"],
+            "pt-BR": save(document, folder / "pt", formats=["html"], language="pt-BR")["html"],
+            "hostile": save(hostile, folder / "hostile", formats=["html"])["html"],
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("which", "size"), [("en", "desktop"), ("pt-BR", "phone"), ("hostile", "desktop"), ("hostile", "phone")]
+)
+def test_the_page_opens_whole(desk: Desk, which: str, size: Literal["desktop", "phone"]) -> None:
+    opened = desk.show(which, size)
+    drawn = opened.run(
+        """[...document.querySelectorAll('.js-plotly-plot')].map(plot => plot.querySelectorAll(
+            '.scatterlayer .trace, .barlayer .trace, .heatmaplayer .hm').length)"""
+    )
+    assert len(drawn) == 9
+    assert min(drawn) >= 1
+    assert opened.run("document.documentElement.scrollWidth") <= SIZES[size]["width"]
+    # a drawing is not wider than its place
+    assert opened.run("[...document.querySelectorAll('.plot')].every(p => p.scrollWidth <= p.clientWidth)")
+    assert opened.trouble == []
+
+
+def test_names_from_data_are_drawn_as_texts(desk: Desk) -> None:
+    opened = desk.show("hostile", "desktop")
+    assert opened.run("document.querySelectorAll('.plot a, main script, main img, main iframe').length") == 0
+    labels = opened.run("[...document.querySelectorAll('.plot text')].map(text => text.textContent)")
+    assert "<script>alert(1)</script>" in labels
+    assert any(text.startswith("<b>bold</b> <a href=") for text in labels)
+    bold = "[...document.querySelectorAll('.plot tspan')].filter(t => t.textContent === 'bold').length"
+    assert opened.run(bold) == 0
+    assert opened.trouble == []
+
+
+def test_what_is_pointed_at_is_told(desk: Desk) -> None:
+    opened = desk.show("hostile", "desktop")
+    opened.page.locator(".plot .point").first.scroll_into_view_if_needed()
+    opened.page.locator(".plot .point").first.hover(force=True)
+    opened.page.wait_for_selector(".plot .hovertext")
+    assert "<script>alert(1)</script>" in (opened.page.locator(".plot .hovertext").first.text_content() or "")
+    assert opened.trouble == []
+
+
+def test_tables_are_sorted_by_a_click(desk: Desk) -> None:
+    opened = desk.show("en", "desktop")
+    table = opened.page.locator("#table-group_fairness-by_group table")
+    first = "[...document.querySelectorAll('#table-group_fairness-by_group tbody tr')].map(r => r.cells[0].innerText)"
+    button = table.locator("th button").nth(2)
+    button.click()
+    assert opened.run(first) == ["Female", "Other", "Male", "not stated"]
+    button.click()
+    assert opened.run(first) == ["Male", "Other", "Female", "not stated"]  # what has no value stays last
+    assert table.locator("th").nth(2).get_attribute("aria-sort") == "descending"
+
+
+def test_evidence_is_a_click_away(desk: Desk) -> None:
+    opened = desk.show("en", "desktop")
+    opened.page.evaluate("document.querySelector('#table-group_fairness-by_group').open = false")
+    opened.page.locator(".evidence a").first.click()
+    opened.page.wait_for_function("document.querySelector('#table-group_fairness-by_group').open")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pictures_take_the_colours_of_the_page(desk: Desk, scheme: str) -> None:
+    opened = desk.show("en", "desktop", scheme)
+    ink = opened.run("getComputedStyle(document.querySelector('.plot .xtick text')).fill")
+    assert ink == {"light": "rgb(31, 41, 51)", "dark": "rgb(230, 234, 239)"}[scheme]
+
+
+def test_it_prints(desk: Desk) -> None:
+    opened = desk.show("en", "desktop", "dark")
+    assert opened.page.pdf(format="A4").startswith(b"%PDF")
+    assert opened.trouble == []

@@ -1,0 +1,226 @@
+"""Pictures: what each kind draws of its table, in every language, and what it does with texts that attack it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from isonomia.errors import SpecError
+from isonomia.evidence import Picture, PictureKind, Table
+from isonomia.languages import msg
+from isonomia.report import Document, draw
+from isonomia.report.figures import OPTIONS
+from isonomia.report.figures.theme import PALETTE
+
+RATES = Table(
+    {
+        "sex": ["F", "M", "X"],
+        "age": ["young", "old", "old"],
+        "rate": [0.2, 0.3, None],
+        "rate_low": [0.1, 0.25, None],
+        "rate_high": [0.4, 0.35, None],
+        "error": [0.5, 0.25, 0.1],
+        "n": [10, 90, 3],
+        "small": [True, False, True],
+    },
+    {"rate": "pct", "error": "num"},
+    {"rate": msg("Value")},
+)
+
+
+def picture(kind: PictureKind, **options: Any) -> Picture:
+    return Picture(kind, "rates", msg("Rows"), options)
+
+
+def drawn(kind: PictureKind, table: Table = RATES, language: str = "en", **options: Any) -> Any:
+    return draw(picture(kind, **options), table, language)
+
+
+def test_every_kind_has_a_file_and_its_options_are_documented() -> None:
+    from importlib import import_module
+    from typing import get_args
+
+    assert set(OPTIONS) == set(get_args(PictureKind))
+    for kind, options in OPTIONS.items():
+        told = import_module(f"isonomia.report.figures.{kind}").__doc__ or ""
+        assert [option for option in options if f"``{option}``" not in told and option != "format"] == [], kind
+
+
+def test_forest_shows_values_and_intervals() -> None:
+    figure = drawn("forest", labels="sex", value="rate", flag="small", reference=0.25, reference_label=msg("Limit"))
+    (trace,) = figure.data
+    assert trace.x == (0.2, 0.3, None)
+    assert trace.error_x.array == pytest.approx((0.2, 0.05, 0))
+    assert trace.error_x.arrayminus == pytest.approx((0.1, 0.05, 0))
+    assert [mark.endswith("-open") for mark in trace.marker.symbol] == [True, False, True]
+    assert figure.layout.yaxis.ticktext == ("F", "M", "X")
+    assert figure.layout.shapes[0].x0 == 0.25
+    assert {note.text for note in figure.layout.annotations} == {"Limit", "not available"}
+
+
+def test_forest_has_a_panel_a_figure_and_stacks_them_on_a_phone() -> None:
+    figure = drawn("forest", labels=["sex", "age"], value=["rate", "error"], reference={"error": 0.3})
+    assert len(figure.data) == 2
+    assert figure.layout.yaxis.ticktext == ("F · young", "M · old", "X · old")
+    assert figure.layout.xaxis.domain[1] < figure.layout.xaxis2.domain[0]
+    narrow = figure.layout.meta["narrow"]
+    assert narrow["xaxis"]["domain"] == narrow["xaxis2"]["domain"] == [0, 1]
+    assert narrow["yaxis"]["domain"][0] > narrow["yaxis2"]["domain"][1]
+    assert len(narrow["annotations"]) == len(figure.layout.annotations)
+
+
+@pytest.mark.parametrize("panels", range(1, 8))
+def test_forest_with_many_panels_draws_them_all(panels: int) -> None:
+    table = Table({"sex": ["F", "M"], **{f"m{place}": [0.1, 0.2] for place in range(panels)}})
+    figure = drawn("forest", table, labels="sex", value=[f"m{place}" for place in range(panels)])
+    assert len(figure.data) == panels
+    assert figure.layout.height > 0
+
+
+def test_colours_follow_a_column_and_panels_a_facet() -> None:
+    figure = drawn("forest", labels="sex", value="rate", color="age", facet="age")
+    assert [trace.name for trace in figure.data] == ["young", "old"]
+    assert figure.data[0].marker.color == PALETTE[0]
+    assert figure.data[1].marker.color == PALETTE[1]
+
+
+def test_heatmap_leaves_cells_without_rows_empty() -> None:
+    figure = drawn("heatmap", x="age", y="sex", value="rate", flag="small", middle=0.25, range=[0, 1])
+    (trace,) = figure.data
+    assert list(trace.z) == [[0.2, None], [None, 0.3], [None, None]]
+    assert list(trace.text) == [["20.0%*", ""], ["", "30.0%"], ["", ""]]
+    assert "rows: 90" in trace.hovertext[1][1]
+    assert figure.layout.coloraxis.cmid == 0.25
+
+
+def test_reliability_draws_the_diagonal_and_a_line_a_group() -> None:
+    table = Table({"g": ["a", "a", "b"], "predicted": [0.8, 0.1, 0.5], "observed": [0.7, 0.2, None], "n": [1, 4, 4]})
+    figure = drawn("reliability", table, color="g")
+    assert [trace.name for trace in figure.data[1:]] == ["a", "b"]
+    assert figure.data[0].x == figure.data[0].y == (0, 1)
+    assert figure.data[1].x == (0.1, 0.8)  # in order of the prediction, whatever the order of the table
+    assert figure.data[1].marker.size[0] > figure.data[1].marker.size[1]
+
+
+def test_confusion_wide_and_long_say_the_same() -> None:
+    wide = Table({"sex": ["F"], "tp": [6], "fp": [1], "fn": [2], "tn": [3]})
+    long = Table(
+        {
+            "sex": ["F"] * 4,
+            "actual": ["negative", "negative", "positive", "positive"],
+            "predicted": ["negative", "positive"] * 2,
+            "count": [3, 1, 2, 6],
+        }
+    )
+    one = drawn("confusion", wide, labels="sex")
+    other = drawn("confusion", long, actual="actual", facet="sex")
+    assert list(one.data[0].z) == list(other.data[0].z) == [[0.75, 0.25], [0.25, 0.75]]
+    assert one.data[0].text == other.data[0].text
+    assert one.layout.yaxis.ticktext == ("negative", "positive")
+
+
+def test_confusion_says_how_many_panels_it_left_out() -> None:
+    many = Table({"g": list(range(15)), "tp": [1] * 15, "fp": [1] * 15, "fn": [1] * 15, "tn": [1] * 15})
+    figure = drawn("confusion", many, labels="g")
+    assert len(figure.data) == 12
+    assert figure.layout.meta["left_out"] == 3
+
+
+def test_bars_lie_or_stand() -> None:
+    lying = drawn("bars", labels="sex", value="rate", flag="small")
+    assert lying.data[0].x == (0.2, 0.3, None)
+    assert lying.data[0].orientation == "h"
+    standing = drawn("bars", labels="sex", value=["rate", "error"], upright=True, stacked=True)
+    assert [bars.y for bars in standing.data] == [(0.2, 0.3, None), (0.5, 0.25, 0.1)]
+    assert standing.layout.barmode == "stack"
+
+
+def test_lines_take_numbers_texts_and_intervals() -> None:
+    texts = drawn("lines", x="sex", value="rate")
+    assert texts.data[0].fill == "toself"
+    assert texts.data[0].y == (0.4, 0.35, 0.25, 0.1)  # there along the upper ends, back along the lower ones
+    assert texts.layout.xaxis.ticktext == ("F", "M", "X")
+    numbers = drawn("lines", x="n", value="error", log_x=True)
+    assert numbers.data[0].x == (10, 90, 3)
+    assert numbers.layout.xaxis.type == "log"
+
+
+def test_scatter_and_histogram() -> None:
+    figure = drawn("scatter", x="rate", y="error", hover=["age"], diagonal=True, labels="sex")
+    assert figure.data[0].x == (0.1, 0.5)
+    assert figure.data[1].text == ("F", "M", "X")
+    assert "age: young" in figure.data[1].hovertext[0]
+    bins = Table({"left": [0, 1], "right": [1, 3], "count": [5, 7]})
+    histogram = drawn("histogram", bins)
+    assert histogram.data[0].x == (0.5, 2.0)
+    assert histogram.data[0].width == (1, 2)
+
+
+def test_only_rows_that_are_asked_for_are_drawn() -> None:
+    assert drawn("bars", labels="sex", value="error", where={"age": "old"}).data[0].x == (0.25, 0.1)
+    assert drawn("bars", labels="sex", value="error", where={"sex": ["F", "X"]}).data[0].x == (0.5, 0.1)
+
+
+def test_numbers_are_written_in_the_language() -> None:
+    figure = drawn("forest", language="pt-BR", labels="sex", value="rate")
+    assert figure.layout.separators == ",."
+    assert "20,0%" in figure.data[0].hovertext[0]
+    assert "intervalo: 10,0% – 40,0%" in figure.data[0].hovertext[0]
+    assert figure.layout.xaxis.title.text == "Valor"
+
+
+def test_long_tables_are_cut_and_it_is_said() -> None:
+    table = Table({"g": list(range(500)), "v": [1.0] * 500})
+    assert drawn("bars", table, labels="g", value="v").layout.meta["left_out"] == 420
+    figure = draw(picture("scatter", x="g", y="v"), table, most=100)
+    assert len(figure.data[0].x) == 100
+    assert figure.layout.meta["left_out"] == 400
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "says"),
+    [
+        ("forest", {"labels": "sx", "value": "rate"}, "Close to it: 'sex'"),
+        ("forest", {"labels": "sex"}, "needs the option 'value'"),
+        ("heatmap", {"x": "sex", "value": "rate"}, "needs the option 'y'"),
+        ("bars", {"label": "sex", "value": "rate"}, "has no option 'label'. Close to it: 'labels'"),
+        ("pie", {}, "must be one of"),
+        ("bars", {"labels": "sex", "value": "rate", "where": {"agee": 1}}, "Close to it: 'age'"),
+    ],
+)
+def test_wrong_options_are_named(kind: PictureKind, options: dict[str, Any], says: str) -> None:
+    with pytest.raises(SpecError, match=says):
+        drawn(kind, **options)
+
+
+def test_texts_from_data_carry_no_markup(hostile: Document) -> None:
+    """Plotly draws markup in labels; ours is <b> and <br> alone, everything else is escaped."""
+    for section in hostile.sections:
+        for each in section.result.pictures if section.result else ():
+            assert section.result is not None
+            if len(section.result.tables[each.table]):
+                figure = draw(each, section.result.tables[each.table])
+                text = json.dumps(figure.to_plotly_json(), ensure_ascii=False)
+                for ours in ("<b>", "</b>", "<br>"):
+                    text = text.replace(ours, "")
+                assert "<" not in text
+                assert "\u202e" not in text
+                assert "xxx" * 100 not in text
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+def test_a_table_without_rows_gives_a_picture_without_marks(kind: PictureKind) -> None:
+    needed: dict[str, dict[str, Any]] = {
+        "forest": {"labels": "sex", "value": "rate"},
+        "heatmap": {"x": "sex", "y": "age", "value": "rate"},
+        "reliability": {"predicted": "rate", "observed": "error"},
+        "confusion": {"labels": "sex", "tp": "n", "fp": "n", "fn": "n", "tn": "n"},
+        "bars": {"labels": "sex", "value": "rate"},
+        "lines": {"x": "sex", "value": "rate"},
+        "scatter": {"x": "rate", "y": "error"},
+        "histogram": {"left": "rate", "right": "error", "count": "n"},
+    }
+    empty = Table({name: [] for name in RATES.columns})
+    json.dumps(drawn(kind, empty, **needed[kind]).to_plotly_json())

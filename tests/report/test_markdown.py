@@ -1,0 +1,73 @@
+"""The Markdown form: whole, escaped, with its counts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from isonomia.evidence import Table
+from isonomia.report import Document, to_markdown
+from isonomia.report.markdown import escape, table_text
+
+
+def test_it_says_what_was_found(document: Document) -> None:
+    text = to_markdown(document)
+    assert text.startswith("# Audit of Middle\n")
+    assert "Of the 3 checks that ran, 1 found issues: 6 critical, 5 warning, 5 notice." in text
+    assert "Checks: 2 passed, 1 with issues, 2 without an answer, 5 in total." in text
+    assert "**Exceeds the policy's limits**" in text
+    assert "| 12.0% \\[10.0%, 15.0%\\] |" in text
+    assert "not available: no positives in the group" in text
+    for section in document.sections:
+        assert f"## {section.title.text()}" in text
+
+
+def test_it_speaks_portuguese(document: Document) -> None:
+    text = to_markdown(document, "pt-BR")
+    assert "**Ultrapassa os limites da política**" in text
+    assert "Verificações: 2 aprovadas, 1 com problemas, 2 sem resposta, 5 no total." in text
+    assert "| 12,0% \\[10,0%; 15,0%\\] |" in text
+
+
+def unescaped(text: str) -> str:
+    return re.sub(r"\\.", "", text)
+
+
+def test_hostile_names_neither_break_tables_nor_carry_markup(hostile: Document) -> None:
+    text = to_markdown(hostile)
+    bare = unescaped(text)
+    assert "<" not in bare
+    assert "`" not in bare
+    assert "x" * 200 not in text
+    assert "javascript:" not in re.sub(r"\\[()\[\]]", "", bare) or "](" not in bare
+    widths = [unescaped(line).count("|") for line in text.splitlines()]
+    for place, line in enumerate(text.splitlines()):
+        if re.fullmatch(r"(\| --- )+\|", line):
+            rows = [place - 1]
+            while rows[-1] + 1 < len(widths) and text.splitlines()[rows[-1] + 1].startswith("|"):
+                rows.append(rows[-1] + 1)
+            assert len({widths[row] for row in rows}) == 1, text.splitlines()[place - 1]
+    headings = [line for line in text.splitlines() if re.match(r"#{1,6} ", line)]
+    assert not [line for line in headings if line.startswith("# heading")]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a|b", r"a\|b"),
+        ("[x](y)", r"\[x\](y)"),
+        ("a\nb\r\nc", "a b c"),
+        ("&lt;", r"\&lt;"),
+        ("\\|", r"\\\|"),
+        ("http://x.y", "http\u2060://x.y"),
+    ],
+)
+def test_escape(text: str, shown: str) -> None:
+    assert escape(text) == shown
+
+
+def test_long_tables_say_that_they_are_cut() -> None:
+    text = table_text(Table({"x": list(range(1000))}), rows=3)
+    assert text.endswith("The first 3 of 1,000 rows; report.json has all of them.")
+    assert text.count("\n| ") == 4

@@ -1,0 +1,193 @@
+"""The page as a text: it loads nothing, holds its script once, stays small, and is built as a reader needs it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections import Counter
+from html.parser import HTMLParser
+
+import pytest
+
+from isonomia.evidence import Picture, Result, Table
+from isonomia.languages import msg
+from isonomia.report import Document, Section, to_html
+from isonomia.report.page import MOST_BYTES
+
+VOID = {"meta", "br", "img", "link", "hr", "input"}
+
+
+class Outline(HTMLParser):
+    """Elements, attributes and texts of a page, with scripts and styles kept apart."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.scripts: list[str] = []
+        self.style = ""
+        self.text = ""
+        self.headings: list[str] = []
+        self.feed(page)
+        assert not self.open, f"never closed: {self.open}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag in ("h1", "h2", "h3"):
+            self.headings.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        where = self.open[-1] if self.open else ""
+        if where == "script":
+            self.scripts.append(data)
+        elif where == "style":
+            self.style += data
+        else:
+            self.text += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def outline(document: Document) -> Outline:
+    return Outline(to_html(document))
+
+
+@pytest.fixture(scope="module")
+def attacked(hostile: Document) -> Outline:
+    return Outline(to_html(hostile))
+
+
+@pytest.mark.parametrize("which", ["outline", "attacked"])
+def test_nothing_is_loaded_from_anywhere(which: str, request: pytest.FixtureRequest) -> None:
+    page: Outline = request.getfixturevalue(which)
+    assert not {"link", "img", "iframe", "object", "embed", "form", "base", "video", "audio"} & {
+        tag for tag, _ in page.elements
+    }
+    for tag, attributes in page.elements:
+        assert "src" not in attributes, tag
+        assert (attributes.get("href") or "#").startswith("#"), attributes
+        assert not [name for name in attributes if name.startswith("on")], attributes
+    assert "url(" not in page.style
+    assert "@import" not in page.style
+    addresses = {found for script in page.scripts for found in re.findall(r"https?://([\w.-]+)", script)}
+    assert addresses <= {"www.w3.org"}  # names of XML namespaces, which are never loaded
+
+
+def test_the_policy_allows_our_two_scripts_and_nothing_else(outline: Outline) -> None:
+    policy = next(m["content"] or "" for m in outline.all("meta") if m.get("http-equiv") == "Content-Security-Policy")
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == rules["connect-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
+    run = [script for script, kind in zip(outline.scripts, outline.all("script"), strict=True) if not kind.get("type")]
+    hashes = [f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in run]
+    assert rules["script-src"].split() == hashes
+
+
+def test_the_script_is_there_once_and_the_file_is_small(document: Document, hostile: Document) -> None:
+    for each in (document, hostile):
+        page = to_html(each, "pt-BR")
+        assert page.count("plotly.js (cartesian - minified) v") == 1
+        assert len(page.encode()) < MOST_BYTES
+
+
+def test_attacks_are_texts(attacked: Outline) -> None:
+    assert "<script>alert(1)</script>" in attacked.text
+    assert len(attacked.scripts) == 3  # the pictures' data, Plotly, ours
+    assert "{{ 7 * 7 }}" in attacked.text
+    assert "x" * 200 not in attacked.text
+    assert "\u202e" not in attacked.text
+    assert not [1 for script in attacked.scripts[:1] if "<" in script or ">" in script or "\u2028" in script]
+
+
+def test_the_pictures_are_data(outline: Outline, document: Document) -> None:
+    held = json.loads(outline.scripts[0])
+    drawn = [p for s in document.sections if s.result for p in s.result.pictures if len(s.result.tables[p.table])]
+    assert len(held["figures"]) == len(drawn) == 9
+    assert len([a for a in outline.all("div") if a.get("class") == "plot" and a["aria-label"]]) == 9
+    assert all("template" not in figure["layout"] for figure in held["figures"])
+
+
+def test_a_reader_finds_the_way(outline: Outline, document: Document) -> None:
+    ids = Counter(attributes["id"] for _, attributes in outline.elements if "id" in attributes)
+    assert max(ids.values()) == 1
+    for attributes in outline.all("a"):
+        assert (attributes["href"] or "").removeprefix("#") in ids
+    for tag, attributes in outline.elements:
+        for name in ("aria-labelledby",):
+            assert name not in attributes or attributes[name] in ids, (tag, attributes)
+    assert outline.headings.count("h1") == 1
+    assert outline.headings[:2] == ["h1", "h2"]
+    assert outline.elements[0] == ("html", {"lang": "en"})
+    assert len(outline.all("caption")) + 1 >= len(outline.all("table"))
+    assert all("scope" in head for head in outline.all("th"))
+    assert outline.text.index("Exceeds the policy") < outline.text.index("What was examined")
+    for section in document.sections:
+        assert section.title.text() in outline.text
+
+
+def test_numbers_and_words_are_in_the_language(document: Document) -> None:
+    page = Outline(to_html(document, "pt-BR"))
+    assert page.elements[0] == ("html", {"lang": "pt-BR"})
+    assert "12,0%" in page.text
+    assert "[10,0%; 15,0%]" in page.text
+    assert "Ultrapassa os limites da política" in page.text
+    assert "48.842" in page.text
+    assert "Como ler este relatório" in page.text
+
+
+def test_a_report_with_next_to_nothing_in_it() -> None:
+    page = Outline(to_html(Document("Audit", {})))
+    assert "No policy was given" in page.text
+    assert "There are no findings." in page.text
+
+
+def test_long_tables_are_cut_until_the_page_is_small() -> None:
+    rows = 5000
+    table = Table({"slice": ["s" * 100 + str(place) for place in range(rows)], "x": range(rows), "y": [0.123] * rows})
+    picture = Picture("scatter", "t", msg("Rows"), {"x": "x", "y": "y", "hover": ["slice"]})
+    sections = tuple(
+        Section(
+            f"c{place}", msg("Rows"), msg("Rows"), "passed", Result("c", msg("Rows"), {"t": table}, pictures=(picture,))
+        )
+        for place in range(8)
+    )
+    page = to_html(Document("Audit", {}, sections))
+    assert len(page.encode()) < MOST_BYTES
+    assert "of 5,000 rows; report.json has all of them." in page
+    assert "more are in the table." in page
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_texts_stand_out_from_their_ground(outline: Outline) -> None:
+    """WCAG AA asks for a contrast of 4.5 for texts, on white paper and on dark."""
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    light, dark = (
+        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
+        for block in re.findall(r":root \{(.*?)\}", outline.style, re.DOTALL)[:2]
+    )
+    for colours in (light, dark):
+        grounds = {"ink": ("paper", "sheet", "tint"), "quiet": ("paper", "sheet", "tint"), "link": ("paper", "sheet")}
+        grounds |= {name: (f"{name}-tint", "sheet") for name in ("red", "amber", "blue", "green", "grey")}
+        for name, behind in grounds.items():
+            for ground in behind:
+                assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
+        for ground in ("red-tint", "amber-tint", "green-tint", "grey-tint"):
+            assert contrast(colours["quiet"], colours[ground]) >= 4.5, ground
