@@ -307,6 +307,20 @@ def test_density_of_normal_columns_is_that_of_the_normal() -> None:
     assert np.corrcoef(got[finite], expected[finite])[0, 1] > 0.97
 
 
+@pytest.mark.parametrize("rho", [0.3, 0.9])
+def test_density_of_levels_is_the_probability_of_a_rectangle(rho: float) -> None:
+    a = Levels("a", "category", ("x", "y"), np.array([0.9, 0.1]))
+    b = Levels("b", "category", ("p", "q", "r"), np.array([0.05, 0.15, 0.8]))
+    copula = Copula({"a": a, "b": b}, {}, np.array([[1, rho], [rho, 1]]), "pandas")
+    rows = pd.DataFrame([(x, y) for x in a.values for y in b.values], columns=["a", "b"])
+    normal = stats.multivariate_normal([0, 0], copula.correlation)
+    corners = [[normal.cdf([x, y]) for y in np.clip(b.edges, -8, 8)] for x in np.clip(a.edges, -8, 8)]
+    expected = np.diff(np.diff(corners, axis=0), axis=1).ravel()
+    got = np.exp(copula.log_density(rows, draws=20_000))
+    assert got.sum() == pytest.approx(1, abs=0.01)
+    assert np.allclose(got, expected, rtol=0.05, atol=1e-4)
+
+
 def test_density_of_levels_follows_their_probability(rng: np.random.Generator) -> None:
     copula = _small()
     frame = copula.sample(4000, seed=3)

@@ -6,7 +6,7 @@ missing values has a second normal that decides whether the value is there; in a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,6 +26,7 @@ from isonomia.data.synthetic.dependence import (
     pairwise_correlation,
 )
 from isonomia.data.synthetic.marginals import Floats, Levels, Marginal, Regions
+from isonomia.data.synthetic.naturalness import log_rectangles
 from isonomia.data.synthetic.reading import codes_of, kinds_of, order_levels, read_column
 from isonomia.data.synthetic.schema import Schema
 from isonomia.data.synthetic.truncated import box_probability, sample_box
@@ -254,45 +255,56 @@ class Copula:
 
     def to_latent(self, data: Any) -> Floats:
         """The normal scores of mid-ranks of rows, shape (n, d); NaN where a number is missing or a value unknown."""
-        return self._scores(data)[0]
+        columns = []
+        flags = {}
+        for name, marginal, codes, strange in self._read(data):
+            columns.append(np.where(strange, np.nan, marginal.scores(codes)))
+            if name in self.missing:
+                empty = _is_missing(marginal, codes).astype(np.int32)
+                flags[name] = np.where(strange, np.nan, _flag(self.missing[name], name).scores(empty))
+        return np.stack([*columns, *(flags[name] for name in self.missing)], axis=1)
 
-    def log_density(self, data: Any) -> Floats:
-        """How natural each row is: the log of its density under the copula (up to the choice of units).
+    def log_density(self, data: Any, *, draws: int = 32, seed: int = 0) -> Floats:
+        """How natural each row is: the log of its density under the copula.
 
-        log c(z) + sum_j log f_j(x_j), with z the normal scores of mid-ranks and f_j the density of a number or the
-        share of a level. For levels, c at the mid-rank stands in for its mean over the level's cell (exact when
-        columns are independent, an approximation otherwise). A value never seen gives -inf.
+        The probability of the row's levels (and of what is missing) times the density of its continuous numbers, in the
+        numbers' own units. Levels make it the probability of a rectangle of correlated normals, simulated with `draws`
+        sequential draws a row. A value never seen, or a number out of range, gives -inf.
+
+        >>> copula = Copula.fit({"sex": ["F", "M", "M", "M"] * 25, "team": ["a", "b", "b", "b"] * 25})
+        >>> likely, unlikely = copula.log_density({"sex": ["M", "M"], "team": ["b", "a"]})
+        >>> bool(likely > unlikely)
+        True
         """
-        z, logs, unknown = self._scores(data)
-        total = logs.copy()
-        patterns, group = np.unique(~np.isnan(z), axis=0, return_inverse=True)
-        for index, pattern in enumerate(patterns):
-            rows = np.flatnonzero(group.ravel() == index)
-            part = z[np.ix_(rows, np.flatnonzero(pattern))]
-            matrix = self.correlation[np.ix_(pattern, pattern)]
-            excess = np.linalg.inv(matrix) - np.eye(matrix.shape[0])
-            total[rows] -= 0.5 * np.linalg.slogdet(matrix)[1] + 0.5 * np.einsum("ij,jk,ik->i", part, excess, part)
-        total[unknown] = -np.inf
-        return total
+        lows, highs = [], []
+        flags: dict[str, tuple[Floats, Floats]] = {}
+        total: Any = 0.0
+        for name, marginal, codes, strange in self._read(data):
+            low, high, add = marginal.cell(codes)
+            empty = _is_missing(marginal, codes)
+            if name in self.missing:
+                flags[name] = _flag(self.missing[name], name).cell(empty.astype(np.int32))[:2]
+            never = strange | (empty if name not in self.missing else False)
+            total = total + np.where(never, -np.inf, add)
+            lows.append(low)
+            highs.append(high)
+        lows += [flags[name][0] for name in self.missing]
+        highs += [flags[name][1] for name in self.missing]
+        # continuous columns first: their narrow intervals leave nothing to chance for the ones after them
+        names = self.columns
+        order = sorted(range(self._dims), key=lambda j: j >= len(names) or isinstance(self.marginals[names[j]], Levels))
+        inner = self.correlation[np.ix_(order, order)]
+        low, high = np.stack(lows, axis=1)[:, order], np.stack(highs, axis=1)[:, order]
+        return np.asarray(total + log_rectangles(inner, low, high, draws=draws, seed=seed), dtype=float)
 
-    def _scores(self, data: Any) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    def _read(self, data: Any) -> Iterator[tuple[str, Marginal, NDArray[Any], NDArray[np.bool_]]]:
+        """Each column of a table as codes, and which of its values were never seen."""
         table = wrap(data.frame if isinstance(data, Dataset) else data)
-        n = len(table)
-        z = np.empty((n, self._dims))
-        logs, unknown = np.zeros(n), np.zeros(n, dtype=bool)
-        for j, (name, marginal) in enumerate(self.marginals.items()):
+        for name, marginal in self.marginals.items():
             if name not in table.columns:
                 raise DataError(f"The data has no column {name!r}, which the generator was fitted to.")
             codes, strange = codes_of(table[name], marginal)
-            empty = _is_missing(marginal, codes) & ~strange
-            unknown |= strange | (empty if name not in self.missing else False)
-            z[:, j] = marginal.scores(codes)
-            logs += marginal.log_density(codes)
-            if name in self.missing:
-                flag = _flag(self.missing[name], name)
-                z[:, len(self.marginals) + list(self.missing).index(name)] = flag.scores(empty.astype(np.int32))
-                logs += flag.log_density(empty.astype(np.int32))
-        return z, logs, unknown
+            yield name, marginal, codes, strange
 
 
 def _columns(data: Any, table: nw.DataFrame[Any]) -> tuple[str, ...]:

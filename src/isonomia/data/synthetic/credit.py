@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from isonomia.data.synthetic.copula import Copula
+from isonomia.data.synthetic.distributions import Categories, LogNormal, Normal, Uniform
 from isonomia.data.synthetic.generator import Synthetic, generate
 from isonomia.data.synthetic.outcome import Outcome
-from isonomia.data.synthetic.schema import Categories, LogNormal, Normal, Schema, Uniform
+from isonomia.data.synthetic.schema import Schema
 from isonomia.errors import SpecError
 
 #: Thirteen columns as a lender's table might have; shares and sizes are made up.

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data.bands import Bands
 from isonomia.data.dataset import Dataset
 from isonomia.data.synthetic.conditions import Condition
 from isonomia.data.synthetic.copula import Coded, Copula
 from isonomia.data.synthetic.marginals import Floats
 from isonomia.data.synthetic.outcome import Outcome, OutcomeKind, Scorer
 from isonomia.data.synthetic.pairs import Amount, Pair, amounts, define_pairs
-from isonomia.data.synthetic.schema import Schema
+from isonomia.data.synthetic.source import Source, read_source
 from isonomia.data.synthetic.truth import GroundTruth, Side, Subgroup
-from isonomia.errors import DataError, SpecError, close_to
+from isonomia.errors import SpecError
 from isonomia.progress import Progress, silent
 
-#: Columns that tell how a row came about; never features.
-ANNOTATIONS = ("_subgroup", "_bias", "_epistemic", "_aleatoric", "_score", "_probability")
+#: What `_subgroup` says of rows drawn for none.
 BACKGROUND = "background"
 
 Applies = Literal["matching", "members"]
@@ -53,15 +51,6 @@ class Synthetic:
 
     def __repr__(self) -> str:
         return f"Synthetic({len(self.dataset)} rows, {len(self.truth.biased)} biased subgroups; {self.dataset!r})"
-
-
-@dataclass(frozen=True)
-class _Source:
-    copula: Copula
-    protected: dict[str, Bands | None]
-    privileged: dict[str, Any]
-    outcome: Outcome
-    name: str | None
 
 
 def generate(
@@ -155,7 +144,7 @@ def generate(
             raise SpecError(f"`{option}` must be a whole number of at least {least}; got {number!r}.")
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
     tell("fit", 0, 1)
-    plan = _read_source(source, outcome, protected, privileged, columns, name, seed)
+    plan = read_source(source, outcome, protected, privileged, columns, name, seed)
     tell("fit", 1, 1)
     made = _pairs(plan, pairs, n_pairs, intersectionality, granularity, similarity, bias, streams[0])
     count = len(made)
@@ -170,75 +159,8 @@ def generate(
     return _assemble(plan, made, coded, drawn_for, levels, settings, streams[2])
 
 
-def _read_source(
-    source: Any,
-    outcome: OutcomeKind | Outcome,
-    protected: Any,
-    privileged: Mapping[str, Any] | None,
-    columns: Sequence[str] | None,
-    name: str | None,
-    seed: int,
-) -> _Source:
-    """Phase 1: a copula, and the roles of its columns."""
-    wanted = outcome if isinstance(outcome, Outcome) else Outcome(kind=outcome)
-    roles: dict[str, Bands | None] = {}
-    better: dict[str, Any] = {}
-    if isinstance(source, Mapping) and "columns" in source and isinstance(source["columns"], Mapping):
-        source = Schema.of(source)
-    if isinstance(source, Copula):
-        copula = source
-    elif isinstance(source, Schema):
-        copula = Copula.from_schema(source, seed=seed)
-        roles, better = _roles(source.protected), dict(source.privileged)
-    else:
-        copula = Copula.fit(source, columns=columns)
-        if isinstance(source, Dataset):
-            roles = {column: source.roles.bands.get(column) for column in source.protected}
-            better, wanted, name = dict(source.privileged), _like(wanted, source), name or source.name
-    if protected is not None:
-        roles = _roles(protected)
-        better = {column: value for column, value in better.items() if column in roles}
-    if privileged is not None:
-        better = dict(privileged)
-    if not roles:
-        raise SpecError("`protected` must name at least one attribute: subgroups differ in protected attributes.")
-    for column in roles:
-        if column not in copula.marginals:
-            raise DataError(
-                f"`protected` must name columns of the generator; got {column!r}.{close_to(column, copula.columns)}"
-            )
-    target = wanted.target or "outcome"
-    clash = [column for column in (target, *ANNOTATIONS) if column in copula.marginals]
-    if clash:
-        raise DataError(
-            f"The source has a column {clash[0]!r}, a name that the generator writes itself. Leave it out with "
-            "`columns=`, rename it, or give Outcome(target=...)."
-        )
-    return _Source(copula, roles, better, replace(wanted, target=target), name)
-
-
-def _roles(protected: Any) -> dict[str, Bands | None]:
-    names = [protected] if isinstance(protected, str) else protected
-    if isinstance(names, Mapping):
-        return {str(c): None if bands is None else Bands.of(bands, str(c)) for c, bands in names.items()}
-    return dict.fromkeys(map(str, names))
-
-
-def _like(outcome: Outcome, data: Dataset) -> Outcome:
-    """The outcome named, labelled and rated as the target of real data, where nothing else was asked for."""
-    outcome = replace(outcome, target=outcome.target or data.target)
-    if data.target is None or data.task != "binary" or outcome.kind != "binary" or outcome.labels is not None:
-        return outcome
-    values = data.column(data.target).to_list()
-    other = [value for value in dict.fromkeys(values) if value is not None and value != data.positive]
-    rate = sum(value == data.positive for value in values) / len(values)
-    if len(other) != 1 or not 0 < rate < 1:
-        return outcome
-    return replace(outcome, labels=(other[0], data.positive), rate=outcome.rate or rate)
-
-
 def _pairs(
-    plan: _Source,
+    plan: Source,
     given: Sequence[Pair | Mapping[str, Any]] | None,
     n_pairs: int,
     intersectionality: Amount | None,
@@ -300,7 +222,7 @@ def _spread(drawn_for: NDArray[np.int64], values: Floats, given: Amount) -> Floa
 
 
 def _assemble(
-    plan: _Source,
+    plan: Source,
     pairs: list[Pair],
     coded: Coded,
     drawn_for: NDArray[np.int64],
@@ -342,7 +264,7 @@ def _assemble(
         positive=plan.outcome.classes[1] if plan.outcome.kind == "binary" else None,
         protected=dict(plan.protected),
         privileged=plan.privileged,
-        features=plan.copula.columns,
+        features=plan.features,
         kinds={column: marginal.kind for column, marginal in plan.copula.marginals.items()},
         task=plan.outcome.kind,
         name=plan.name,

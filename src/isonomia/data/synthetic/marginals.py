@@ -27,6 +27,8 @@ Regions = tuple[Floats, Floats]
 #: How many quantiles describe a curve, and how many cells its density.
 _KNOTS = 2001
 _CELLS = 128
+#: The probability of the interval that stands for one continuous value.
+_NARROW = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +84,10 @@ class Levels:
         table = np.append(ndtri(self.cells()[1]), np.nan)
         return np.asarray(table[codes], dtype=float)
 
-    def log_density(self, codes: NDArray[Any]) -> Floats:
-        """The log of each value's share; missing is 0 (its share is told apart)."""
-        with np.errstate(divide="ignore"):
-            table = np.append(np.log(self.shares), 0.0)
-        return np.asarray(table[codes], dtype=float)
+    def cell(self, codes: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
+        """The latent interval of each code, and what to add to its log probability (nothing); missing is open."""
+        low, high = np.append(self.edges[:-1], -np.inf), np.append(self.edges[1:], np.inf)
+        return low[codes], high[codes], np.zeros(codes.size)
 
     def allowed(self, condition: Condition) -> NDArray[np.bool_]:
         """Which values a condition allows."""
@@ -200,19 +201,35 @@ class Curve:
         edge = 0.5 / self.knots.size
         return np.where(np.isnan(numbers), np.nan, ndtri(np.clip((low + high) / 2, edge, 1 - edge)))
 
-    def log_density(self, numbers: NDArray[Any]) -> Floats:
-        """The log of the density on coarse quantile cells, of the share where a value repeats; -inf outside."""
+    def cell(self, numbers: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
+        """A latent interval around each number, and what turns the log of its probability into a log density.
+
+        A value that repeats has its own interval and a probability; a continuous one a narrow interval, and a density
+        read off coarse quantile cells. Outside the range the density is 0, a missing number is open.
+        """
+        from scipy.special import ndtri
+
         low, high = self.span(numbers)
+        narrow = (high - low) < 1.5 / self.knots.size
+        narrow &= not self.whole
+        middle = np.clip((low + high) / 2, _NARROW / 2, 1 - _NARROW / 2)
+        low, high = np.where(narrow, middle - _NARROW / 2, low), np.where(narrow, middle + _NARROW / 2, high)
+        with np.errstate(divide="ignore"):
+            add = np.where(narrow, np.log(self._heights(numbers)) - math.log(_NARROW), 0.0)
+        add = np.where((numbers < self.knots[0]) | (numbers > self.knots[-1]), -np.inf, add)
+        there = ~np.isnan(numbers)
+        return (
+            np.where(there, ndtri(low), -np.inf),
+            np.where(there, ndtri(high), np.inf),
+            np.where(there, add, 0.0),
+        )
+
+    def _heights(self, numbers: NDArray[Any]) -> Floats:
         ranks = np.linspace(0.0, 1.0, min(_CELLS, self.knots.size - 1) + 1)
         edges, first = np.unique(np.interp(ranks, self.ranks, self.knots), return_index=True)
-        ranks = np.append(ranks[first][:-1], 1.0)
-        heights = np.diff(ranks) / np.diff(edges)
+        heights = np.diff(np.append(ranks[first][:-1], 1.0)) / np.diff(edges)
         cell = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, heights.size - 1)
-        density = np.where(high - low > 1.5 / self.knots.size, high - low, heights[cell])
-        with np.errstate(divide="ignore"):
-            inside = (numbers >= self.knots[0]) & (numbers <= self.knots[-1])
-            logs = np.log(np.where(inside, density, 0.0))
-        return np.where(np.isnan(numbers), 0.0, logs)
+        return np.asarray(heights[cell], dtype=float)
 
     def mask(self, condition: Condition, numbers: NDArray[Any]) -> NDArray[np.bool_]:
         """Which numbers satisfy a condition."""

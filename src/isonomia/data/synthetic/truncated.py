@@ -24,22 +24,17 @@ def draw_inside(mean: Floats, deviation: float, regions: Regions, rng: np.random
     >>> bool((x > 2).all()), logs.round(4).tolist()
     (True, [-3.7832, -3.7832, -3.7832])
     """
-    from scipy.special import log_ndtr, ndtr, ndtri
+    from scipy.special import log_ndtr
 
     low, high = regions
     a, b = (low - mean[:, None]) / deviation, (high - mean[:, None]) / deviation
-    flip = a > -b  # in the upper tail, work with the mirror image, where small numbers are exact
-    left, right = np.where(flip, -b, a), np.where(flip, -a, b)
-    start = ndtr(left)
-    mass = ndtr(right) - start
+    candidates, mass = invert(a, b, rng.random(mean.size)[:, None])
     total = mass.sum(axis=1)
     chosen = np.zeros(mean.size, dtype=np.int64)
     if low.size > 1:
         chosen = (np.cumsum(mass, axis=1) < (rng.random(mean.size) * total)[:, None]).sum(axis=1)
         chosen = np.minimum(chosen, low.size - 1)
-    row = np.arange(mean.size)
-    drawn = ndtri(start[row, chosen] + rng.random(mean.size) * mass[row, chosen])
-    drawn = np.where(flip[row, chosen], -drawn, drawn)
+    drawn = candidates[np.arange(mean.size), chosen]
     lost = ~(total > 0)
     with np.errstate(divide="ignore"):
         logs = np.log(total)
@@ -51,6 +46,20 @@ def draw_inside(mean: Floats, deviation: float, regions: Regions, rng: np.random
         logs[lost] = log_ndtr(-gap.min(axis=1))
     # intervals are open below: a value on the lower border belongs to the level before
     return np.clip(mean + deviation * drawn, np.nextafter(low[chosen], np.inf), high[chosen]), logs
+
+
+def invert(low: Floats, high: Floats, uniform: Floats) -> tuple[Floats, Floats]:
+    """Standard normals inside intervals from uniform numbers, and the intervals' probabilities.
+
+    In the upper tail the mirror image is used, where small numbers are exact.
+    """
+    from scipy.special import ndtr, ndtri
+
+    flip = low > -high
+    start = ndtr(np.where(flip, -high, low))
+    mass = ndtr(np.where(flip, -low, high)) - start
+    drawn = ndtri(start + uniform * mass)
+    return np.where(flip, -drawn, drawn), mass
 
 
 def sample_box(correlation: Floats, boxes: Sequence[Regions], n: int, rng: np.random.Generator) -> Floats:
