@@ -12,15 +12,15 @@ from isonomia.probing import Domain, Keyer, KeyMap
 @given(st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=40), max_size=12))
 def test_the_map_remembers_like_a_dictionary(batches: list[list[int]]) -> None:
     known: dict[int, float] = {}
-    mapped = KeyMap()
+    mapped = KeyMap(1)
     for number, batch in enumerate(batches):
         fresh = [key for key in dict.fromkeys(batch) if key not in known]
         known |= {key: float(number) for key in fresh}
-        mapped.add(np.array(fresh, dtype=np.uint64), np.full(len(fresh), float(number)))
+        mapped.add(np.array(fresh, dtype=np.uint64), np.full((len(fresh), 1), float(number)))
         asked = np.array([*batch, *range(5)], dtype=np.uint64)
         there, values = mapped.look(asked)
         assert there.tolist() == [int(key) in known for key in asked]
-        assert values[there].tolist() == [known[int(key)] for key in asked[there]]
+        assert values[there, 0].tolist() == [known[int(key)] for key in asked[there]]
     assert len(mapped) == len(known)
 
 

@@ -57,18 +57,19 @@ def _mix(values: Keys) -> Keys:
 
 
 class KeyMap:
-    """Keys with a number each, held as a few sorted runs that are merged as they grow.
+    """Keys with a few numbers each, held as a few sorted runs that are merged as they grow.
 
     Looking up and adding n keys costs O(n log N); no Python object is made per key.
 
-    >>> seen = KeyMap()
-    >>> seen.add(np.array([7, 3], dtype=np.uint64), np.array([0.5, -1.0]))
+    >>> seen = KeyMap(1)
+    >>> seen.add(np.array([7, 3], dtype=np.uint64), np.array([[0.5], [-1.0]]))
     >>> known, values = seen.look(np.array([3, 4], dtype=np.uint64))
-    >>> known.tolist(), float(values[0]), len(seen)
+    >>> known.tolist(), float(values[0, 0]), len(seen)
     ([True, False], -1.0, 2)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, width: int) -> None:
+        self.width = width
         self._runs: list[tuple[Keys, NDArray[Any]]] = []
 
     def __len__(self) -> int:
@@ -87,7 +88,7 @@ class KeyMap:
     def look(self, keys: Keys) -> tuple[NDArray[np.bool_], Floats]:
         """Which keys are there, and their numbers (NaN where not)."""
         known = np.zeros(len(keys), dtype=bool)
-        values = np.full(len(keys), np.nan)
+        values = np.full((len(keys), self.width), np.nan)
         for run, numbers in self._runs:
             places = np.minimum(np.searchsorted(run, keys), len(run) - 1)
             hit = run[places] == keys

@@ -19,6 +19,8 @@ from isonomia.probing.features import Floats
 from isonomia.probing.keys import KeyMap, Keys
 
 _MAGIC = b"ISOLEDG1"
+#: Numbers kept about every test: margin, gap, lowest and highest variant.
+OUTCOMES = 4
 _MAX_HEADER = 1 << 24
 _DTYPES = {"<f8", "<i8", "<u8"}
 
@@ -66,8 +68,8 @@ class Ledger:
                 raise SpecError(f"`{name}` must be a number above 0, or None for no limit; got {value!r}.")
         self.max_tests, self.max_seconds, self.max_model_rows = max_tests, max_seconds, max_model_rows
         self.cancel = cancel
-        self.told = KeyMap()
-        self.cache = KeyMap()
+        self.told = KeyMap(OUTCOMES)
+        self.cache = KeyMap(OUTCOMES)
         self.answers: dict[str, dict[str, NDArray[Any]]] = {}
         self.classes: list[Any] = []
         self._replayed = 0
@@ -134,17 +136,17 @@ class Ledger:
 
     def recall(self, keys: Keys) -> tuple[NDArray[np.bool_], Floats]:
         """Answers recorded before a resume, which now count as told."""
-        known, margins = self.cache.look(keys)
-        self.told.add(keys[known], margins[known])
+        known, outcomes = self.cache.look(keys)
+        self.told.add(keys[known], outcomes[known])
         self._replayed += int(known.sum())
-        return known, margins
+        return known, outcomes
 
     def record(
-        self, keys: Keys, margins: Floats, found: Mapping[str, NDArray[Any]], asked: tuple[int, int, float]
+        self, keys: Keys, outcomes: Floats, found: Mapping[str, NDArray[Any]], asked: tuple[int, int, float]
     ) -> None:
-        """Write down one batch of tests: keys, margins, findings, and (rows, calls, seconds) of the model."""
-        self.told.add(keys, margins)
-        arrays = {"keys": keys, "margins": margins, **{f"found_{k}": v for k, v in found.items() if k != "at"}}
+        """Write down one batch of tests: keys, outcomes, findings, and (rows, calls, seconds) of the model."""
+        self.told.add(keys, outcomes)
+        arrays = {"keys": keys, "outcomes": outcomes, **{f"found_{k}": v for k, v in found.items() if k != "at"}}
         self._take(arrays, asked)
         self._write({"kind": "tests"}, arrays, asked)
 
@@ -231,7 +233,7 @@ class Ledger:
         self._before = float(header["elapsed"])
         self.classes = list(header["classes"])
         if header["kind"] == "tests":
-            self.cache.add(arrays["keys"], arrays["margins"])
+            self.cache.add(arrays["keys"], arrays["outcomes"])
             self._take(arrays, (rows, calls, seconds))
         elif header["kind"] == "question":
             self.answers[header["digest"]] = arrays

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.probing.features import Floats
-from isonomia.probing.ledger import Ledger
+from isonomia.probing.ledger import OUTCOMES, Ledger
 from isonomia.probing.oracle import Said
 from isonomia.probing.probe import Probe
 from isonomia.progress import Progress, silent
@@ -34,15 +34,30 @@ class Answer:
     ----------
     rows : matrix
         The rows as asked (not valid ones included).
-    margin : array
-        See `Judged.margin`; NaN where a row was not tested (not valid, or the budget ended).
+    outcome : array (n, 4)
+        See `Judged.outcome`; NaN where a row was not tested (not valid, or the budget ended).
     fresh : array of bool
         True the first time a person is tested, False for one that was asked before.
     """
 
     rows: Floats
-    margin: Floats
+    outcome: Floats
     fresh: NDArray[np.bool_]
+
+    @property
+    def margin(self) -> Floats:
+        """Above 0 where treated differently, below it the farther from that; see `Judged.margin`."""
+        return np.asarray(self.outcome[:, 0])
+
+    @property
+    def gap(self) -> Floats:
+        """The widest difference between two variants."""
+        return np.asarray(self.outcome[:, 1])
+
+    @property
+    def extremes(self) -> NDArray[np.intp]:
+        """The variants with the lowest and the highest score, (n, 2); only for rows with an answer."""
+        return np.nan_to_num(self.outcome[:, 2:4]).astype(np.intp)
 
     @property
     def found(self) -> NDArray[np.bool_]:
@@ -124,25 +139,25 @@ class Loop:
     def test(self, rows: Floats) -> Answer:
         """Test rows: valid ones, each person once, as far as the budget goes."""
         rows = np.asarray(rows, dtype=float).reshape(-1, len(self.probe.domain))
-        margin = np.full(len(rows), np.nan)
+        outcome = np.full((len(rows), OUTCOMES), np.nan)
         fresh = np.zeros(len(rows), dtype=bool)
         valid = np.flatnonzero(self.probe.domain.valid(rows))
         keys = self.probe.key(rows[valid])
         known, before = self.ledger.told.look(keys)
-        margin[valid[known]] = before[known]
+        outcome[valid[known]] = before[known]
         new, new_keys = valid[~known], keys[~known]
         distinct, first, back = np.unique(new_keys, return_index=True, return_inverse=True)
         order = np.sort(first)  # in the order asked, so that a cut budget keeps the first ones
-        margins = self._ask(rows[new[order]], new_keys[order])
+        outcomes = self._ask(rows[new[order]], new_keys[order])
         place = np.empty(len(distinct), dtype=np.intp)
         place[np.argsort(first, kind="stable")] = np.arange(len(distinct))
-        margin[new] = margins[place[back]]
-        fresh[new[order]] = ~np.isnan(margins)
-        return Answer(rows, margin, fresh)
+        outcome[new] = outcomes[place[back]]
+        fresh[new[order]] = ~np.isnan(outcomes[:, 0])
+        return Answer(rows, outcome, fresh)
 
     def _ask(self, rows: Floats, keys: NDArray[np.uint64]) -> Floats:
         """Distinct new people: from the record of an interrupted run, or from the model."""
-        known, margins = self.ledger.recall(keys)
+        known, outcomes = self.ledger.recall(keys)
         todo = np.flatnonzero(~known)
         done = 0
         while done < len(todo) and not self.ledger.spent:
@@ -153,21 +168,21 @@ class Loop:
             part = todo[done : done + size]
             asked = (self.probe.n_rows, self.probe.n_calls, self.probe.seconds)
             judged = self.probe.test(rows[part])
-            margins[part] = judged.margin
-            self._note(asked, keys[part], judged.margin, judged.found)
+            outcomes[part] = judged.outcome
+            self._note(asked, keys[part], judged.outcome, judged.found)
             done += size
-        return margins
+        return outcomes
 
     def _note(
         self,
         before: tuple[int, int, float],
         keys: NDArray[np.uint64],
-        margin: Floats,
+        outcome: Floats,
         found: dict[str, NDArray[Any]],
     ) -> None:
         asked = self._asked_since(before)
         self.ledger.classes = [_plain(value) for value in self.probe.oracle.classes]
-        self.ledger.record(keys, margin, found, asked)
+        self.ledger.record(keys, outcome, found, asked)
         self._pace(asked)
         self.progress("pairs", self.ledger.tsn, int(self.ledger.max_tests or 0))
 

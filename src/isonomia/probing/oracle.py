@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -59,6 +60,7 @@ class Oracle:
         self.positive = data.positive if data is not None else None
         self.task: Task | None = data.task if data is not None else None
         self.threshold = 0.5
+        self.seconds = 0.0
         self.output: Output | None = None
         self._classes: list[Any] = []
         self._agrees: bool | None = None
@@ -83,6 +85,7 @@ class Oracle:
     def ask(self, rows: Floats) -> Said:
         """What the model says about rows of the domain, in one call."""
         frame = self.domain.decode(rows) if self._columns else self._array(rows)
+        began = time.perf_counter()
         try:
             said = self._estimator(frame) if hasattr(self.model, "predict") else self._function(frame)
         except ModelError:
@@ -92,6 +95,8 @@ class Oracle:
                 f"The model raised {type(error).__name__} on {len(rows):,} altered rows: {error}. The first of them: "
                 f"{dict(zip(self.domain.names, self.domain.texts(rows[0]), strict=True))}."
             ) from error
+        finally:
+            self.seconds += time.perf_counter() - began
         if len(said) != len(rows):
             raise ModelError(f"The model was asked about {len(rows):,} rows and answered {len(said):,}.")
         return said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -32,6 +31,9 @@ class Judged:
 
     Attributes
     ----------
+    outcome : array (n, 4)
+        The columns `margin`, `gap` (the widest difference in score between two variants, or 1 where only decisions
+        are known and differ), and the variants `low` and `high` with the lowest and the highest score.
     margin : array (n,)
         Above 0 exactly where a row is treated differently; below 0 it says how far from that the row is, where the
         model gives scores (for two classes ``min(max_v p_v - t, t - min_v p_v)``), and is -1 where it does not.
@@ -40,8 +42,13 @@ class Judged:
         pair, what the model said about each (``label_a``, ``score_a``, ...), and ``gap``.
     """
 
-    margin: Floats
+    outcome: Floats
     found: dict[str, NDArray[Any]]
+
+    @property
+    def margin(self) -> Floats:
+        """The first column of `outcome`."""
+        return np.asarray(self.outcome[:, 0])
 
 
 class Probe:
@@ -130,9 +137,8 @@ class Probe:
 
     def consult(self, rows: Floats) -> Said:
         """What the model says about rows as they are: a question, not a test."""
-        began = time.perf_counter()
         said = self.oracle.ask(rows)
-        self.seconds += time.perf_counter() - began
+        self.seconds = self.oracle.seconds
         self.n_rows += len(rows)
         self.n_calls += 1
         return said
@@ -159,7 +165,8 @@ class Probe:
             found[f"label_{name}"] = np.zeros(len(hit), np.int64) if label is None else label[hit, side]
             flat = score if score is None or score.ndim == 2 else score.max(axis=2)
             found[f"score_{name}"] = np.full(len(hit), np.nan) if flat is None else flat[hit, side]
-        return Judged(margin, found)
+        low, high, widest = _extremes(label, score)
+        return Judged(np.stack([margin, widest, low, high], axis=1), found)
 
     # judging ----------------------------------------------------------------------------------------------------
 
@@ -261,6 +268,17 @@ class Probe:
             nearer = np.abs(values[right - 1] - wanted) <= np.abs(values[right] - wanted)
             place = place * len(values) + np.where(nearer, right - 1, right)
         return place
+
+
+def _extremes(label: NDArray[np.int64] | None, score: Floats | None) -> tuple[Any, Any, Floats]:
+    """The variants with the lowest and the highest score, and how far apart they are."""
+    values: NDArray[Any] = score if score is not None else cast(NDArray[np.int64], label)
+    if values.ndim == 3:  # several classes: the first variant against the one farthest from it
+        apart = np.abs(values - values[:, :1]).max(axis=2)
+        return np.zeros(len(values)), apart.argmax(axis=1), np.asarray(apart.max(axis=1))
+    low, high = values.argmin(axis=1), values.argmax(axis=1)
+    widest = np.ptp(values, axis=1).astype(float)
+    return low, high, widest if score is not None else np.minimum(widest, 1.0)
 
 
 def _doubt(score: Floats) -> Floats:

@@ -1,0 +1,276 @@
+"""Findings as tables, pictures and sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from isonomia.discovery.pairs.method import PairMethod
+from isonomia.discovery.pairs.result import PairResult, Pairs
+from isonomia.discovery.pairs.space import Space
+from isonomia.evidence import Estimate, Finding, Picture, Table, wilson
+from isonomia.languages import Message, msg
+from isonomia.probing.features import Floats
+
+#: Pairs shown in a report; all of them are in the result's own table.
+WITNESSES = 50
+#: A share of people treated differently that makes a finding critical.
+CRITICAL = 0.01
+#: People drawn from the domain to compare findings with, where there is no data.
+BACKGROUND = 20_000
+
+
+def shown(space: Space, pairs: Pairs, *, method: PairMethod) -> PairResult:
+    """The result of a search that has ended."""
+    metrics = {**space.loop.ledger.metrics(), **space.facts}
+    metrics["dsn_by_attr_value"] = by_value(space, pairs, metrics)
+    metrics.setdefault("stopped", _stopped(space))
+    tables = {"witnesses": witnesses(space, pairs), **space.tables}
+    if len(pairs):
+        tables["values"] = values_table(metrics["dsn_by_attr_value"], space)
+        tables["features"] = features_table(space, pairs)
+    share = share_of(metrics, observed=method.id == "observed")
+    classes = () if space.probe.oracle.task == "regression" else space.probe.oracle.classes
+    return PairResult(
+        code="pairs",
+        title=msg("Pairs of people treated differently ({method})", method=method.id),
+        tables=tables,
+        values={"share": share} if share is not None else {},
+        findings=_findings(space, pairs, metrics, share),
+        pictures=_pictures(tables),
+        notes=tuple(space.notes),
+        method=method.id,
+        metrics=metrics,
+        pairs=pairs,
+        domain=space.domain,
+        classes=classes,
+    )
+
+
+def share_of(metrics: dict[str, Any], *, observed: bool) -> Estimate | None:
+    """The share of people treated differently, where the search drew them fairly, with a Wilson interval."""
+    found, tested = metrics["DSN"], metrics["TSN"]
+    if not observed:
+        found, tested = metrics.get("uniform_found", 0), metrics.get("uniform_tests", 0)
+    if not tested:
+        return None
+    low, high = wilson(found, tested)
+    return Estimate(found / tested, float(low), float(high), n=tested, method="wilson")
+
+
+def witnesses(space: Space, pairs: Pairs) -> Table:
+    """The widest pairs in original units, a row each; changed cells read "before → after"."""
+    widest = np.argsort(-pairs.gap, kind="stable")[:WITNESSES]
+    some = pairs.take(widest)
+    columns: dict[str, Any] = {"case_id": [int(place) for place in widest]}
+    for place, feature in enumerate(space.domain.features):
+        columns[feature.name] = [
+            before if before == after else f"{before} → {after}"
+            for before, after in zip(
+                map(feature.text, some.first[:, place].tolist()),
+                map(feature.text, some.second[:, place].tolist()),
+                strict=True,
+            )
+        ]
+    columns["outcome"] = [
+        f"{_outcome(space, before)} → {_outcome(space, after)}"
+        for before, after in zip(some.outcome_first.tolist(), some.outcome_second.tolist(), strict=True)
+    ]
+    columns["gap"] = some.gap
+    return Table(
+        columns,
+        formats={"gap": "num", "case_id": "int"},
+        titles={
+            "case_id": msg("Pair"),
+            "outcome": msg("Outcome"),
+            "gap": msg("Difference"),
+        },
+        title=msg("Pairs treated most differently (changed cells: before → after)"),
+        backend=space.domain.backend,
+    )
+
+
+def _outcome(space: Space, value: float) -> str:
+    oracle = space.probe.oracle
+    return f"{value:g}" if oracle.task == "regression" else str(oracle.classes[int(value)])
+
+
+def by_value(space: Space, pairs: Pairs, metrics: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """For every protected value: tests it took part in, findings whose pair it is one side of, and on which side.
+
+    "worse" and "better" count the sides with the lower and the higher outcome (not given for several classes).
+    """
+    counts: dict[str, dict[str, Any]] = {}
+    ordered = space.probe.oracle.task != "multiclass"
+    lower = _lower_first(pairs)
+    for column, values in zip(space.protected, space.probe.values, strict=True):
+        feature = space.domain.features[int(column)]
+        a, b = pairs.first[:, column], pairs.second[:, column]
+        differ = a != b
+        for value in values:
+            on_a, on_b = (a == value) & differ, (b == value) & differ
+            entry: dict[str, Any] = {"TSN": metrics["TSN"], "DSN": int((on_a | on_b).sum())}
+            entry["SUR"] = entry["DSN"] / entry["TSN"] if entry["TSN"] else None
+            entry["DSS"] = metrics["total_time"] / entry["DSN"] if entry["DSN"] else None
+            if ordered:
+                entry["worse"] = int((on_a & lower).sum() + (on_b & ~lower).sum())
+                entry["better"] = entry["DSN"] - entry["worse"]
+            counts[f"{feature.name}={feature.text(float(value))}"] = entry
+    return counts
+
+
+def _lower_first(pairs: Pairs) -> Any:
+    if np.array_equal(pairs.outcome_first, pairs.outcome_second):  # scores compared, decisions equal
+        return pairs.score_first < pairs.score_second
+    return (pairs.outcome_first < pairs.outcome_second) | (
+        (pairs.outcome_first == pairs.outcome_second) & (pairs.score_first < pairs.score_second)
+    )
+
+
+def values_table(counts: dict[str, dict[str, Any]], space: Space) -> Table:
+    """The counts by protected value as a table."""
+    rows = list(counts.items())
+    columns: dict[str, Any] = {
+        "value": [name for name, _ in rows],
+        "tests": [entry["TSN"] for _, entry in rows],
+        "found": [entry["DSN"] for _, entry in rows],
+        "share": [entry["SUR"] for _, entry in rows],
+    }
+    if rows and "worse" in rows[0][1]:
+        columns["worse"] = [entry["worse"] for _, entry in rows]
+        columns["better"] = [entry["better"] for _, entry in rows]
+    return Table(
+        columns,
+        formats={"tests": "int", "found": "int", "share": "pct", "worse": "int", "better": "int"},
+        titles={
+            "value": msg("Protected value"),
+            "tests": msg("People tested"),
+            "found": msg("Treated differently"),
+            "share": msg("Share"),
+            "worse": msg("Treated worse"),
+            "better": msg("Treated better"),
+        },
+        title=msg("Protected values in the pairs found"),
+        backend=space.domain.backend,
+    )
+
+
+def features_table(space: Space, pairs: Pairs) -> Table:
+    """Which features go with being treated differently.
+
+    For each feature the total variation distance between those found and everyone (the data, or the domain where
+    there is none), and the value (or tenth of the range) that is most over-represented.
+    """
+    against = space.people if len(space.people) else space.domain.sample(BACKGROUND, np.random.default_rng(0))
+    rows: list[tuple[str, float, str, float, float]] = []
+    for column in space.movable:
+        feature = space.domain.features[int(column)]
+        edges = _cells(against[:, column], feature.size)
+        found, everyone = _shares(pairs.first[:, column], edges), _shares(against[:, column], edges)
+        place = int((found - everyone).argmax())
+        low, high = edges[place], edges[place + 1]
+        name = feature.text(float(low)) if feature.kind == "category" else _range(feature, low, high)
+        distance = 0.5 * float(np.abs(found - everyone).sum())
+        rows.append((feature.name, distance, name, float(found[place]), float(everyone[place])))
+    rows.sort(key=lambda row: -row[1])
+    names = ("feature", "distance", "value", "found", "everyone")
+    return Table(
+        {name: [row[place] for row in rows] for place, name in enumerate(names)},
+        formats={"distance": "num", "found": "pct", "everyone": "pct"},
+        titles={
+            "feature": msg("Feature"),
+            "distance": msg("Distance"),
+            "value": msg("Most over-represented"),
+            "found": msg("Share among those found"),
+            "everyone": msg("Share among everyone"),
+        },
+        title=msg("Features that go with being treated differently"),
+        backend=space.domain.backend,
+    )
+
+
+def _cells(values: Floats, size: int | None) -> Floats:
+    known = values[~np.isnan(values)]
+    distinct = np.unique(known)
+    if size is not None and len(distinct) <= 30:
+        return np.append(distinct, np.inf)
+    return np.append(np.unique(np.quantile(known, np.linspace(0, 0.9, 10))), np.inf)
+
+
+def _shares(values: Floats, edges: Floats) -> Floats:
+    known = values[~np.isnan(values)]
+    cell = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, len(edges) - 2)
+    counts = np.bincount(cell, minlength=len(edges) - 1)
+    return np.asarray(counts / max(1, counts.sum()))
+
+
+def _range(feature: Any, low: float, high: float) -> str:
+    if feature.kind == "integer" and high == low + 1:
+        return feature.text(low)  # type: ignore[no-any-return]
+    return f"≥ {low:g}" if np.isinf(high) else f"[{low:g}, {high:g})"
+
+
+def _findings(space: Space, pairs: Pairs, metrics: dict[str, Any], share: Estimate | None) -> tuple[Finding, ...]:
+    if len(pairs) == 0:
+        return ()
+    names = ", ".join(space.probe.protected)
+    rate = share if share is not None else Estimate(metrics["SUR"], n=metrics["TSN"], note="share of a directed search")
+    message = msg(
+        "{found:int} of {tested:int} people tested are treated differently when only {attributes} is changed.",
+        found=metrics["DSN"],
+        tested=metrics["TSN"],
+        attributes=names,
+    )
+    size = rate.value or 0.0
+    return (
+        Finding(
+            code="pairs.discrimination",
+            severity="critical" if share is not None and size >= CRITICAL else "warning",
+            message=message,
+            estimate=rate,
+            n=metrics["DSN"],
+            magnitude=size / CRITICAL if share is not None else 1.0,
+            threshold=0.0,
+            advice=_advice(metrics),
+            evidence="pairs/witnesses",
+        ),
+    )
+
+
+def _advice(metrics: dict[str, Any]) -> Message:
+    worse = {name: entry.get("worse", 0) for name, entry in metrics["dsn_by_attr_value"].items()}
+    name = max(worse, key=lambda value: worse[value])
+    if worse[name]:
+        return msg(
+            "Most often {value} is the side treated worse. Look at the pairs, then retrain with them relabelled, or "
+            "without the attribute and its proxies.",
+            value=name,
+        )
+    return msg("Look at the pairs, then retrain with them relabelled, or without the attribute and its proxies.")
+
+
+def _pictures(tables: dict[str, Table]) -> tuple[Picture, ...]:
+    if "features" not in tables:
+        return ()
+    return (
+        Picture(
+            "bars",
+            "features",
+            msg("How far those treated differently stand from everyone, feature by feature"),
+            {"label": "feature", "value": "distance"},
+        ),
+    )
+
+
+def _stopped(space: Space) -> str:
+    ledger = space.loop.ledger
+    if ledger.cancel is not None and ledger.cancel():
+        return "cancelled"
+    if ledger.tests_left == 0:
+        return "tests"
+    if ledger.max_model_rows is not None and ledger.rows_left(space.probe.n_variants) == 0:
+        return "model rows"
+    if ledger.max_seconds is not None and ledger.elapsed >= ledger.max_seconds:
+        return "seconds"
+    return "ended"

@@ -1,0 +1,80 @@
+"""AEQUITAS: random people, then walks around those treated differently that learn where to go."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.discovery.pairs.method import at_least, one_of, pair_method
+from isonomia.discovery.pairs.space import NominalMoves, Space
+from isonomia.probing import Search
+from isonomia.probing.features import Floats
+
+#: How much one step teaches.
+LEARN = 0.001
+#: Steps (of all walks together) tested in one batch. A walk goes on whatever came out, so only the learning waits.
+BATCH = 2048
+
+
+@pair_method(
+    "aequitas",
+    "uniform people, then walks that learn which attribute and direction to move",
+    reference="Udeshi, Arora & Chattopadhyay, Automated directed fairness testing, ASE 2018",
+)
+def aequitas(
+    space: Space,
+    *,
+    mode: Literal["random", "semi", "full"] = "full",
+    max_global: int = 500,
+    max_local: int = 2000,
+    step_size: float = 1.0,
+    nominal_moves: NominalMoves = "unit",
+) -> Search:
+    """Search as in the paper, with all walks in step.
+
+    `max_global` people are drawn uniformly from the domain. From each one treated differently a walk of `max_local`
+    steps starts: pick an attribute by probability, move it by one unit down (with its own probability) or up, test,
+    and stay there whatever came out. "semi" learns the direction of each attribute, "full" also which attributes
+    pay; the probabilities are shared by all walks and updated after every batch of about two thousand steps (the paper
+    walks one seed after another; its released code updates the wrong way round, this does not).
+    """
+    one_of("mode", mode, ("random", "semi", "full"))
+    at_least("max_global", max_global, 1)
+    at_least("max_local", max_local, 0)
+    answer = yield space.domain.sample(max_global, space.rng)
+    space.facts.update(uniform_tests=int(answer.fresh.sum()), uniform_found=int((answer.found & answer.fresh).sum()))
+    walkers = answer.rows[answer.found & answer.fresh]
+    columns = space.movable
+    if len(walkers) == 0 or len(columns) == 0:
+        return
+    weight = np.full(len(columns), 1.0 / len(columns))
+    down = np.full(len(columns), 0.5)
+    stride = max(1, BATCH // len(walkers))
+    for start in range(0, max_local, stride):
+        path, choices, directions = [], [], []
+        for _ in range(min(stride, max_local - start)):
+            choice = space.rng.choice(len(columns), size=len(walkers), p=weight)
+            direction = np.where(space.rng.random(len(walkers)) < down[choice], -1, 1)
+            moved = space.step(walkers, columns[choice], direction, size=step_size, nominal_moves=nominal_moves)
+            walkers = np.where(space.domain.valid(moved)[:, None], moved, walkers) if space.domain.rules else moved
+            path.append(walkers)
+            choices.append(choice)
+            directions.append(direction)
+        answer = yield np.concatenate(path)
+        if mode != "random":
+            choice, direction = np.concatenate(choices), np.concatenate(directions)
+            _learn(weight, down, choice, direction, answer.found, full=mode == "full")
+
+
+def _learn(
+    weight: Floats, down: Floats, choice: NDArray[Any], direction: NDArray[Any], found: NDArray[Any], *, full: bool
+) -> None:
+    """Shift the shared probabilities by what one step of all walks showed."""
+    toward = np.where(found == (direction < 0), LEARN, -LEARN)
+    down += np.bincount(choice, weights=toward, minlength=len(down))
+    np.clip(down, 0.0, 1.0, out=down)
+    if full:
+        weight += LEARN * np.bincount(choice, weights=found.astype(float), minlength=len(weight))
+        weight /= weight.sum()

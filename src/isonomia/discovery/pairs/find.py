@@ -1,0 +1,227 @@
+"""The entrance: data and a model in, discriminating pairs out."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Dataset, wrap
+from isonomia.discovery.pairs._proxies import proxies_of
+from isonomia.discovery.pairs._showing import shown
+from isonomia.discovery.pairs.method import PAIR_METHODS
+from isonomia.discovery.pairs.result import PairResult, Pairs
+from isonomia.discovery.pairs.space import Space
+from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.languages import msg
+from isonomia.probing import Domain, Ledger, Loop, Oracle, Probe, Script
+from isonomia.probing.features import Floats
+from isonomia.progress import Progress, silent
+
+_NAME = re.compile(r"[\w.-]{1,100}")
+
+
+def find_pairs(
+    data: Any,
+    model: Any,
+    *,
+    method: str = "auto",
+    protected: str | Sequence[str] | None = None,
+    domain: Domain | Mapping[str, Any] | None = None,
+    constraints: Sequence[Any] = (),
+    values: Mapping[str, Sequence[Any]] | None = None,
+    max_tests: int | None = 10_000,
+    max_seconds: float | None = 3600.0,
+    max_model_rows: int | None = None,
+    gamma: float = 0.0,
+    one_attr_at_a_time: bool = False,
+    seed: int = 0,
+    store: str | os.PathLike[str] | None = None,
+    analysis_id: str | None = None,
+    progress: Progress = silent,
+    cancel: Callable[[], bool] | None = None,
+    **options: Any,
+) -> PairResult:
+    """Find people who would be treated differently if only their protected attributes were different.
+
+    Parameters
+    ----------
+    data : Dataset, or a frame of features, or a Domain
+        The people there are; searches start from them or from their domain.
+    model : estimator, callable or Model
+        Whom to ask.
+    method : str
+        One of `PAIR_METHODS`: "observed", "exact", "auto", "themis", "aequitas", "kosei", "adf", "sg", "expga", "limi",
+        "fliptest".
+    protected : str or sequence of str, optional
+        The attributes to alter; by default those of the dataset.
+    domain : Domain or mapping, optional
+        Which people are valid. A mapping overrides some features: ``{"age": (18, 99)}``. By default what the data
+        spans.
+    constraints : sequence, optional
+        Rules a valid person obeys, see `Domain`.
+    values : mapping, optional
+        Values of protected attributes to try; by default all.
+    max_tests, max_seconds, max_model_rows : optional
+        The budget: distinct people tested, seconds, rows sent to the model. None is no limit.
+    gamma : float
+        At 0 decisions must differ (numbers of a regression: at all); above 0 scores must differ by more than it.
+    one_attr_at_a_time : bool
+        Whether the two of a pair may differ in one protected attribute only.
+    seed : int
+        The same seed gives the same pairs.
+    store : path, optional
+        A folder to keep the ledger in, under `analysis_id`; the same call goes on where an interrupted one stopped.
+    progress, cancel : functions, optional
+        Told how far it is; asked whether to stop.
+    **options
+        The method's own, see its docstring.
+
+    Returns
+    -------
+    PairResult
+
+    Examples
+    --------
+    >>> data = Dataset({"sex": ["F", "M"] * 20, "skill": list(range(40))}, protected=["sex"])
+    >>> def hire(frame):
+    ...     skill, man = frame["skill"].to_numpy(), (frame["sex"] == "M").to_numpy()
+    ...     return (skill + 3 * man > 30).astype(int)
+    >>> result = find_pairs(data, hire, method="observed")
+    >>> result.metrics["TSN"], result.metrics["DSN"]
+    (40, 3)
+    """
+    chosen = PAIR_METHODS[method]
+    dataset, space_domain = _read(data, model, protected, domain, constraints)
+    names = _protected(dataset, protected, space_domain, model)
+    oracle = Oracle(model, space_domain, dataset)
+    people, clipped = _people(dataset, space_domain)
+    probe = Probe(oracle, names, values=values, gamma=gamma, one_attr_at_a_time=one_attr_at_a_time, reference=people)
+    run = {
+        "method": method,
+        "seed": seed,
+        "gamma": gamma,
+        "one_attr_at_a_time": one_attr_at_a_time,
+        "protected": list(names),
+        "variants": probe.variants.tolist(),
+        "domain": space_domain.describe(),
+        "options": {name: str(value) for name, value in sorted(options.items())},
+        "data": None if dataset is None else dataset.fingerprint,
+    }
+    ledger = Ledger(
+        max_tests=max_tests,
+        max_seconds=max_seconds,
+        max_model_rows=max_model_rows,
+        path=_path(store, analysis_id, method),
+        run=run,
+        cancel=cancel,
+    )
+    loop = Loop(probe, ledger, progress=progress)
+    space = Space(loop, people, np.random.default_rng(_seed(seed)), data=dataset)
+    if clipped:
+        space.notes.append(
+            msg("{n:int} rows of the data lie outside the domain; they were moved to its edge.", n=clipped)
+        )
+    for name in probe.sampled:
+        space.notes.append(
+            msg("{name} has many values; nine of them, spread over its distribution, were tried.", name=name)
+        )
+    try:
+        loop.drive(Script(chosen.start(space, options)))
+    finally:
+        ledger.close()
+    pairs = space.facts.pop("pairs", None) or _pairs(probe, ledger.findings())
+    return shown(space, pairs, method=chosen)
+
+
+def _read(
+    data: Any,
+    model: Any,
+    protected: str | Sequence[str] | None,
+    domain: Domain | Mapping[str, Any] | None,
+    constraints: Sequence[Any],
+) -> tuple[Dataset | None, Domain]:
+    """The dataset (None where only a domain was given) and the domain of valid people."""
+    if isinstance(data, Domain):
+        return None, data
+    dataset = data if isinstance(data, Dataset) else Dataset(wrap(data).to_native(), protected=_names(protected))
+    if isinstance(domain, Domain):
+        return dataset, domain
+    takes = getattr(model, "feature_names_in_", None)
+    features = [str(name) for name in takes] if takes is not None else list(dataset.features)
+    for name in features:
+        if name not in dataset.columns:
+            raise SpecError(f"The model takes a feature {name!r} that the data lacks.{close_to(name, dataset.columns)}")
+    return dataset, Domain.from_data(dataset, features=features, constraints=constraints, overrides=domain)
+
+
+def _names(protected: str | Sequence[str] | None) -> tuple[str, ...]:
+    return () if protected is None else (protected,) if isinstance(protected, str) else tuple(protected)
+
+
+def _protected(
+    dataset: Dataset | None, protected: str | Sequence[str] | None, domain: Domain, model: Any
+) -> tuple[str, ...]:
+    """The attributes to alter, all of them features that the model takes."""
+    names = _names(protected) or (dataset.protected if dataset is not None else ())
+    if not names:
+        raise SpecError("There is no protected attribute: name at least one, for example protected=['sex'].")
+    for name in names:
+        if name in domain.names:
+            continue
+        if dataset is None or name not in dataset.columns:
+            known = domain.names if dataset is None else dataset.columns
+            raise SpecError(f"`protected` must name columns of the data; got {name!r}.{close_to(name, known)}")
+        near = proxies_of(dataset, name, domain.names)
+        raise NotApplicable(
+            f"the model does not take '{name}', so no two people can differ in it alone. Features that tell it best: "
+            f"{', '.join(near)}. Examine pairs that differ in one of them, or group fairness by '{name}'"
+        )
+    return names
+
+
+def _people(dataset: Dataset | None, domain: Domain) -> tuple[Floats, int]:
+    """The rows of the data as valid people, and how many had to be moved to the edge of the domain."""
+    if dataset is None:
+        return np.empty((0, len(domain))), 0
+    rows = domain.encode(dataset.frame)
+    snapped = domain.snap(rows)
+    moved = int((~np.isclose(rows, snapped, rtol=0, atol=0, equal_nan=True)).any(axis=1).sum())
+    return snapped[domain.valid(snapped)], moved
+
+
+def _pairs(probe: Probe, found: Mapping[str, NDArray[Any]]) -> Pairs:
+    """The findings of a ledger as pairs of people; the one treated better second."""
+    if not found:
+        none = np.empty((0, len(probe.domain)))
+        return Pairs(none, none, np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0))
+    first, second = found["row"].copy(), found["row"].copy()
+    first[:, probe.columns] = probe.variants[found["a"].astype(np.intp)]
+    second[:, probe.columns] = probe.variants[found["b"].astype(np.intp)]
+    regression = probe.oracle.task == "regression"
+    outcome = [found[f"{'score' if regression else 'label'}_{side}"] for side in "ab"]
+    return Pairs(first, second, outcome[0], outcome[1], found["score_a"], found["score_b"], found["gap"])
+
+
+def _path(store: str | os.PathLike[str] | None, analysis_id: str | None, method: str) -> Path | None:
+    if store is None:
+        if analysis_id is not None:
+            raise SpecError("`analysis_id` names a ledger inside `store`; give the folder too.")
+        return None
+    name = analysis_id or method
+    if not _NAME.fullmatch(name) or name.startswith("."):
+        raise SpecError(f"`analysis_id` may hold letters, digits, '_', '-' and '.'; got {name!r}.")
+    folder = Path(store)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{name}.ledger"
+
+
+def _seed(seed: int) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise SpecError(f"`seed` must be a whole number of at least 0; got {seed!r}.")
+    return seed

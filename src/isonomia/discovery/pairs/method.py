@@ -1,0 +1,72 @@
+"""The registry of searches for discriminating pairs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from isonomia.discovery.pairs.space import Space
+from isonomia.errors import SpecError, close_to
+from isonomia.probing import Search
+from isonomia.registry import Registry
+
+
+@dataclass(frozen=True)
+class PairMethod:
+    """One search.
+
+    Attributes
+    ----------
+    id, purpose : str
+    search : function
+        ``search(space, *, option=default, ...)``: a generator of rows to test.
+    reference : str
+        Where it was published.
+    """
+
+    id: str
+    purpose: str
+    search: Callable[..., Search]
+    reference: str
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Names and defaults of what can be set."""
+        parameters = inspect.signature(self.search).parameters.values()
+        return {one.name: one.default for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY}
+
+    def start(self, space: Space, options: Mapping[str, Any]) -> Search:
+        """Begin the search, or say which option is not one."""
+        for name in options:
+            if name not in self.options:
+                raise SpecError(f"The method '{self.id}' has no option {name!r}.{close_to(name, self.options)}")
+        return self.search(space, **options)
+
+
+PAIR_METHODS: Registry[PairMethod] = Registry("pair_method")
+
+
+def pair_method(
+    method_id: str, purpose: str, *, reference: str
+) -> Callable[[Callable[..., Search]], Callable[..., Search]]:
+    """Put a search into the registry."""
+
+    def add(search: Callable[..., Search]) -> Callable[..., Search]:
+        PAIR_METHODS.add(PairMethod(method_id, purpose, search, reference))
+        return search
+
+    return add
+
+
+def at_least(name: str, value: float, low: float) -> None:
+    """Refuse an option below its least value."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= low:
+        raise SpecError(f"`{name}` must be a number of at least {low:g}; got {value!r}.")
+
+
+def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Refuse an option that is not one of its choices."""
+    if value not in choices:
+        raise SpecError(f"`{name}` must be one of {', '.join(map(repr, choices))}; got {value!r}.")

@@ -1,0 +1,19 @@
+"""Every person in the data, in every protected variant: the complete answer for the people who are there."""
+
+from __future__ import annotations
+
+from isonomia.discovery.pairs.method import pair_method
+from isonomia.discovery.pairs.space import Space
+from isonomia.errors import NotApplicable
+from isonomia.probing import Search
+
+
+@pair_method("observed", "every row of the data in every protected variant, in one batch", reference="Isonomia")
+def observed(space: Space) -> Search:
+    """Flip every row of the data over all protected combinations.
+
+    No sampling and no search: what it does not find is not there among these people.
+    """
+    if len(space.people) == 0:
+        raise NotApplicable("the method 'observed' needs rows of data; only a domain was given")
+    yield space.people

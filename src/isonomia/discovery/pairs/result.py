@@ -1,0 +1,164 @@
+"""What a search for discriminating pairs returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.evidence import Result, finite
+from isonomia.probing import Domain
+from isonomia.probing.features import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs as arrays: two people each, and what the model said about them.
+
+    `first` and `second` are rows of the domain; `outcome_*` class codes (or numbers of a regression), `score_*` NaN
+    where the model gives none, `gap` how differently the two are treated.
+    """
+
+    first: Floats
+    second: Floats
+    outcome_first: NDArray[Any]
+    outcome_second: NDArray[Any]
+    score_first: Floats
+    score_second: Floats
+    gap: Floats
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def take(self, rows: NDArray[Any]) -> Pairs:
+        """Some of the pairs."""
+        return Pairs(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
+
+
+@dataclass(frozen=True, repr=False)
+class PairResult(Result):
+    """Pairs of people who differ only in protected attributes and are treated differently.
+
+    ``table`` has two rows a pair: the features, ``indv_key`` (values joined by "|"), ``outcome``, ``score``,
+    ``couple_key`` (both keys, joined by "-"), ``diff_outcome``, ``case_id`` (the pair), and the run's ``TSN``, ``DSN``,
+    ``SUR`` and ``DSS``.
+
+    Attributes
+    ----------
+    method : str
+    metrics : mapping
+        ``TSN`` distinct people tested, ``DSN`` those of them treated differently, ``SUR`` = DSN / TSN, ``DSS`` seconds
+        a finding, ``total_time``, ``n_model_rows``, ``n_model_calls``, ``model_seconds``, ``dsn_by_attr_value``,
+        ``stopped`` (why it ended), and the method's own.
+    pairs : Pairs
+        One pair a finding, unique, as arrays.
+    domain : Domain
+        What the rows of `pairs` mean.
+    classes : tuple
+        What outcome codes mean; empty for a regression.
+    """
+
+    method: str = ""
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    pairs: Pairs = field(default=None)  # type: ignore[assignment]
+    domain: Domain = field(default=None)  # type: ignore[assignment]
+    classes: tuple[Any, ...] = ()
+
+    @property
+    def table(self) -> Any:
+        """Two rows a pair, as a frame of the kind the user gave."""
+        return self._table
+
+    @cached_property
+    def _table(self) -> Any:
+        pairs, n = self.pairs, len(self.pairs)
+        rows = np.stack([pairs.first, pairs.second], axis=1).reshape(2 * n, len(self.domain))
+        people = nw.from_native(self.domain.decode(rows), eager_only=True)
+        keys = row_keys(self.domain, rows)
+        couples = np.repeat(keys[0::2] + "-" + keys[1::2], 2)
+        outcome = np.stack([pairs.outcome_first, pairs.outcome_second], axis=1).ravel()
+        columns: dict[str, Any] = {
+            "indv_key": keys,
+            "outcome": self.outcomes(outcome),
+            "score": np.stack([pairs.score_first, pairs.score_second], axis=1).ravel(),
+            "couple_key": couples,
+            "diff_outcome": np.repeat(self.differences(), 2),
+            "case_id": np.repeat(np.arange(n), 2),
+        }
+        for name in ("TSN", "DSN", "SUR", "DSS"):
+            value = self.metrics[name]
+            columns[name] = np.full(2 * n, np.nan if value is None else value)
+        backend = self.domain.backend
+        extra = [
+            nw.new_series(name, _frameable(values), backend=backend)
+            for name, values in columns.items()
+            if name not in people.columns
+        ]
+        return people.with_columns(*extra).to_native()
+
+    def differences(self) -> NDArray[Any]:
+        """How differently the two of each pair are treated: 1 for different classes, else the gap in numbers."""
+        if not self.classes:
+            return self.pairs.gap
+        differ = self.pairs.outcome_first != self.pairs.outcome_second
+        return np.where(differ, 1.0, self.pairs.gap)
+
+    def outcomes(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """Outcome codes as classes."""
+        if not self.classes:
+            return codes
+        table = np.empty(len(self.classes), dtype=object)
+        table[:] = self.classes
+        return np.asarray(table[codes.astype(np.intp)])
+
+    @property
+    def witnesses(self) -> Any:
+        """The widest pairs, a row each, in original units; changed cells read "before → after"."""
+        return self.tables["witnesses"].frame()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe; all pairs are in `table`, the widest in the table "witnesses"."""
+        return {**super().to_dict(), "method": self.method, "metrics": {k: _plain(v) for k, v in self.metrics.items()}}
+
+    def __repr__(self) -> str:
+        found, tested = self.metrics.get("DSN", 0), self.metrics.get("TSN", 0)
+        return f"PairResult({self.method}: {found:,} of {tested:,} people tested are treated differently)"
+
+
+def row_keys(domain: Domain, rows: Floats) -> NDArray[Any]:
+    """The values of each row as text, joined by "|".
+
+    >>> row_keys(Domain({"age": (18, 30), "sex": ["F", "M"]}), np.array([[20.0, 1.0]])).tolist()
+    ['20|M']
+    """
+    import polars as pl
+
+    columns = []
+    for place, feature in enumerate(domain.features):
+        distinct, back = np.unique(rows[:, place], return_inverse=True)
+        texts = pl.Series([feature.text(float(value)) for value in distinct], dtype=pl.String)
+        columns.append(texts.gather(back.astype(np.uint32)).alias(str(place)))
+    joined = pl.DataFrame(columns).select(pl.concat_str(pl.all(), separator="|")).to_series()
+    return np.array(joined.to_list(), dtype=object)
+
+
+def _frameable(values: NDArray[Any]) -> Any:
+    if values.dtype != object:
+        return values
+    kinds = {type(value) for value in values}
+    return list(values) if len(kinds) <= 1 else [str(value) for value in values]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return finite(value) if isinstance(value, float) else value

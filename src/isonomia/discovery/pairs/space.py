@@ -1,0 +1,175 @@
+"""What a search may know and do: the valid people, the people in the data, chance, and questions to the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.errors import NotApplicable
+from isonomia.evidence import Table
+from isonomia.languages import Message
+from isonomia.probing import Domain, Loop, Probe
+from isonomia.probing.features import Floats
+
+NominalMoves = Literal["unit", "any"]
+
+
+@dataclass(eq=False)
+class Space:
+    """Where a search looks.
+
+    Attributes
+    ----------
+    loop : Loop
+        Tests and questions go through it.
+    people : matrix
+        The rows of the data as valid people; empty where only a domain was given.
+    labels : array, optional
+        True outcomes of these rows, where the data has them (not needed by any search for pairs).
+    rng : numpy Generator
+        The only source of chance.
+    facts, tables, notes
+        What a method wants to tell beside the pairs.
+    """
+
+    loop: Loop
+    people: Floats
+    rng: np.random.Generator
+    data: Any = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
+    notes: list[Message] = field(default_factory=list)
+
+    @property
+    def probe(self) -> Probe:
+        """What asks about protected variants."""
+        return self.loop.probe
+
+    @property
+    def domain(self) -> Domain:
+        """All valid people."""
+        return self.loop.probe.domain
+
+    @property
+    def free(self) -> NDArray[np.intp]:
+        """Columns that are not protected."""
+        return self.loop.probe.free
+
+    @property
+    def protected(self) -> NDArray[np.intp]:
+        """Columns that are."""
+        return self.loop.probe.columns
+
+    @cached_property
+    def movable(self) -> NDArray[np.intp]:
+        """Columns that are not protected and have more than one value."""
+        return self.free[self.domain.high[self.free] > self.domain.low[self.free]]
+
+    def seeds(self, n: int) -> Floats:
+        """People to start from: of the data where there are any, else drawn from the domain."""
+        if len(self.people) == 0:
+            return self.domain.sample(n, self.rng)
+        return self.people[self.rng.choice(len(self.people), size=min(n, len(self.people)), replace=False)]
+
+    def clusters(self, k: int, n: int) -> Floats:
+        """`n` people from the data, taken from `k` clusters (k-means on scaled columns) in rotation."""
+        people = self.people if len(self.people) else self.domain.sample(max(10 * n, 1000), self.rng)
+        if len(people) <= k:
+            return people[:n]
+        from sklearn.cluster import MiniBatchKMeans
+
+        seed = int(self.rng.integers(2**31))
+        scaled = self.scaled(people)
+        label = MiniBatchKMeans(k, random_state=seed, n_init=3, batch_size=4096).fit_predict(scaled)
+        order = self.rng.permutation(len(people))
+        turn = np.empty(len(people), dtype=np.int64)  # the how-manieth of its cluster each person is
+        for cluster in range(k):
+            members = order[label[order] == cluster]
+            turn[members] = np.arange(len(members))
+        return people[np.lexsort((label, turn))[:n]]
+
+    def scaled(self, rows: Floats) -> Floats:
+        """Rows on a scale from 0 to 1 a column; missing numbers in the middle."""
+        span = np.where(self.domain.high > self.domain.low, self.domain.high - self.domain.low, 1.0)
+        return np.asarray(np.nan_to_num((rows - self.domain.low) / span, nan=0.5))
+
+    def as_variant(self, rows: Floats, variant: NDArray[np.intp]) -> Floats:
+        """The same people with the protected values of a variant each."""
+        changed = rows.copy()
+        changed[:, self.protected] = self.probe.variants[variant]
+        return changed
+
+    def step(
+        self,
+        rows: Floats,
+        column: NDArray[np.intp],
+        direction: NDArray[Any],
+        *,
+        size: float = 1.0,
+        nominal_moves: NominalMoves = "unit",
+    ) -> Floats:
+        """Move one column of each row by one unit, inside the bounds.
+
+        Papers move categories by one place, as if they were ordered ("unit"); "any" takes another one at random.
+        """
+        moved = rows.copy()
+        place = np.arange(len(rows))
+        unit = self.domain.step[column] * np.where(self.domain.whole[column], max(1.0, round(size)), size)
+        moved[place, column] += direction * unit
+        if nominal_moves == "any":
+            jump = self.domain.nominal[column]
+            levels = (self.domain.high - self.domain.low + 1)[column]
+            other = (rows[place, column] + 1 + np.floor(self.rng.random(len(rows)) * (levels - 1))) % levels
+            moved[place[jump], column[jump]] = other[jump]
+        return self.domain.snap(moved)
+
+    def neighbours(self, rows: Floats, *, nominal_moves: NominalMoves = "unit") -> Floats:
+        """All rows one unit away in one free column (categories: one place, or any other value)."""
+        parts = []
+        for column in self.movable:
+            if nominal_moves == "any" and self.domain.nominal[column]:
+                size = int(self.domain.high[column]) + 1
+                for shift in range(1, size):
+                    parts.append(self._moved(rows, column, (rows[:, column] + shift) % size))
+                continue
+            unit = self.domain.step[column]
+            for direction in (-unit, unit):
+                parts.append(self._moved(rows, column, rows[:, column] + direction))
+        stacked = np.stack(parts, axis=1).reshape(-1, rows.shape[1]) if parts else np.empty((0, rows.shape[1]))
+        with np.errstate(invalid="ignore"):
+            inside = ((stacked >= self.domain.low) & (stacked <= self.domain.high)) | np.isnan(stacked)
+        return stacked[inside.all(axis=1)]
+
+    @staticmethod
+    def _moved(rows: Floats, column: int, values: Floats) -> Floats:
+        moved = rows.copy()
+        moved[:, column] = values
+        return moved
+
+    def scores(self, rows: Floats) -> Floats:
+        """What the model scores rows at: probability of the positive class, decision value, or predicted number."""
+        said = self.loop.consult(rows)
+        if said.score is None:
+            if said.label is None or said.label.max(initial=0) > 1:
+                raise NotApplicable("the model gives decisions only, of several classes; there is no score to follow")
+            return said.label.astype(float)
+        return said.score if said.score.ndim == 1 else said.score.max(axis=1)
+
+    def labels(self, rows: Floats) -> NDArray[np.int64]:
+        """What the model decides about rows; for a regression, whether the number is above its median here."""
+        said = self.loop.consult(rows)
+        if said.label is not None:
+            return said.label
+        score = self.scores_of(said.score)
+        return (score > np.median(score)).astype(np.int64)
+
+    @staticmethod
+    def scores_of(score: Floats | None) -> Floats:
+        """A score as one number a row."""
+        if score is None:
+            raise NotApplicable("the model gives no scores")
+        return score if score.ndim == 1 else score.max(axis=1)
