@@ -209,6 +209,17 @@ def test_xgboost_classes_and_numbers(people, tmp_path):
     np.testing.assert_allclose(found, numbers.predict(people[NUMBERS]), rtol=1e-6)
 
 
+def test_xgboost_that_stopped_early(people, tmp_path):
+    codes = (people["loan"] == "granted").astype(int)
+    original = xgb.XGBClassifier(n_jobs=1, n_estimators=60, learning_rate=1.0, early_stopping_rounds=5)
+    train, test = people[NUMBERS].iloc[:120], people[NUMBERS].iloc[120:]
+    original.fit(train, codes.iloc[:120], eval_set=[(test, codes.iloc[120:])], verbose=False)
+    assert original.best_iteration + 1 < original.get_booster().num_boosted_rounds()
+    original.save_model(tmp_path / "model.ubj")
+    found = load_model(tmp_path / "model.ubj").predict_frame(people)
+    np.testing.assert_allclose(found, original.predict_proba(people[NUMBERS])[:, 1], rtol=1e-6)
+
+
 def test_xgboost_categories(people, tmp_path):
     frame = people.assign(job=people["job"].astype("category"))
     codes = (people["loan"] == "granted").astype(int)

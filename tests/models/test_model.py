@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -196,6 +197,29 @@ def test_a_matrix_of_rows(people):
     np.testing.assert_allclose(Model.of(estimator).predict_frame(matrix), estimator.predict_proba(people[NUMBERS]))
     with pytest.raises(ModelError, match="takes rows of 2 columns"):
         Model.of(estimator).predict_frame(matrix[:, :1])
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": pd.array([True, None], dtype="boolean")}),
+        pd.DataFrame({"a": [1.0, np.nan], "b": pd.array([True, None], dtype="bool[pyarrow]")}),
+        pl.DataFrame({"a": [1, None], "b": [True, None]}),
+        pa.table({"a": [1, None], "b": [True, None]}),
+    ],
+    ids=["nullable", "arrow", "polars", "pyarrow"],
+)
+def test_missing_numbers_reach_a_matrix_as_nan(frame):
+    seen: list[Any] = []
+    model = Model.of(lambda rows: seen.append(rows) or np.zeros(len(rows)), frame="numpy")
+    model.predict_frame(frame)
+    np.testing.assert_array_equal(seen[0], [[1.0, 1.0], [np.nan, np.nan]])
+
+
+def test_altered_rows_without_a_column(people):
+    model = Model.of(lambda rows: np.zeros(len(rows)))
+    with pytest.raises(ModelError, match="Missing: 'age'"):
+        model.surface(loans(people), frame=people.drop(columns="age"))
 
 
 # functions ---------------------------------------------------------------------------------------------------------

@@ -45,6 +45,36 @@ def test_probabilities_and_scores(backend):
         surface_of(points, kind="probability")
 
 
+def test_a_score_of_the_unfavourable_class():
+    y = [0, 1, 0, 1]
+    risk = Dataset({"y": y, "s": [0.125, 0.5, 0.75, 0.25]}, target="y", positive=0, score={1: "s"})
+    surface = surface_of(risk)
+    assert surface.classes == (1, 0)
+    assert surface.probability.tolist() == [0.875, 0.5, 0.25, 0.75]
+    assert surface.label.tolist() == [1, 0, 0, 1]  # a risk of one half is a risk
+    points = Dataset({"y": y, "s": [1, 5, 9, 4]}, target="y", positive=0, score={1: "s"})
+    assert surface_of(points).score.tolist() == [-1, -5, -9, -4]
+    assert surface_of(points, threshold=5).label.tolist() == [1, 0, 0, 1]
+    with pytest.raises(DataError, match="is named for the class 2"):
+        surface_of(Dataset({"y": y, "s": y}, target="y", positive=0, score={2: "s"}))
+
+
+@pytest.mark.parametrize("positive", [0, 1])
+def test_published_false_positive_rates_of_compas(shared_data, positive):
+    """ProPublica: 44.85% of black and 23.45% of white defendants who did not reoffend were called risky."""
+    import pandas as pd
+
+    frame = pd.read_csv(shared_data / "compas.csv.gz", usecols=["race", "decile_score", "two_year_recid"])
+    score = {1: "decile_score"} if positive == 0 else "decile_score"
+    data = Dataset(frame, target="two_year_recid", positive=positive, protected=["race"], score=score)
+    surface = surface_of(data, threshold=5)
+    truth = truth_codes(data, surface).values
+    risky, fine = surface.classes.index(1), surface.classes.index(0)
+    for race, expected in {"African-American": 0.4485, "Caucasian": 0.2345}.items():
+        rows = (frame["race"] == race).to_numpy() & (truth == fine)
+        assert (surface.label[rows] == risky).mean() == pytest.approx(expected, abs=5e-5)
+
+
 def test_decisions_beside_scores():
     frame = {"y": [0, 1, 0], "s": [0.1, 0.5, 0.9], "p": [1, 0, 0]}
     surface = surface_of(Dataset(frame, target="y", prediction="p", score="s"))

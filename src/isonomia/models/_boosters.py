@@ -59,6 +59,9 @@ class XGBoostPredictor:
         self.objective = str(learner["objective"]["name"])
         self.n_classes = max(int(learner["learner_model_param"]["num_class"]), 2)
         self.make = f"XGBoost booster, {self.objective}"
+        # training that stopped early says how many rounds count; XGBoost's own estimators predict with these alone
+        best = self.booster.attributes().get("best_iteration")
+        self.rounds = (0, 0) if best is None else (0, int(best) + 1)
         names = self.booster.feature_names
         self.names = None if names is None else tuple(names)
         self.n_features = int(self.booster.num_features())
@@ -75,7 +78,7 @@ class XGBoostPredictor:
         else:
             rows = number_matrix(table, make=self.make)
             matrix = xgboost.DMatrix(rows, feature_names=self.booster.feature_names, feature_types=types or None)
-        values = self.booster.predict(matrix)
+        values = self.booster.predict(matrix, iteration_range=self.rounds)
         own = _XGBOOST.get(self.objective)
         classes = tuple(range(self.n_classes)) if own is not None else None
         return Answer(values, kind if classes is None else own, classes)

@@ -84,7 +84,7 @@ class EstimatorPredictor:
     def classes(self) -> tuple[Any, ...] | None:
         """The classes an estimator learnt, in its own order."""
         classes = getattr(self.estimator, "classes_", None)
-        return None if classes is None else tuple(np.asarray(classes).tolist())
+        return None if classes is None or len(classes) == 0 else tuple(np.asarray(classes).tolist())
 
     def ask(self, table: nw.DataFrame[Any], kind: SurfaceKind | None, *, decide: bool) -> Answer:
         """predict_proba where there is one, decision_function for two classes next, predict otherwise."""
@@ -159,7 +159,8 @@ def _underscored(name: str) -> str:
 def _names(estimator: Any) -> tuple[str, ...] | None:
     names = getattr(estimator, "feature_names_in_", None)
     if names is None and type(estimator).__module__.split(".")[0] == "catboost":
-        names = estimator.feature_names_
+        places = [str(place) for place in range(len(estimator.feature_names_))]
+        names = None if estimator.feature_names_ == places else estimator.feature_names_  # fitted on a matrix
     return None if names is None else tuple(str(name) for name in names)
 
 
@@ -168,7 +169,7 @@ def _task(estimator: Any) -> Task | None:
     from sklearn.base import is_classifier, is_regressor
 
     classes = getattr(estimator, "classes_", None)
-    if classes is not None:
+    if classes is not None and len(classes):  # CatBoost's regressors have an empty list
         return "binary" if len(classes) == 2 else "multiclass"
     try:
         if is_regressor(estimator):

@@ -97,7 +97,10 @@ def number_matrix(table: nw.DataFrame[Any], *, make: str, dtype: Any = np.float6
         )
     out = np.empty((len(table), len(table.columns)), dtype=dtype, order="C")
     for place, name in enumerate(table.columns):
-        out[:, place] = table[name].to_numpy()
+        column = table[name]
+        # nullable columns would come as objects
+        plain = column.cast(nw.Float64) if column.null_count() else column
+        out[:, place] = plain.to_numpy()
     return out
 
 

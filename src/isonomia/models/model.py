@@ -220,17 +220,13 @@ class Model:
 
     def _select(self, table: nw.DataFrame[Any], data: Dataset | None) -> nw.DataFrame[Any]:
         available = table.columns if data is None else data.features
-        if self.features is None:
-            chosen = table.select(available)
-            if self._predictor.n_features is not None:
-                check_width(chosen, self._predictor.n_features, make=self.make)
-            return chosen
-        if data is not None and data.target in self.features:
+        wanted = available if self.features is None else self.features
+        if data is not None and data.target in wanted:
             raise ModelError(
                 f"The model ({self.make}) takes the target '{data.target}' as a feature: it was trained on the answer. "
                 "Train it without that column, or name another target."
             )
-        chosen = pick_columns(table, self.features, available=available, make=self.make, alias=self._predictor.alias)
+        chosen = pick_columns(table, wanted, available=available, make=self.make, alias=self._predictor.alias)
         if self._predictor.n_features is not None:
             check_width(chosen, self._predictor.n_features, make=self.make)
         return chosen

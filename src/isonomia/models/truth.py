@@ -46,7 +46,8 @@ def surface_of(
     Parameters
     ----------
     data : Dataset
-        With a `prediction` column, a `score` column (or one a class), or both.
+        With a `prediction` column, a `score` column (or one a class), or both. The score of a binary target is that of
+        the positive class; ``score={0: "risk"}`` says that a column is about another one.
     threshold : float, optional
         Where scores are cut into decisions when there is no `prediction` column: 0.5 for probabilities by default.
         Scores that are no probabilities are not cut unless it is given: they have no decisions then.
@@ -185,12 +186,34 @@ def _one_score(
     kind: Literal["auto", "probability", "score"],
 ) -> Surface:
     scores = _finite(data, column, "scores")
-    inside = bool(((scores >= 0) & (scores <= 1)).all())
-    if kind == "probability" or (kind == "auto" and inside):
-        return Surface.of_probabilities(scores, classes=classes, threshold=_half(threshold)).with_label(labels)
-    if labels is None and threshold is not None:
-        labels = (scores >= threshold).astype(np.uint8)
-    return Surface("binary", classes, label=labels, score=scores, threshold=0.0 if threshold is None else threshold)
+    turned = _is_of_the_negative(data, column, classes)
+    is_probability = kind == "probability" or (kind == "auto" and bool(((scores >= 0) & (scores <= 1)).all()))
+    if is_probability:
+        check_probabilities(scores, 2)
+    cut = 0.5 if threshold is None and is_probability else threshold
+    if labels is None and cut is not None:
+        chosen = scores >= cut  # for the class that the column is about
+        labels = (~chosen if turned else chosen).astype(np.uint8)
+    if is_probability:
+        ours, edge = (1 - scores, 1 - _half(cut)) if turned else (scores, _half(cut))
+        return Surface("binary", classes, label=labels, probability=ours, threshold=edge)
+    edge = 0.0 if cut is None else cut
+    return Surface(
+        "binary", classes, label=labels, score=-scores if turned else scores, threshold=-edge if turned else edge
+    )
+
+
+def _is_of_the_negative(data: Dataset, column: str, classes: tuple[Any, ...]) -> bool:
+    """Whether a single score column was named as the score of the unfavourable class."""
+    if not data.score_classes:
+        return False
+    place = place_of(data.score_classes[0], classes)
+    if place is None:
+        raise DataError(
+            f"The score column '{column}' is named for the class {data.score_classes[0]!r}; the classes are "
+            f"{', '.join(map(repr, classes))}."
+        )
+    return place == 0
 
 
 def _half(threshold: float | None) -> float:
