@@ -7,6 +7,7 @@ Field numbers are those of onnx.proto (https://github.com/onnx/onnx/blob/main/on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +25,8 @@ _INSIDE: dict[str, dict[int, str]] = {
     "sparse": {1: "tensor", 2: "tensor"},
 }
 _MAX_DEPTH = 64
+#: Runs of single numbers in an attribute (fields 7 and 8): a forest has millions, and none holds anything else.
+_NUMBERS = re.compile(rb"(?:\x3d[\x00-\xff]{4}|\x40[\x80-\xff]{0,9}[\x00-\x7f])+")
 
 
 @dataclass
@@ -44,41 +47,43 @@ def look_into_onnx(content: bytes, *, name: str) -> OnnxLook:
             kind, message, depth = stack.pop()
             if depth > _MAX_DEPTH:
                 raise ValueError("messages nested too deeply")
-            fields = list(_fields(message))
-            if kind == "model":
-                look.has_graph = any(number == 7 and isinstance(value, memoryview) for number, value in fields)
-            if kind == "tensor" and any(number == 13 or (number == 14 and value == 1) for number, value in fields):
-                look.external = True
-            if kind == "attribute":
-                look.classes.extend(_class_labels(fields))
+            if kind == "attribute" and (labels := _class_labels(message)):
+                look.classes.append(labels)
             inside = _INSIDE.get(kind, {})
-            stack.extend(
-                (inside[number], value, depth + 1)
-                for number, value in fields
-                if number in inside and isinstance(value, memoryview)
-            )
+            for number, value in _fields(message, skip_numbers=kind == "attribute"):
+                if kind == "model" and number == 7 and isinstance(value, memoryview):
+                    look.has_graph = True
+                if kind == "tensor" and (number == 13 or (number == 14 and value == 1)):
+                    look.external = True
+                if number in inside and isinstance(value, memoryview):
+                    stack.append((inside[number], value, depth + 1))
     except (ValueError, IndexError, UnicodeDecodeError) as error:
         raise ModelError(f"'{name}' is no readable ONNX model: {error}.") from error
     return look
 
 
-def _class_labels(fields: list[tuple[int, int | memoryview]]) -> Iterator[tuple[Any, ...]]:
-    name = next((bytes(value) for number, value in fields if number == 1 and isinstance(value, memoryview)), b"")
-    if not name.startswith(b"classlabels"):
-        return
-    texts = tuple(
-        bytes(value).decode("utf-8") for number, value in fields if number == 9 and isinstance(value, memoryview)
-    )
+def _class_labels(message: memoryview) -> tuple[Any, ...]:
+    """The labels in an attribute whose name, which is written first, begins with "classlabels"."""
+    fields = _fields(message)
+    number, name = next(fields, (0, 0))
+    if number != 1 or not isinstance(name, memoryview) or bytes(name[:11]) != b"classlabels":
+        return ()
+    texts: list[str] = []
     numbers: list[int] = []
     for number, value in fields:
-        if number == 8:
+        if number == 9 and isinstance(value, memoryview):
+            texts.append(bytes(value).decode("utf-8"))
+        elif number == 8:
             numbers.extend([value] if isinstance(value, int) else _packed(value))
-    yield texts or tuple(value - (1 << 64) if value >= 1 << 63 else value for value in numbers)
+    return tuple(texts) or tuple(value - (1 << 64) if value >= 1 << 63 else value for value in numbers)
 
 
-def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview]]:
+def _fields(message: memoryview, *, skip_numbers: bool = False) -> Iterator[tuple[int, int | memoryview]]:
     place = 0
     while place < len(message):
+        if skip_numbers and (run := _NUMBERS.match(message, place)):
+            place = run.end()
+            continue
         key, place = _varint(message, place)
         number, wire = key >> 3, key & 7
         if wire == 0:
