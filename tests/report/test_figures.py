@@ -137,6 +137,17 @@ def test_bars_lie_or_stand() -> None:
     assert standing.layout.barmode == "stack"
 
 
+def test_bars_of_a_facet_stand_together() -> None:
+    figure = drawn("bars", labels="sex", value="error", facet="age")
+    assert [(bars.name, bars.y) for bars in figure.data] == [("young", (0,)), ("old", (1, 2))]
+    assert figure.layout.yaxis.ticktext == ("F", "M", "X")
+
+
+def test_low_and_high_are_the_interval_of_value() -> None:
+    table = Table({"metric": ["auc"], "value": [0.8], "low": [0.7], "high": [0.95]})
+    assert drawn("bars", table, labels="metric", value="value").data[0].error_x.array == pytest.approx((0.15,))
+
+
 def test_lines_take_numbers_texts_and_intervals() -> None:
     texts = drawn("lines", x="sex", value="rate")
     assert texts.data[0].fill == "toself"

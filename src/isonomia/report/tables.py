@@ -26,12 +26,12 @@ class Cell:
 
 
 def shown_columns(table: Table) -> list[str]:
-    """The columns a reader sees; ``x_low`` and ``x_high`` are told in the cells of ``x``.
+    """The columns a reader sees; the ends of an interval are told in the cells of its figure.
 
     >>> shown_columns(Table({"sex": ["F"], "rate": [0.2], "rate_low": [0.1], "rate_high": [0.3]}))
     ['sex', 'rate']
     """
-    ends = {f"{name}_{end}" for name in table.columns if _has_interval(table, name) for end in ("low", "high")}
+    ends = {end for name in table.columns if _has_interval(table, name) for end in interval_columns(name)}
     return [name for name in table.columns if name not in ends]
 
 
@@ -42,8 +42,17 @@ def cells(table: Table, language: str, most: int, escape: Callable[[str], str] =
         yield [_cell(table, row, name, language, escape) for name in names]
 
 
+def interval_columns(name: str) -> tuple[str, str]:
+    """What the columns with the ends of a figure's interval are called.
+
+    >>> interval_columns("rate"), interval_columns("value")
+    (('rate_low', 'rate_high'), ('low', 'high'))
+    """
+    return ("low", "high") if name == "value" else (f"{name}_low", f"{name}_high")
+
+
 def _has_interval(table: Table, name: str) -> bool:
-    return f"{name}_low" in table.columns and f"{name}_high" in table.columns
+    return all(end in table.columns for end in interval_columns(name))
 
 
 def _cell(table: Table, row: dict[str, Any], name: str, language: str, escape: Callable[[str], str]) -> Cell:
@@ -60,7 +69,8 @@ def _cell(table: Table, row: dict[str, Any], name: str, language: str, escape: C
         return Cell(escape(text), key=value if numeric else escape(text), number=numeric, whole=_whole(text))
     between = ""
     if value is not None and _has_interval(table, name):
-        between = interval(Estimate(value, row[f"{name}_low"], row[f"{name}_high"]), language, style).strip()
+        low, high = interval_columns(name)
+        between = interval(Estimate(value, row[low], row[high]), language, style).strip()
     return Cell(escape(text), escape(between) if between else "", "" if value is None else float(value), number=True)
 
 

@@ -62,6 +62,7 @@ OPTIONS: Mapping[PictureKind, tuple[str, ...]] = {
         "low",
         "high",
         "color",
+        "facet",
         "stacked",
         "upright",
         "flag",

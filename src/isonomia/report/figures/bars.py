@@ -1,8 +1,9 @@
 """Bars: a figure a row, with its interval where the table has one.
 
 Options: ``labels``, ``value`` (a list of columns gives a series each), ``low``, ``high``, ``color`` (a series a
-value, when ``value`` is one column), ``stacked`` (default False), ``upright`` (default False: bars lie, so that
-labels can be read), ``flag``, ``n``, ``format``, ``where``, ``x_title``, ``reference``, ``reference_label``.
+value, when ``value`` is one column), ``facet`` (rows stand together by its values, a colour each), ``stacked``
+(default False), ``upright`` (default False: bars lie, so that labels can be read), ``flag``, ``n``, ``format``,
+``where``, ``x_title``, ``reference``, ``reference_label``.
 """
 
 from __future__ import annotations
@@ -26,35 +27,34 @@ def draw(reading: Reading) -> Figure:
     """Bars beside or upon each other; a flagged one is pale."""
     from plotly.graph_objects import Figure
 
-    names = reading.columns("labels")
+    names, facet = reading.columns("labels"), reading.column("facet")
     upright, stacked = bool(reading.option("upright", False)), bool(reading.option("stacked", False))
-    places = {key: place for place, key in enumerate(dict.fromkeys(_key(reading, row, names) for row in reading.rows))}
+    together = [*([facet] if facet else []), *names]
+    rows = [row for _, rows in reading.series("facet") for row in rows]
+    places = {key: place for place, key in enumerate(dict.fromkeys(_key(reading, row, together) for row in rows))}
+    texts = [" · ".join(key[1:] if facet else key) for key in places]
     figure = Figure()
     series = _series(reading)
     for place, (name, value, rows) in enumerate(series):
-        figure.add_bar(**_bars(reading, rows, names, value, places, upright, place), name=name or "")
+        figure.add_bar(**_bars(reading, rows, together, value, places, upright, place), name=name or "")
     first = series[0][1]
     numbers = {**ticks(reading.style(first)), "title": {"text": _title(reading, series)}}
     labels = {
         "tickmode": "array",
         "tickvals": list(places.values()),
-        "ticktext": [reading.text(" · ".join(key)) for key in places],
+        "ticktext": [reading.text(text) for text in texts],
         "showgrid": False,
     }
     figure.update_xaxes(**(labels if upright else numbers))
     figure.update_yaxes(**(numbers if upright else {**labels, "range": [len(places) - 0.5, -0.5]}))
     reference_line(figure, reading, vertical=not upright)
-    rows_high = max(2, len(places) * (1 if stacked else len(series)))
+    beside = 1 if stacked or facet else len(series)
     figure.update_layout(
-        barmode="stack" if stacked else "group",
-        height=380 if upright else FRAME + ROW * rows_high,
+        barmode="stack" if stacked else "overlay" if facet else "group",
+        height=380 if upright else FRAME + ROW * max(2, len(places) * beside),
         showlegend=len(series) > 1,
         bargap=0.25,
-        meta={
-            "narrow": {}
-            if upright
-            else {"yaxis": {"ticktext": [reading.text(" · ".join(key), NARROW) for key in places]}}
-        },
+        meta={"narrow": {} if upright else {"yaxis": {"ticktext": [reading.text(text, NARROW) for text in texts]}}},
     )
     return figure
 
@@ -63,7 +63,7 @@ def _series(reading: Reading) -> list[tuple[str | None, str, list[dict[str, Any]
     values = reading.columns("value") or [reading.needed("value")]
     if len(values) > 1:
         return [(reading.heading(value), value, reading.rows) for value in values]
-    return [(name, values[0], rows) for name, rows in reading.series()]
+    return [(name, values[0], rows) for name, rows in reading.series("facet" if reading.option("facet") else "color")]
 
 
 def _key(reading: Reading, row: dict[str, Any], names: list[str]) -> tuple[str, ...]:

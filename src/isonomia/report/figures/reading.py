@@ -12,6 +12,7 @@ from isonomia.evidence import Picture, Table
 from isonomia.languages import Language, Message, msg
 from isonomia.languages.message import write_number
 from isonomia.report.figures.labels import SHORT, label, long_label
+from isonomia.report.tables import interval_columns
 
 #: More rows than this cannot be told apart, and would make the page heavy; first where each takes a line of its own.
 MOST_LINES, MOST_ROWS = 80, 2000
@@ -74,8 +75,9 @@ class Reading:
     def interval(self, value: str) -> tuple[str | None, str | None]:
         """The columns with the ends of a figure's interval, by option or by their usual names."""
         single = not isinstance(self.option("value"), list | tuple)
-        low = self.column("low", f"{value}_low") if single else self._usual(f"{value}_low")
-        high = self.column("high", f"{value}_high") if single else self._usual(f"{value}_high")
+        below, above = interval_columns(value)
+        low = self.column("low", below) if single else self._usual(below)
+        high = self.column("high", above) if single else self._usual(above)
         return (low, high) if low and high else (None, None)
 
     def numbers(self, column: str, rows: Sequence[Mapping[str, Any]] | None = None) -> list[float | None]:
