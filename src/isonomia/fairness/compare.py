@@ -92,40 +92,88 @@ def strata_of(
 
 
 def compare(
-    measured: Measured,
+    measured: Sequence[Measured],
     strata: Sequence[Stratum],
     groups: Groups,
     *,
     level: float,
     min_per_group: int,
     sizes: NDArray[np.int64],
-) -> Compared:
-    """Every group of every stratum against its reference."""
-    who: list[int] = []
-    against: list[int] = []
-    names: list[str] = []
-    rest: list[bool] = []
+) -> list[Compared]:
+    """Every group of every stratum against its reference, for every metric."""
+    pairs = [_pairs(part, strata, groups, min_per_group, sizes) for part in measured]
+    families: dict[tuple[bool, bool], list[int]] = {}
+    for index, part in enumerate(measured):
+        families.setdefault((part.rate, part.draws is not None), []).append(index)
+    out: dict[int, Compared] = {}
+    for members in families.values():  # those computed in one way are computed at once
+        found = _compare([measured[i] for i in members], [pairs[i] for i in members], level)
+        out |= dict(zip(members, found, strict=True))
+    return [out[index] for index in range(len(measured))]
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Who is compared with whom, for one metric: places of sets, the references' names, and which are the whole."""
+
+    group: tuple[int, ...]
+    reference: tuple[int, ...]
+    names: tuple[str, ...]
+    whole: tuple[bool, ...]
+
+
+def _pairs(
+    measured: Measured, strata: Sequence[Stratum], groups: Groups, min_per_group: int, sizes: NDArray[np.int64]
+) -> _Pairs:
+    rows: list[tuple[int, int, str, bool]] = []
     for stratum in strata:
         place = stratum.reference
         if place is None:
             place = best_of(measured, stratum.members, sizes, min_per_group)
         name = stratum.reference_name or groups.groups[place].name
-        inside = set(groups.groups[place].cells.tolist()) if place < len(groups.groups) else set()
-        for member in stratum.members:
-            if member == place or (place < len(groups.groups) and set(groups.groups[member].cells.tolist()) == inside):
-                continue
-            who.append(member)
-            against.append(place)
-            names.append(name)
-            rest.append(name == "overall")
-    g, r = np.array(who, dtype=int), np.array(against, dtype=int)
-    difference, ratio = measured.value[g] - measured.value[r], _ratio(measured, measured.value[g], measured.value[r])
-    d_low, d_high, r_low, r_high, error = _intervals(measured, g, r, difference, ratio, level)
-    return Compared(
-        measured.use.id, tuple(who), tuple(names), difference, d_low, d_high, ratio, r_low, r_high,
-        _p_values(measured, g, r, np.array(rest, dtype=bool), difference, error),
-        _detectable(measured, g, r, error),
-    )  # fmt: skip
+        rows += [(member, place, name, name == "overall") for member in stratum.members if member != place]
+    group, reference, names, whole = zip(*rows, strict=True) if rows else ((), (), (), ())
+    return _Pairs(group, reference, names, whole)
+
+
+def _compare(measured: Sequence[Measured], pairs: Sequence[_Pairs], level: float) -> list[Compared]:
+    """Metrics of one kind: their arrays laid end to end, one computation for all."""
+    n_sets = measured[0].value.size
+    shift = np.repeat(np.arange(len(measured)) * n_sets, [len(pair.group) for pair in pairs])
+    g = np.array([i for pair in pairs for i in pair.group], dtype=int) + shift
+    r = np.array([i for pair in pairs for i in pair.reference], dtype=int) + shift
+    whole = np.array([w for pair in pairs for w in pair.whole], dtype=bool)
+    signed = np.repeat([part.use.metric.range[0] < 0 for part in measured], [len(pair.group) for pair in pairs])
+    every = _Laid(
+        np.concatenate([part.value for part in measured]),
+        np.concatenate([part.size for part in measured]),
+        None
+        if measured[0].draws is None
+        else np.concatenate([part.draws for part in measured if part.draws is not None]),
+        None if measured[0].draws is not None else np.concatenate([part.spread() for part in measured]),
+    )
+    difference = every.value[g] - every.value[r]
+    ratio = np.where(signed, np.nan, _ratio(every.value[g], every.value[r]))
+    ends = _intervals(every, g, r, difference, ratio, level)
+    error = ends[-1]
+    p_value = _test_rates(every, g, r, whole) if measured[0].rate else _test(difference, error)
+    detectable = _detectable_rates(every, g, r) if measured[0].rate else _REACH * error
+    columns = np.stack([difference, ends[0], ends[1], ratio, ends[2], ends[3], p_value, detectable])
+    parts = np.split(columns, np.cumsum([len(pair.group) for pair in pairs])[:-1], axis=1)
+    return [
+        Compared(part.use.id, pair.group, pair.names, *column)
+        for part, pair, column in zip(measured, pairs, parts, strict=True)
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Laid:
+    """Arrays of several metrics laid end to end."""
+
+    value: Floats
+    size: Floats
+    draws: Floats | None
+    error: Floats | None
 
 
 def adjust(compared: Sequence[Compared]) -> list[Floats]:
@@ -184,32 +232,32 @@ def _is(group: Group, name: str, values: tuple[Any, ...]) -> bool:
     return any(own == value or group.texts[name] == str(value) for value in values)
 
 
-def _ratio(measured: Measured, a: Floats, b: Floats) -> Floats:
-    """a / b; undefined where b is 0 or where the metric can be negative."""
-    if measured.use.metric.range[0] < 0:
-        return np.full(np.shape(a), np.nan)
+def _ratio(a: Floats, b: Floats) -> Floats:
+    """a / b; undefined where b is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(b > 0, a / b, np.nan)
 
 
 def _intervals(
-    measured: Measured, g: NDArray[Any], r: NDArray[Any], difference: Floats, ratio: Floats, level: float
+    every: _Laid, g: NDArray[Any], r: NDArray[Any], difference: Floats, ratio: Floats, level: float
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    nothing = np.full(g.shape, np.nan)
+    """Ends of the differences' and the ratios' intervals, and the differences' standard errors."""
     if not g.size:
+        nothing = np.full(0, np.nan)
         return nothing, nothing, nothing, nothing, nothing
-    if measured.draws is not None:
-        a, b = measured.draws[g], measured.draws[r]
+    if every.draws is not None:
+        a, b = every.draws[g], every.draws[r]
         gaps = a - b
         low, high = percentile(gaps.T, level)
-        r_low, r_high = percentile(_ratio(measured, a, b).T, level)
+        r_low, r_high = percentile(_ratio(a, b).T, level)
         error = spread_of(gaps)
     else:
-        z, spread = normal_quantile(level), measured.spread()
+        assert every.error is not None
+        z, spread = normal_quantile(level), every.error
         error = np.sqrt(spread[g] ** 2 + spread[r] ** 2)
         low, high = difference - z * error, difference + z * error
         with np.errstate(divide="ignore", invalid="ignore"):
-            relative = np.sqrt((spread[g] / measured.value[g]) ** 2 + (spread[r] / measured.value[r]) ** 2)
+            relative = np.sqrt((spread[g] / every.value[g]) ** 2 + (spread[r] / every.value[r]) ** 2)
             r_low, r_high = ratio * np.exp(-z * relative), ratio * np.exp(z * relative)
     no_gap, no_ratio = np.isnan(difference), np.isnan(ratio)
     return (
@@ -218,25 +266,25 @@ def _intervals(
     )  # fmt: skip
 
 
-def _p_values(
-    measured: Measured, g: NDArray[Any], r: NDArray[Any], rest: NDArray[np.bool_], difference: Floats, error: Floats
-) -> Floats:
-    if measured.rate:
-        n1, n2 = measured.size[g], measured.size[r]
-        k1, k2 = np.nan_to_num(measured.value[g]) * n1, np.nan_to_num(measured.value[r]) * n2
-        whole = np.rint(np.stack([k1, n1, k2, n2]))
-        near = np.abs(np.stack([k1, n1, k2, n2]) - whole) < 1e-6
-        k1, n1, k2, n2 = np.where(near, whole, np.stack([k1, n1, k2, n2]))
-        # against everyone: the group is part of the whole, so the test is against the others
-        k2, n2 = np.where(rest, k2 - k1, k2), np.where(rest, n2 - n1, n2)
-        return two_proportions(k1, n1, k2, n2)
+def _test_rates(every: _Laid, g: NDArray[Any], r: NDArray[Any], whole: NDArray[np.bool_]) -> Floats:
+    n1, n2 = every.size[g], every.size[r]
+    counts = np.stack([np.nan_to_num(every.value[g]) * n1, n1, np.nan_to_num(every.value[r]) * n2, n2])
+    near = np.rint(counts)
+    k1, n1, k2, n2 = np.where(np.abs(counts - near) < 1e-6, near, counts)
+    # against everyone: the group is part of the whole, so the test is against the others
+    k2, n2 = np.where(whole, k2 - k1, k2), np.where(whole, n2 - n1, n2)
+    return two_proportions(k1, n1, k2, n2)
+
+
+def _test(difference: Floats, error: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         p = normal_p(difference / error)
     return np.where((error == 0) & (difference == 0), 1.0, p)
 
 
-def _detectable(measured: Measured, g: NDArray[Any], r: NDArray[Any], error: Floats) -> Floats:
-    if measured.rate:
-        return detectable_difference(measured.value[r], measured.size[g], measured.size[r])
-    reach = normal_quantile(1 - ALPHA) + normal_quantile(2 * POWER - 1)
-    return reach * error
+def _detectable_rates(every: _Laid, g: NDArray[Any], r: NDArray[Any]) -> Floats:
+    return detectable_difference(every.value[r], every.size[g], every.size[r])
+
+
+#: How many standard errors a difference must span to be found with the usual power at the usual level.
+_REACH = normal_quantile(1 - ALPHA) + normal_quantile(2 * POWER - 1)

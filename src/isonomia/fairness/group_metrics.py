@@ -211,10 +211,7 @@ def measure_groups(
     uses = choose_metrics(metrics, outcome)
     sample = Sample(outcome, groups, counts, membership, weights, n_boot, seed, level)
     measured = measure(sample, uses)
-    compared = [
-        compare(part, strata, groups, level=level, min_per_group=min_per_group, sizes=sizes)
-        for part in measured.values()
-    ]
+    compared = compare(list(measured.values()), strata, groups, level=level, min_per_group=min_per_group, sizes=sizes)
     kind = backend or backend_of()
     tables = {
         "by_group": _by_group(groups, measured, sizes, min_per_group, kind),
@@ -335,31 +332,39 @@ def _disparities(
     backend: Backend,
 ) -> Table:
     rows: list[dict[str, Any]] = []
+    drawn: list[tuple[dict[str, Any], Floats, Floats]] = []
     for name, part in measured.items():
         for stratum in strata:
             index = np.array(stratum.members)
             used = index[(sizes[index] >= min_per_group) & ~np.isnan(part.value[index])]
             row: dict[str, Any] = {"metric": name, "by": " x ".join(stratum.by), **stratum.control}
-            rows.append(row | _extremes(part, used, groups, level))
+            rows.append(row | _extremes(part, used, groups))
+            if used.size > 1 and part.draws is not None:
+                # NaN where any group is undefined in a replicate
+                drawn.append((rows[-1], part.draws[used].max(axis=0), part.draws[used].min(axis=0)))
+    _extreme_intervals(drawn, level)
     columns = {key: [row[key] for row in rows] for key in rows[0]}
     names = ("difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high")
-    titles = {
-        "metric": msg("metric"),
-        "by": msg("by"),
-        "difference": msg("largest - smallest"),
-        "ratio": msg("smallest / largest"),
-        "difference_low": msg("from"),
-        "difference_high": msg("to"),
-        "ratio_low": msg("from"),
-        "ratio_high": msg("to"),
-        "lowest": msg("smallest in"),
-        "highest": msg("largest in"),
-        "note": msg("note"),
-    }
-    return Table(columns, dict.fromkeys(names, "num"), titles, msg("Disparity between groups"), backend)
+    return Table(columns, dict.fromkeys(names, "num"), _DISPARITY_TITLES, msg("Disparity between groups"), backend)
 
 
-def _extremes(part: Measured, used: NDArray[Any], groups: Groups, level: float) -> dict[str, Any]:
+_DISPARITY_TITLES = {
+    "metric": msg("metric"),
+    "by": msg("by"),
+    "difference": msg("largest - smallest"),
+    "ratio": msg("smallest / largest"),
+    "difference_low": msg("from"),
+    "difference_high": msg("to"),
+    "ratio_low": msg("from"),
+    "ratio_high": msg("to"),
+    "lowest": msg("smallest in"),
+    "highest": msg("largest in"),
+    "note": msg("note"),
+}
+
+
+def _extremes(part: Measured, used: NDArray[Any], groups: Groups) -> dict[str, Any]:
+    """The largest less the smallest value, and their ratio."""
     names = ("difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "lowest", "highest")
     out: dict[str, Any] = dict.fromkeys(names)
     out["note"] = None
@@ -370,18 +375,23 @@ def _extremes(part: Measured, used: NDArray[Any], groups: Groups, level: float) 
     low, high = int(np.argmin(value)), int(np.argmax(value))
     out["difference"] = float(value[high] - value[low])
     out["lowest"], out["highest"] = groups.groups[used[low]].name, groups.groups[used[high]].name
-    ratio_defined = part.use.metric.range[0] >= 0 and value[high] > 0
-    out["ratio"] = float(value[low] / value[high]) if ratio_defined else None
-    if part.draws is not None:
-        drawn = part.draws[used]
-        top, bottom = drawn.max(axis=0), drawn.min(axis=0)  # NaN where any group is undefined in a replicate
-        ends = percentile(top - bottom, level)
-        out["difference_low"], out["difference_high"] = float(ends[0]), float(ends[1])
-        if ratio_defined:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ends = percentile(np.where(top > 0, bottom / top, np.nan), level)
-            out["ratio_low"], out["ratio_high"] = float(ends[0]), float(ends[1])
+    if part.use.metric.range[0] >= 0 and value[high] > 0:
+        out["ratio"] = float(value[low] / value[high])
     return out
+
+
+def _extreme_intervals(drawn: Sequence[tuple[dict[str, Any], Floats, Floats]], level: float) -> None:
+    """Percentile intervals of all gaps and ratios at once, written into their rows."""
+    if not drawn:
+        return
+    top, bottom = np.stack([item[1] for item in drawn]), np.stack([item[2] for item in drawn])
+    low, high = percentile((top - bottom).T, level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r_low, r_high = percentile(np.where(top > 0, bottom / top, np.nan).T, level)
+    for index, (row, _, _) in enumerate(drawn):
+        row["difference_low"], row["difference_high"] = float(low[index]), float(high[index])
+        if row["ratio"] is not None:
+            row["ratio_low"], row["ratio_high"] = float(r_low[index]), float(r_high[index])
 
 
 def _estimate(row: Mapping[str, Any], name: str) -> Estimate:

@@ -1,0 +1,93 @@
+"""Intervals, tests, multiplicity and power against scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from isonomia.evidence import (
+    Estimate,
+    benjamini_hochberg,
+    detectable_difference,
+    holm,
+    percentile,
+    two_proportions,
+    welch,
+    wilson,
+)
+from isonomia.evidence.tests import fisher
+
+
+@given(st.integers(1, 500), st.data())
+def test_wilson_is_scipys(n: int, data: st.DataObject) -> None:
+    k = data.draw(st.integers(0, n))
+    expected = stats.binomtest(k, n).proportion_ci(method="wilson")
+    low, high = wilson(k, n)
+    assert (float(low), float(high)) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_wilson_of_nothing_is_nothing() -> None:
+    low, high = wilson([0, 3], [0, 3])
+    assert np.isnan(low[0])
+    assert np.isnan(high[0])
+    assert high[1] == 1.0
+
+
+@given(st.integers(1, 60), st.integers(1, 60), st.data())
+def test_fisher_is_scipys(n1: int, n2: int, data: st.DataObject) -> None:
+    k1, k2 = data.draw(st.integers(0, n1)), data.draw(st.integers(0, n2))
+    expected = stats.fisher_exact([[k1, n1 - k1], [k2, n2 - k2]]).pvalue
+    assert fisher(k1, n1, k2, n2) == pytest.approx(expected, abs=1e-9)
+
+
+def test_two_proportions_is_the_uncorrected_chi_square() -> None:
+    p = two_proportions([30, 0, 5], [100, 0, 50], [45, 3, 10], [100, 10, 50])
+    table = stats.chi2_contingency([[30, 70], [45, 55]], correction=False)
+    assert p[0] == pytest.approx(table.pvalue)
+    assert np.isnan(p[1]), "an empty group has no test"
+    assert two_proportions(0, 10, 0, 20) == 1.0
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
+def test_benjamini_hochberg_is_scipys(values: list[float]) -> None:
+    np.testing.assert_allclose(benjamini_hochberg(values), stats.false_discovery_control(values), atol=1e-12)
+    assert (holm(values) >= benjamini_hochberg(values) - 1e-12).all()
+
+
+def test_welch_is_scipys() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0, 1, 30), rng.normal(0.4, 3, 50)
+    expected = stats.ttest_ind(a, b, equal_var=False).pvalue
+    parts = [(x.mean(), x.std(ddof=1) / np.sqrt(x.size), x.size - 1) for x in (a, b)]
+    assert float(welch(*parts[0], *parts[1])) == pytest.approx(expected)
+
+
+def test_percentile_leaves_out_undefined_draws() -> None:
+    rng = np.random.default_rng(0)
+    draws = rng.normal(size=(1000, 3))
+    draws[::10, 1] = np.nan
+    draws[:600, 2] = np.nan
+    low, high = percentile(draws, 0.9)
+    np.testing.assert_allclose(low[:2], np.nanquantile(draws[:, :2], 0.05, axis=0))
+    np.testing.assert_allclose(high[:2], np.nanquantile(draws[:, :2], 0.95, axis=0))
+    assert np.isnan(low[2]), "fewer than half of the draws are defined"
+
+
+def test_a_gap_as_large_as_detectable_is_found_four_times_in_five() -> None:
+    rng = np.random.default_rng(0)
+    n, base = 400, 0.3
+    gap = float(detectable_difference(base, n, n))
+    a, b = rng.binomial(n, base, 4000), rng.binomial(n, base + gap, 4000)
+    found = (two_proportions(a, np.full(4000, n), b, np.full(4000, n)) < 0.05).mean()
+    assert found == pytest.approx(0.8, abs=0.05)
+
+
+def test_an_estimate_without_a_value_says_why() -> None:
+    with pytest.raises(ValueError, match="needs a note"):
+        Estimate(None)
+    assert Estimate.missing("no rows").to_dict()["value"] is None
+    with pytest.raises(ValueError, match="no rows"):
+        float(Estimate.missing("no rows"))
