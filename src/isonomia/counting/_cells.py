@@ -61,11 +61,10 @@ class CellRoute:
     def cost(self, items: NDArray[np.int32]) -> float:
         """Nanoseconds to count these candidates, roughly."""
         features = self.item_feature[items]
-        combinations = np.unique(features, axis=0)
-        prefixes = np.unique(combinations[:, :-1], axis=0)
-        sums = 1 + len(self.values)
-        folds = len(combinations) + prefixes.size
-        return float(self.n * (folds * _FOLD_COST + len(combinations) * sums * _SUM_COST))
+        combinations = _how_many(features)
+        prefixes = _how_many(features[:, :-1])
+        folds = combinations + prefixes * (items.shape[1] - 1)
+        return float(self.n * (folds * _FOLD_COST + combinations * (1 + len(self.values)) * _SUM_COST))
 
     def count(self, level: Conjunctions, kept: Conjunctions, clock: Clock) -> tuple[NDArray[np.float64], int]:
         """Sums of the conjunctions of `level`, whose prefixes are among `kept`; and how many were reached in time.
@@ -74,10 +73,9 @@ class CellRoute:
         """
         items, prefix = level.items, level.parents[:, -1]
         sums = np.full((len(items), len(self.values)), np.nan)
-        features = self.item_feature[items[:, :-1]]
-        _, group = np.unique(features, axis=0, return_inverse=True)
-        order = np.argsort(group.ravel(), kind="stable")
-        starts = np.flatnonzero(np.diff(group.ravel()[order], prepend=-1))
+        group = _combinations(self.item_feature[items[:, :-1]])
+        order = np.argsort(group, kind="stable")
+        starts = np.flatnonzero(np.diff(group[order], prepend=-1))
         for begin, end in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):
             if clock.over and begin:
                 break
@@ -162,3 +160,19 @@ class CellRoute:
             key += self.codes[feature][rows]
             place = table[key]
         return place
+
+
+def _combinations(features: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The number of each row's combination of features; exact however many features there are."""
+    number = np.zeros(len(features), dtype=np.int64)
+    base = int(features.max()) + 1
+    for column in features.T:
+        _, number = np.unique(number * base + column, return_inverse=True)
+    return number
+
+
+def _how_many(features: NDArray[np.int32]) -> int:
+    """How many combinations of features there are."""
+    if features.max(initial=0) > 62:
+        return int(_combinations(features).max()) + 1
+    return int(np.unique(np.bitwise_or.reduce(np.int64(1) << features.astype(np.int64), axis=1)).size)

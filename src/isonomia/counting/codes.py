@@ -103,6 +103,10 @@ class Codes:
         """Labels as a person reads them, in original units."""
         return tuple(self._text(label) for label in self.labels)
 
+    def text(self, code: int) -> str:
+        """One label as a person reads it."""
+        return self._text(self.labels[code])
+
     def counts(self) -> NDArray[np.int64]:
         """How many rows have each code."""
         return count_codes(self.codes, self.size)

@@ -11,7 +11,7 @@ plus its last item. These are exact whole numbers however wide the data is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -49,11 +49,15 @@ class Level:
         counted yet: the smallest of their parents' sums, which is at least as large for non-negative quantities.
     parents : array (count, length)
         Column j: the place in the level before (as kept) of the conjunction without its j-th item.
+    implied : array of uint64
+        Bit j: the j-th item follows from the others, since without it the conjunction holds no more rows. Whatever is
+        added to such a conjunction, that item makes no difference: its sums need no counting.
     """
 
     items: NDArray[np.int32]
     sums: Floats
     parents: Places
+    implied: NDArray[np.uint64]
 
     def __len__(self) -> int:
         return len(self.items)
@@ -67,7 +71,7 @@ class Level:
         """Some of the conjunctions."""
         if which.dtype == bool and which.all():
             return self
-        return Level(self.items[which], self.sums[which], self.parents[which])
+        return Level(self.items[which], self.sums[which], self.parents[which], self.implied[which])
 
 
 #: Which candidates (with upper limits of their sums) to count, and which counted conjunctions may have children.
@@ -100,7 +104,7 @@ class Lattice:
     Attributes
     ----------
     looked_at, counted : int
-        Candidates formed, and conjunctions whose sums were computed.
+        Candidates formed, and conjunctions whose rows were counted.
     complete : bool
         False once the time limit has cut a level short.
 
@@ -211,10 +215,9 @@ class Lattice:
         keep : callable, optional
             Which of a level's conjunctions may have children. Asked after the level was handed out.
         """
-        if "_bits" in self.__dict__:
-            self._bits.forget()
         first = np.arange(self.n_items, dtype=np.int32).reshape(-1, 1)
-        level = Level(first, self.item_sums, np.zeros((self.n_items, 1), dtype=np.int64))
+        everyone = (self.item_sums[:, 0] == self.totals[0]).astype(np.uint64)
+        level = Level(first, self.item_sums, np.zeros((self.n_items, 1), dtype=np.int64), everyone)
         for length in range(1, max_l + 1):
             self.progress("conjunctions", length, max_l)
             if len(level):
@@ -252,11 +255,13 @@ class Lattice:
         width = level.length + 1
         if not found:
             nothing = np.empty((0, width), dtype=np.int32)
-            return Level(nothing, np.empty((0, level.sums.shape[1])), nothing.astype(np.int64))
+            sums = np.empty((0, level.sums.shape[1]))
+            return Level(nothing, sums, nothing.astype(np.int64), np.empty(0, dtype=np.uint64))
         return Level(
             np.concatenate([part.items for part in found]),
             np.concatenate([part.sums for part in found]),
             np.concatenate([part.parents for part in found]),
+            np.concatenate([part.implied for part in found]),
         )
 
     def _partners(self, level: Level) -> tuple[Places, Places]:
@@ -286,26 +291,34 @@ class Lattice:
             parents = [part[known] for part in parents]
             parents.insert(j, place)
         candidates = self._candidates(level, left, right, low, parents)
-        return candidates if admit is None else candidates.select(admit(candidates))
+        admitted = candidates if admit is None else candidates.select(admit(candidates))
+        return replace(admitted, implied=_implied(level.implied, admitted.parents))
 
     def _candidates(self, level: Level, left: Places, right: Places, low: Floats, parents: list[Places]) -> Level:
         items = np.concatenate([level.items[left], level.items[right, -1:]], axis=1)
-        return Level(items, low, np.column_stack(parents))
+        return Level(items, low, np.column_stack(parents), np.zeros(len(items), dtype=np.uint64))
 
     # counting ---------------------------------------------------------------------------------------------------
 
     def _count(self, candidates: Level, kept: Level) -> Level:
         """The sums of the candidates; those that hold too few rows are dropped."""
-        if not len(candidates):
-            return candidates
-        route = self._choose(candidates)
-        sums, done = route.count(candidates, kept, self.clock)
-        self.counted += done
-        if done < len(candidates):
-            self.complete = False
-            candidates = candidates.select(np.arange(done))
-        counted = Level(candidates.items, sums[:done], candidates.parents)
-        return counted.select(counted.sums[:, 0] >= self.min_size)
+        open_ones = np.flatnonzero(candidates.implied == 0)
+        sums = _inherited(candidates, kept)
+        done = len(candidates)
+        if open_ones.size:
+            rest = candidates if open_ones.size == len(candidates) else candidates.select(open_ones)
+            counted, reached = self._choose(rest).count(rest, kept, self.clock)
+            self.counted += reached
+            sums[open_ones[:reached]] = counted[:reached]
+            if reached < open_ones.size:
+                self.complete = False
+                done = int(open_ones[reached])
+        items, parents = candidates.items[:done], candidates.parents[:done]
+        sums = sums[:done]
+        same = sums[:, :1] == kept.sums[parents, 0]
+        implied = same.astype(np.uint64) @ _powers(candidates.length)
+        level = Level(items, sums, parents, implied)
+        return level.select(sums[:, 0] >= self.min_size)
 
     def _choose(self, candidates: Level) -> BitRoute | CellRoute:
         if self._route == "bits":
@@ -329,12 +342,41 @@ class Lattice:
     def _bits(self) -> BitRoute:
         if self._classes is None:  # guarded by `_choose`
             raise SpecError("The quantities have too many different row values to be counted by bits.")
-        return BitRoute(self.columns, self.item_feature, self.item_code, *self._classes, self.budget)
+        return BitRoute(self.columns, self.item_feature, self.item_code, *self._classes)
 
     @cached_property
     def _cells(self) -> CellRoute:
         values = self._values if self.weights is not None else [None, *self._values]
         return CellRoute(self.columns, self.item_feature, self.item_code, values, self.budget)
+
+
+def _powers(length: int) -> NDArray[np.uint64]:
+    return np.left_shift(np.uint64(1), np.arange(length, dtype=np.uint64))
+
+
+def _implied(known: NDArray[np.uint64], parents: Places) -> NDArray[np.uint64]:
+    """Which items of candidates follow from others, since they do in one of the parents.
+
+    The parent without item j holds the items after j one place earlier: its bits from j on move up by one.
+    """
+    out = np.zeros(len(parents), dtype=np.uint64)
+    one = np.uint64(1)
+    for j, place in enumerate(parents.T):
+        bits = known[place]
+        below = np.uint64((1 << j) - 1)
+        out |= (bits & below) | ((bits & ~below) << one)
+    return out
+
+
+def _inherited(candidates: Level, kept: Level) -> Floats:
+    """The sums of candidates with an implied item: those of the parent without it. Others are left to be counted."""
+    sums = np.empty((len(candidates), kept.sums.shape[1]))
+    rows = np.flatnonzero(candidates.implied)
+    if rows.size:
+        bits = candidates.implied[rows]
+        lowest = np.bitwise_count((bits & (~bits + np.uint64(1))) - np.uint64(1))
+        sums[rows] = kept.sums[candidates.parents[rows, lowest]]
+    return sums
 
 
 def _sum_by(codes: NDArray[Any], values: Floats, size: int) -> Floats:

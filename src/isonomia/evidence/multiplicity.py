@@ -24,6 +24,24 @@ def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
     return _adjust(p_values, "bh")
 
 
+def benjamini_hochberg_among(p_values: ArrayLike, among: ArrayLike) -> NDArray[np.float64]:
+    """`benjamini_hochberg` of a few tests that were picked from many, without ordering all of the many.
+
+    `among` holds the p-values of every test made, these included.
+
+    >>> benjamini_hochberg_among([0.03], [0.01, 0.04, 0.03, float("nan")]).tolist()
+    [0.04]
+    """
+    p, all_p = np.asarray(p_values, dtype=float), np.asarray(among, dtype=float).ravel()
+    ordered = np.sort(all_p[~np.isnan(all_p)])
+    if not ordered.size:
+        return np.full(p.shape, np.nan)
+    steps = ordered * (ordered.size / np.arange(1, ordered.size + 1))
+    adjusted = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
+    place = np.minimum(np.searchsorted(ordered, p), ordered.size - 1)
+    return np.where(np.isnan(p), np.nan, adjusted[place])
+
+
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     """Adjusted p-values that control the chance of any false rejection (Holm 1979).
 

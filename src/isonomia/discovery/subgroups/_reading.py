@@ -13,7 +13,7 @@ from isonomia.data import Dataset, Task, to_numpy
 from isonomia.discovery.subgroups.method import Method
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError, SpecError, close_to
-from isonomia.models import Outcome, Surface, finite_numbers, read_outcome
+from isonomia.models import Model, Outcome, Surface, encode_labels, finite_numbers, read_outcome
 from isonomia.progress import Clock, Progress
 
 
@@ -70,9 +70,9 @@ def read_outcomes(
         y_true = data.column(data.target)
     positive = positive if positive is not None else data.positive
     task = task or data.task
-    if isinstance(model, Surface):
-        truth = None if y_true is None else read_outcome(y_true, y_true, task=task, positive=positive).truth
-        return Outcome(truth, model)
+    if isinstance(model, Surface | Model) and y_pred is None and y_score is None:
+        surface = model if isinstance(model, Surface) else model.surface(data)
+        return Outcome(None if y_true is None else _truth_over(surface, y_true), surface)
     if y_pred is None and y_score is None and model is None:
         if data.roles.prediction is not None:
             y_pred = data.column(data.roles.prediction)
@@ -84,6 +84,19 @@ def read_outcomes(
     if y_pred is None and y_score is None:
         return None if y_true is None else _truth_alone(y_true, task, positive)
     return read_outcome(y_true, y_pred, y_score=y_score, task=task, positive=positive)
+
+
+def as_model(model: Any, positive: Any, task: Task | None) -> Model | Surface | None:
+    """Whatever predicts, in its wrapper with counters of its own."""
+    if model is None or isinstance(model, Surface):
+        return model
+    return Model.of(model, positive=positive, task=task)
+
+
+def _truth_over(surface: Surface, y_true: Any) -> NDArray[Any]:
+    if surface.task == "regression":
+        return finite_numbers(y_true, what="true outcomes")
+    return encode_labels(y_true, surface.classes, what="true outcomes")
 
 
 def _truth_alone(y_true: Any, task: Task | None, positive: Any) -> Outcome:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.data import Backend
+from isonomia.discovery.subgroups.conditions import slice_text, value_text
 from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.evidence import Finding, Format, Picture, Table, rank
@@ -20,60 +21,6 @@ NOTABLE_GAP = 0.1
 NOTABLE_SHARE = 0.2
 #: Above this share of common rows, a subgroup repeats a better one and makes no finding of its own.
 REPEATS = 0.8
-
-
-def condition_text(column: Codes, codes: Sequence[int]) -> str:
-    """One condition as a person reads it.
-
-    >>> age = Codes.cut([18, 30, 70], [18, 25, 60, 80], name="age")
-    >>> condition_text(age, (1,)), condition_text(age, (1, 2))
-    ('age in [25, 60)', 'age in [25, 80]')
-    >>> condition_text(Codes.encode(["a", "b", "c"], name="x"), (0, 2))
-    'x in {a, c}'
-    """
-    texts = column.texts
-    if column.missing is not None and tuple(codes) == (column.missing,):
-        return f"{column.name} is missing"
-    if column.edges is not None:
-        merged = _range_text(column, codes)
-        return f"{column.name} in {merged}"
-    if len(codes) == 1:
-        return f"{column.name} = {texts[codes[0]]}"
-    return f"{column.name} in {{{', '.join(texts[code] for code in codes)}}}"
-
-
-def value_text(column: Codes, codes: Sequence[int]) -> str:
-    """The value of a feature in a subgroup, without the feature's name."""
-    if len(codes) == 1:
-        return column.texts[codes[0]]
-    if column.edges is not None:
-        return _range_text(column, codes)
-    return "{" + ", ".join(column.texts[code] for code in codes) + "}"
-
-
-def _range_text(column: Codes, codes: Sequence[int]) -> str:
-    """Adjacent bins as one range; others as a union."""
-    edges = column.edges or ()
-    last = len(edges) - 2
-    parts: list[str] = []
-    bins = sorted(code for code in codes if code != column.missing)
-    start = 0
-    for i, code in enumerate(bins):
-        if i + 1 == len(bins) or bins[i + 1] != code + 1:
-            low, high = edges[bins[start]], edges[code + 1]
-            parts.append(f"[{low:g}, {high:g}{']' if code == last else ')'}")
-            start = i + 1
-    if column.missing is not None and column.missing in codes:
-        parts.append("missing")
-    return " or ".join(parts)
-
-
-def slice_text(subgroup: Subgroup, features: Mapping[str, Codes]) -> str:
-    """The whole subgroup as a person reads it."""
-    if subgroup.text is not None:
-        return subgroup.text
-    parts = [condition_text(features[name], codes) for name, codes in subgroup.conditions.items()]
-    return ", ".join(parts) if parts else "everyone"
 
 
 def subgroup_key(subgroup: Subgroup, features: Mapping[str, Codes]) -> str:
@@ -203,7 +150,15 @@ def pictures_of(table: Table) -> tuple[Picture, ...]:
     """Size against effect, one point a subgroup."""
     if not len(table):
         return ()
-    options = {"x": "size", "y": "diff_outcome", "hover": ["slice"]}
+    options = {
+        "x": "size",
+        "y": "diff_outcome",
+        "hover": ["slice", "p_adjusted"],
+        "n": "size",
+        "x_title": msg("Rows"),
+        "y_title": msg("Difference from everyone"),
+        "reference": 0.0,
+    }
     return (Picture("scatter", "subgroups", msg("Size of a subgroup against its difference from everyone"), options),)
 
 

@@ -1,4 +1,4 @@
-"""Averages of a subgroup with their intervals, and tests of a subgroup against the rest."""
+"""The best of many subgroups, averages with their intervals, and tests of a subgroup against the rest."""
 
 from __future__ import annotations
 
@@ -8,6 +8,20 @@ from numpy.typing import NDArray
 from isonomia.evidence import Estimate, normal_quantile, wilson
 
 Floats = NDArray[np.float64]
+
+
+def best_places(score: Floats, size: Floats, k: int) -> list[int]:
+    """Where the k highest scores above 0 stand; equal ones (to 12 digits) in the order of size, then of place.
+
+    >>> best_places(np.array([0.5, 0.7, 0.5, -1.0]), np.array([10.0, 5.0, 20.0, 40.0]), 2)
+    [1, 2]
+    """
+    if not score.size:
+        return []
+    kth = np.partition(score, max(score.size - k, 0))[max(score.size - k, 0)]
+    few = np.flatnonzero((score > 0) & (score >= kth - abs(kth) * 1e-12))
+    order = np.lexsort((few, -size[few], -np.round(score[few], 12)))
+    return [int(place) for place in few[order][:k]]
 
 
 def average(values: Floats, weights: Floats | None, *, binary: bool, level: float = 0.95) -> Estimate:

@@ -19,6 +19,7 @@ from isonomia.discovery.subgroups.result import SubgroupResult
 from isonomia.errors import SpecError
 from isonomia.evidence import holm
 from isonomia.languages import Message, msg
+from isonomia.models import Model
 from isonomia.progress import Clock, Progress, silent
 
 #: With `max_overlap` a method is asked for this many times `k`, so that enough are left.
@@ -105,6 +106,7 @@ def find_subgroups(
     if max_overlap is not None and not 0 <= max_overlap <= 1:
         raise SpecError(f"`max_overlap` must be a share in [0, 1]; got {max_overlap!r}.")
     dataset = _reading.as_dataset(data, protected, features)
+    model = _reading.as_model(model, positive, task)
     problem = _reading.read_problem(
         dataset,
         model,
@@ -201,6 +203,7 @@ def _assemble(
         complete=search.complete,
         subgroups=search.subgroups,
         features=problem.by_name,
+        details=search.details,
     )
 
 
@@ -217,8 +220,8 @@ def _metrics(problem: Problem, search: Search, clock: Clock) -> dict[str, Any]:
         "RUNTIME": seconds,
         "dsn_by_attr_value": _by_value(problem, search),
         "nodes_visited": search.nodes or search.tested,
-        "n_model_rows": int(search.values.get("n_model_rows", 0)),
-        "n_model_calls": int(search.values.get("n_model_calls", 0)),
+        "n_model_rows": problem.model.n_rows if isinstance(problem.model, Model) else 0,
+        "n_model_calls": problem.model.n_calls if isinstance(problem.model, Model) else 0,
     }
 
 
@@ -231,5 +234,5 @@ def _by_value(problem: Problem, search: Search) -> dict[str, dict[str, int]]:
         counts = column.counts()
         for code in np.argsort(-counts, kind="stable")[:_MAX_VALUES].tolist():
             about = sum(code in item.conditions.get(column.name, ()) for item in search.subgroups)
-            out[f"{column.name}={column.texts[code]}"] = {"TSN": int(counts[code]), "DSN": about}
+            out[f"{column.name}={column.text(code)}"] = {"TSN": int(counts[code]), "DSN": about}
     return out

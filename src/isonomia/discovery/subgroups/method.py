@@ -93,6 +93,8 @@ class Search:
         How the columns of `Subgroup.stats` are written.
     tables, pictures, notes, values
         What the method has to show besides.
+    details : object
+        What the method has to offer for further questions (DivExplorer: all its subgroups).
     """
 
     subgroups: tuple[Subgroup, ...]
@@ -106,6 +108,7 @@ class Search:
     pictures: tuple[Picture, ...] = ()
     notes: tuple[Message, ...] = ()
     values: Mapping[str, Any] = field(default_factory=dict)
+    details: Any = None
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,13 @@ class Rate:
     compute: Callable[..., tuple[Any, Any]]
     binary: bool = True
 
+    @property
+    def worse(self) -> Literal["high", "low", "both"]:
+        """Which direction is worse for those concerned; both where neither is in itself."""
+        if self.id in ("tpr", "tnr", "ppv", "npv", "accuracy"):
+            return "low"
+        return "both" if self.id in ("selection_rate", "base_rate", "residual", "prediction", "target") else "high"
+
 
 def _class_rate(name: str, purpose: str, measure: Message, compute: Callable[..., Any], *needs: Any) -> Rate:
     return Rate(name, purpose, measure, ("binary", "multiclass"), needs or ("truth", "label"), compute)

@@ -35,6 +35,8 @@ class SubgroupResult(Result):
         False where the time limit cut the search short.
     subgroups : tuple of Subgroup
         The conditions as codes, row by row of the table.
+    details : object
+        What the method has to offer for further questions (DivExplorer: all frequent subgroups).
     """
 
     method: str = ""
@@ -42,6 +44,7 @@ class SubgroupResult(Result):
     complete: bool = True
     subgroups: tuple[Subgroup, ...] = ()
     features: Mapping[str, Codes] = field(default_factory=dict)
+    details: Any = None
 
     def mask(self, index: int) -> NDArray[np.bool_]:
         """Which rows of the data are in the subgroup at a row of the table."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Lattice, Level
-from isonomia.discovery.subgroups._testing import average, upper_tail
+from isonomia.discovery.subgroups._testing import average, best_places, upper_tail
 from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import Quantity, metrics_of, quantity
@@ -69,10 +69,9 @@ class _Best:
         return self.held[-1][0] if len(self.held) == self.k else 0.0
 
     def add(self, level: Level, scores: Floats) -> None:
-        above = np.flatnonzero(scores > max(self.threshold, _ROUNDING))
-        if above.size > self.k:
-            above = above[np.argpartition(-scores[above], self.k - 1)[: self.k]]
-        self.held += [(float(scores[i]), level.sums[i], level.items[i]) for i in np.sort(above).tolist()]
+        limit = max(self.threshold, _ROUNDING)
+        best = best_places(np.where(scores > limit, scores, -np.inf), level.sums[:, 0], self.k)
+        self.held += [(float(scores[i]), level.sums[i], level.items[i]) for i in best]
         self.held = sorted(self.held, key=lambda entry: -entry[0])[: self.k]
 
 

@@ -1,0 +1,148 @@
+"""What DivExplorer shows besides its subgroups: contributions of items, here and everywhere, and corrective ones."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isonomia.discovery.subgroups.conditions import condition_text, slice_text
+from isonomia.discovery.subgroups.divergence import Divergence, Patterns
+from isonomia.discovery.subgroups.method import Subgroup
+from isonomia.discovery.subgroups.problem import Problem
+from isonomia.evidence import Format, Picture, Table
+from isonomia.languages import Message, msg
+
+#: Items drawn in a picture of contributions.
+_DRAWN = 20
+
+
+class Found(NamedTuple):
+    """A subgroup, where it stands among all patterns, and the metric it was found by."""
+
+    subgroup: Subgroup
+    place: int
+    part: Divergence
+
+
+def divergence_tables(problem: Problem, patterns: Patterns, found: list[Found]) -> dict[str, Table]:
+    backend = problem.data.backend if problem.data is not None else "polars"
+    local: list[dict[str, Any]] = []
+    for subgroup, index, part in found:
+        shares = patterns.contributions(index, part.divergence)
+        items = patterns.items(index)
+        local += [
+            {
+                "metric": part.quantity.id,
+                "slice": slice_text(subgroup, problem.by_name),
+                "item": _item(problem, patterns, item),
+                "contribution": float(share),
+            }
+            for item, share in zip(items, shares, strict=True)
+        ]
+    overall: list[dict[str, Any]] = []
+    corrective: list[dict[str, Any]] = []
+    for part in patterns.divergences:
+        overall += _global_rows(problem, patterns, part)
+        corrective += _corrective_rows(problem, patterns, part)
+    formats: dict[str, Format] = dict.fromkeys(("contribution", "divergence", "with_item", "correction"), "num4")
+    titles = {
+        "metric": msg("Metric"),
+        "slice": msg("Subgroup"),
+        "item": msg("Item"),
+        "contribution": msg("Contribution"),
+        "divergence": msg("Divergence"),
+        "with_item": msg("Divergence with the item"),
+        "correction": msg("Correction"),
+        "size": msg("Rows"),
+    }
+    named: list[tuple[str, list[dict[str, Any]], list[str], Message]] = [
+        (
+            "contributions",
+            local,
+            ["metric", "slice", "item", "contribution"],
+            msg("What each item adds to the divergence of a subgroup"),
+        ),
+        (
+            "global_contributions",
+            overall,
+            ["metric", "item", "contribution", "divergence"],
+            msg("What each item adds to divergence over all subgroups"),
+        ),
+        (
+            "corrective",
+            corrective,
+            ["metric", "slice", "item", "divergence", "with_item", "correction", "size"],
+            msg("Items that bring a subgroup closer to everyone"),
+        ),
+    ]
+    return {
+        name: Table(
+            {key: [row[key] for row in rows] for key in keys},
+            {**{key: formats[key] for key in keys if key in formats}, **({"size": "int"} if "size" in keys else {})},
+            {key: titles[key] for key in keys},
+            title,
+            backend,
+        )
+        for name, rows, keys, title in named
+    }
+
+
+def _item(problem: Problem, patterns: Patterns, item: int) -> str:
+    lattice = patterns.lattice
+    return condition_text(problem.features[lattice.item_feature[item]], (int(lattice.item_code[item]),))
+
+
+def _global_rows(problem: Problem, patterns: Patterns, part: Divergence) -> list[dict[str, Any]]:
+    values = patterns.global_contributions(part.divergence)
+    order = np.argsort(-np.abs(values), kind="stable")
+    return [
+        {
+            "metric": part.quantity.id,
+            "item": _item(problem, patterns, item),
+            "contribution": float(values[item]),
+            "divergence": None if np.isnan(part.divergence[item]) else float(part.divergence[item]),
+        }
+        for item in order.tolist()
+    ]
+
+
+def _corrective_rows(problem: Problem, patterns: Patterns, part: Divergence) -> list[dict[str, Any]]:
+    rows = []
+    for before, item, after, gain in patterns.corrections(part.divergence, problem.options["n_corrective"]):
+        conditions = patterns.lattice.conditions(patterns.items(before))
+        texts = [condition_text(problem.features[feature], (code,)) for feature, code in sorted(conditions.items())]
+        rows.append(
+            {
+                "metric": part.quantity.id,
+                "slice": ", ".join(texts),
+                "item": _item(problem, patterns, item),
+                "divergence": float(part.divergence[before]),
+                "with_item": float(part.divergence[after]),
+                "correction": gain,
+                "size": int(patterns.sums[after, 0]),
+            }
+        )
+    return rows
+
+
+def divergence_pictures(tables: dict[str, Table], found: list[Found], problem: Problem) -> tuple[Picture, ...]:
+    if not found:
+        return ()
+    first, _, part = found[0]
+    text = slice_text(first, problem.by_name)
+    drawn = list(dict.fromkeys(tables["global_contributions"].columns["item"]))[:_DRAWN]
+    return (
+        Picture(
+            "bars",
+            "contributions",
+            msg("What each item adds to the divergence of {slice}", slice=text),
+            {"labels": "item", "value": "contribution", "where": {"slice": text, "metric": part.quantity.id}},
+        ),
+        Picture(
+            "bars",
+            "global_contributions",
+            msg("What each item adds to divergence over all subgroups"),
+            {"labels": "item", "value": "contribution", "color": "metric", "where": {"item": drawn}},
+        ),
+    )

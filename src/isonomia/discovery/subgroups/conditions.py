@@ -1,0 +1,61 @@
+"""Conditions as a person reads them, in original units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from isonomia.counting import Codes
+from isonomia.discovery.subgroups.method import Subgroup
+
+
+def condition_text(column: Codes, codes: Sequence[int]) -> str:
+    """One condition as a person reads it.
+
+    >>> age = Codes.cut([18, 30, 70], [18, 25, 60, 80], name="age")
+    >>> condition_text(age, (1,)), condition_text(age, (1, 2))
+    ('age in [25, 60)', 'age in [25, 80]')
+    >>> condition_text(Codes.encode(["a", "b", "c"], name="x"), (0, 2))
+    'x in {a, c}'
+    """
+    if column.missing is not None and tuple(codes) == (column.missing,):
+        return f"{column.name} is missing"
+    if column.edges is not None:
+        merged = _range_text(column, codes)
+        return f"{column.name} in {merged}"
+    if len(codes) == 1:
+        return f"{column.name} = {column.text(codes[0])}"
+    return f"{column.name} in {{{', '.join(column.text(code) for code in codes)}}}"
+
+
+def value_text(column: Codes, codes: Sequence[int]) -> str:
+    """The value of a feature in a subgroup, without the feature's name."""
+    if len(codes) == 1:
+        return column.text(codes[0])
+    if column.edges is not None:
+        return _range_text(column, codes)
+    return "{" + ", ".join(column.text(code) for code in codes) + "}"
+
+
+def _range_text(column: Codes, codes: Sequence[int]) -> str:
+    """Adjacent bins as one range; others as a union."""
+    edges = column.edges or ()
+    last = len(edges) - 2
+    parts: list[str] = []
+    bins = sorted(code for code in codes if code != column.missing)
+    start = 0
+    for i, code in enumerate(bins):
+        if i + 1 == len(bins) or bins[i + 1] != code + 1:
+            low, high = edges[bins[start]], edges[code + 1]
+            parts.append(f"[{low:g}, {high:g}{']' if code == last else ')'}")
+            start = i + 1
+    if column.missing is not None and column.missing in codes:
+        parts.append("missing")
+    return " or ".join(parts)
+
+
+def slice_text(subgroup: Subgroup, features: Mapping[str, Codes]) -> str:
+    """The whole subgroup as a person reads it."""
+    if subgroup.text is not None:
+        return subgroup.text
+    parts = [condition_text(features[name], codes) for name, codes in subgroup.conditions.items()]
+    return ", ".join(parts) if parts else "everyone"

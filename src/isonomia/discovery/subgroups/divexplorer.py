@@ -1,0 +1,150 @@
+"""DivExplorer: every frequent subgroup, how far its outcome rate departs from everyone's, and which items drive it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Lattice
+from isonomia.discovery.subgroups._divergence_tables import Found, divergence_pictures, divergence_tables
+from isonomia.discovery.subgroups._testing import average, best_places
+from isonomia.discovery.subgroups.divergence import Divergence, Patterns, divergence_of, lay_out
+from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
+from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.subgroups.rates import RATES, metrics_of, quantity
+from isonomia.errors import SpecError
+from isonomia.evidence import Format, benjamini_hochberg_among
+from isonomia.languages import msg
+
+Floats = NDArray[np.float64]
+FORMATS: dict[str, Format] = {"metric": "text", "rate": "num4", "divergence": "num4", "t": "num"}
+
+
+def run(problem: Problem) -> Search:
+    """Count every frequent subgroup once, for all metrics together."""
+    tolerance, direction = problem.options["th_redundancy"], problem.options["direction"]
+    if tolerance is not None and not tolerance >= 0:
+        raise SpecError(f"`th_redundancy` must be a number of at least 0, or None; got {tolerance!r}.")
+    if direction not in ("worse", "high", "low", "both"):
+        raise SpecError(f"`direction` must be 'worse', 'high', 'low' or 'both'; got {direction!r}.")
+    quantities = [quantity(problem, metric) for metric in metrics_of(problem, default_metrics(problem))]
+    names, columns = lay_out(quantities, problem.weights)
+    lattice = Lattice(
+        problem.features,
+        names,
+        min_size=problem.min_rows,
+        weights=problem.weights,
+        clock=problem.clock,
+        progress=problem.progress,
+    )
+    patterns = Patterns(lattice, quantities, problem.max_l, columns)
+    p_values = np.array([part.p_value for part in patterns.divergences])
+    found: list[Found] = []
+    for part, p in zip(patterns.divergences, p_values, strict=True):
+        best = _best(patterns, part, problem.k, direction, tolerance)
+        adjusted = benjamini_hochberg_among(p[best], p_values)
+        for index, q in zip(best, adjusted, strict=True):
+            found.append(Found(_subgroup(problem, patterns, part, index, float(p[index]), float(q)), index, part))
+    tables = divergence_tables(problem, patterns, found)
+    single = len(quantities) == 1
+    return Search(
+        tuple(item.subgroup for item in found),
+        quantities[0].measure if single else msg("outcome rates"),
+        tested=lattice.counted,
+        nodes=lattice.looked_at,
+        complete=lattice.complete,
+        style="pct" if all(item.binary for item in quantities) else "num",
+        formats=FORMATS,
+        tables=tables,
+        pictures=divergence_pictures(tables, found, problem),
+        values={"itemsets": len(patterns), **{f"base_{part.quantity.id}": part.base for part in patterns.divergences}},
+        details=patterns,
+    )
+
+
+def default_metrics(problem: Problem) -> tuple[str, ...]:
+    """What is examined where nothing is said: both error rates for two classes, the error rate for several."""
+    known = problem.truth is not None and problem.label is not None
+    if problem.errors is not None or problem.task is None:
+        return ("error",)
+    if problem.task == "regression":
+        return ("absolute_error",) if known else ("prediction",) if problem.label is not None else ("target",)
+    if known:
+        return ("fpr", "fnr") if problem.task == "binary" else ("error_rate",)
+    if problem.task == "binary":
+        return ("selection_rate",) if problem.label is not None else ("base_rate",)
+    raise SpecError("Say which class a rate is about: metric='selection_rate:class' (predictions), 'base_rate:class'.")
+
+
+def _best(patterns: Patterns, part: Divergence, k: int, direction: str, tolerance: float | None) -> list[int]:
+    """The k most divergent subgroups that are not redundant, in the direction that is worse."""
+    rate = RATES.get(part.quantity.id.partition(":")[0])
+    worse = "high" if rate is None else rate.worse
+    way = worse if direction == "worse" else direction
+    value = {"high": part.divergence, "low": -part.divergence}.get(way, np.abs(part.divergence))
+    ranked = np.where(np.isnan(value), -np.inf, value)
+    if tolerance is not None:
+        ranked = np.where(patterns.redundant(part.divergence, float(tolerance)), -np.inf, ranked)
+    return best_places(ranked, patterns.sums[:, 0], k)
+
+
+def _subgroup(problem: Problem, patterns: Patterns, part: Divergence, index: int, p: float, q: float) -> Subgroup:
+    conditions = patterns.lattice.conditions(patterns.items(index))
+    named = {problem.features[feature].name: (code,) for feature, code in sorted(conditions.items())}
+    return _measured(problem, part, Subgroup(named), index, p, q)
+
+
+def _measured(
+    problem: Problem, part: Divergence, subgroup: Subgroup, index: int, p: float, q: float | None
+) -> Subgroup:
+    rows = subgroup.mask(problem.by_name)
+    if part.quantity.defined is not None:
+        rows = rows & part.quantity.defined
+    weights = None if problem.weights is None else problem.weights[rows]
+    defined = not np.isnan(part.rate[index])
+    return replace(
+        subgroup,
+        stats={
+            "metric": part.quantity.id,
+            "rate": float(part.rate[index]) if defined else None,
+            "divergence": float(part.divergence[index]) if defined else None,
+            "t": float(part.t[index]) if defined else None,
+        },
+        estimate=average(part.quantity.values[rows], weights, binary=part.quantity.binary),
+        overall=part.base,
+        p_value=p if defined else None,
+        p_adjusted=q if defined else None,
+    )
+
+
+def measure(problem: Problem, subgroup: Subgroup) -> Subgroup:
+    """A subgroup measured on other rows."""
+    examined = quantity(problem, str(subgroup.stats["metric"]))
+    names, columns = lay_out([examined], problem.weights)
+    inside = subgroup.mask(problem.by_name)
+    weight = np.ones(problem.n) if problem.weights is None else problem.weights
+    parts = [weight, *(values * weight for values in names.values())]
+    sums = np.array([[values[inside].sum() for values in parts]])
+    part = divergence_of(examined, sums, np.array([values.sum() for values in parts]), columns[0])
+    return _measured(problem, part, subgroup, 0, float(part.p_value[0]), None)
+
+
+METHODS.add(
+    Method(
+        id="divexplorer",
+        purpose="every frequent subgroup: how far a rate departs from everyone's, and which items drive it",
+        needs=(),
+        run=run,
+        options={
+            "th_redundancy": (0.0, "leave out subgroups where some item changes the divergence by at most this"),
+            "direction": ("worse", "rank by 'worse', 'high', 'low' or 'both' directions of divergence"),
+            "n_corrective": (10, "corrective items to list, a metric"),
+        },
+        defaults={"min_support": 0.05},
+        measure=measure,
+        reference="E. Pastor, L. de Alfaro, E. Baralis (2021), Looking for trouble, SIGMOD, "
+        "doi 10.1145/3448016.3457284",
+    )
+)
