@@ -1,9 +1,11 @@
 """What is examined: tables with roles, readers, public datasets, synthetic data."""
 
 from isonomia.data.bands import Bands
-from isonomia.data.dataset import Dataset, Missing, Roles
+from isonomia.data.columns import distinct, is_nested, numbers, value_of
+from isonomia.data.dataset import Dataset, Missing
 from isonomia.data.frames import Backend, backend_of, default_backend, to_frame, to_numpy, wrap
 from isonomia.data.reading import read
+from isonomia.data.roles import RoleOptions, Roles
 from isonomia.data.schema import Kind, Task, kind_of, kind_of_values, task_of
 
 __all__ = [
@@ -12,15 +14,20 @@ __all__ = [
     "Dataset",
     "Kind",
     "Missing",
+    "RoleOptions",
     "Roles",
     "Task",
     "backend_of",
     "default_backend",
+    "distinct",
+    "is_nested",
     "kind_of",
     "kind_of_values",
+    "numbers",
     "read",
     "task_of",
     "to_frame",
     "to_numpy",
+    "value_of",
     "wrap",
 ]

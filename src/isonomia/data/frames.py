@@ -53,9 +53,11 @@ def wrap(frame: object) -> nw.DataFrame[Any]:
     elif isinstance(frame, np.ndarray) and frame.dtype.names:
         wrapped = _from_mapping({name: frame[name] for name in frame.dtype.names})
     else:
+        if loaded("polars") and type(frame).__name__ == "LazyFrame":
+            raise DataError("The data are a lazy frame; call .collect() on it and give the result.")
         _refuse_repeated(frame)
         try:
-            wrapped = nw.from_native(frame, eager_only=True)
+            wrapped = nw.from_native(_settled(frame), eager_only=True)
         except TypeError:
             raise DataError(
                 f"The data must be a table (pandas, Polars, PyArrow, or a mapping of columns); got "
@@ -133,6 +135,9 @@ def _plain(values: Sequence[Any] | np.ndarray[Any, Any]) -> Any:
 
 
 def _from_mapping(columns: Mapping[Any, Any]) -> nw.DataFrame[Any]:
+    for name, values in columns.items():
+        if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+            raise DataError(f"Every column must be a list or an array; '{name}' is {type(values).__name__}.")
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise DataError(f"The columns differ in length: {lengths}. Every column needs one value a row.")
@@ -140,6 +145,26 @@ def _from_mapping(columns: Mapping[Any, Any]) -> nw.DataFrame[Any]:
         to_frame({str(name): to_numpy(values) for name, values in columns.items()}, default_backend()),
         eager_only=True,
     )
+
+
+def _settled(frame: Any) -> Any:
+    """A pandas frame whose columns of objects hold numbers only where they are meant as objects.
+
+    Numbers end up as objects when a table is built row by row or with `None` in it.
+    """
+    if type(frame).__module__.split(".")[0] != "pandas" or not hasattr(frame, "dtypes"):
+        return frame
+    import pandas as pd
+
+    changes = {}
+    for name, dtype in frame.dtypes.items():
+        if isinstance(dtype, np.dtype) and dtype.kind == "O":
+            found = pd.api.types.infer_dtype(frame[name], skipna=True)
+            if found in ("integer", "floating", "mixed-integer-float", "decimal"):
+                changes[name] = pd.to_numeric(frame[name].astype(float) if found != "integer" else frame[name])
+            elif found == "boolean":
+                changes[name] = frame[name].astype("boolean" if frame[name].hasnans else bool)
+    return frame.assign(**changes) if changes else frame
 
 
 def _refuse_repeated(frame: object) -> None:

@@ -11,8 +11,9 @@ import narwhals.stable.v2 as nw
 from isonomia.data._columnar import read_arrow, read_jsonl, read_parquet
 from isonomia.data._csv import read_csv
 from isonomia.data._files import MAX_BYTES, Format, locate, unpacked
-from isonomia.data.dataset import Dataset, RoleOptions
+from isonomia.data.dataset import Dataset
 from isonomia.data.frames import BACKENDS, Backend, default_backend, wrap
+from isonomia.data.roles import RoleOptions
 from isonomia.errors import DataError, SpecError, close_to
 
 

@@ -1,0 +1,51 @@
+"""What a reader of the results should know about a table: nothing here is wrong, and all of it matters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from isonomia.data.columns import distinct, numbers
+from isonomia.languages import Message, msg
+
+if TYPE_CHECKING:
+    from isonomia.data.dataset import Dataset
+
+
+def notes_on(data: Dataset) -> Iterator[Message]:
+    """One sentence a fact, target first."""
+    if data.target is not None:
+        column = data.column(data.target)
+        gone = _missing(column)
+        if gone:
+            yield msg("The target {column} is missing in {n:int} rows.", column=data.target, n=gone)
+        if data.task != "regression" and len(distinct(column)) == 1:
+            yield msg("The target {column} has one value only: nothing can be told apart.", column=data.target)
+    for name in data.protected:
+        column = data.column(name)
+        if len(distinct(column)) == 1:
+            yield msg(
+                "The protected attribute {column} has one value only: there are no groups to compare.", column=name
+            )
+        gone = _missing(column)
+        if gone:
+            yield msg(
+                "The protected attribute {column} is missing in {n:int} rows; they are a group of their own.",
+                column=name,
+                n=gone,
+            )
+    for name in data.left_out:
+        yield msg("The column {column} holds nested values and is not used as a feature.", column=name)
+    for name in data.features:
+        column = data.column(name)
+        if column.dtype in (nw.Float32, nw.Float64) and np.isinf(numbers(column)).any():
+            yield msg("The feature {column} holds infinite values.", column=name)
+
+
+def _missing(column: nw.Series[Any]) -> int:
+    if column.dtype in (nw.Float32, nw.Float64):
+        return int(np.isnan(numbers(column)).sum())
+    return int(column.null_count())

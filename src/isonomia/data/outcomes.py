@@ -1,0 +1,63 @@
+"""The outcome a dataset is about: which task its target asks for, and which value is the favourable one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from isonomia.data.columns import distinct, value_of
+from isonomia.data.schema import TASKS, Kind, Task, task_of
+from isonomia.errors import DataError, SpecError, close_to
+
+
+def given_task(
+    table: nw.DataFrame[Any], name: str | None, task: Task | None, kinds: Mapping[str, Kind], *, known: bool
+) -> Task | None:
+    """The task, read off the column of outcomes unless it is given; `known` tasks fit by definition."""
+    if task is not None and task not in TASKS:
+        raise SpecError(f"`task` must be one of {', '.join(TASKS)}; got {task!r}.{close_to(task, TASKS)}")
+    if name is None or (known and task is not None):
+        return task
+    values = distinct(table[name])
+    if not values:
+        raise DataError(f"The column '{name}' holds no value at all; every row is missing.")
+    if task is None:
+        whole = kinds[name] == "numeric" and all(float(value).is_integer() for value in values)
+        return task_of(kinds[name], len(values), name=name, whole=whole)
+    if task == "binary" and len(values) > 2:
+        raise DataError(
+            f"The task is given as binary, but '{name}' has {len(values)} different values "
+            f"({', '.join(map(repr, values[:5]))}{', ...' if len(values) > 5 else ''}). "
+            "Give task='multiclass', or recode the column to two values."
+        )
+    if task == "regression" and not table[name].dtype.is_numeric():
+        raise DataError(f"The task is given as regression, but '{name}' holds no numbers.")
+    return task
+
+
+def given_positive(table: nw.DataFrame[Any], name: str | None, positive: Any, task: Task | None, *, known: bool) -> Any:
+    """The favourable value of a two-valued outcome, as the column holds it."""
+    if name is None or (known and positive is not None):
+        return positive
+    if task != "binary":
+        if positive is not None:
+            raise DataError(
+                f"`positive` is for targets of two values; '{name}' is read as {task} with "
+                f"{len(distinct(table[name]))} values. Leave `positive` out, or recode the column to two values."
+            )
+        return None
+    values = distinct(table[name])
+    if positive is None:
+        if not set(values) - {0, 1}:
+            return type(values[-1])(1)
+        raise DataError(
+            f"`positive` must say which value of '{name}' is the favourable one: {' or '.join(map(repr, values))}."
+        )
+    there, value = value_of(positive, values)
+    if there:
+        return value
+    if len(values) < 2:
+        return positive  # the other class happens not to occur
+    raise DataError(f"`positive` must be a value of '{name}'; got {positive!r}.{close_to(positive, values)}")

@@ -1,0 +1,233 @@
+"""What each column of a table is for: read from what the user wrote, checked against the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from isonomia.data.bands import Bands
+from isonomia.data.columns import distinct, is_nested, numbers, value_of
+from isonomia.data.schema import KINDS, Kind, Task
+from isonomia.errors import DataError, SpecError, close_to
+
+#: A protected attribute with more different values than this is an identifier or wants bands.
+MAX_LEVELS = 1000
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What each column of a table is for; every name is checked against the table by `Dataset`."""
+
+    target: str | None = None
+    protected: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    prediction: str | None = None
+    score: tuple[str, ...] = ()
+    weight: str | None = None
+    time: str | None = None
+    bands: Mapping[str, Bands] = field(default_factory=dict)
+    privileged: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+
+class RoleOptions(TypedDict, total=False):
+    """The keywords of `Dataset`, which `read` takes too."""
+
+    target: str | None
+    positive: Any
+    protected: str | Sequence[str] | Mapping[str, Any]
+    privileged: Mapping[str, Any] | None
+    prediction: str | None
+    score: str | Sequence[str] | Mapping[Any, str] | None
+    weight: str | None
+    time: str | None
+    features: Sequence[str] | None
+    kinds: Mapping[str, Kind] | None
+    task: Task | None
+    name: str | None
+
+
+def given_roles(options: RoleOptions) -> Roles:
+    """The roles as written; features come later, when the table is known."""
+    protected = given_protected(options.get("protected"))
+    return Roles(
+        target=options.get("target"),
+        protected=tuple(protected),
+        prediction=options.get("prediction"),
+        score=_given_score(options.get("score")),
+        weight=options.get("weight"),
+        time=options.get("time"),
+        bands={column: Bands.of(bands, column) for column, bands in protected.items() if bands is not None},
+        privileged=_given_privileged(options.get("privileged"), tuple(protected)),
+    )
+
+
+def given_protected(protected: str | Sequence[str] | Mapping[str, Any] | None) -> dict[str, Any]:
+    """Protected attributes with their bands, or None where they have none."""
+    if protected is None:
+        return {}
+    if isinstance(protected, str):
+        return {protected: None}
+    if isinstance(protected, Mapping):
+        return dict(protected)
+    names = _listed(protected, "protected")
+    repeated = {name for name in names if names.count(name) > 1}
+    if repeated:
+        raise SpecError(f"`protected` names {', '.join(map(repr, sorted(map(str, repeated))))} more than once.")
+    return dict.fromkeys(names)
+
+
+def check_column(table: nw.DataFrame[Any], name: object, role: str) -> None:
+    """Refuse a name that is no column, and name those close to it."""
+    if not isinstance(name, str) or name not in table.columns:
+        raise DataError(f"`{role}` must name a column of the data; got {name!r}.{close_to(name, table.columns)}")
+
+
+def check_names(table: nw.DataFrame[Any], roles: Roles, kinds: Mapping[str, Kind]) -> None:
+    """Every name is a column, and no column has two roles that exclude each other."""
+    single = {"target": roles.target, "prediction": roles.prediction, "weight": roles.weight, "time": roles.time}
+    for role, name in single.items():
+        if name is not None:
+            check_column(table, name, role)
+    for role, names in {"protected": roles.protected, "score": roles.score, "kinds": tuple(kinds)}.items():
+        for name in names:
+            check_column(table, name, role)
+    if roles.target is not None and roles.target in roles.protected:
+        raise DataError(
+            f"'{roles.target}' is named both as the target and as protected. A group must not be defined by the "
+            "outcome itself: name another protected attribute."
+        )
+    if roles.target is not None and roles.target in (roles.prediction, *roles.score):
+        raise DataError(
+            f"'{roles.target}' is named both as the target and as the prediction. Name the column that holds "
+            "what the model said."
+        )
+    given = [(role, name) for role, name in single.items() if name is not None]
+    given += [("score", name) for name in roles.score]
+    for place, (role, name) in enumerate(given):
+        for other, same in given[place + 1 :]:
+            if name == same and {role, other} != {"prediction", "score"}:
+                raise DataError(f"'{name}' is named both as {role} and as {other}. Name a column of its own for each.")
+    wrong = [f"{column}: {kind!r}" for column, kind in kinds.items() if kind not in KINDS]
+    if wrong:
+        raise SpecError(f"`kinds` must be one of {', '.join(KINDS)}; got {', '.join(wrong)}.")
+
+
+def check_contents(table: nw.DataFrame[Any], roles: Roles, kinds: Mapping[str, Kind]) -> None:
+    """The columns of a role hold what the role needs."""
+    named = (roles.target, roles.prediction, roles.weight, roles.time, *roles.score, *roles.protected)
+    for name in dict.fromkeys(name for name in named if name is not None):
+        if is_nested(table[name]):
+            raise DataError(f"'{name}' holds nested values ({table[name].dtype}); a role needs plain ones. Flatten it.")
+    for name, kind in kinds.items():
+        if kind in ("numeric", "integer") and not (_is_numeric(table[name]) or table[name].dtype == nw.Boolean):
+            raise DataError(
+                f"`kinds` calls '{name}' {kind}, but it holds {table[name].dtype}. Convert the column first."
+            )
+    for name in roles.bands:
+        if not _is_numeric(table[name]):
+            raise DataError(f"Bands cut numbers; '{name}' is of kind '{kinds[name]}'. Drop its bands.")
+    for name in roles.score:
+        if not _is_numeric(table[name]):
+            raise DataError(f"`score` must name columns of numbers; '{name}' is of kind '{kinds[name]}'.")
+    if roles.weight is not None:
+        _check_weight(table[roles.weight], roles.weight)
+
+
+def given_features(
+    table: nw.DataFrame[Any], features: Sequence[str] | None, roles: Roles, nested: tuple[str, ...]
+) -> tuple[str, ...]:
+    """What a model sees: what the user listed, or every plain column without another role."""
+    if features is None:
+        taken = {roles.target, roles.prediction, roles.weight, roles.time, *roles.score, *nested}
+        return tuple(column for column in table.columns if column not in taken)
+    names = _listed(features, "features")
+    for name in names:
+        check_column(table, name, "features")
+    if roles.target in names:
+        raise DataError(f"The target '{roles.target}' is listed among the features: a model must not see it.")
+    if len(set(names)) < len(names):
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        raise SpecError(f"`features` names {', '.join(map(repr, repeated))} more than once.")
+    bad = [name for name in names if name in nested]
+    if bad:
+        raise DataError(
+            f"The feature '{bad[0]}' holds nested values ({table[bad[0]].dtype}). Flatten it or leave it out."
+        )
+    return tuple(names)
+
+
+def privileged_values(table: nw.DataFrame[Any], roles: Roles) -> dict[str, tuple[Any, ...]]:
+    """Privileged values as the column holds them; checks on the way that every protected attribute makes groups."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for name in roles.protected:
+        levels = _levels(table[name], name, roles.bands.get(name))
+        wanted = roles.privileged.get(name, ())
+        for value in wanted:
+            there, held = value_of(value, levels)
+            if not there:
+                raise DataError(f"`privileged` must name values of '{name}'; got {value!r}.{close_to(value, levels)}")
+            found[name] = (*found.get(name, ()), held)
+        if len(levels) > 1 and len(set(found.get(name, ()))) == len(levels):
+            raise DataError(f"`privileged` names every value of '{name}'; leave at least one group to compare with.")
+    return found
+
+
+def _levels(column: nw.Series[Any], name: str, bands: Bands | None) -> list[Any]:
+    if int(column.null_count()) == len(column) or (_is_numeric(column) and bool(np.isnan(numbers(column)).all())):
+        raise DataError(f"The protected attribute '{name}' holds no value at all; every row is missing. Leave it out.")
+    if bands is not None:
+        return list(bands.labels)
+    n_levels = int(column.n_unique())
+    if n_levels > MAX_LEVELS:
+        advice = (
+            f"Cut it into bands: protected={{{name!r}: [25, 60]}}."
+            if _is_numeric(column)
+            else "Is it an identifier? Put its values into fewer groups."
+        )
+        raise DataError(
+            f"The protected attribute '{name}' has {n_levels:,} different values, more than {MAX_LEVELS:,}. {advice}"
+        )
+    return distinct(column)
+
+
+def _check_weight(column: nw.Series[Any], name: str) -> None:
+    weights = numbers(column) if _is_numeric(column) else np.array([np.nan])
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise DataError(
+            f"The weights in '{name}' must be finite numbers of at least 0, not all of them 0. "
+            "Fill or drop the rows where they are not."
+        )
+
+
+def _is_numeric(column: nw.Series[Any]) -> bool:
+    return bool(column.dtype.is_numeric())
+
+
+def _listed(given: object, role: str) -> list[str]:
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise SpecError(f"`{role}` must be a list of column names; got {given!r}. Write [{given!r}].")
+    return list(given)
+
+
+def _given_score(score: str | Sequence[str] | Mapping[Any, str] | None) -> tuple[str, ...]:
+    if score is None:
+        return ()
+    if isinstance(score, str):
+        return (score,)
+    return tuple(score.values()) if isinstance(score, Mapping) else tuple(_listed(score, "score"))
+
+
+def _given_privileged(privileged: Mapping[str, Any] | None, protected: tuple[str, ...]) -> dict[str, tuple[Any, ...]]:
+    if privileged is not None and not isinstance(privileged, Mapping):
+        raise SpecError(f"`privileged` must give a value for each attribute, as in {{'sex': 'M'}}; got {privileged!r}.")
+    given = {name: value for name, value in (privileged or {}).items() if value is not None}
+    for name in given:
+        if name not in protected:
+            raise SpecError(
+                f"`privileged` names {name!r}, which is not among the protected attributes.{close_to(name, protected)}"
+            )
+    return {name: tuple(value) if isinstance(value, list | tuple | set) else (value,) for name, value in given.items()}
