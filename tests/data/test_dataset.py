@@ -74,7 +74,7 @@ WRONG = [
     ({"prediction": "hired"}, "both as the target and as the prediction"),
     ({"weight": "hired"}, "both as target and as weight"),
     ({"weight": "sex"}, "weights in 'sex' must be finite numbers"),
-    ({"score": "sex"}, "`score` must name columns of numbers"),
+    ({"score": "sex"}, "scores in 'sex' must be numbers; got values such as 'F'"),
     ({"privileged": {"sex": "Male"}}, "`privileged` must name values of 'sex'; got 'Male'"),
     ({"privileged": {"race": "x"}}, "not among the protected"),
     ({"privileged": ["M"]}, "`privileged` must give a value"),

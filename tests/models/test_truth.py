@@ -152,9 +152,8 @@ def test_one_class_in_the_data():
     ],
 )
 def test_what_does_not_go_together(columns, roles, message):
-    data = Dataset(columns, target="y", **roles)
     with pytest.raises(DataError, match=message):
-        surface_of(data)
+        surface_of(Dataset(columns, target="y", **roles))
 
 
 def test_another_length():

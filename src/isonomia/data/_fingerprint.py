@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from isonomia.data.columns import numbers
 
 _EXACT = 1 << 53
-_MISSING = np.uint32(0xFFFFFFFF)
 
 
 def fingerprint(table: nw.DataFrame[Any]) -> str:

@@ -132,7 +132,8 @@ def check_contents(table: nw.DataFrame[Any], roles: Roles, kinds: Mapping[str, K
             raise DataError(f"Bands cut numbers; '{name}' is of kind '{kinds[name]}'. Drop its bands.")
     for name in roles.score:
         if not _is_numeric(table[name]):
-            raise DataError(f"`score` must name columns of numbers; '{name}' is of kind '{kinds[name]}'.")
+            first = next(iter(distinct(table[name])), None)
+            raise DataError(f"The scores in '{name}' must be numbers; got values such as {first!r}.")
     if roles.weight is not None:
         _check_weight(table[roles.weight], roles.weight)
 
