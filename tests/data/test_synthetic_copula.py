@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import isonomia as iso
 from isonomia.data.synthetic import Copula, Schema, holds, read_conditions
 from isonomia.data.synthetic.dependence import (
     hermite,
@@ -95,6 +96,30 @@ def test_kinds_are_kept(mixed: Any, copula: Copula) -> None:
     assert sample["age"].between(mixed["age"].min(), mixed["age"].max()).all()
 
 
+@given(
+    decimals=st.integers(0, 3),
+    low=st.floats(-3, 3),
+    width=st.floats(0.02, 2),
+    seed=st.integers(0, 100),
+    whole=st.booleans(),
+)
+def test_rounded_numbers_stay_rounded_and_inside(
+    decimals: int, low: float, width: float, seed: int, whole: bool
+) -> None:
+    numbers = np.round(np.random.default_rng(0).normal(0, 5, 4000), decimals)
+    curve = Curve.through("x", "integer" if decimals == 0 and whole else "numeric", numbers)
+    assert curve.decimals == decimals
+    copula = Copula({"x": curve}, {}, np.eye(1), "pandas")
+    grid = np.round(np.arange(-4000, 6000) / 10**decimals, decimals)
+    if not ((grid >= low) & (grid < low + width)).any():
+        with pytest.raises(iso.DataError, match="support is empty"):
+            copula.sample(5, given={"x": (low, low + width)})
+        return
+    drawn = copula.sample(50, seed=seed, given={"x": (low, low + width)})["x"].to_numpy()
+    assert ((drawn >= low) & (drawn < low + width)).all()
+    assert (np.round(drawn, decimals) == drawn).all()
+
+
 def test_adult_is_kept(shared_data: Path) -> None:
     frame = pd.read_csv(shared_data / "adult.csv.gz", na_values="?")
     columns = [name for name in frame.columns if name not in ("income", "education-num")]
@@ -106,9 +131,7 @@ def test_adult_is_kept(shared_data: Path) -> None:
         else:
             assert stats.ks_2samp(frame[name], sample[name]).statistic < 0.015, name
     gap = (spearman(as_numbers(frame, copula)) - spearman(as_numbers(sample, copula))).abs().to_numpy()
-    # sex, relationship and marital status nearly determine one another: no correlation matrix holds all pairs exactly
-    assert np.quantile(gap, 0.9) < 0.03
-    assert gap.max() < 0.1
+    assert gap.max() < 0.04
 
 
 @pytest.mark.parametrize("rho", [-0.8, -0.3, 0.0, 0.4, 0.9])

@@ -219,7 +219,7 @@ def test_sizes_and_biases_by_pair(copula: Copula) -> None:
     made = make(copula, n_pairs=3, n_samples=[10, 20, 30], bias=[-1, (-0.5, 0.25), 0], n_background=0)
     assert [subgroup.members.size for subgroup in made.truth.subgroups] == [10, 10, 20, 20, 30, 30]
     assert [subgroup.bias for subgroup in made.truth.subgroups] == [-1, 0, -0.5, 0.25, 0, 0]
-    ranged = make(copula, n_pairs=20, n_samples=(3, 9), bias=(-2.0, -1.0), n_background=0, granularity=2)
+    ranged = make(copula, n_pairs=20, n_samples=(3, 9), bias={"low": -2.0, "high": -1.0}, n_background=0, granularity=2)
     sizes = {subgroup.members.size for subgroup in ranged.truth.subgroups}
     assert sizes <= set(range(3, 10))
     assert len(sizes) > 2
@@ -296,6 +296,8 @@ def test_the_credit_data_reads_well_and_shows_its_biases() -> None:
     assert len(frame) == 12_000
     assert (frame["age"] >= 18).all()
     assert frame["late_payments"].isin(range(5)).all()
+    assert (frame["income"] == frame["income"].round()).all()
+    assert (frame["debt_ratio"] == frame["debt_ratio"].round(3)).all()
     granted = frame["decision"] == "granted"
     assert 0.45 < granted.mean() < 0.7
     for subgroup in made.truth.biased:

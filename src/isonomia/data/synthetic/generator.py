@@ -217,6 +217,8 @@ def _populate(
 
 def _spread(drawn_for: NDArray[np.int64], values: Floats, given: Amount) -> Floats:
     """One uncertainty level a row: its pair's, and for the background the middle of what was asked for."""
+    if isinstance(given, Mapping):
+        given = (given["low"], given["high"])
     numbers = np.asarray(given if isinstance(given, Sequence) else [given], dtype=float)
     return np.append(values, numbers.mean())[np.where(drawn_for < 0, -1, drawn_for // 2)]
 

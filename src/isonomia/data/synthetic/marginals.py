@@ -27,6 +27,8 @@ Regions = tuple[Floats, Floats]
 #: How many quantiles describe a curve, and how many cells its density.
 _KNOTS = 2001
 _CELLS = 128
+#: Numbers with at most this many decimals are drawn with as many.
+_MAX_DECIMALS = 4
 #: The probability of the interval that stands for one continuous value.
 _NARROW = 1e-3
 
@@ -132,6 +134,8 @@ class Levels:
 class Curve:
     """A column of continuous numbers: a piecewise linear quantile function, flat where a value repeats.
 
+    Numbers written with a few decimals (money, shares, whole numbers) are drawn with as many.
+
     >>> pay = Curve.through("pay", "numeric", np.arange(101.0))
     >>> pay.draw(np.array([0.0])).round(6).tolist()
     [50.0]
@@ -141,29 +145,31 @@ class Curve:
     kind: Kind
     ranks: Floats
     knots: Floats
+    decimals: int | None = None
 
     @classmethod
     def through(cls, name: str, kind: Kind, numbers: Floats) -> Curve:
         """The curve of a sample; long samples are thinned to evenly spaced quantiles."""
         ordered = np.sort(numbers)
         ranks = np.linspace(0.0, 1.0, min(ordered.size, _KNOTS))
-        return cls(name, kind, ranks, np.interp(ranks, np.linspace(0.0, 1.0, ordered.size), ordered))
+        decimals = next((d for d in range(_MAX_DECIMALS + 1) if (np.round(ordered, d) == ordered).all()), None)
+        return cls(name, kind, ranks, np.interp(ranks, np.linspace(0.0, 1.0, ordered.size), ordered), decimals)
 
     @property
-    def whole(self) -> bool:
-        """Whether values are rounded to whole numbers."""
-        return self.kind == "integer"
+    def half(self) -> float:
+        """Half the distance between two neighbouring values; 0 where there is none."""
+        return 0.0 if self.decimals is None else 0.5 * 10.0**-self.decimals
 
     def draw(self, z: Floats) -> NDArray[Any]:
         """The numbers of latent numbers."""
         from scipy.special import ndtr
 
         numbers = np.interp(ndtr(z), self.ranks, self.knots)
-        return np.rint(numbers) if self.whole else numbers
+        return numbers if self.decimals is None else np.round(numbers, self.decimals)
 
     def values_of(self, numbers: NDArray[Any]) -> NDArray[Any]:
-        """The numbers themselves; whole where the column is and none is missing."""
-        return numbers.astype(np.int64) if self.whole and not np.isnan(numbers).any() else numbers
+        """The numbers themselves; integers where the column holds them and none is missing."""
+        return numbers.astype(np.int64) if self.kind == "integer" and not np.isnan(numbers).any() else numbers
 
     def below(self, numbers: Any, *, inclusive: bool) -> Floats:
         """P(X <= x), or P(X < x)."""
@@ -178,9 +184,9 @@ class Curve:
         return np.asarray(np.where(first == self.knots.size, 1.0, ranks), dtype=float)
 
     def span(self, numbers: NDArray[Any]) -> tuple[Floats, Floats]:
-        """P(X < x) and P(X <= x) of each number; for whole numbers, of all that round to it."""
-        half = 0.5 if self.whole else 0.0
-        return self.below(numbers - half, inclusive=False), self.below(numbers + half, inclusive=not self.whole)
+        """P(X < x) and P(X <= x) of each number; for rounded numbers, of all that round to it."""
+        half = self.half
+        return self.below(numbers - half, inclusive=False), self.below(numbers + half, inclusive=half == 0)
 
     def cells(self) -> tuple[Floats, Floats]:
         """The latent borders of cells of (nearly) equal value, and the mid-rank of each."""
@@ -211,7 +217,7 @@ class Curve:
 
         low, high = self.span(numbers)
         narrow = (high - low) < 1.5 / self.knots.size
-        narrow &= not self.whole
+        narrow &= self.decimals is None
         middle = np.clip((low + high) / 2, _NARROW / 2, 1 - _NARROW / 2)
         low, high = np.where(narrow, middle - _NARROW / 2, low), np.where(narrow, middle + _NARROW / 2, high)
         with np.errstate(divide="ignore"):
@@ -245,9 +251,7 @@ class Curve:
 
         if isinstance(condition, Between):
             low, high = self._bounds(condition)
-            half = 0.5 if self.whole else 0.0
-            lows = np.atleast_1d(self.below(low - half, inclusive=False))
-            highs = np.atleast_1d(self.below(high + half, inclusive=not self.whole))
+            lows, highs = self.span(np.array([low]))[0], self.span(np.array([high]))[1]
         else:
             try:
                 numbers = np.unique(np.asarray(condition.values, dtype=float))
@@ -270,11 +274,10 @@ class Curve:
 
     def _bounds(self, condition: Between) -> tuple[float, float]:
         """The smallest and largest value allowed."""
-        if self.whole:
-            low = math.ceil(condition.low) if math.isfinite(condition.low) else self.knots[0]
-            high = math.ceil(condition.high) - 1 if math.isfinite(condition.high) else self.knots[-1]
-        else:
-            low, high = condition.low, math.nextafter(condition.high, -math.inf)
+        low, high = condition.low, math.nextafter(condition.high, -math.inf)
+        if self.decimals is not None:
+            low = _on_grid(low, self.decimals, up=True)
+            high = _on_grid(high, self.decimals, up=False)
         low, high = max(low, float(self.knots[0])), min(high, float(self.knots[-1]))
         if low > high:
             raise DataError(_no_support(condition))
@@ -282,6 +285,20 @@ class Curve:
 
 
 Marginal = Levels | Curve
+
+
+def _on_grid(bound: float, decimals: int, *, up: bool) -> float:
+    """The nearest number of some decimals that is not below (or not above) a bound.
+
+    >>> _on_grid(0.3001, 3, up=True), _on_grid(0.3, 1, up=True), _on_grid(0.2999, 3, up=False)
+    (0.301, 0.3, 0.299)
+    """
+    if math.isinf(bound):
+        return bound
+    scale = 10.0**decimals
+    steps = round(bound * scale)
+    candidates = [round((steps + k) / scale, decimals) for k in (-1, 0, 1)]
+    return min(c for c in candidates if c >= bound) if up else max(c for c in candidates if c <= bound)
 
 
 def _one(gap: Floats) -> Floats:

@@ -16,8 +16,8 @@ from isonomia.data.synthetic.copula import Copula
 from isonomia.data.synthetic.marginals import Levels, Marginal
 from isonomia.errors import DataError, SpecError
 
-#: A number for every pair; a tuple (low, high) to draw one a pair; or a list with one a pair.
-Amount = float | tuple[float, float] | Sequence[Any]
+#: A number for every pair; a tuple (low, high), or a mapping with these keys, to draw one a pair; a list of one a pair.
+Amount = float | tuple[float, float] | Sequence[Any] | Mapping[str, float]
 
 #: Levels below this share never define a subgroup.
 _SMALLEST_LEVEL = 0.01
@@ -168,6 +168,10 @@ def amounts(
     ...
     isonomia.errors.SpecError: `similarity` must lie in [0, 1]; got 1.5.
     """
+    if isinstance(given, Mapping):
+        if set(given) != {"low", "high"}:
+            raise SpecError(f"`{name}` given as a range must have `low` and `high`; got {sorted(map(str, given))}.")
+        given = (given["low"], given["high"])
     if isinstance(given, tuple):
         if len(given) != 2 or not given[0] <= given[1]:
             raise SpecError(f"`{name}` given as a range must be (low, high) with low <= high; got {given!r}.")
