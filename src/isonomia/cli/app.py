@@ -8,9 +8,14 @@ import typer
 from typer.core import TyperGroup
 
 from isonomia._version import __version__
-from isonomia.cli import metrics
+from isonomia.cli.audit import audit
+from isonomia.cli.compare import compare
 from isonomia.cli.datasets import datasets
+from isonomia.cli.demo import demo
 from isonomia.cli.exits import guarded
+from isonomia.cli.metrics import metrics
+from isonomia.cli.run import run
+from isonomia.cli.synth import synth
 
 
 class Door(TyperGroup):
@@ -50,8 +55,13 @@ def door(
     """Examine what a model does to people: is it even-handed, whom does it treat differently, how sure are we?"""
 
 
-app.command("metrics")(metrics.metrics)
+app.command()(demo)
+app.command()(audit)
+app.command()(run)
+app.command()(compare)
 app.add_typer(datasets, name="datasets")
+app.command()(metrics)
+app.command()(synth)
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.segment import Segment
 
     from isonomia.evidence import Table
+    from isonomia.languages import Message
 
 #: Columns of a page that is not a terminal (a file, a pipe): wide enough that little is cut.
 PAGE_WIDTH = 160
@@ -76,6 +77,10 @@ class Screen:
         """A line for people, on stdout; nothing when quiet or in JSON."""
         if self.talks:
             self.console().print(printable(text, lines=True), style=style if self.color else None, soft_wrap=True)
+
+    def tell(self, said: Message) -> None:
+        """A sentence for people in their language, on stdout; nothing when quiet or in JSON."""
+        self.say(said.text(self.language))
 
     def remark(self, text: str) -> None:
         """A line about the run, on stderr; nothing when quiet."""

@@ -1,0 +1,159 @@
+"""`isonomia demo`: data with known bias, a model trained on them, an audit of it, and what the audit saw."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from isonomia.cli.options import Json, Lang, NoColor, Quiet, Seed
+from isonomia.cli.screen import Screen
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from isonomia.audit import Report
+    from isonomia.counting import Codes
+    from isonomia.data import Dataset
+    from isonomia.data.synthetic import Subgroup
+    from isonomia.evidence import Finding
+    from isonomia.languages import Message
+
+#: The share of applications that the model is trained on; the rest is audited.
+TRAINED = 0.5
+#: A finding is about a subgroup when their people overlap this much (shared over all).
+SAME_PEOPLE = 0.5
+#: A finding covers a subgroup when it holds this share of its people.
+COVERED = 0.95
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The folder for the report, data and model.")
+    ] = Path("out/demo"),
+    rows: Annotated[int, typer.Option("--rows", metavar="N", min=1000, help="Applications for a loan.")] = 20_000,
+    lang: Lang = "en",
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> None:
+    """Train a model on data with known bias, and audit it.
+
+    The data are applications for a loan; the end shows which of the known biases the audit saw.
+    """
+    import sklearn.ensemble  # noqa: F401  the limit below reaches only libraries that are there
+    from threadpoolctl import threadpool_limits
+
+    from isonomia.audit import audit
+    from isonomia.cli.delivery import deliver
+    from isonomia.cli.frames import write_frame
+    from isonomia.cli.waiting import Waiting
+    from isonomia.data import wrap
+    from isonomia.data.synthetic import credit
+    from isonomia.languages import check_language, msg
+    from isonomia.models import save_model
+
+    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
+    screen.tell(
+        msg("Credit data with three known biases, a gradient boosting model trained on half, audited on the rest.")
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    # One thread: so few rows gain nothing from more, and on a busy machine boosting's threads wait for one another.
+    with Waiting(screen, "making data") as progress, threadpool_limits(1):
+        made = credit(rows, seed=seed)
+        train, test = split(made.dataset, seed)
+        progress("training", 0, 0)
+        model = fit(train, seed)
+        report = audit(test, model, policy="eeoc", seed=seed, language=screen.language, progress=progress)
+        progress("writing", 0, 0)
+        write_frame(wrap(test.frame).select([*test.features, str(test.target)]), out / "applications.csv")
+        save_model(model, out / "model.skops")
+    deliver(report, screen, out=out, junit=None)
+    if screen.talks:
+        _compare_with_truth(screen, made.truth.biased, test, report)
+        screen.say()
+        screen.tell(msg("Try it yourself:"))
+        screen.say(
+            f"  isonomia audit {out / 'applications.csv'} --model {out / 'model.skops'} --target decision "
+            "--positive granted --protected sex,ethnicity,age:25,60 --privileged sex=male --policy nyc-ll144"
+        )
+
+
+def split(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
+    """Rows to train on and rows to audit, drawn at random."""
+    import numpy as np
+
+    order = np.random.default_rng(seed).permutation(len(data))
+    cut = int(TRAINED * len(data))
+    return data.take(np.sort(order[:cut])), data.take(np.sort(order[cut:]))
+
+
+def fit(data: Dataset, seed: int) -> Any:
+    """A gradient boosting model as a bank might train it: on every column it has, protected ones too."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    texts = [name for name in data.features if data.kinds[name] == "category"]
+    encoder = ColumnTransformer(
+        [("texts", OneHotEncoder(handle_unknown="ignore", sparse_output=False), texts)], remainder="passthrough"
+    )
+    boosting = HistGradientBoostingClassifier(max_iter=80, random_state=seed)
+    model = Pipeline([("encode", encoder), ("boost", boosting)])
+    return model.fit(data.feature_frame(), data.column(str(data.target)).to_numpy())
+
+
+def _compare_with_truth(screen: Screen, biased: tuple[Subgroup, ...], data: Dataset, report: Report) -> None:
+    """Which of the biases that were put in show up as findings."""
+    from isonomia.evidence import Table
+    from isonomia.fairness import dataset_attributes
+    from isonomia.languages import msg
+
+    attributes = dataset_attributes(data)
+    seen = [nearest(subgroup.matches(data.frame), attributes, report.findings) for subgroup in biased]
+    titles = {"subgroup": msg("known bias against"), "bias": msg("log-odds"), "seen": msg("seen by the audit")}
+    columns: dict[str, list[Any]] = {
+        "subgroup": [str(subgroup) for subgroup in biased],
+        "bias": [subgroup.bias for subgroup in biased],
+        "seen": seen,
+    }
+    screen.say()
+    screen.table(Table(columns, {"bias": "num"}, titles))
+
+
+def nearest(inside: NDArray[np.bool_], attributes: Sequence[Codes], findings: Sequence[Finding]) -> Message:
+    """The finding whose people are a subgroup's, or else the smallest larger group that holds them: a sentence."""
+    from isonomia.languages import msg
+
+    known = {column.name for column in attributes}
+    same: dict[str, float] = {}
+    around: dict[str, float] = {}
+    for finding in findings:
+        if finding.who and known.issuperset(finding.who):
+            people = _people(finding.who, attributes)
+            shared = (people & inside).sum()
+            who = ", ".join(f"{name}={value}" for name, value in finding.who.items())
+            overlap = float(shared / max((people | inside).sum(), 1))
+            if overlap >= SAME_PEOPLE:
+                same[who] = overlap
+            elif shared >= COVERED * inside.sum():
+                around[who] = overlap
+    if same:
+        return msg("yes: {who}", who=max(same, key=same.__getitem__))
+    if around:
+        return msg("only within a larger group: {who}", who=max(around, key=around.__getitem__))
+    return msg("no")
+
+
+def _people(who: Mapping[str, str], attributes: Sequence[Codes]) -> NDArray[np.bool_]:
+    """Which rows a finding is about."""
+    named = [column for column in attributes if column.name in who]
+    masks = [column.codes == column.texts.index(who[column.name]) for column in named]
+    return functools.reduce(operator.and_, masks)

@@ -1,0 +1,38 @@
+"""`isonomia run`: a whole audit from one spec file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isonomia.cli.options import Json, Junit, NoColor, Out, Quiet
+from isonomia.cli.screen import Screen
+
+
+def run(
+    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="A YAML or JSON file: dataset, model, checks, policy.")],
+    lang: Annotated[
+        str | None, typer.Option("--lang", metavar="L", help="Language: en or pt-BR; else the spec's own.")
+    ] = None,
+    out: Out = None,
+    junit: Junit = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> None:
+    """Run everything that a spec file asks for."""
+    from isonomia.audit import read_spec
+    from isonomia.audit import run as run_spec
+    from isonomia.cli.delivery import deliver
+    from isonomia.cli.waiting import Waiting
+    from isonomia.languages import check_language
+
+    given = read_spec(spec)
+    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang or given.language))
+    place = out if out is not None or given.out is None else Path(given.out)
+    with Waiting(screen, "reading") as progress:
+        report = run_spec(given.model_copy(update={"out": None, "language": screen.language}), progress=progress)
+    deliver(report, screen, out=place, junit=junit)
+    raise typer.Exit(report.exit_code)

@@ -1,0 +1,146 @@
+"""`isonomia synth`: data with known bias, and the truth about it beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from isonomia.cli.options import Json, NoColor, Quiet, Seed
+from isonomia.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from isonomia.data.synthetic import Synthetic
+    from isonomia.progress import Progress
+
+
+def synth(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write: .csv, .csv.gz or .parquet.")],
+    rows: Annotated[int, typer.Option("--rows", metavar="N", min=1, help="Rows of the plain population.")] = 20_000,
+    like: Annotated[
+        Path | None, typer.Option("--like", metavar="DATA", help="Real data to learn from; needs --protected.")
+    ] = None,
+    schema: Annotated[
+        Path | None, typer.Option("--schema", metavar="FILE", help="Columns and correlations wanted: YAML or JSON.")
+    ] = None,
+    target: Annotated[str | None, typer.Option("--target", metavar="T", help="With --like: the outcome.")] = None,
+    positive: Annotated[
+        str | None, typer.Option("--positive", metavar="V", help="With --like: its good value.")
+    ] = None,
+    protected: Annotated[
+        list[str] | None, typer.Option("--protected", metavar="A,B", help="Protected attributes: sex,age:25,60")
+    ] = None,
+    privileged: Annotated[
+        list[str] | None, typer.Option("--privileged", metavar="A=V", help="A privileged value: sex=Male")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option("--columns", metavar="A,B", help="With --like: the columns to learn; else all.")
+    ] = None,
+    pairs: Annotated[int, typer.Option("--pairs", metavar="N", min=0, help="Biased subgroups to draw.")] = 10,
+    samples: Annotated[int, typer.Option("--samples", metavar="N", min=0, help="Rows drawn for each side.")] = 500,
+    bias: Annotated[
+        float | None,
+        typer.Option("--bias", metavar="X", help="Log-odds added to a subgroup; for credit data a factor."),
+    ] = None,
+    outcome: Annotated[
+        Literal["binary", "multiclass", "regression"],
+        typer.Option("--outcome", metavar="KIND", help="binary, multiclass or regression."),
+    ] = "binary",
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> None:
+    """Make data with known bias.
+
+    Credit data, or data like yours; what is true about them is written to OUT.truth.json.
+    """
+    from isonomia.cli.frames import check_writable, write_frame
+    from isonomia.cli.roles import read_privileged, read_protected
+    from isonomia.cli.waiting import Waiting
+    from isonomia.errors import SpecError
+
+    screen = Screen(json=json, quiet=quiet, color=not no_color)
+    check_writable(out)
+    if like is not None and schema is not None:
+        raise SpecError("Give either --like or --schema, not both.")
+    groups = {"protected": read_protected(protected or []), "privileged": read_privileged(privileged or [])}
+    with Waiting(screen, "making data") as progress:
+        if like is None and schema is None:
+            if any(groups.values()) or target or positive or columns or outcome != "binary":
+                raise SpecError("Credit data have their own columns and outcome; give --like or --schema for others.")
+            made = _credit(rows, 1.0 if bias is None else bias, seed)
+        else:
+            options: dict[str, Any] = {
+                "n_background": rows,
+                "n_pairs": pairs,
+                "n_samples": samples,
+                "outcome": outcome,
+                "seed": seed,
+                "bias": -1.0 if bias is None else bias,
+            }
+            if columns is not None:
+                options["columns"] = [name.strip() for name in columns.split(",")]
+            made = _generated(like, schema, target, positive, groups, options, progress)
+        write_frame(made.frame, out)
+    truth = out.with_name(f"{out.name}.truth.json")
+    truth.write_text(made.truth.to_json() + "\n", encoding="utf-8")
+    _tell(screen, made, out, truth)
+
+
+def _credit(rows: int, bias: float, seed: int) -> Synthetic:
+    from isonomia.data.synthetic import credit
+
+    return credit(rows, seed=seed, bias=bias)
+
+
+def _generated(
+    like: Path | None,
+    schema: Path | None,
+    target: str | None,
+    positive: str | None,
+    groups: dict[str, Any],
+    options: dict[str, Any],
+    progress: Progress,
+) -> Synthetic:
+    from isonomia.audit.spec import read_mapping
+    from isonomia.data import read
+    from isonomia.data.synthetic import generate
+    from isonomia.errors import SpecError
+
+    if schema is not None:
+        if target or positive or "columns" in options:
+            raise SpecError("`--target`, `--positive` and `--columns` go with --like; a schema says all of it itself.")
+        given = {name: value for name, value in groups.items() if value}
+        return generate(read_mapping(schema), **given, **options, progress=progress)
+    if not groups["protected"]:
+        raise SpecError("`--like` needs --protected: subgroups differ in protected attributes.")
+    data = read(str(like), target=target, positive=positive, **groups)
+    return generate(data, **options, progress=progress)
+
+
+def _tell(screen: Screen, made: Synthetic, out: Path, truth: Path) -> None:
+    from isonomia.evidence import Table
+
+    biased = made.truth.biased
+    if screen.json:
+        screen.data(
+            {
+                "data": str(out),
+                "truth": str(truth),
+                "rows": len(made.dataset),
+                "target": made.dataset.target,
+                "positive": made.dataset.positive,
+                "protected": list(made.dataset.protected),
+                "biased": [{"subgroup": str(s), "bias": s.bias, "rows": int(s.rows.size)} for s in biased],
+            }
+        )
+    columns: dict[str, list[Any]] = {
+        "subgroup": [str(s) for s in biased],
+        "bias": [s.bias for s in biased],
+        "rows": [s.rows.size for s in biased],
+    }
+    screen.say(f"{len(made.dataset):,} rows in {out}; what is true about them in {truth}.")
+    if biased:
+        screen.table(Table(columns, {"bias": "num", "rows": "int"}), title="Biases put in")
