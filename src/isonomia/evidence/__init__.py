@@ -3,13 +3,14 @@
 from isonomia.evidence.estimate import Estimate, finite
 from isonomia.evidence.finding import SEVERITIES, Finding, Severity, rank
 from isonomia.evidence.intervals import check_level, normal_quantile, percentile, wilson
-from isonomia.evidence.multiplicity import benjamini_hochberg, benjamini_hochberg_among, holm
+from isonomia.evidence.multiplicity import AlphaInvesting, benjamini_hochberg, benjamini_hochberg_among, holm
 from isonomia.evidence.power import detectable_difference, detectable_mean_difference
 from isonomia.evidence.result import Picture, PictureKind, Result
 from isonomia.evidence.table import Format, Table, yes_no
 from isonomia.evidence.tests import normal_p, two_proportions, welch
 
 __all__ = [
+    "AlphaInvesting",
     "Estimate",
     "Finding",
     "Format",

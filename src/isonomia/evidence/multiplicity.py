@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from isonomia.errors import SpecError
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
@@ -49,6 +53,56 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     [0.03, 0.06, 0.06]
     """
     return _adjust(p_values, "holm")
+
+
+Policy = Literal["spend", "bff"]
+
+
+class AlphaInvesting:
+    """Tests one after the other under a budget that a discovery refills.
+
+    The wealth W starts at alpha. A test at level a that rejects adds `payout` to W, one that does not costs
+    a / (1 - a). Policy "bff" (best foot forward) stakes all: a = W / (1 + W), so the first failure ends it. "spend"
+    stakes half as much, a = W / (2 (1 + W)), and can go on.
+
+    References
+    ----------
+    D. P. Foster, R. A. Stine (2008), J. R. Stat. Soc. B 70:429.
+
+    Examples
+    --------
+    >>> investing = AlphaInvesting(0.05)
+    >>> [investing.test(p) for p in (0.001, 0.2, 0.02)], round(investing.wealth, 4)
+    ([True, False, True], 0.1024)
+    >>> best_foot = AlphaInvesting(0.05, policy="bff")
+    >>> [best_foot.test(p) for p in (0.2, 0.0001)], best_foot.wealth
+    ([False, False], 0.0)
+    """
+
+    def __init__(self, alpha: float = 0.05, *, policy: Policy = "spend", payout: float | None = None) -> None:
+        if not 0 < alpha < 1:
+            raise SpecError(f"`alpha` must be a number in (0, 1); got {alpha!r}.")
+        if policy not in get_args(Policy):
+            raise SpecError(f"`policy` must be one of {', '.join(get_args(Policy))}; got {policy!r}.")
+        self.wealth = alpha
+        self.payout = alpha if payout is None else payout
+        self._stake = 1.0 if policy == "bff" else 0.5
+
+    @property
+    def level(self) -> float:
+        """The level of the next test; 0 when the budget is spent."""
+        return self._stake * self.wealth / (1 + self.wealth)
+
+    def test(self, p_value: float) -> bool:
+        """Whether the test rejects; the budget is paid from or refilled."""
+        level = self.level
+        if level > 0 and p_value <= level:
+            self.wealth += self.payout
+            return True
+        self.wealth = max(0.0, self.wealth - level / (1 - level))
+        if self.wealth < 1e-15:  # what rounding leaves of a stake of everything
+            self.wealth = 0.0
+        return False
 
 
 def _adjust(p_values: ArrayLike, method: str) -> NDArray[np.float64]:

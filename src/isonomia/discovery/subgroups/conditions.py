@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from isonomia.counting import Codes
 from isonomia.discovery.subgroups.method import Subgroup
 
+#: A set of values is told by what it leaves out where that is at most this many.
+_FEW = 4
+
 
 def condition_text(column: Codes, codes: Sequence[int]) -> str:
     """One condition as a person reads it.
@@ -14,8 +17,9 @@ def condition_text(column: Codes, codes: Sequence[int]) -> str:
     >>> age = Codes.cut([18, 30, 70], [18, 25, 60, 80], name="age")
     >>> condition_text(age, (1,)), condition_text(age, (1, 2))
     ('age in [25, 60)', 'age in [25, 80]')
-    >>> condition_text(Codes.encode(["a", "b", "c"], name="x"), (0, 2))
-    'x in {a, c}'
+    >>> letter = Codes.encode(list("abcde"), name="x")
+    >>> condition_text(letter, (0, 2)), condition_text(letter, (0, 2, 3, 4))
+    ('x in {a, c}', 'x not in {b}')
     """
     if column.missing is not None and tuple(codes) == (column.missing,):
         return f"{column.name} is missing"
@@ -24,6 +28,9 @@ def condition_text(column: Codes, codes: Sequence[int]) -> str:
         return f"{column.name} in {merged}"
     if len(codes) == 1:
         return f"{column.name} = {column.text(codes[0])}"
+    left_out = sorted(set(range(column.size)) - set(codes))
+    if len(left_out) < len(codes) and len(left_out) <= _FEW:
+        return f"{column.name} not in {{{', '.join(column.text(code) for code in left_out)}}}"
     return f"{column.name} in {{{', '.join(column.text(code) for code in codes)}}}"
 
 

@@ -1,0 +1,78 @@
+"""Slices from a small regression tree on the loss, as sets of codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.discovery.subgroups.problem import Problem
+
+
+@dataclass(frozen=True)
+class TreeSlice:
+    """A node: its number, its parent's, and the codes each feature may have in it."""
+
+    number: int
+    parent: int
+    conditions: dict[str, tuple[int, ...]]
+
+
+def tree_levels(
+    problem: Problem, loss: NDArray[np.float64], max_depth: int, min_size: int
+) -> Iterator[list[TreeSlice]]:
+    """The nodes of the tree below its root, level by level.
+
+    A tree splits numbers; bins and numeric values are taken in their order, other values in the order of their
+    average loss, for which the best cut of an order is the best split into two sets (Breiman et al. 1984).
+    """
+    from sklearn.tree import DecisionTreeRegressor
+
+    orders = [_order(column, loss) for column in problem.features]
+    matrix = np.empty((problem.n, len(orders)), dtype=np.float32)
+    for index, (column, order) in enumerate(zip(problem.features, orders, strict=True)):
+        rank = np.empty(column.size, dtype=np.float32)
+        rank[order] = np.arange(column.size)
+        matrix[:, index] = rank[column.codes]
+    smallest = max(1, min(int(min_size), problem.n))
+    model = DecisionTreeRegressor(max_depth=int(max_depth), min_samples_leaf=smallest, random_state=problem.seed)
+    tree: Any = model.fit(matrix, loss, sample_weight=problem.weights).tree_
+    allowed: dict[int, dict[int, tuple[int, int]]] = {0: {}}  # node -> feature -> range of ranks
+    level = [0]
+    while level:
+        below: list[TreeSlice] = []
+        for node in level:
+            feature = int(tree.feature[node])
+            if feature < 0:
+                continue
+            cut = int(np.floor(tree.threshold[node])) + 1
+            low, high = allowed[node].get(feature, (0, problem.features[feature].size))
+            for child, span in ((tree.children_left[node], (low, cut)), (tree.children_right[node], (cut, high))):
+                allowed[int(child)] = {**allowed[node], feature: span}
+                below.append(TreeSlice(int(child), node, _conditions(problem, orders, allowed[int(child)])))
+        if below:
+            yield below
+        level = [item.number for item in below]
+
+
+def _conditions(problem: Problem, orders: list[NDArray[np.int64]], spans: dict[int, tuple[int, int]]) -> Any:
+    return {
+        problem.features[feature].name: tuple(sorted(orders[feature][low:high].tolist()))
+        for feature, (low, high) in sorted(spans.items())
+    }
+
+
+def _order(column: Codes, loss: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The codes in the order a tree is to see them."""
+    numeric = column.edges is not None or all(
+        isinstance(label, int | float) for label in column.labels if label is not None
+    )
+    if numeric:
+        return np.arange(column.size)
+    counts = np.bincount(column.codes, minlength=column.size)
+    sums = np.bincount(column.codes, weights=loss, minlength=column.size)
+    return np.argsort(sums / np.maximum(counts, 1), kind="stable")
