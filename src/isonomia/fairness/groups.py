@@ -39,8 +39,10 @@ class Group:
 
     @property
     def name(self) -> str:
-        """The group as a person reads it: "sex=Female, race=Black"."""
-        return ", ".join(f"{name}={text}" for name, text in self.texts.items())
+        """The group as a person reads it: "sex=Female, age < 25"."""
+        return ", ".join(
+            f"{name} {text}" if text[:2] in ("< ", ">=") else f"{name}={text}" for name, text in self.texts.items()
+        )
 
     @property
     def by(self) -> tuple[str, ...]:

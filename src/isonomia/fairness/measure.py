@@ -107,6 +107,9 @@ def choose_metrics(names: Sequence[str] | None, outcome: Outcome) -> tuple[Use, 
             raise SpecError(
                 f"The metric '{name}' needs true labels; give y_true, or ask for metrics of predictions alone."
             )
+        if not set(metric.surface) & set(surface.kinds) and surface.task in metric.tasks:
+            needed = " or ".join(_GIVEN_AS[kind] for kind in metric.surface)
+            raise SpecError(f"The metric '{name}' needs {needed}; there is only {', '.join(surface.kinds)}.")
         if surface.task in metric.tasks:
             uses.append(Use(metric, name, metric.title))
         elif surface.task == "multiclass" and metric.family == "counts" and "binary" in metric.tasks:
@@ -123,6 +126,14 @@ def choose_metrics(names: Sequence[str] | None, outcome: Outcome) -> tuple[Use, 
     if not uses:
         raise SpecError("`metrics` must name at least one metric.")
     return tuple(uses)
+
+
+_GIVEN_AS = {
+    "label": "decisions (y_pred)",
+    "probability": "probabilities (y_score)",
+    "score": "scores (y_score)",
+    "continuous": "predicted numbers (y_pred)",
+}
 
 
 def _usual(outcome: Outcome) -> list[str]:

@@ -56,7 +56,8 @@ def read_outcome(
     y_pred : column or None
         Decisions (or predicted numbers); None where `y_score` is given and decisions follow from it.
     y_score : column or table, optional
-        Probabilities (n,) of the positive class or (n, K); numbers outside [0, 1] are taken as scores.
+        Probabilities (n,) of the positive class or (n, K); numbers outside [0, 1] are taken as scores, which make no
+        decisions of their own.
     task, positive : optional
         As in `Dataset`; read off the labels where they are 0/1, False/True or -1/1.
 
@@ -98,7 +99,8 @@ def _with_scores(kind: Task, classes: tuple[Any, ...], label: NDArray[Any] | Non
         return Surface(kind, classes, label=label)
     table = as_numbers(y_score, what="scores")
     if kind == "binary" and table.ndim == 1 and np.isfinite(table).all() and ((table < 0) | (table > 1)).any():
-        surface = Surface.of_scores(table, classes=classes)
+        # where scores that are no probabilities become decisions is not known
+        surface = Surface(kind, classes, score=finite_numbers(table, what="scores"))
     else:
         surface = Surface.of_probabilities(check_probabilities(table, len(classes)), classes=classes)
     if label is None:
