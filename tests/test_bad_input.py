@@ -24,20 +24,30 @@ def audited(changes: dict[str, Any] | None = None, **options: Any) -> iso.Report
 
 
 ERRORS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
-    ("no rows", dict.fromkeys(ROWS, []), {}, "no rows"),
+    ("no rows", {name: [] for name in ROWS}, {}, "no rows"),
     ("all of the target missing", {"y": [None] * 60}, {}, "holds no value at all"),
     ("three values called binary", {"y": [0, 1, 2] * 20}, {"task": "binary"}, "3 different values"),
     ("positive among three values", {"y": ["a", "b", "c"] * 20}, {"positive": "a"}, "two values"),
     ("words without a positive", {"y": ["yes", "no"] * 30, "p": ["yes", "no"] * 30}, {}, "`positive` must say"),
-    ("a positive that is no value", {"y": ["yes", "no"] * 30, "p": ["yes", "no"] * 30}, {"positive": "Yes!"}, "Close to"),
+    (
+        "a positive that is no value",
+        {"y": ["yes", "no"] * 30, "p": ["yes", "no"] * 30},
+        {"positive": "Yes!"},
+        "must be a value of",
+    ),
     ("the target as protected", {}, {"protected": ["y"]}, "both as the target and as protected"),
     ("the target as prediction", {}, {"prediction": "y"}, "both as the target and as the prediction"),
     ("a misspelt column", {}, {"protected": ["sexx"]}, "Close to it: 'sex'"),
-    ("five thousand values", {"sex": [str(i) for i in range(60)] * 1}, {"protected": {"sex": [5]}}, "Bands cut numbers"),
+    ("bands of texts", {}, {"protected": {"sex": [5]}}, "Bands cut numbers"),
     ("a privileged value that is not there", {}, {"privileged": {"sex": "X"}}, "'X'"),
     ("scores where labels are wanted", {"p": np.linspace(0.1, 0.9, 60)}, {}, "scores"),
     ("predictions the target never had", {"p": ["yes", "no"] * 30}, {}, "yes"),
-    ("probabilities outside the range", {"s": [1.5, -0.2] * 30}, {"score": "s", "prediction": None}, r"nothing|decisions"),
+    (
+        "probabilities outside the range",
+        {"s": [1.5, -0.2] * 30},
+        {"score": "s", "prediction": None},
+        r"nothing|decisions",
+    ),
     ("missing predictions", {"p": [0.0, 1.0, None] * 20}, {}, "missing"),
     ("negative weights", {"w": [1.0, -1.0] * 30}, {"weight": "w"}, "weights"),
     ("no predictions", {}, {"prediction": None}, "nothing to examine"),
@@ -59,8 +69,8 @@ def test_errors_say_what_was_found_and_what_to_do(changes: Any, options: Any, me
 def test_thousands_of_values_are_no_groups() -> None:
     n = 5000
     frame = {"id": [f"person {i}" for i in range(n)], "p": [0, 1] * (n // 2)}
-    with pytest.raises(iso.DataError, match=r"5,?000 different values"):
-        iso.audit(iso.Dataset(frame, prediction="p", protected=["id"]))
+    with pytest.raises(iso.DataError, match=r"5,000 different values"):
+        iso.Dataset(frame, prediction="p", protected=["id"])
 
 
 def test_rows_of_probabilities_must_sum_to_one() -> None:
@@ -71,7 +81,7 @@ def test_rows_of_probabilities_must_sum_to_one() -> None:
 
 
 def test_predictions_of_another_length() -> None:
-    with pytest.raises(iso.IsonomiaError, match="lengths?"):
+    with pytest.raises(iso.IsonomiaError, match=r"lengths?"):
         iso.audit(data({"p": [0, 1]}))
 
     def short(frame: Any) -> Any:
@@ -93,7 +103,9 @@ def test_one_class_is_flagged() -> None:
     table = report["group_fairness"].table
     assert table["fpr"].isna().all(), "no negatives, no false positive rate"
     assert table["tpr"].notna().all()
-    assert report.to_dict()["checks"]["performance"]["values"]["auc"]["value"] is None if False else True
+    figures = report["performance"].values
+    assert figures["matthews_corrcoef"].value is None
+    assert figures["matthews_corrcoef"].note
 
 
 def test_one_row() -> None:

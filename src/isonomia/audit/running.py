@@ -109,12 +109,13 @@ def audit(
     verdict = None if rules is None else judge(rules, subject)
     timings["verdict"] = time.perf_counter() - begun
     progress("done", len(chosen) + 1, len(chosen) + 1)
+    sheet = balance_sheet(subject)
     document = Document(
         msg("Audit of {name}", name=data.name) if data.name else msg("Audit"),
         _told(subject),
         tuple(sections),
         found,
-        balance_sheet(subject),
+        replace(sheet, notes=(*sheet.notes, *data.notes)),
         verdict,
         _fingerprint(subject, chosen, rules, n_tests),
         datetime.now(UTC).isoformat(timespec="seconds"),

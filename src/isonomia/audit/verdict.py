@@ -80,6 +80,8 @@ def _measured(rule: Rule, policy: Policy, subject: Subject) -> GroupMetrics:
         raise NotApplicable(f"{metric.title.text().lower()} is not defined for a {subject.task} task")
     if metric.needs_labels and subject.outcome.truth is None:
         raise NotApplicable("the data name no target, so there are no true outcomes to compare with")
+    if subject.task != "regression" and subject.outcome.surface.label is None:
+        raise NotApplicable("there are scores but no decisions")
     least = max(policy.min_per_group, int(np.ceil(rule.min_share * len(subject.outcome))))
     options = {**subject.grouping(), "min_per_group": least}
     if rule.against == "best":

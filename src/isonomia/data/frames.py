@@ -127,6 +127,9 @@ def _plain(values: Sequence[Any] | np.ndarray[Any, Any]) -> Any:
     if all(item is None for item in items):
         return np.full(len(items), np.nan)
     kinds = {type(item) for item in items if item is not None}
+    if str in kinds and not kinds.isdisjoint({float, np.float64}):  # NaN among texts is a missing text
+        items = [None if isinstance(item, float) and item != item else item for item in items]
+        kinds = {type(item) for item in items if item is not None}
     if len(kinds) > 1 and not kinds <= {int, float, np.float64, np.int64}:
         return [None if item is None else str(item) for item in items]
     if kinds <= {int, float, np.float64, np.int64} and (None in items or len(kinds) > 1):

@@ -10,6 +10,7 @@ import numpy as np
 
 from isonomia.audit.checking import check
 from isonomia.audit.subject import Subject
+from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, Finding, Picture, Result, Table
 from isonomia.fairness import Group, GroupMetrics, measure_groups
 from isonomia.languages import Message, msg
@@ -41,6 +42,8 @@ _NOT_HELD = ("base_rate", "mean_label", "npv")
 def group_fairness(subject: Subject) -> Result:
     """Metrics of every group and intersection, compared with the reference."""
     columns = subject.needs_attributes()
+    if subject.task != "regression" and subject.outcome.surface.label is None:
+        raise NotApplicable("there are scores but no decisions; name a prediction column, or give a threshold")
     names = [
         name for name in _METRICS[subject.task] if subject.outcome.truth is not None or not METRICS[name].needs_labels
     ]
