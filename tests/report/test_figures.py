@@ -143,6 +143,12 @@ def test_bars_of_a_facet_stand_together() -> None:
     assert figure.layout.yaxis.ticktext == ("F", "M", "X")
 
 
+def test_values_are_called_by_their_names() -> None:
+    names = {"F": msg("Date"), "M": msg("Name")}
+    figure = drawn("bars", language="pt-BR", labels="sex", value="error", names=names)
+    assert figure.layout.yaxis.ticktext == ("Data", "Nome", "X")
+
+
 def test_low_and_high_are_the_interval_of_value() -> None:
     table = Table({"metric": ["auc"], "value": [0.8], "low": [0.7], "high": [0.95]})
     assert drawn("bars", table, labels="metric", value="value").data[0].error_x.array == pytest.approx((0.15,))

@@ -32,7 +32,8 @@ def balance_sheet(subject: Subject) -> Result:
     if len(subject.attributes) > 1:
         tables["cells"] = _cells(subject)
     values = {"rows_given": len(subject.data), "rows_used": len(subject.outcome)}
-    return Result("balance_sheet", msg("Balance sheet"), tables, values)
+    titles = {"rows_given": msg("rows given"), "rows_used": msg("rows used")}
+    return Result("balance_sheet", msg("Balance sheet"), tables, values, titles=titles)
 
 
 def _attributes(subject: Subject) -> Table:

@@ -50,6 +50,8 @@ class Result:
     pictures : tuple of Picture
     notes : tuple of Message
         What a reader has to know: what was left out, what is assumed.
+    titles : mapping of Message
+        What the figures in `values` are called; one not named here has the title of a table's column of its name.
     """
 
     code: str
@@ -59,11 +61,21 @@ class Result:
     findings: tuple[Finding, ...] = ()
     pictures: tuple[Picture, ...] = ()
     notes: tuple[Message, ...] = ()
+    titles: Mapping[str, Message] = field(default_factory=dict, kw_only=True)
 
     @property
     def table(self) -> Any:
         """The main table as a frame of the kind the user gave."""
         return next(iter(self.tables.values())).frame()
+
+    def heading(self, name: str, language: str = "en") -> str:
+        """What a figure of `values` is called."""
+        if name in self.titles:
+            return self.titles[name].text(language)
+        for table in self.tables.values():
+            if name in table.titles:
+                return table.heading(name, language)
+        return name.replace("_", " ")
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; a missing number is null with a reason."""

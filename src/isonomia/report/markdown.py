@@ -138,7 +138,10 @@ def _body(result: Result, language: str) -> Iterable[str]:
     if result.values:
         yield grid(
             [msg("Figure").text(language), msg("Value").text(language)],
-            [[escape(name), said(value, language, escape)] for name, value in result.values.items()],
+            [
+                [escape(result.heading(name, language)), said(value, language, escape)]
+                for name, value in result.values.items()
+            ],
         )
     for name, table in result.tables.items():
         title = escape(name) if table.title is None else table.title.text(language, escape=escape)

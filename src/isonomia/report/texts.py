@@ -22,25 +22,30 @@ from isonomia.languages.message import write_number
 LONGEST = 120
 
 
-def tame(text: object, longest: int = LONGEST) -> str:
+def tame(text: object, longest: int = LONGEST, *, middle: bool = False) -> str:
     """A text on one line, cut to `longest` characters, without control characters, its direction kept to itself.
 
-    >>> tame("two\\nlines\\u202e"), tame("abcdefgh", 5)
-    ('two lines', 'abcd…')
+    With `middle` it is cut in the middle: names of groups often differ at their ends alone.
+
+    >>> tame("two\\nlines\\u202e"), tame("abcdefgh", 5), tame("abcdefgh", 6, middle=True)
+    ('two lines', 'abcd…', 'abc…gh')
     """
     raw = str(text)
     if len(raw) <= longest and raw.isascii() and raw.isprintable():  # nearly every text there is
         return " ".join(raw.split())
-    return _tamed(raw, longest)
+    return _tamed(raw, longest, middle)
 
 
 @lru_cache(maxsize=1024)
-def _tamed(raw: str, longest: int) -> str:
-    # cut first: what is cut away need not be looked at, character by character
-    clean = "".join(_visible(char) for char in raw[: 2 * longest + 2])
-    line = " ".join(clean.split())
-    if len(line) > longest or len(raw) > 2 * longest + 2:
-        line = line[: longest - 1].rstrip() + "…"
+def _tamed(raw: str, longest: int, middle: bool) -> str:
+    # cut first: what is far from what is shown need not be looked at, character by character
+    reach = 2 * longest + 2
+    head = raw[:reach]
+    tail = raw[max(reach, len(raw) - reach) :] if middle else ""
+    line = " ".join("".join(map(_visible, head + tail)).split())
+    if len(line) > longest or len(raw) > len(head + tail):
+        end = (longest - 1) * 2 // 5 if middle else 0
+        line = line[: longest - 1 - end].rstrip() + "…" + line[len(line) - end :].lstrip()
     if any(unicodedata.bidirectional(char) in ("R", "AL", "AN") for char in line):
         return f"\u2068{line}\u2069"
     return line

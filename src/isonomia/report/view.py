@@ -25,6 +25,8 @@ CARDS = 6
 MARKS = 10
 #: Tables with more rows than this are closed until they are opened.
 FOLDED = 12
+#: More headline figures than this are closed as well.
+TILES = 9
 
 View = dict[str, Any]
 
@@ -156,7 +158,7 @@ def _unlisted(left: int, rows: int, language: Language) -> str:
 
 
 def _section(section: Section, language: Language, rows: int, figures: list[View]) -> View:
-    shown: View = {"headlines": [], "tables": [], "pictures": [], "notes": []}
+    shown: View = {"headlines": [], "many": False, "tables": [], "pictures": [], "notes": []}
     if section.result is not None:
         shown = _result(section.result, section.code, language, rows, figures)
     return {
@@ -192,7 +194,10 @@ def _result(result: Result, code: str, language: Language, rows: int, figures: l
         figures.append(drawn)
     return {
         "title": sentence(result.title, language),
-        "headlines": [(_name(name), said(value, language)) for name, value in result.values.items()],
+        "headlines": [
+            (_name(result.heading(name, language)), said(value, language)) for name, value in result.values.items()
+        ],
+        "many": len(result.values) > TILES,
         "tables": [_table(name, table, code, language, rows) for name, table in result.tables.items()],
         "pictures": pictures,
         "notes": [sentence(note, language) for note in result.notes],

@@ -63,7 +63,10 @@ FINGERPRINT: Mapping[str, Message] = {
     "model_sha256": msg("Hash of the model (SHA-256)"),
     "version": msg("Version of Isonomia"),
     "seed": msg("Seed"),
+    "isonomia": msg("Version of Isonomia"),
     "python": msg("Version of Python"),
+    "packages": msg("Versions of packages"),
+    "tests": msg("Tests adjusted together"),
     "versions": msg("Versions of packages"),
 }
 

@@ -100,7 +100,7 @@ def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
             Picture(
                 "forest", "comparisons", msg("Gaps to the reference, with intervals"),
                 {"labels": "group", "value": "difference", "facet": "metric", "where": {"metric": gaps},
-                 "reference": 0.0},
+                 "names": {name: result.measured[name].use.title for name in gaps}, "reference": 0.0},
             )
         )  # fmt: skip
     return tuple(pictures)

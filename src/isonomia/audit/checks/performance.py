@@ -37,7 +37,9 @@ def performance(subject: Subject) -> Result:
                 {"actual": "true", "predicted": "predicted", "count": "n"},
             ),
         )
-    return Result("performance", msg("Performance"), tables, shown, _findings(subject, shown), pictures)
+    titles = {name: METRICS[name].title for name in shown}
+    found = _findings(subject, shown)
+    return Result("performance", msg("Performance"), tables, shown, found, pictures, titles=titles)
 
 
 def _metric_table(figures: dict[str, Estimate], subject: Subject) -> Table:

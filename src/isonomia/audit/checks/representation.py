@@ -62,5 +62,5 @@ def representation(subject: Subject) -> Result:
     )
     return Result(
         "representation", msg("Representation"), {"groups": shown}, {"groups": len(groups.groups)}, tuple(findings),
-        (picture,),
+        (picture,), titles={"groups": msg("groups")},
     )  # fmt: skip

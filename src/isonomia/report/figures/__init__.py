@@ -12,6 +12,7 @@ everywhere:
 ``n``           column with the number of rows, shown on hover; "n" where left out and present
 ``flag``        column of truth values: the row is drawn hollow (small group, do not lean on it)
 ``where``       mapping of column to value (or list of values): only these rows are drawn
+``names``       mapping of a value of these columns to the `Message` it is called by
 ``format``      how numbers are written; the table's own format of the column where left out
 ``x_title``     `Message` for the axis; ``y_title`` as well
 ``reference``   number at which a line is drawn, with ``reference_label`` (`Message`)
@@ -49,13 +50,26 @@ OPTIONS: Mapping[PictureKind, tuple[str, ...]] = {
         "n",
         "format",
         "where",
+        "names",
         "x_title",
         "reference",
         "reference_label",
     ),
-    "heatmap": ("x", "y", "value", "low", "high", "n", "flag", "format", "where", "middle", "range"),
-    "reliability": ("predicted", "observed", "low", "high", "color", "n", "format", "where", "x_title", "y_title"),
-    "confusion": ("labels", "tp", "fp", "fn", "tn", "actual", "predicted", "count", "facet", "where"),
+    "heatmap": ("x", "y", "value", "low", "high", "n", "flag", "format", "where", "names", "middle", "range"),
+    "reliability": (
+        "predicted",
+        "observed",
+        "low",
+        "high",
+        "color",
+        "n",
+        "format",
+        "where",
+        "names",
+        "x_title",
+        "y_title",
+    ),
+    "confusion": ("labels", "tp", "fp", "fn", "tn", "actual", "predicted", "count", "facet", "where", "names"),
     "bars": (
         "labels",
         "value",
@@ -69,6 +83,7 @@ OPTIONS: Mapping[PictureKind, tuple[str, ...]] = {
         "n",
         "format",
         "where",
+        "names",
         "x_title",
         "reference",
         "reference_label",
@@ -82,6 +97,7 @@ OPTIONS: Mapping[PictureKind, tuple[str, ...]] = {
         "n",
         "format",
         "where",
+        "names",
         "x_title",
         "y_title",
         "log_x",
@@ -97,12 +113,24 @@ OPTIONS: Mapping[PictureKind, tuple[str, ...]] = {
         "labels",
         "diagonal",
         "where",
+        "names",
         "x_title",
         "y_title",
         "reference",
         "reference_label",
     ),
-    "histogram": ("left", "right", "count", "color", "where", "x_title", "y_title", "reference", "reference_label"),
+    "histogram": (
+        "left",
+        "right",
+        "count",
+        "color",
+        "where",
+        "names",
+        "x_title",
+        "y_title",
+        "reference",
+        "reference_label",
+    ),
 }
 
 __all__ = ["OPTIONS", "Reading", "draw", "sketch"]

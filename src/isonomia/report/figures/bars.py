@@ -3,7 +3,7 @@
 Options: ``labels``, ``value`` (a list of columns gives a series each), ``low``, ``high``, ``color`` (a series a
 value, when ``value`` is one column), ``facet`` (rows stand together by its values, a colour each), ``stacked``
 (default False), ``upright`` (default False: bars lie, so that labels can be read), ``flag``, ``n``, ``format``,
-``where``, ``x_title``, ``reference``, ``reference_label``.
+``where``, ``names``, ``x_title``, ``reference``, ``reference_label``.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Options, wide tables (a row a group): ``labels`` and the columns ``tp``, ``fp``, ``fn``, ``tn`` (under these names
 where left out). Long tables (a row a cell): ``actual``, ``predicted``, ``count`` and ``facet`` (the group, one
-panel where left out). ``where`` in both.
+panel where left out). ``where``, ``names`` in both.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ def draw(reading: Reading) -> Figure:
     figure.update_annotations(font_size=13)
     figure.update_xaxes(title_text=msg("predicted").text(reading.language), row=down)
     figure.update_yaxes(title_text=msg("actual").text(reading.language), col=1)
+    if len(panels) == 1:
+        figure.update_xaxes(domain=[0, 0.5])
     figure.update_layout(
         height=height, meta={"narrow": stacked(figure, len(panels), PANEL), "left_out": len(found) - len(panels)}
     )

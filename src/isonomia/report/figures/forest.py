@@ -1,8 +1,8 @@
 """Forest plot: a figure and its interval a row.
 
 Options: ``labels``, ``value`` (a list of columns gives a panel each), ``low``, ``high``, ``color``, ``facet`` (a
-panel a value, when ``value`` is one column), ``flag``, ``n``, ``format``, ``where``, ``x_title``, ``reference`` (a
-number, or a mapping of value column or facet to number), ``reference_label``.
+panel a value, when ``value`` is one column), ``flag``, ``n``, ``format``, ``where``, ``names``, ``x_title``,
+``reference`` (a number, or a mapping of value column or facet to number), ``reference_label``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 #: Pixels a row takes, and what a panel needs beside its rows.
-ROW, FRAME = 26, 92
+ROW, FRAME, LEGEND = 26, 92, 64
 #: Panels side by side.
 ACROSS = 3
 
@@ -69,6 +69,10 @@ def draw(reading: Reading) -> Figure:
         note.to_plotly_json() for note in figure.layout.annotations[len(patch.get("annotations", [])) :]
     ]
     figure.update_layout(height=height, meta={"narrow": patch})
+    if len(panels) > 1 and reading.option("color"):  # the legend stands above the panels' titles
+        figure.update_layout(legend={"yref": "container", "y": 1, "yanchor": "top"}, margin_t=LEGEND)
+        patch["height"] += LEGEND
+        figure.layout.meta = {"narrow": patch}
     return figure
 
 

@@ -1,7 +1,8 @@
 """Heat map: a figure for each crossing of two columns.
 
-Options: ``x``, ``y``, ``value``, ``low``, ``high``, ``n``, ``flag`` (a cell is marked with *), ``format``, ``where``,
-``middle`` (a number: colours run both ways from it), ``range`` (two numbers: ends of the colour scale).
+Options: ``x``, ``y``, ``value``, ``low``, ``high``, ``n``, ``flag`` (a cell is marked with *), ``format``,
+``where``, ``names``, ``middle`` (a number: colours run both ways from it), ``range`` (two numbers: ends of the
+colour scale).
 """
 
 from __future__ import annotations

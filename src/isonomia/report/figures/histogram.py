@@ -1,7 +1,7 @@
 """Histogram of bins that were counted before: a picture takes tables, never rows.
 
 Options: ``left``, ``right`` (the bin's ends), ``count`` (or any figure a bin has), ``color`` (a series a group),
-``where``, ``x_title``, ``y_title``, ``reference`` (an upright line), ``reference_label``.
+``where``, ``names``, ``x_title``, ``y_title``, ``reference`` (an upright line), ``reference_label``.
 """
 
 from __future__ import annotations

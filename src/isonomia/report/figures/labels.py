@@ -13,17 +13,17 @@ from isonomia.report.texts import tame
 #: Characters of a label on an axis or in a legend; the whole text (up to `HOVER`) is shown on hover.
 SHORT = 28
 #: The same where the page is as narrow as a phone.
-NARROW = 16
+NARROW = 22
 HOVER = 160
 
 
 def label(text: object, longest: int = SHORT) -> str:
-    """A text as Plotly draws it literally, cut to a readable length.
+    """A text as Plotly draws it literally, cut in the middle to a readable length.
 
     >>> label("<a href='x'>&")
     "&lt;a href='x'&gt;&amp;"
     """
-    return html.escape(tame(text, longest), quote=False)
+    return html.escape(tame(text, longest, middle=True), quote=False)
 
 
 def long_label(text: object) -> str:

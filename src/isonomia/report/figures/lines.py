@@ -1,8 +1,8 @@
 """Lines: figures over an ordered column, with their intervals as bands.
 
 Options: ``x``, ``value`` (a list of columns gives a line each), ``low``, ``high``, ``color`` (a line a value, when
-``value`` is one column), ``n``, ``format``, ``where``, ``x_title``, ``y_title``, ``log_x`` (default False),
-``reference``, ``reference_label``. Texts and dates on the x axis are kept in the order of the table.
+``value`` is one column), ``n``, ``format``, ``where``, ``names``, ``x_title``, ``y_title``, ``log_x`` (default
+False), ``reference``, ``reference_label``. Texts and dates on the x axis are kept in the order of the table.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Options: ``predicted``, ``observed``, ``low``, ``high`` (ends of the observed rate's interval; ``<observed>_low``
 and ``<observed>_high`` where left out), ``color`` (a line a group), ``n`` (the size of a mark), ``where``,
-``x_title``, ``y_title``.
+``names``, ``x_title``, ``y_title``.
 """
 
 from __future__ import annotations

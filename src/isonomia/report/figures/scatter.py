@@ -2,7 +2,7 @@
 
 Options: ``x``, ``y``, ``color``, ``n`` (the size of a mark), ``hover`` (columns that are shown when a mark is
 pointed at), ``labels`` (columns written beside the mark), ``diagonal`` (default False: the line x = y), ``where``,
-``x_title``, ``y_title``, ``reference`` (a level line), ``reference_label``.
+``names``, ``x_title``, ``y_title``, ``reference`` (a level line), ``reference_label``.
 """
 
 from __future__ import annotations
