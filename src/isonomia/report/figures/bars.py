@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from isonomia.report.figures.labels import NARROW
+from isonomia.report.figures.narrow import named
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import colour, reference_line, see_through, ticks
 from isonomia.report.figures.whiskers import whiskers
@@ -54,7 +55,7 @@ def draw(reading: Reading) -> Figure:
         height=380 if upright else FRAME + ROW * max(2, len(places) * beside),
         showlegend=len(series) > 1,
         bargap=0.25,
-        meta={"narrow": {} if upright else {"yaxis": {"ticktext": [reading.text(text, NARROW) for text in texts]}}},
+        meta={"narrow": {} if upright else {"yaxis": named([reading.text(text, NARROW) for text in texts])}},
     )
     return figure
 

@@ -114,10 +114,10 @@ def _frame(figure: Figure, reading: Reading, panels: list[_Panel], places: dict[
 
 
 def _fill(figure: Figure, reading: Reading, panel: _Panel, names: list[str], places: dict[Key, int]) -> None:
-    column = reading.column("color")
     where = {"row": panel.row, "col": panel.col}
-    for place, (series, _) in enumerate(reading.series()):
-        mine = [row for row in panel.rows if column is None or reading.text(row[column]) == series]
+    inside = {id(row) for row in panel.rows}
+    for place, (series, rows) in enumerate(reading.series()):
+        mine = [row for row in rows if id(row) in inside]
         if mine:
             trace = _trace(reading, mine, names, panel.value, places, place)
             shown = series is not None and (panel.row, panel.col) == (1, 1)

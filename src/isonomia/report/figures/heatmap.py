@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from isonomia.report.figures.labels import NARROW
+from isonomia.report.figures.narrow import named
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import DIVERGING, SEQUENTIAL, ticks
 
@@ -53,8 +54,8 @@ def draw(reading: Reading) -> Figure:
     figure.update_xaxes(**_named(reading, x, across), showgrid=False)
     figure.update_yaxes(**_named(reading, y, down), showgrid=False, autorange="reversed")
     narrow = {
-        "xaxis": {"ticktext": [reading.text(name, NARROW) for name in across]},
-        "yaxis": {"ticktext": [reading.text(name, NARROW) for name in down], "title": {"text": ""}},
+        "xaxis": named([reading.text(name, NARROW * 2 // 3) for name in across]),
+        "yaxis": {**named([reading.text(name, NARROW) for name in down]), "title": {"text": ""}},
         "coloraxis": {"showscale": False},
     }
     figure.update_layout(

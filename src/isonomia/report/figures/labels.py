@@ -10,10 +10,12 @@ import html
 
 from isonomia.report.texts import tame
 
-#: Characters of a label on an axis or in a legend; the whole text (up to `HOVER`) is shown on hover.
+#: Characters of a label on an axis; the whole text (up to `HOVER`) is shown on hover.
 SHORT = 28
+#: In a legend or above a panel there is a little more room.
+TITLE = 36
 #: The same where the page is as narrow as a phone.
-NARROW = 22
+NARROW = 20
 HOVER = 160
 
 

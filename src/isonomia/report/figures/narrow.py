@@ -11,6 +11,11 @@ if TYPE_CHECKING:
 TOP, BOTTOM, TITLE, TICKS = 34, 40, 26, 34
 
 
+def named(labels: list[str]) -> dict[str, Any]:
+    """Shorter and smaller texts at the ticks of an axis."""
+    return {"ticktext": labels, "tickfont": {"size": 10}}
+
+
 def stacked(figure: Figure, panels: int, height: float, labels: list[str] | None = None) -> dict[str, Any]:
     """The changes to a layout of panels, made by `make_subplots` with titles, that put one panel upon the other.
 
@@ -34,9 +39,10 @@ def stacked(figure: Figure, panels: int, height: float, labels: list[str] | None
         patch[f"xaxis{suffix}"] = {"domain": [0, 1], "showticklabels": True}
         patch[f"yaxis{suffix}"] = {"domain": [top - height / inside, top], "showticklabels": True}
         if labels is not None:
-            patch[f"yaxis{suffix}"]["ticktext"] = labels
+            patch[f"xaxis{suffix}"] |= {"nticks": 4, "tickangle": 0}
+            patch[f"yaxis{suffix}"] |= named(labels)
         if panels > 1:
-            notes[place] |= {"x": 0, "xanchor": "left", "y": top}
+            notes[place] |= {"x": 1, "xanchor": "right", "y": top}  # there is room to the left of it
     if notes:
         patch["annotations"] = notes
     return patch

@@ -11,7 +11,7 @@ from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Picture, Table
 from isonomia.languages import Language, Message, msg
 from isonomia.languages.message import write_number
-from isonomia.report.figures.labels import SHORT, label, long_label
+from isonomia.report.figures.labels import SHORT, TITLE, label, long_label
 from isonomia.report.tables import interval_columns
 
 #: More rows than this cannot be told apart, and would make the page heavy; first where each takes a line of its own.
@@ -137,7 +137,7 @@ class Reading:
         groups: dict[str, list[dict[str, Any]]] = {}
         for row in self.rows:
             groups.setdefault(self.words(row[column]), []).append(row)
-        return [(label(name), rows) for name, rows in groups.items()]
+        return [(label(name, TITLE), rows) for name, rows in groups.items()]
 
     def words(self, value: Any) -> str:
         """A cell as it is read, not yet escaped or cut: what rows with one label have in common."""
