@@ -315,3 +315,45 @@ def test_one_group_and_one_row() -> None:
     assert len(one.by_group) == 1
     assert len(one.comparisons) == 0
     assert one.disparities["note"].notna().all()
+
+
+def test_means_far_from_zero_keep_their_digits() -> None:
+    rng = np.random.default_rng(0)
+    y, s = rng.normal(size=600), rng.choice(["a", "b"], 600)
+    p = y + rng.normal(scale=0.1, size=600) + 0.3 * (s == "b")
+    near = group_metrics(y, p, sensitive_features=s, reference="a", seed=4).comparisons
+    far = group_metrics(y + 1e9, p + 1e9, sensitive_features=s, reference="a", seed=4).comparisons
+    for column in ("difference", "difference_low", "difference_high"):
+        np.testing.assert_allclose(far[column], near[column], atol=1e-5)
+
+
+def test_a_group_without_a_miss_has_an_interval_with_width() -> None:
+    y = np.tile([0, 1], 60)
+    p = np.where(np.arange(120) < 60, y, 1 - y)
+    p[60:100] = y[60:100]
+    result = group_metrics(y, p, sensitive_features=["a"] * 60 + ["b"] * 60, metrics=["f1", "matthews_corrcoef"])
+    row = result.by_group.iloc[0]
+    expected = stats.binomtest(30, 30).proportion_ci(method="wilson")
+    assert (row["f1"], row["f1_high"]) == (1.0, 1.0)
+    assert row["f1_low"] == pytest.approx(expected.low), "of the 30 rows of the smaller class"
+    assert row["matthews_corrcoef_low"] == pytest.approx(2 * expected.low - 1)
+
+
+def test_auc_of_groups_has_the_interval_of_the_metric() -> None:
+    rng = np.random.default_rng(0)
+    y, s = rng.integers(0, 2, 200), rng.choice(["a", "b"], 200)
+    score = np.where(s == "a", np.clip(0.4 * y + rng.uniform(size=200) * 0.6, 0, 1), (y + 0.5) / 2)
+    result = group_metrics(y, score > 0.5, y_score=score, sensitive_features=s, metrics=["auc"], positive=1).by_group
+    for group, row in zip("ab", result.to_dict("records"), strict=True):
+        surface = iso.Surface.of_probabilities(score[s == group], classes=(0, 1))
+        alone = iso.metrics.evaluate("auc", y[s == group], surface)
+        assert (row["auc_low"], row["auc_high"]) == pytest.approx((alone.low, alone.high))
+    assert result["auc_low"].iloc[1] < 1.0, "perfect separation in few rows is not certain"
+
+
+def test_false_negatives_per_false_positive() -> None:
+    y, p = np.array([1, 1, 1, 0, 0, 1, 0, 0]), np.array([0, 0, 1, 1, 0, 0, 0, 0])
+    result = group_metrics(y, p, sensitive_features=["a"] * 5 + ["b"] * 3, metrics=["fn_fp_ratio"]).by_group
+    assert result["fn_fp_ratio"].iloc[0] == 2.0
+    assert np.isnan(result["fn_fp_ratio"].iloc[1])
+    assert "false positives" in result["note"].iloc[1]

@@ -1,5 +1,7 @@
 """How sure are we: estimates, intervals, tests, multiplicity, power; findings and results."""
 
+from isonomia.evidence.contingency import chi_square, permutation
+from isonomia.evidence.equivalence import equivalent_means, equivalent_proportions
 from isonomia.evidence.estimate import Estimate, finite
 from isonomia.evidence.finding import SEVERITIES, Finding, Severity, rank
 from isonomia.evidence.intervals import check_level, normal_quantile, percentile, wilson
@@ -23,13 +25,17 @@ __all__ = [
     "benjamini_hochberg",
     "benjamini_hochberg_among",
     "check_level",
+    "chi_square",
     "detectable_difference",
     "detectable_mean_difference",
+    "equivalent_means",
+    "equivalent_proportions",
     "finite",
     "holm",
     "normal_p",
     "normal_quantile",
     "percentile",
+    "permutation",
     "rank",
     "two_proportions",
     "welch",

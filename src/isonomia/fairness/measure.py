@@ -16,16 +16,18 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Axis, Codes, Tally, composite, resample, resample_sums, tally
 from isonomia.errors import NotApplicable, SpecError
-from isonomia.evidence import normal_quantile, percentile, wilson
+from isonomia.evidence import percentile, wilson
 from isonomia.fairness.groups import Groups
 from isonomia.languages import Message, msg
-from isonomia.metrics import METRICS, Metric
+from isonomia.metrics import METRICS, Metric, logit_interval, one_vs_rest, smaller_class, without_spread
 from isonomia.models import Outcome
 
 Floats = NDArray[np.float64]
 
 #: One-vs-rest metrics are spelt out for at most this many classes unless they are asked for by name.
 MAX_SPELT_CLASSES = 10
+#: Values closer than this are equal but for rounding.
+SAME = 1e-12
 
 
 @dataclass(frozen=True)
@@ -75,23 +77,6 @@ class Measured:
         if self.draws is None:
             return np.full(self.value.shape, np.nan)
         return spread_of(self.draws)
-
-
-def one_vs_rest(counts: NDArray[Any], place: int) -> NDArray[Any]:
-    """The 2 x 2 table of one class against the rest, from a K x K (or 1 x K) table.
-
-    >>> one_vs_rest(np.array([[5, 1, 0], [2, 6, 1], [0, 0, 7]]), 1).tolist()
-    [[12, 1], [3, 6]]
-    """
-    said = counts[..., place].sum(axis=-1)
-    total = counts.sum(axis=(-2, -1))
-    if counts.shape[-2] == 1:
-        return np.stack([total - said, said], axis=-1)[..., None, :]
-    true = counts[..., place, :].sum(axis=-1)
-    both = counts[..., place, place]
-    return np.stack(
-        [np.stack([total - true - said + both, said - both], axis=-1), np.stack([true - both, both], axis=-1)], axis=-2
-    )
 
 
 def choose_metrics(names: Sequence[str] | None, outcome: Outcome) -> tuple[Use, ...]:
@@ -259,16 +244,31 @@ def _count_metric(use: Use, counts: Floats, squares: Floats | None, draws: Float
     value = metric.from_counts(own)
     drawn = None if replicas is None else metric.from_counts(replicas)
     low, high = _interval(drawn, value, level)
+    if drawn is not None:
+        ends = without_spread(
+            value, _smaller_class(own, None if squares is None else use.table(squares)), metric, level
+        )
+        low, high = (np.where(high - low < SAME, end, usual) for end, usual in zip(ends, (low, high), strict=True))
     total = counts.sum(axis=(-2, -1))
     n = total if squares is None else _divide(total**2, squares.sum(axis=(-2, -1)))
     return Measured(use, value, low, high, n, drawn, None, False, "bootstrap", _reasons(metric, value))
+
+
+def _smaller_class(counts: Floats, squares: Floats | None) -> Floats:
+    """The (effective) number of rows of the smallest class that occurs, set by set."""
+    size = counts.sum(axis=-1)
+    if squares is not None:
+        size = _divide(size * size, squares.sum(axis=-1))
+    return np.where(size > 0, size, np.inf).min(axis=-1)  # type: ignore[no-any-return]
 
 
 def _from_sums(sample: Sample, use: Use) -> Measured:
     metric, outcome = use.metric, sample.outcome
     assert metric.quantities is not None  # the registry makes sure
     assert metric.from_sums is not None
-    rows = np.asarray(metric.quantities(outcome.truth, outcome.surface), dtype=float)
+    found = np.asarray(metric.quantities(outcome.truth, outcome.surface), dtype=float)
+    centre = found.mean(axis=0)  # moments about a nearby point: those about 0 lose all digits where it is far away
+    rows = found - centre
     weighted = sample.weights is not None
     if sample.weights is not None:
         rows = np.column_stack([sample.weights, rows * sample.weights[:, None]])
@@ -284,7 +284,8 @@ def _from_sums(sample: Sample, use: Use) -> Measured:
 
     def evaluate(n: Floats, s: Floats) -> Floats:
         assert metric.from_sums is not None
-        return metric.from_sums(s[..., 0], s[..., 1:]) if weighted else metric.from_sums(n, s)
+        total, about = (s[..., 0], s[..., 1:]) if weighted else (n, s)
+        return metric.from_sums(total, about + total[..., None] * centre)
 
     members = sample.membership.T
     n_set = members @ table.n
@@ -305,7 +306,7 @@ def _from_rows(sample: Sample, use: Use) -> Measured:
     metric, outcome = use.metric, sample.outcome
     assert metric.from_rows is not None  # the registry makes sure
     n_sets = sample.membership.shape[1]
-    value, error, size = (np.full(n_sets, np.nan) for _ in range(3))
+    value, error, size, smaller = (np.full(n_sets, np.nan) for _ in range(4))
     reasons: list[str | None] = [None] * n_sets
     drawn = None if metric.draws is None or not sample.n_boot else np.full((n_sets, sample.n_boot), np.nan)
     rng = np.random.default_rng(sample.seed)  # one for all sets: equal noise would hide the spread of a difference
@@ -319,6 +320,8 @@ def _from_rows(sample: Sample, use: Use) -> Measured:
                 raise NotApplicable("the group has no rows")
             value[index], spread = metric.from_rows(part.truth, part.surface, weights)
             error[index] = np.nan if spread is None else spread
+            if metric.interval and metric.draws is None:
+                smaller[index] = smaller_class(part.truth, weights)
             if drawn is not None and metric.draws is not None:
                 drawn[index] = metric.draws(part.truth, part.surface, weights, sample.n_boot, rng)
         except NotApplicable as reason:
@@ -327,9 +330,19 @@ def _from_rows(sample: Sample, use: Use) -> Measured:
         low, high = _interval(drawn, value, sample.level)
         low, high = np.minimum(low, value), np.maximum(high, value)  # the value itself may be biased
         return Measured(use, value, low, high, size, drawn, None, False, metric.interval, tuple(reasons))
-    z = normal_quantile(sample.level)
-    low, high = np.maximum(value - z * error, metric.range[0]), np.minimum(value + z * error, metric.range[1])
-    return Measured(use, value, low, high, size, None, error, False, metric.interval or "normal", tuple(reasons))
+    low, high = _row_intervals(metric, value, error, smaller, sample.level)
+    return Measured(use, value, low, high, size, None, error, False, metric.interval, tuple(reasons))
+
+
+def _row_intervals(
+    metric: Metric, value: Floats, error: Floats, smaller: Floats, level: float
+) -> tuple[Floats, Floats]:
+    """On the logit scale, as for all rows together; none where the metric has no known spread."""
+    low, high = np.full(value.shape, np.nan), np.full(value.shape, np.nan)
+    for index in np.flatnonzero(~np.isnan(value)).tolist() if metric.interval else ():
+        spread = None if np.isnan(error[index]) else float(error[index])
+        low[index], high[index] = logit_interval(float(value[index]), spread, float(smaller[index]), level)
+    return low, high
 
 
 def _reasons(metric: Metric, value: Floats) -> tuple[Message | str | None, ...]:

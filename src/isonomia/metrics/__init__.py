@@ -6,7 +6,14 @@ from isonomia.metrics.bins import Strategy, expected_calibration_error
 from isonomia.metrics.calibration import Reliability, reliability
 from isonomia.metrics.counts import one_vs_rest
 from isonomia.metrics.entry import score, table
-from isonomia.metrics.evaluation import confusion, evaluate, evaluate_all, logit_interval
+from isonomia.metrics.evaluation import (
+    confusion,
+    evaluate,
+    evaluate_all,
+    logit_interval,
+    smaller_class,
+    without_spread,
+)
 from isonomia.metrics.registry import METRICS, Metric
 
 __all__ = [
@@ -23,5 +30,7 @@ __all__ = [
     "one_vs_rest",
     "reliability",
     "score",
+    "smaller_class",
     "table",
+    "without_spread",
 ]

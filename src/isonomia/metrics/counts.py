@@ -151,6 +151,11 @@ def kappa(C: NDArray[Any]) -> Floats:
     return 1.0 - ratio(missed, by_chance)
 
 
+def misses_per_alarm(C: NDArray[Any]) -> Floats:
+    """FN / FP: positives missed for each negative taken for a positive; NaN without false positives."""
+    return ratio(C[..., 1, 0], C[..., 0, 1])
+
+
 # --- the registry -----------------------------------------------------------------------------------------------------
 
 NO_ROWS = msg("there are no rows")
@@ -244,6 +249,12 @@ _rate("false_discovery_rate", msg("False discovery rate"), "share of predicted p
       _given_predicted(1, 0), NO_SELECTED, False)
 _rate("false_omission_rate", msg("False omission rate"), "share of predicted negatives that are positive",
       _given_predicted(0, 1), NO_REJECTED, False)
+METRICS.add(Metric(
+    "fn_fp_ratio", "false negatives for each false positive: which error the model makes",
+    msg("False negatives per false positive"),
+    ("binary",), ("label",), "counts", None, (0.0, float("inf")), msg("there are no false positives"), "num",
+    from_counts=misses_per_alarm, references=("R. Berk et al. (2021), Sociol. Methods Res. 50:3",),
+))
 # fmt: on
 
 

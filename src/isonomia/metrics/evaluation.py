@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from isonomia.counting import Codes, Tally, resample, resample_sums, tally
 from isonomia.data import to_numpy
@@ -203,13 +203,10 @@ class _Rows:
 
     def _without_spread(self, metric: Metric, value: float, n: int, note: str | None) -> Estimate:
         """Where all resamples agree: at an end of the range the interval of a proportion that never (always) failed."""
-        least, most = metric.range
-        if value - least > SAME and most - value > SAME:
+        low, high = (float(end) for end in without_spread(value, self._smaller_class(), metric, self.level))
+        if np.isnan(low):
             return self._make(metric, value, "all resamples give the same value", n, note=note)
-        size = self._smaller_class()
-        low, high = wilson(np.rint((value - least) / (most - least)) * size, size, self.level)
-        ends = (least + low * (most - least), least + high * (most - least))
-        return self._make(metric, value, ends, n, "wilson", note)
+        return self._make(metric, value, (low, high), n, "wilson", note)
 
     def _draws(self, compute: Callable[[NDArray[Any]], Floats]) -> Floats:
         """Values on replicated tables; the generator starts anew, so that all metrics see the same replicates."""
@@ -254,9 +251,38 @@ class _Rows:
     def _smaller_class(self) -> float:
         """The effective size of the smallest class."""
         assert self.truth is not None
-        w = np.ones(len(self.truth)) if self.weights is None else self.weights
-        first, second = (np.bincount(self.truth, weights=part) for part in (w, w * w))
-        return float(min(a * a / b for a, b in zip(first, second, strict=True) if b > 0))
+        return smaller_class(self.truth, self.weights)
+
+
+def smaller_class(truth: NDArray[Any], weights: Floats | None = None) -> float:
+    """The (effective) number of rows of the smallest class that occurs.
+
+    >>> smaller_class(np.array([0, 0, 0, 1, 1]))
+    2.0
+    """
+    w = np.ones(len(truth)) if weights is None else weights
+    first, second = (np.bincount(truth, weights=part) for part in (w, w * w))
+    return float(min(a * a / b for a, b in zip(first, second, strict=True) if b > 0))
+
+
+def without_spread(value: ArrayLike, size: ArrayLike, metric: Metric, level: float) -> tuple[Floats, Floats]:
+    """Intervals where all resamples agree, which would otherwise have no width.
+
+    At an end of a metric's range: that of a proportion of `size` rows that never (or always) failed, put on the range.
+    NaN elsewhere, and where the range has no end.
+
+    >>> [round(float(end), 3) for end in without_spread(1.0, 50, METRICS["f1"], 0.95)]
+    [0.929, 1.0]
+    """
+    least, most = metric.range
+    span = most - least
+    at = np.asarray(value, dtype=float)
+    if not np.isfinite(span):
+        return np.full(at.shape, np.nan), np.full(at.shape, np.nan)
+    ended = (at - least <= SAME) | (most - at <= SAME)
+    n = np.asarray(size, dtype=float)
+    low, high = wilson(np.rint(np.nan_to_num((at - least) / span)) * n, n, level)
+    return np.where(ended, least + low * span, np.nan), np.where(ended, least + high * span, np.nan)
 
 
 def logit_interval(value: float, error: float | None, n: float, level: float) -> tuple[float, float]:
