@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -66,6 +67,11 @@ def attacked(hostile: Document) -> Outline:
     return Outline(to_html(hostile))
 
 
+def plotly(page: Outline) -> str:
+    """Plotly's script as the page unpacks it."""
+    return gzip.decompress(base64.b64decode(page.scripts[1])).decode()
+
+
 @pytest.mark.parametrize("which", ["outline", "attacked"])
 def test_nothing_is_loaded_from_anywhere(which: str, request: pytest.FixtureRequest) -> None:
     page: Outline = request.getfixturevalue(which)
@@ -78,7 +84,9 @@ def test_nothing_is_loaded_from_anywhere(which: str, request: pytest.FixtureRequ
         assert not [name for name in attributes if name.startswith("on")], attributes
     assert "url(" not in page.style
     assert "@import" not in page.style
-    addresses = {found for script in page.scripts for found in re.findall(r"https?://([\w.-]+)", script)}
+    addresses = {
+        found for script in [*page.scripts, plotly(page)] for found in re.findall(r"https?://([\w.-]+)", script)
+    }
     assert addresses <= {"www.w3.org"}  # names of XML namespaces, which are never loaded
 
 
@@ -86,7 +94,8 @@ def test_the_policy_allows_our_two_scripts_and_nothing_else(outline: Outline) ->
     policy = next(m["content"] or "" for m in outline.all("meta") if m.get("http-equiv") == "Content-Security-Policy")
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     assert rules["default-src"] == rules["connect-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
-    run = [script for script, kind in zip(outline.scripts, outline.all("script"), strict=True) if not kind.get("type")]
+    run = [plotly(outline), outline.scripts[2]]
+    assert [kind.get("type") for kind in outline.all("script")] == ["application/json", "application/gzip", None]
     hashes = [f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in run]
     assert rules["script-src"].split() == hashes
 
@@ -94,7 +103,7 @@ def test_the_policy_allows_our_two_scripts_and_nothing_else(outline: Outline) ->
 def test_the_script_is_there_once_and_the_file_is_small(document: Document, hostile: Document) -> None:
     for each in (document, hostile):
         page = to_html(each, "pt-BR")
-        assert page.count("plotly.js (cartesian - minified) v") == 1
+        assert page.count('id="plotly"') == 1
         assert len(page.encode()) < MOST_BYTES
 
 

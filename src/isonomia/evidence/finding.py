@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from isonomia.evidence.estimate import Estimate, finite
+from isonomia.evidence.table import Format
 from isonomia.languages import Message
 
 #: critical: act on it; warning: look at it; notice: know it.
@@ -41,6 +42,8 @@ class Finding:
         Whom they are compared with, as column and value.
     advice : Message, optional
         What to do next.
+    format : Format
+        How the figure is written: "points" for a difference of rates, "pct" for a rate, "num" otherwise.
     evidence : str
         The table that shows it, as "check/table".
     """
@@ -58,6 +61,7 @@ class Finding:
     reference: Mapping[str, str] = field(default_factory=dict)
     advice: Message | None = None
     evidence: str = ""
+    format: Format = "num"
 
     @property
     def check(self) -> str:
@@ -85,6 +89,7 @@ class Finding:
             "p_value": finite(self.p_value),
             "p_adjusted": finite(self.p_adjusted),
             "threshold": finite(self.threshold),
+            "format": self.format,
             "advice": None if self.advice is None else self.advice.to_dict(),
             "evidence": self.evidence,
         }

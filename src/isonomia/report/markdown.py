@@ -117,7 +117,7 @@ def _findings(findings: Sequence[Finding], language: str) -> Iterable[str]:
                 + (f" *{sentence(finding.advice, language, escape)}*" if finding.advice else ""),
                 who(finding.who, language, escape),
                 write_number(finding.n, "int", language),
-                escape(figure(finding.estimate, language)),
+                escape(figure(finding.estimate, language, finding.format)),
                 "—" if finding.p_adjusted is None else write_number(finding.p_adjusted, "p", language),
             ]
             for finding in findings

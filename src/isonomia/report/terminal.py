@@ -53,7 +53,7 @@ def summary(document: Document, language: str = "en", *, findings: int = 8) -> G
                 Text(sentence(finding.message, language)),
                 Text(who(finding.who, language)),
                 Text(write_number(finding.n, "int", language)),
-                Text(figure(finding.estimate, language)),
+                Text(figure(finding.estimate, language, finding.format)),
             )
         lines += [Text(""), grid]
     left = len(document.findings) - findings

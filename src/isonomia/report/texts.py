@@ -87,8 +87,18 @@ def figure(estimate: Estimate, language: str, style: str = "num") -> str:
     """
     if estimate.value is None:
         return f"{write_number(None, style, language)}: {tame(estimate.note)}"
-    value = write_number(estimate.value, style, language)
+    value = with_unit(estimate.value, style, language)
     return f"{value}{interval(estimate, language, style)}"
+
+
+def with_unit(value: float | None, style: str, language: str) -> str:
+    """A number with its unit where its format has one that is not written with it.
+
+    >>> with_unit(-0.123, "points", "pt-BR")
+    '-12,3 pontos'
+    """
+    text = write_number(value, style, language)
+    return msg("{number} points", number=text).text(language) if style == "points" and value is not None else text
 
 
 def interval(estimate: Estimate, language: str, style: str = "num") -> str:

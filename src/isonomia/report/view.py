@@ -17,7 +17,7 @@ from isonomia.report.document import Document, Section, Verdict
 from isonomia.report.figures import sketch
 from isonomia.report.glossary import GLOSSARY
 from isonomia.report.tables import cells, shown_columns
-from isonomia.report.texts import figure, interval, moment, said, sentence, tame, who
+from isonomia.report.texts import figure, interval, moment, said, sentence, tame, who, with_unit
 
 #: Findings shown as cards; the rest stand in a table.
 CARDS = 6
@@ -138,14 +138,14 @@ def _card(finding: Finding, language: Language, anchors: set[str]) -> View:
         "who": who(finding.who, language),
         "reference": who(finding.reference, language) if finding.reference else "",
         "n": write_number(finding.n, "int", language),
-        "value": write_number(estimate.value, "num", language),
-        "interval": interval(estimate, language).strip(),
+        "value": with_unit(estimate.value, finding.format, language),
+        "interval": interval(estimate, language, finding.format).strip(),
         "note": tame(estimate.note) if estimate.value is None else "",
         "p": "" if p is None else write_number(p, "p", language),
         "adjusted": finding.p_adjusted is not None,
         "sure": {True: "stands", False: "doubtful", None: "untested"}[finding.sure],
         "size": write_number(finding.magnitude, ",.1f", language) + " ×" if math.isfinite(finding.magnitude) else "—",
-        "threshold": "" if finding.threshold is None else write_number(finding.threshold, "num", language),
+        "threshold": "" if finding.threshold is None else with_unit(finding.threshold, finding.format, language),
         "advice": sentence(finding.advice, language),
         "evidence": "table-" + anchor(finding.evidence) if finding.evidence in anchors else "",
     }

@@ -68,7 +68,8 @@ def _findings(part: Reliability, column: Codes, subject: Subject) -> list[Findin
             Finding(
                 "calibration.group_gap", "warning" if p_value is not None else "notice", message,
                 Estimate(gap, low, high, n=row["n"], method="normal", level=subject.level),
-                who={column.name: text}, n=row["n"], magnitude=abs(gap) / GAP, threshold=GAP, p_value=p_value,
+                who={column.name: text}, n=row["n"], magnitude=abs(gap) / GAP, threshold=GAP,
+                p_value=p_value, format="points",
                 evidence=f"calibration/by_group_{column.name}",
                 advice=msg("Recalibrate by group, or add features that tell this group's outcomes apart."),
             )

@@ -189,6 +189,7 @@ def _finding(gap: _Gap, result: GroupMetrics, subject: Subject) -> Finding:
         p_adjusted=row["p_adjusted"],
         threshold=RATE_GAP if result.measured[gap.metric].rate else None,
         reference=dict(reference.texts) if reference is not None else {},
+        format="points" if result.measured[gap.metric].use.metric.format == "pct" else "num",
         advice=_ADVICE.get(gap.metric.split("[")[0]),
         evidence="group_fairness/comparisons",
     )  # fmt: skip

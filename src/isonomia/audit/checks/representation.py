@@ -46,7 +46,7 @@ def representation(subject: Subject) -> Result:
                     msg("{group} has only {n:int} rows ({share:pct} of the data): figures about it are unsure.",
                         group=group.name, n=size, share=size / total),
                     Estimate(size / total, n=total, method="count"), who=dict(group.texts), n=size,
-                    magnitude=min(THIN_SHARE * total / max(size, 1), 10.0), threshold=THIN_SHARE,
+                    magnitude=min(THIN_SHARE * total / max(size, 1), 10.0), threshold=THIN_SHARE, format="pct",
                     advice=msg("Collect more rows of this group before leaning on figures about it."),
                     evidence="representation/groups",
                 )
