@@ -1,5 +1,6 @@
 """Subgroups that are treated differently: one entrance, one result shape, one file a method."""
 
+from isonomia.discovery.subgroups import biasscan as _biasscan  # noqa: F401  registers itself
 from isonomia.discovery.subgroups import divexplorer as _divexplorer  # noqa: F401  registers itself
 from isonomia.discovery.subgroups import slicefinder as _slicefinder  # noqa: F401  registers itself
 from isonomia.discovery.subgroups import sliceline as _sliceline  # noqa: F401  registers itself

@@ -83,6 +83,8 @@ def read_outcomes(
         y_pred, y_score = None, y_pred
     if y_pred is None and y_score is None:
         return None if y_true is None else _truth_alone(y_true, task, positive)
+    if y_true is None and y_pred is None and task is None and to_numpy(y_score).ndim == 1:
+        task = "binary"  # one column of probabilities, and nothing else to tell
     return read_outcome(y_true, y_pred, y_score=y_score, task=task, positive=positive)
 
 

@@ -132,7 +132,7 @@ def findings_of(method: str, search: Search, table: Table, features: Mapping[str
             Finding(
                 code=f"subgroups.{method}",
                 severity="warning" if sure else "notice",
-                message=text,
+                message=item.message or text,
                 estimate=item.estimate,
                 who={name: value_text(features[name], codes) for name, codes in item.conditions.items()},
                 n=row["size"],

@@ -41,6 +41,8 @@ class Subgroup:
         How it reads, where it is no conjunction.
     rows : array of bool, optional
         Who is in it, where it is no conjunction.
+    message : Message, optional
+        What a finding about it says, where the common sentence does not fit.
     """
 
     conditions: Mapping[str, tuple[int, ...]]
@@ -51,6 +53,7 @@ class Subgroup:
     p_adjusted: float | None = None
     text: str | None = None
     rows: NDArray[np.bool_] | None = None
+    message: Message | None = None
 
     def mask(self, features: Mapping[str, Codes]) -> NDArray[np.bool_]:
         """Which rows are in it."""

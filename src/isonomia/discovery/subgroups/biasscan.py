@@ -1,0 +1,342 @@
+"""BiasScan: the subgroups, as sets of values, whose outcomes depart most from what a model expects of them.
+
+The score of a subgroup is the log likelihood ratio of its outcomes under the best changed expectation (odds or mean
+times q) against the expectation as it is, less a penalty for each value listed. Both directions are searched: "over"
+(outcomes below what was expected) and "under" (above).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.discovery.subgroups._testing import average
+from isonomia.discovery.subgroups.conditions import slice_text
+from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
+from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.subgroups.scan import Ascent, Best, Comparison, Direction, comparisons, family_of, scan_p_value
+from isonomia.errors import SpecError
+from isonomia.evidence import Format, Picture
+from isonomia.languages import Message, msg
+
+Floats = NDArray[np.float64]
+
+FORMATS: dict[str, Format] = {
+    "score": "num4",
+    "q": "num4",
+    "observed": "num4",
+    "expected": "num4",
+    "direction": "text",
+    "metric": "text",
+}
+#: Starts of each search on outcomes of chance; the score they are compared with comes from as many.
+_NULL_STARTS = 3
+
+
+class _Scan:
+    """One comparison in one direction: finds disjoint subgroups, the best first."""
+
+    def __init__(self, problem: Problem, comparison: Comparison, direction: Direction, options: dict[str, Any]) -> None:
+        self.problem, self.comparison, self.direction, self.options = problem, comparison, direction, options
+        self.weights = np.ones(problem.n) if problem.weights is None else problem.weights
+        cells, codes = _cells(problem)
+        self.cells = cells
+        family = family_of(comparison.scoring, comparison.side(direction))
+        _, expected = comparison.parts(direction)
+        self.ascent = Ascent(
+            codes=codes,
+            sizes=tuple(column.size for column in problem.features),
+            family=family,
+            fixed=family.fixed(expected, self.weights, cells, len(codes[0])),
+            rows=_summed(cells, self.weights, len(codes[0])),
+            penalty=options["penalty"],
+            max_l=problem.max_l,
+            min_rows=problem.min_rows,
+            clock=problem.clock,
+        )
+        self.seed = [problem.seed, int(direction == "over")]
+        self.observed = self._by_cell(None)
+        self.next = self._search()
+
+    def _by_cell(self, observed: Floats | None) -> Floats:
+        y, _ = self.comparison.parts(self.direction, observed)
+        return _summed(self.cells, self.weights * y, len(self.ascent.rows))
+
+    def _search(self) -> Best:
+        starts = self.options["bias_scan_num_iters"]
+        return self.ascent.best(self.observed, starts, np.random.default_rng(self.seed))
+
+    def null(self) -> Any:
+        """Scores that chance alone gives, and the score of the data from as many starts."""
+        few = self.ascent.best(self.observed, _NULL_STARTS, np.random.default_rng(self.seed)).score
+        null = scan_p_value(
+            self.ascent,
+            lambda rng: self._by_cell(self.comparison.draw(rng)),
+            few,
+            replicates=self.options["n_randomisations"],
+            starts=_NULL_STARTS,
+            seed=self.problem.seed,
+        )
+        return few, null
+
+    def advance(self) -> None:
+        """Take the rows of the subgroup found away, and search the rest."""
+        inside = self.ascent.open_cells(self.next.chosen[None])[0]
+        fixed, rows = self.ascent.fixed.copy(), self.ascent.rows.copy()
+        fixed[inside], rows[inside] = 0.0, 0.0
+        self.observed = np.where(inside, 0.0, self.observed)
+        self.ascent.fixed, self.ascent.rows = fixed, rows
+        self.next = self._search()
+
+    def subgroup(self) -> Subgroup:
+        """The subgroup found, in terms of the problem's features; rows taken away before are no part of it."""
+        conditions = self.ascent.conditions(self.next.chosen)
+        return Subgroup({self.problem.features[j].name: codes for j, codes in conditions.items()})
+
+
+def _summed(cells: NDArray[np.int64], values: Floats, n_cells: int) -> Floats:
+    return np.asarray(np.bincount(cells, values, minlength=n_cells), dtype=float)
+
+
+def _cells(problem: Problem) -> tuple[NDArray[np.int64], tuple[NDArray[np.int64], ...]]:
+    """The cell of each row (rows that agree in all features share one), and the codes of each cell."""
+    key = np.zeros(problem.n, dtype=np.int64)
+    room = 1
+    for column in problem.features:
+        if room * column.size > 2**62:
+            _, key = np.unique(key, return_inverse=True)
+            room = int(key.max()) + 1
+        key = key * column.size + column.codes
+        room *= column.size
+    _, first, cells = np.unique(key, return_index=True, return_inverse=True)
+    return cells.astype(np.int64), tuple(column.codes[first].astype(np.int64) for column in problem.features)
+
+
+def _options(problem: Problem) -> dict[str, Any]:
+    options = dict(problem.options)
+    for name, least in (("bias_scan_num_iters", 1), ("n_randomisations", 0)):
+        value = options[name]
+        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+            raise SpecError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
+    penalty = options["penalty"]
+    if isinstance(penalty, bool) or not isinstance(penalty, int | float) or not 0 <= penalty < np.inf:
+        raise SpecError(f"`penalty` must be a number of at least 0; got {penalty!r}.")
+    if options["direction"] not in ("both", "over", "under"):
+        raise SpecError(f"`direction` must be 'over', 'under' or 'both'; got {options['direction']!r}.")
+    return options
+
+
+def run(problem: Problem) -> Search:
+    """Scan in each direction (and for each class); the best subgroups of all scans."""
+    options = _options(problem)
+    directions: tuple[Direction, ...] = ("over", "under")
+    if options["direction"] != "both":
+        directions = (options["direction"],)
+    pairs = comparisons(problem)
+    scans = [_Scan(problem, pair, direction, options) for pair in pairs for direction in directions]
+    nulls = [scan.null() if options["n_randomisations"] else None for scan in scans]
+    found: list[Subgroup] = []
+    found_by: list[tuple[Subgroup, int]] = []
+    taken = [np.zeros(problem.n, dtype=bool) for _ in scans]
+    first = [True] * len(scans)
+    while len(found) < problem.k:
+        place = int(np.argmax([scan.next.score for scan in scans]))
+        scan = scans[place]
+        if not scan.next.score > 0 or not np.isfinite(scan.next.score):
+            break
+        subgroup = scan.subgroup()
+        mine = subgroup.mask(problem.by_name)
+        before = [item for item, where in found_by if where == place and (item.mask(problem.by_name) & mine).any()]
+        if before:
+            text = [slice_text(item, problem.by_name) for item in (subgroup, *before)]
+            text = [text[0], *(f"not ({other})" for other in text[1:])]
+            subgroup = replace(subgroup, rows=mine & ~taken[place], text=", ".join(text))
+        subgroup = replace(
+            _measured(problem, scan.comparison, scan.direction, subgroup, scan.next.score),
+            p_adjusted=_adjusted(nulls[place], scan.next.score, first[place], len(scans)),
+        )
+        found.append(subgroup)
+        found_by.append((subgroup, place))
+        taken[place] |= subgroup.mask(problem.by_name)
+        first[place] = False
+        problem.progress("subgroups", len(found), problem.k)
+        if len(found) < problem.k:
+            scan.advance()
+    return _search_of(problem, scans, nulls, found)
+
+
+def _search_of(problem: Problem, scans: list[_Scan], nulls: list[Any], found: list[Subgroup]) -> Search:
+    complete = all(scan.ascent.complete for scan in scans) and all(null is None or null[1].complete for null in nulls)
+    rate = scans[0].comparison.is_rate
+    notes: list[Message] = []
+    if any(item.rows is not None for item in found):
+        notes.append(msg("Later subgroups of a direction leave out the rows of those before: they share none."))
+    if scans[0].comparison.flat:
+        notes.append(msg("Nobody predicted: everyone is expected to have the average outcome."))
+    tested = sum(scan.ascent.looked_at for scan in scans)
+    return Search(
+        tuple(found),
+        msg("observed outcome against what was expected"),
+        tested=tested,
+        nodes=tested,
+        complete=complete,
+        style="pct" if rate else "num",
+        formats=FORMATS,
+        pictures=_pictures(found),
+        notes=tuple(notes),
+        values={
+            "penalty": float(scans[0].options["penalty"]),
+            "restarts": int(scans[0].options["bias_scan_num_iters"]),
+            "randomisations": max((null[1].scores.size for null in nulls if null is not None), default=0),
+        },
+    )
+
+
+def _pictures(found: list[Subgroup]) -> tuple[Picture, ...]:
+    if not found:
+        return ()
+    options = {
+        "x": "expected",
+        "y": "observed",
+        "color": "direction",
+        "hover": ["slice", "score", "p_adjusted"],
+        "n": "size",
+        "x_title": msg("Expected"),
+        "y_title": msg("Observed"),
+    }
+    return (Picture("scatter", "subgroups", msg("What was expected of each subgroup, and what came true"), options),)
+
+
+def _adjusted(null: Any, score: float, first: bool, scans: int) -> float | None:
+    """The chance that a whole scan of outcomes as expected scores as high, times the scans made."""
+    if null is None:
+        return None
+    few, made = null
+    p = made.p_value(min(score, few) if first else score)
+    return None if p is None else min(1.0, p * scans)
+
+
+def _measured(
+    problem: Problem, comparison: Comparison, direction: Direction, subgroup: Subgroup, score: float | None = None
+) -> Subgroup:
+    """Observed and expected averages, the factor q, the score and its p-value as if nothing had been searched."""
+    inside = subgroup.mask(problem.by_name)
+    weights = np.ones(problem.n) if problem.weights is None else problem.weights
+    weight = weights[inside]
+    total = float(weight.sum())
+    stats: dict[str, Any] = dict.fromkeys(FORMATS)
+    stats.update(direction=direction, metric=comparison.about or comparison.mode)
+    if total <= 0:
+        return replace(subgroup, stats=stats)
+    family = family_of(comparison.scoring, comparison.side(direction))
+    y, expected = comparison.parts(direction)
+    one = np.zeros(int(inside.sum()), dtype=np.int64)
+    sums = family.fixed(expected[inside], weight, one, 1) + float(y[inside] @ weight) * family.unit
+    peak = family.peak(sums)
+    ratio = max(float(peak.value[0]), 0.0)
+    listed = sum(len(codes) for codes in subgroup.conditions.values())
+    if score is None:
+        score = ratio - float(problem.options["penalty"]) * listed
+    x = float(peak.x[0])
+    expectation = float(comparison.expected[inside] @ weight / total)
+    stats.update(
+        score=score,
+        q=x if comparison.scoring == "Gaussian" else float(np.exp(x)),
+        observed=float(comparison.observed[inside] @ weight / total),
+        expected=expectation,
+    )
+    return replace(
+        subgroup,
+        stats=stats,
+        message=_sentence(problem, comparison, direction, subgroup, stats),
+        estimate=average(
+            comparison.observed[inside],
+            None if problem.weights is None else weight,
+            binary=comparison.is_rate,
+        ),
+        overall=expectation,
+        p_value=_ratio_p(ratio, total / float((weight**2).sum()) if problem.weights is not None else 1.0),
+    )
+
+
+def _sentence(
+    problem: Problem, comparison: Comparison, direction: Direction, subgroup: Subgroup, stats: dict[str, Any]
+) -> Message:
+    params = {
+        "slice": slice_text(subgroup, problem.by_name),
+        "observed": stats["observed"],
+        "expected": stats["expected"],
+        "n": int(subgroup.mask(problem.by_name).sum()),
+    }
+    if not comparison.is_rate:
+        if direction == "over":
+            return msg(
+                "Expected too much where {slice}: {expected:num} on average, {observed:num} came true ({n:int} rows).",
+                **params,
+            )
+        return msg(
+            "Expected too little where {slice}: {expected:num} on average, {observed:num} came true ({n:int} rows).",
+            **params,
+        )
+    params["outcome"] = comparison.about or _favourable(problem)
+    if direction == "over":
+        return msg(
+            "{outcome} expected too often where {slice}: {expected:pct} expected, {observed:pct} came true "
+            "({n:int} rows).",
+            **params,
+        )
+    return msg(
+        "{outcome} expected too seldom where {slice}: {expected:pct} expected, {observed:pct} came true "
+        "({n:int} rows).",
+        **params,
+    )
+
+
+def _favourable(problem: Problem) -> str:
+    """The outcome that a binary scan counts."""
+    asked = problem.options["bias_scan_favorable_value"]
+    if asked in (None, "high"):
+        return str(problem.classes[1])
+    return str(problem.classes[0] if asked == "low" else asked)
+
+
+def _ratio_p(ratio: float, effective: float) -> float:
+    """The one-sided p-value of a log likelihood ratio with one free factor: half a chi-square of one degree."""
+    from scipy.special import ndtr
+
+    return float(ndtr(-np.sqrt(2 * ratio * min(effective, 1.0)))) if ratio > 0 else 1.0
+
+
+def measure(problem: Problem, subgroup: Subgroup) -> Subgroup:
+    """A subgroup measured on other rows."""
+    pairs = comparisons(problem)
+    mine = [pair for pair in pairs if (pair.about or pair.mode) == subgroup.stats["metric"]]
+    plain = replace(subgroup, rows=None, text=None)
+    return _measured(problem, mine[0], subgroup.stats["direction"], plain)
+
+
+METHODS.add(
+    Method(
+        id="biasscan",
+        purpose="subgroups as sets of values whose outcomes depart most from what the model expects, both ways",
+        needs=("labels",),
+        run=run,
+        options={
+            "bias_scan_num_iters": (50, "starts of the search: everyone, and random sets of values"),
+            "bias_scan_scoring": (None, "'Bernoulli', 'Poisson', 'Gaussian' or 'BerkJones'; None: as the outcome is"),
+            "bias_scan_favorable_value": (None, "'high', 'low' or a value: the outcome that is favourable"),
+            "bias_scan_mode": (None, "'binary', 'nominal', 'ordinal' or 'continuous'; None: as the outcome is"),
+            "penalty": (1.0, "taken off the score for each value listed"),
+            "direction": ("both", "'over' (expected too much), 'under' (too little) or 'both'"),
+            "n_randomisations": (99, "searches on outcomes of chance, for the p-value; 0 for none"),
+            "alpha": (0.5, "for Berk-Jones: the quantile that high outcomes lie above"),
+        },
+        defaults={"min_support": 1},
+        measure=measure,
+        reference="Z. Zhang, D. B. Neill (2016), Identifying significant predictive bias in classifiers, "
+        "arXiv:1611.08292",
+    )
+)

@@ -1,0 +1,252 @@
+"""The search: attribute by attribute the exactly best set of values, from many starts at once.
+
+For one attribute, with the others held, each value contributes a concave function of x (see `families`), which exceeds
+the penalty between two points. These points of all values cut the line into pieces; on each piece the best set is the
+set of values that exceed the penalty there (the additive linear-time property). All starts are worked on together: a
+step is a product of "which cells are open to which start" with the cells' coefficients.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.discovery.subgroups.scan.families import Family
+from isonomia.progress import Clock
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+#: A feature with more values is cut at the points of a grid instead of at its own.
+_EXACT = 64
+#: Numbers that one step holds at a time, about.
+_ROOM = 1 << 23
+#: A round must bring more than this.
+_GAIN = 1e-9
+_ROUNDS = 50
+
+
+class Best(NamedTuple):
+    """The best set a start has led to: its penalised score, and which values of which feature are in it."""
+
+    score: float
+    chosen: Bools
+
+
+@dataclass(eq=False)
+class Ascent:
+    """Cells of rows that agree in all features, and the search over sets of values.
+
+    Attributes
+    ----------
+    codes : tuple of arrays
+        For each feature, the code of each cell.
+    sizes : tuple of int
+        For each feature, how many values it has.
+    family : Family
+        The score.
+    fixed : array
+        Coefficients of each cell without the observed outcomes.
+    rows : array
+        Rows (weights) of each cell.
+    penalty : float
+        Taken off the score for each value listed; features with all their values list none.
+    max_l, min_rows
+        How many features may be limited; what a subgroup must hold.
+    """
+
+    codes: tuple[Ints, ...]
+    sizes: tuple[int, ...]
+    family: Family
+    fixed: Floats
+    rows: Floats
+    penalty: float
+    max_l: int
+    min_rows: float
+    clock: Clock
+    complete: bool = True
+    looked_at: int = 0
+
+    def __post_init__(self) -> None:
+        self._offsets = np.concatenate([[0], np.cumsum(self.sizes)]).astype(int)
+        self._orders = [np.argsort(code, kind="stable") for code in self.codes]
+        self._bounds = [
+            np.searchsorted(code[order], np.arange(size + 1))
+            for code, order, size in zip(self.codes, self._orders, self.sizes, strict=True)
+        ]
+
+    @property
+    def width(self) -> int:
+        """Values of all features together."""
+        return int(self._offsets[-1])
+
+    def starts(self, n: int, rng: np.random.Generator) -> Bools:
+        """Everything, and n - 1 random sets: some features limited to a random half of their values."""
+        chosen = np.ones((n, self.width), dtype=bool)
+        for start in range(1, n):
+            wanted = np.flatnonzero(rng.random(len(self.sizes)) < rng.random())
+            for j in rng.permutation(wanted)[: self.max_l].tolist():
+                values = rng.random(self.sizes[j]) < 0.5
+                values[rng.integers(self.sizes[j])] = True
+                chosen[start, self._offsets[j] : self._offsets[j + 1]] = values
+        return chosen
+
+    def climb(self, chosen: Bools, observed: Floats, rng: np.random.Generator) -> tuple[Floats, Bools]:
+        """Improve every start until no feature improves it further.
+
+        Parameters
+        ----------
+        chosen : array (starts, values)
+            Where to start.
+        observed : array (cells,) or (starts, cells)
+            Observed outcomes summed by cell; one row a start where they differ.
+        """
+        chosen = chosen.copy()
+        scores = np.full(len(chosen), -np.inf)
+        active = np.arange(len(chosen))
+        for _ in range(_ROUNDS):
+            before = scores[active].copy()
+            for j in rng.permutation([j for j, size in enumerate(self.sizes) if size > 1]).tolist():
+                if self.clock.over:
+                    self.complete = False
+                    return scores, chosen
+                for part in self._parts(active, j):
+                    mine = observed if observed.ndim == 1 else observed[part]
+                    scores[part], values = self._step(chosen[part], mine, j)
+                    chosen[part, self._offsets[j] : self._offsets[j + 1]] = values
+            with np.errstate(invalid="ignore"):
+                active = active[scores[active] - before > _GAIN]
+            if observed.ndim == 1 and active.size:  # starts that have met go on as one
+                _, first = np.unique(np.packbits(chosen[active], axis=1), axis=0, return_index=True)
+                active = active[np.sort(first)]
+            if not active.size:
+                break
+        return scores, chosen
+
+    def _parts(self, active: Ints, j: int) -> list[Ints]:
+        """The starts in portions that a step has room for."""
+        width = max(len(self.rows), self.sizes[j] * (self.fixed.shape[1] + 2 * min(self.sizes[j], _EXACT)))
+        return np.array_split(active, -(-len(active) * width // _ROOM))
+
+    def open_cells(self, chosen: Bools, without: int | None = None) -> Bools:
+        """Which cells are in the sets, leaving one feature out of account."""
+        inside = np.ones((len(chosen), len(self.rows)), dtype=bool)
+        for j, code in enumerate(self.codes):
+            values = chosen[:, self._offsets[j] : self._offsets[j + 1]]
+            limited = np.flatnonzero(~values.all(axis=1)) if j != without else np.array([], dtype=int)
+            if limited.size:
+                inside[limited] &= values[limited][:, code]
+        return inside
+
+    def limited(self, chosen: Bools) -> Bools:
+        """Which features are limited, start by start."""
+        return np.column_stack(
+            [~chosen[:, low:high].all(axis=1) for low, high in zip(self._offsets[:-1], self._offsets[1:], strict=True)]
+        )
+
+    def _charges(self, chosen: Bools, j: int) -> tuple[Floats, Ints]:
+        """The penalty of the other features, and how many of them are limited."""
+        limited = self.limited(chosen)
+        limited[:, j] = False
+        listed = np.add.reduceat(chosen.astype(np.int64), self._offsets[:-1], axis=1)
+        return self.penalty * (listed * limited).sum(axis=1), limited.sum(axis=1)
+
+    def _step(self, chosen: Bools, observed: Floats, j: int) -> tuple[Floats, Bools]:
+        """The best values of feature j for each start: penalised scores and values."""
+        inside = self.open_cells(chosen, without=j)
+        sums, rows = self._sums(inside, observed, j)
+        charge, others = self._charges(chosen, j)
+        everyone = sums.sum(axis=1)
+        total = self.family.peak(everyone).value
+        total = np.where(rows.sum(axis=1) >= self.min_rows, total, -np.inf)
+        score, values = self._best_values(sums, rows)
+        self.looked_at += len(chosen)
+        score = np.where(others < self.max_l, score, -np.inf)
+        better = score > total + 1e-12 * np.abs(np.where(np.isfinite(total), total, 0.0))
+        return np.where(better, score, total) - charge, np.where(better[:, None], values, True)
+
+    def _sums(self, inside: Bools, observed: Floats, j: int) -> tuple[Floats, Floats]:
+        """Coefficients and rows by value of feature j: shapes (starts, values, functions) and (starts, values)."""
+        order, bounds, size = self._orders[j], self._bounds[j], self.sizes[j]
+        mask = inside[:, order].astype(float)
+        fixed, rows = self.fixed[order], self.rows[order]
+        seen = observed[..., order]
+        out = np.zeros((len(inside), size, fixed.shape[1] + 2))
+        wide = np.column_stack([fixed, rows])
+        if size <= _EXACT:
+            for value in range(size):
+                part = slice(int(bounds[value]), int(bounds[value + 1]))
+                out[:, value, :-1] = mask[:, part] @ wide[part]
+                out[:, value, -1] = (mask[:, part] * seen[..., part]).sum(axis=1)
+        else:
+            full = np.flatnonzero(bounds[1:] > bounds[:-1])
+            for start, row in enumerate(mask):
+                mine: Floats = seen if seen.ndim == 1 else seen[start]
+                columns = np.column_stack([wide, mine]) * row[:, None]
+                out[start, full] = np.add.reduceat(columns, bounds[full], axis=0)
+        return out[:, :, :-2] + out[:, :, -1:] * self.family.unit, out[:, :, -2]
+
+    def _best_values(self, sums: Floats, rows: Floats) -> tuple[Floats, Bools]:
+        """The best set of values, start by start: its score less the penalty of its values."""
+        starts, size, functions = sums.shape
+        flat = sums.reshape(-1, functions)
+        peak = self.family.peak(flat)
+        live = np.flatnonzero(peak.value > self.penalty + 1e-12)
+        ends = np.stack([np.full(len(flat), np.inf), np.full(len(flat), -np.inf)])
+        if live.size:
+            ends[0, live], ends[1, live] = self.family.interval(
+                flat[live], type(peak)(peak.x[live], peak.value[live]), self.penalty
+            )
+        low, high = ends.reshape(2, starts, size)
+        score, values = self._scored(sums, rows, low, high, self._places(low, high))
+        if size > _EXACT:
+            for _ in range(10):  # from the best point of the grid, uphill
+                x = self.family.peak(np.einsum("sv,svf->sf", values.astype(float), sums)).x
+                new, other = self._scored(sums, rows, low, high, x[:, None])
+                rises = new > score + _GAIN
+                if not rises.any():
+                    break
+                score, values = np.where(rises, new, score), np.where(rises[:, None], other, values)
+        return score, values
+
+    def _places(self, low: Floats, high: Floats) -> Floats:
+        """Points of x, one in each piece between the ends of all values."""
+        if low.shape[1] > _EXACT:
+            return np.broadcast_to(self.family.grid, (len(low), len(self.family.grid)))
+        ends = np.sort(np.concatenate([low, np.where(np.isfinite(low), high, np.inf)], axis=1), axis=1)
+        with np.errstate(invalid="ignore"):
+            return np.asarray((ends[:, 1:] + ends[:, :-1]) / 2, dtype=float)
+
+    def _scored(self, sums: Floats, rows: Floats, low: Floats, high: Floats, x: Floats) -> tuple[Floats, Bools]:
+        """The best of the sets of values that exceed the penalty at points x."""
+        starts, size, functions = sums.shape
+        member = (low[:, None, :] < x[:, :, None]) & (x[:, :, None] < high[:, None, :])
+        weight = member.astype(float)
+        joined = (weight @ sums).reshape(-1, functions)
+        count = member.sum(axis=2)
+        fits = (count > 0) & ((weight @ rows[:, :, None])[:, :, 0] >= self.min_rows) & (count < size)
+        score = np.full(fits.size, -np.inf)
+        kept = np.flatnonzero(fits.ravel())
+        if kept.size:
+            score[kept] = self.family.peak(joined[kept]).value - self.penalty * count.ravel()[kept]
+        score = score.reshape(fits.shape)
+        best = score.argmax(axis=1)
+        at = np.arange(starts)
+        return score[at, best], member[at, best]
+
+    def best(self, observed: Floats, n_starts: int, rng: np.random.Generator) -> Best:
+        """The best set of values of all features that the starts lead to."""
+        scores, chosen = self.climb(self.starts(n_starts, rng), observed, rng)
+        place = int(np.argmax(scores))
+        return Best(float(scores[place]), chosen[place])
+
+    def conditions(self, chosen: Bools) -> dict[int, tuple[int, ...]]:
+        """Feature -> the codes listed, for features that are limited."""
+        out = {}
+        for j in np.flatnonzero(self.limited(chosen[None])[0]).tolist():
+            out[j] = tuple(np.flatnonzero(chosen[self._offsets[j] : self._offsets[j + 1]]).tolist())
+        return out
