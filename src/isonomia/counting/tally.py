@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting._packing import count_codes
 from isonomia.counting.codes import Codes, smallest
 from isonomia.errors import DataError
 
@@ -121,7 +122,7 @@ def tally(
     for start in range(0, rows, CHUNK_ROWS):
         part = slice(start, min(rows, start + CHUNK_ROWS))
         composite = _fold(arrays, shape, part, buffer)
-        n += np.bincount(composite, minlength=cells)
+        n += count_codes(composite, cells)
         weight = None
         if weights is not None:
             weight = weights[part]
