@@ -221,8 +221,10 @@ def _from_counts(sample: Sample, uses: Sequence[Use]) -> dict[str, Measured]:
     squares = to_sets(table.w2) if table.weighted else None
     draws = None
     if sample.n_boot:
-        drawn = resample(table, sample.n_boot, sample.seed).reshape(sample.n_boot, size, -1).transpose(1, 0, 2)
-        draws = (members @ drawn.astype(float).reshape(size, -1)).reshape(n_sets, sample.n_boot, -1, k)
+        drawn = resample(table, sample.n_boot, sample.seed).reshape(sample.n_boot, size, -1)
+        # laid out cell of the table first: metrics add whole (sets, replicates) planes instead of short rows
+        planes = members @ np.ascontiguousarray(drawn.transpose(2, 1, 0), dtype=float)
+        draws = np.moveaxis(planes.reshape(-1, k, n_sets, sample.n_boot), (0, 1), (2, 3))
     return {use.id: _count_metric(use, counts, squares, draws, sample.level) for use in uses}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from isonomia.audit.subject import Subject
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, Finding, Picture, Result, normal_p, normal_quantile
-from isonomia.languages import msg
+from isonomia.languages import Message, msg
 from isonomia.metrics import Reliability, reliability
 
 #: A group whose predicted and observed rates differ by more than this on average is worth telling.
@@ -37,7 +38,8 @@ def calibration(subject: Subject) -> Result:
         named = Codes(column.name, column.codes, tuple(f"{column.name}={text}" for text in column.texts))
         part = reliability(truth, surface, groups=named, **options)
         for name in ("by_group", "bins_by_group"):
-            tables[f"{name}_{column.name}"] = replace(part.tables[name], backend=subject.data.backend)
+            titled = _TITLES[name](column.name)
+            tables[f"{name}_{column.name}"] = replace(part.tables[name], title=titled, backend=subject.data.backend)
         pictures += [
             Picture(picture.kind, f"{picture.table}_{column.name}", picture.title, picture.options)
             for picture in part.pictures
@@ -45,6 +47,12 @@ def calibration(subject: Subject) -> Result:
         ]
         findings += _findings(part, column, subject)
     return Result("calibration", overall.title, tables, overall.values, tuple(findings), tuple(pictures), overall.notes)
+
+
+_TITLES: dict[str, Callable[[str], Message]] = {
+    "by_group": lambda name: msg("Calibration by {attribute}", attribute=name),
+    "bins_by_group": lambda name: msg("Predicted probability and observed rate by {attribute}", attribute=name),
+}
 
 
 def _findings(part: Reliability, column: Codes, subject: Subject) -> list[Finding]:
