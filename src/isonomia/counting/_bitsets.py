@@ -2,11 +2,15 @@
 
 Rows are put in the order of their class (rows with the same values of every quantity), each class on whole words. One
 pass over the and-ed words then gives the count of every class, and the classes' values turn counts into sums.
+
+Within a class, rows are sorted by the first features. So the rows of an item of a leading feature stand together, and
+conjunctions that begin with it are counted on the few words it has any row in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,8 +32,21 @@ class Conjunctions(Protocol):
     def parents(self) -> NDArray[np.int64]: ...
 
 
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The bitsets of items on some words of the rows: row i is item `start + i`; classes end at `bounds`."""
+
+    bits: Words
+    bounds: NDArray[np.int64]
+    start: int
+
+
 #: Words worked on at a time: the buffers stay in the processor's cache.
-_BLOCK = 1 << 17
+_BLOCK = 1 << 16
+#: From so many conjunctions with the same first item on, it pays to pick out the words of that item.
+_GROUP = 48
+#: And only if it has rows in at most this share of all words.
+_SPARSE = 0.7
 #: Nanoseconds a word, measured: and-ing, counting and adding up; and-ing alone.
 _COUNT_COST, _AND_COST = 2.4, 1.2
 
@@ -40,11 +57,13 @@ class BitRoute:
     Parameters
     ----------
     columns, item_feature, item_code
-        The items.
+        The items, feature by feature.
     classes : array of uint8
         The class of each row.
     values : array (classes, sums)
         What one row of a class adds to each sum.
+    budget : int
+        Bytes for what is kept from level to level.
     """
 
     def __init__(
@@ -54,70 +73,118 @@ class BitRoute:
         item_code: NDArray[np.int64],
         classes: NDArray[np.uint8],
         values: NDArray[np.float64],
+        budget: int,
     ) -> None:
         self.values = values
         counts = np.bincount(classes, minlength=len(values))
-        words = -(-counts // 64)
-        self.bounds = np.concatenate([[0], np.cumsum(words)])
-        self.width = int(self.bounds[-1])
-        place = _places(classes, counts, self.bounds)
-        self.items = _pack_items(columns, item_feature, item_code, place, self.width)
+        bounds = np.concatenate([[0], np.cumsum(-(-counts // 64))])
+        order = _row_order([columns[feature] for feature in dict.fromkeys(item_feature.tolist())], classes)
+        bits = _pack_items(columns, item_feature, item_code, _places(order, counts, bounds), int(bounds[-1]))
+        self._all = _Part(bits, bounds, 0)
+        self._kept: dict[int, _Part] = {}
+        self._room = budget
 
     @staticmethod
     def bytes_needed(n_items: int, n: int, n_classes: int) -> int:
         """What the bitsets of all items take."""
         return n_items * (n // 64 + n_classes) * 8
 
-    def cost(self, items: NDArray[np.int32]) -> float:
+    @staticmethod
+    def cost(items: NDArray[np.int32], n: int) -> float:
         """Nanoseconds to count these candidates, roughly."""
-        return float(len(items) * self.width) * (_COUNT_COST + (_AND_COST if items.shape[1] > 2 else 0.0))
+        return float(len(items) * (n // 64 + 1)) * (_COUNT_COST + (_AND_COST if items.shape[1] > 2 else 0.0))
 
     def count(self, level: Conjunctions, kept: Conjunctions, clock: Clock) -> tuple[NDArray[np.float64], int]:
-        """Sums of the conjunctions of `level`, whose prefixes are among `kept`; and how many were reached in time.
+        """Sums of the conjunctions of a sorted level, and how many of them were reached in time."""
+        items = level.items
+        counts = np.empty((len(items), len(self.values)), dtype=np.int64)
+        for begin, end, first in _segments(items[:, 0]):
+            part = self._all if first is None else self._within(first)
+            chosen = items[begin:end] if part is self._all else items[begin:end, 1:]
+            reached = begin + _count_part(part, chosen, counts[begin:end], clock, started=begin > 0)
+            if reached < end:
+                return counts @ self.values, reached
+        return counts @ self.values, len(items)
 
-        Candidates come sorted, so neighbours share most of their prefix: within a block the bitset of every
-        different prefix is made once, from the bitset of the prefix before it.
-        """
-        last, total = level.items[:, -1], len(level.items)
-        used, local = runs(level.parents[:, -1])
-        prefixes = kept.items[used]
-        changed = np.ones(prefixes.shape, dtype=bool)
-        np.logical_or.accumulate(prefixes[1:] != prefixes[:-1], axis=1, out=changed[1:])
-        counts = np.empty((total, len(self.values)), dtype=np.int64)
-        block = max(1, _BLOCK // max(self.width, 1))
-        buffers = np.empty((2, min(block, total), self.width), dtype=np.uint64)
-        ones = np.empty(buffers.shape[1:], dtype=np.uint8)
-        for begin in range(0, total, block):
-            if clock.over and begin:
-                return counts @ self.values, begin
-            end = min(total, begin + block)
-            both, other = buffers[:, : end - begin]
-            few = slice(int(local[begin]), int(local[end - 1]) + 1)
-            bits = self._prefix_bits(prefixes[few], changed[few])
-            np.take(bits, local[begin:end] - few.start, axis=0, out=both, mode="clip")
-            np.take(self.items, last[begin:end], axis=0, out=other, mode="clip")
-            np.bitwise_and(both, other, out=both)
-            np.bitwise_count(both, out=ones[: end - begin])
-            for index in range(len(self.values)):
-                part = ones[: end - begin, self.bounds[index] : self.bounds[index + 1]]
-                np.add.reduce(part, axis=1, dtype=np.uint32, out=counts[begin:end, index])
-        return counts @ self.values, total
-
-    def _prefix_bits(self, prefixes: NDArray[np.int32], changed: NDArray[np.bool_]) -> Words:
-        """The bitset of each of some sorted conjunctions; `changed` says up to which item one is like the last."""
-        new = np.flatnonzero(changed[:, 0] | (np.arange(len(prefixes)) == 0))
-        bits: Words = self.items.take(prefixes[new, 0], axis=0)
-        for depth in range(1, prefixes.shape[1]):
-            flags = changed[:, depth].copy()
-            flags[0] = True
-            rows = np.flatnonzero(flags)
-            parent = np.searchsorted(new, rows, side="right") - 1
-            bits, new = bits.take(parent, axis=0), rows
-            np.bitwise_and(bits, self.items.take(prefixes[rows, depth], axis=0), out=bits)
-        return bits
+    def _within(self, first: int) -> _Part:
+        """All later items on the words where an item has rows, and-ed with it; or everything where that is no less."""
+        if first in self._kept:
+            return self._kept[first]
+        part = self._all
+        words = np.flatnonzero(part.bits[first])
+        if words.size <= _SPARSE * part.bits.shape[1]:
+            bits = part.bits[first + 1 :].take(words, axis=1)
+            bits &= part.bits[first, words]
+            part = _Part(bits, np.searchsorted(words, part.bounds), first + 1)
+            if bits.nbytes <= self._room:
+                self._room -= bits.nbytes
+                self._kept[first] = part
+        return part
 
 
-def runs(rising: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _segments(first: NDArray[np.int32]) -> Iterator[tuple[int, int, int | None]]:
+    """Stretches of conjunctions: those with one first item where they are many, what lies between them otherwise."""
+    items, group = runs(first)
+    ends = np.searchsorted(group, np.arange(items.size), side="right").tolist()
+    open_from = begin = 0
+    for item, end in zip(items.tolist(), ends, strict=True):
+        if end - begin >= _GROUP:
+            if open_from < begin:
+                yield open_from, begin, None
+            yield begin, end, item
+            open_from = end
+        begin = end
+    if open_from < len(first):
+        yield open_from, len(first), None
+
+
+def _count_part(
+    part: _Part, items: NDArray[np.int32], counts: NDArray[np.int64], clock: Clock, *, started: bool
+) -> int:
+    """Count sorted conjunctions class by class; how many were reached in time.
+
+    Neighbours share most of their prefix: within a block the bitset of every different prefix is made once, from the
+    bitset of the prefix before it.
+    """
+    items = items - part.start
+    changed = np.ones(items.shape, dtype=bool)
+    np.logical_or.accumulate(items[1:] != items[:-1], axis=1, out=changed[1:])
+    width, total = part.bits.shape[1], len(items)
+    block = max(1, _BLOCK // max(width, 1))
+    space = np.empty((3, min(block, total), width), dtype=np.uint64)
+    ones = np.empty(space.shape[1:], dtype=np.uint8)
+    for begin in range(0, total, block):
+        if clock.over and (begin or started):
+            return begin
+        rows = slice(begin, min(total, begin + block))
+        bits = _bits_of(part.bits, items[rows], changed[rows], space)
+        mine = np.bitwise_count(bits, out=ones[: len(bits)])
+        for index in range(len(part.bounds) - 1):
+            some = mine[:, part.bounds[index] : part.bounds[index + 1]]
+            np.add.reduce(some, axis=1, dtype=np.uint32, out=counts[rows, index])
+    return total
+
+
+def _bits_of(known: Words, items: NDArray[np.int32], changed: NDArray[np.bool_], space: Words) -> Words:
+    """The bitset of each of some sorted conjunctions; `changed` says from which item on one differs from the last."""
+    bits, fresh, before = space
+    new = np.zeros(1, dtype=np.int64)
+    for depth in range(items.shape[1]):
+        flags = changed[:, depth].copy()
+        flags[0] = True
+        rows = np.flatnonzero(flags)
+        item = fresh[: rows.size]
+        known.take(items[rows, depth], axis=0, out=item, mode="clip")
+        if depth:
+            parent = before[: rows.size]
+            bits.take(np.searchsorted(new, rows, side="right") - 1, axis=0, out=parent, mode="clip")
+            np.bitwise_and(item, parent, out=item)
+        bits, fresh, new = fresh, bits, rows
+    made: Words = bits[: len(items)]
+    return made
+
+
+def runs(rising: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The different values of a rising array, and for each place which of them it holds."""
     new = np.empty(rising.size, dtype=bool)
     new[:1] = True
@@ -125,12 +192,21 @@ def runs(rising: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64
     return rising[new], np.cumsum(new) - 1
 
 
-def _places(classes: NDArray[np.uint8], counts: NDArray[np.int64], bounds: NDArray[np.int64]) -> NDArray[Any] | None:
-    """For each bit the row it stands for (the number of rows where it is padding); None where rows keep their order."""
-    if len(counts) == 1:
-        return None
-    order = np.argsort(classes, kind="stable")
-    place = np.full(int(bounds[-1]) * 64, classes.size, dtype=np.int64)
+def _row_order(columns: Sequence[Codes], classes: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Rows by class, then by the leading columns: as many as one 16-bit key holds, which sorts in linear time."""
+    key, size = classes.astype(np.uint16), int(classes.max(initial=0)) + 1
+    for column in columns:
+        if size * column.size > 1 << 16:
+            break
+        key *= np.uint16(column.size)
+        key += column.codes.astype(np.uint16)
+        size *= column.size
+    return np.argsort(key, kind="stable")
+
+
+def _places(order: NDArray[np.int64], counts: NDArray[np.int64], bounds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each bit the row it stands for (the number of rows where it is padding)."""
+    place = np.full(int(bounds[-1]) * 64, order.size, dtype=np.int64)
     start = 0
     for count, bound in zip(counts.tolist(), bounds.tolist(), strict=False):
         place[bound * 64 : bound * 64 + count] = order[start : start + count]
@@ -142,7 +218,7 @@ def _pack_items(
     columns: Sequence[Codes],
     item_feature: NDArray[np.int32],
     item_code: NDArray[np.int64],
-    place: NDArray[Any] | None,
+    place: NDArray[np.int64],
     width: int,
 ) -> Words:
     out = np.zeros((item_feature.size, width), dtype=np.uint64)
@@ -154,8 +230,7 @@ def _pack_items(
         table = np.zeros(column.size + 1, dtype=smallest(items.size + 1))
         table[item_code[items]] = np.arange(1, items.size + 1)
         codes = table[column.codes]
-        if place is not None:
-            codes = np.append(codes, codes.dtype.type(0)).take(place)
+        codes = np.append(codes, codes.dtype.type(0)).take(place)
         for number, item in enumerate(items.tolist(), start=1):
             packed = np.packbits(codes == number)
             as_bytes[item, : packed.size] = packed

@@ -58,13 +58,13 @@ class CellRoute:
             self.codes.append(table[column.codes] if items.size < column.size else column.codes + table.dtype.type(1))
             self.sizes.append(items.size + 1)
 
-    def cost(self, items: NDArray[np.int32]) -> float:
-        """Nanoseconds to count these candidates, roughly."""
-        features = self.item_feature[items]
-        combinations = _how_many(features)
-        prefixes = _how_many(features[:, :-1])
-        folds = combinations + prefixes * (items.shape[1] - 1)
-        return float(self.n * (folds * _FOLD_COST + combinations * (1 + len(self.values)) * _SUM_COST))
+    @staticmethod
+    def cost(features: NDArray[np.int32], n: int, sums: int, below: float = 0.0) -> float:
+        """Nanoseconds to count candidates on these features, roughly; `below` ends the reckoning once it is passed."""
+        each = _FOLD_COST * (features.shape[1]) + sums * _SUM_COST
+        if n * each >= below:  # a single combination costs as much
+            return float(n * each)
+        return float(n * _how_many(features) * each)
 
     def count(self, level: Conjunctions, kept: Conjunctions, clock: Clock) -> tuple[NDArray[np.float64], int]:
         """Sums of the conjunctions of `level`, whose prefixes are among `kept`; and how many were reached in time.

@@ -153,21 +153,34 @@ class Lattice:
         self._find_items()
 
     def _find_items(self) -> None:
-        """The first level: every feature and code that holds enough rows."""
-        features, codes, sums = [], [], []
-        for index, column in enumerate(self.columns):
-            table = self._sum_codes(column)
+        """The first level: every feature and code that holds enough rows.
+
+        Features whose values cut the rows into many small parts come first: conjunctions then begin with items that
+        hold few rows, and little is left to count.
+        """
+        tables = [self._sum_codes(column) for column in self.columns]
+        total = max(float(self.totals[0]), 1e-300)
+        together = [float(np.square(table[table[:, 0] >= self.min_size, 0] / total).sum()) for table in tables]
+        features, ranks, codes, sums = [], [], [], []
+        for rank, index in enumerate(np.argsort(together, kind="stable").tolist()):
+            table = tables[index]
             enough = np.flatnonzero(table[:, 0] >= self.min_size)
             features.append(np.full(enough.size, index, dtype=np.int32))
+            ranks.append(np.full(enough.size, rank, dtype=np.int64))
             codes.append(enough.astype(np.int64))
             sums.append(table[enough])
-            self.looked_at += column.size
+            self.looked_at += len(table)
         self.item_feature = np.concatenate(features)
+        self._item_rank = np.concatenate(ranks)
         self.item_code = np.concatenate(codes)
         self.item_sums = np.concatenate(sums)
         self.counted += self.item_feature.size
 
     def _sum_codes(self, column: Codes) -> Floats:
+        if self._classes is not None and column.size * len(self._classes[1]) <= 1 << 16:
+            classes, values = self._classes
+            both = column.codes.astype(np.uint16) * np.uint16(len(values)) + classes
+            return np.bincount(both, minlength=column.size * len(values)).reshape(column.size, -1) @ values
         parts = [] if self.weights is not None else [np.bincount(column.codes, minlength=column.size).astype(float)]
         parts += [_sum_by(column.codes, value, column.size) for value in self._values]
         return np.column_stack(parts)
@@ -255,8 +268,9 @@ class Lattice:
         width = level.length + 1
         if not found:
             nothing = np.empty((0, width), dtype=np.int32)
-            sums = np.empty((0, level.sums.shape[1]))
-            return Level(nothing, sums, nothing.astype(np.int64), np.empty(0, dtype=np.uint64))
+            return Level(
+                nothing, np.empty((0, level.sums.shape[1])), nothing.astype(np.int64), np.empty(0, dtype=np.uint64)
+            )
         return Level(
             np.concatenate([part.items for part in found]),
             np.concatenate([part.sums for part in found]),
@@ -266,7 +280,7 @@ class Lattice:
 
     def _partners(self, level: Level) -> tuple[Places, Places]:
         """For each conjunction the first one, and how many, that share its prefix and end in a later feature."""
-        prefix, feature = level.parents[:, -1], self.item_feature[level.items[:, -1]]
+        prefix, feature = level.parents[:, -1], self._item_rank[level.items[:, -1]]
         n_features = len(self.columns)
         group = prefix * n_features + feature  # rising, since a level is sorted
         after = np.searchsorted(group, group, side="right")
@@ -275,28 +289,37 @@ class Lattice:
 
     def _with_all_parents(self, level: Level, keys: Places, left: Places, right: Places, admit: Choose | None) -> Level:
         """The joined pairs that have all their parents and are admitted, with the smallest of the parents' sums."""
-        low = np.minimum(level.sums[left], level.sums[right])
-        parents = [right, left]
+        if admit is not None:  # two parents may be enough to turn a pair down, before the others are sought
+            few = admit(self._candidates(level, left, right, [right, left]))
+            left, right = left[few], right[few]
+        known = np.ones(left.size, dtype=bool)
+        parents = []
+        last = level.items[right, -1].astype(np.int64)
         for j in range(level.length - 1):
-            if admit is not None:  # the limits so far may be enough to turn a pair down, before any parent is sought
-                chosen = admit(self._candidates(level, left, right, low, parents[:1]))
-                left, right, low = left[chosen], right[chosen], low[chosen]
-                parents = [part[chosen] for part in parents]
-            wanted = level.parents[left, j] * self.n_items + level.items[right, -1]
+            wanted = level.parents[left, j] * self.n_items + last
             place = np.searchsorted(keys, wanted)
             place[place == keys.size] = 0
-            known = keys[place] == wanted
-            left, right, place = left[known], right[known], place[known]
-            low = np.minimum(low[known], level.sums[place])
+            known &= keys[place] == wanted
+            parents.append(place)
+        parents += [right, left]
+        if not known.all():
             parents = [part[known] for part in parents]
-            parents.insert(j, place)
-        candidates = self._candidates(level, left, right, low, parents)
+        candidates = self._candidates(level, parents[-1], parents[-2], parents if admit is not None else [], parents)
         admitted = candidates if admit is None else candidates.select(admit(candidates))
         return replace(admitted, implied=_implied(level.implied, admitted.parents))
 
-    def _candidates(self, level: Level, left: Places, right: Places, low: Floats, parents: list[Places]) -> Level:
+    def _candidates(
+        self, level: Level, left: Places, right: Places, bounds: list[Places], parents: list[Places] | None = None
+    ) -> Level:
+        """Pairs as a level of their own; the sums are the smallest of the parents in `bounds`."""
         items = np.concatenate([level.items[left], level.items[right, -1:]], axis=1)
-        return Level(items, low, np.column_stack(parents), np.zeros(len(items), dtype=np.uint64))
+        low = np.empty((len(items), 0))
+        if bounds:
+            low = level.sums[bounds[0]]
+            for part in bounds[1:]:
+                np.minimum(low, level.sums[part], out=low)
+        places = np.column_stack(parents) if parents else np.empty((len(items), 0), dtype=np.int64)
+        return Level(items, low, places, np.zeros(len(items), dtype=np.uint64))
 
     # counting ---------------------------------------------------------------------------------------------------
 
@@ -315,9 +338,7 @@ class Lattice:
                 done = int(open_ones[reached])
         items, parents = candidates.items[:done], candidates.parents[:done]
         sums = sums[:done]
-        same = sums[:, :1] == kept.sums[parents, 0]
-        implied = same.astype(np.uint64) @ _powers(candidates.length)
-        level = Level(items, sums, parents, implied)
+        level = Level(items, sums, parents, _same_size(sums[:, 0], kept.sums[:, 0].copy(), parents))
         return level.select(sums[:, 0] >= self.min_size)
 
     def _choose(self, candidates: Level) -> BitRoute | CellRoute:
@@ -331,7 +352,10 @@ class Lattice:
             return self._cells
         if BitRoute.bytes_needed(self.n_items, self.n, self._classes[1].shape[0]) > self.budget // 2:
             return self._cells
-        return self._bits if self._bits.cost(candidates.items) <= self._cells.cost(candidates.items) else self._cells
+        bits = BitRoute.cost(candidates.items, self.n)
+        sums = len(self._values) + (self.weights is None)
+        cells = CellRoute.cost(self.item_feature[candidates.items], self.n, sums, below=bits)
+        return self._bits if bits <= cells else self._cells
 
     @cached_property
     def _classes(self) -> tuple[NDArray[Any], Floats] | None:
@@ -342,7 +366,7 @@ class Lattice:
     def _bits(self) -> BitRoute:
         if self._classes is None:  # guarded by `_choose`
             raise SpecError("The quantities have too many different row values to be counted by bits.")
-        return BitRoute(self.columns, self.item_feature, self.item_code, *self._classes)
+        return BitRoute(self.columns, self.item_feature, self.item_code, *self._classes, self.budget // 4)
 
     @cached_property
     def _cells(self) -> CellRoute:
@@ -350,8 +374,12 @@ class Lattice:
         return CellRoute(self.columns, self.item_feature, self.item_code, values, self.budget)
 
 
-def _powers(length: int) -> NDArray[np.uint64]:
-    return np.left_shift(np.uint64(1), np.arange(length, dtype=np.uint64))
+def _same_size(size: Floats, of_parents: Floats, parents: Places) -> NDArray[np.uint64]:
+    """Bit j where the parent without the j-th item holds as many rows."""
+    out = np.zeros(len(size), dtype=np.uint64)
+    for j, place in enumerate(parents.T):
+        out |= (of_parents[place] == size).astype(np.uint64) << np.uint64(j)
+    return out
 
 
 def _implied(known: NDArray[np.uint64], parents: Places) -> NDArray[np.uint64]:

@@ -52,6 +52,7 @@ class Patterns:
         self, lattice: Lattice, quantities: Sequence[Quantity], max_l: int, columns: Sequence[Columns]
     ) -> None:
         self.lattice = lattice
+        self._of_parents: dict[tuple[int, int], Floats] = {}  # asked for three times a metric
         self.levels: list[Level] = list(lattice.walk(max_l))
         self.starts = np.concatenate([[0], np.cumsum([len(level) for level in self.levels])]).astype(np.int64)
         width = len(lattice.names) + 1
@@ -76,10 +77,14 @@ class Patterns:
 
     def of_parents(self, level: int, values: Floats) -> Floats:
         """For every subgroup of a level, the value (by `Patterns` order) of each subgroup with one item less."""
-        parents = self.levels[level].parents
-        if level == 0:
-            return np.zeros(parents.shape)  # everyone: no divergence
-        return np.asarray(values[self.starts[level - 1] + parents], dtype=float)
+        key = (id(values), level)
+        if key not in self._of_parents:
+            parents = self.levels[level].parents
+            known = np.zeros(parents.shape)  # everyone: no divergence
+            if level:
+                known = values[self.starts[level - 1] : self.starts[level]][parents]
+            self._of_parents[key] = known
+        return self._of_parents[key]
 
     def redundant(self, divergence: Floats, tolerance: float) -> NDArray[np.bool_]:
         """Where leaving some item out changes the divergence by at most the tolerance."""
@@ -136,7 +141,8 @@ class Patterns:
             gain = divergence[part, None] - self.of_parents(number, divergence)
             weight = factorial(number) * factorial(m - number - 1) / factorial(m)
             share = weight / arity[lattice.item_feature[level.items]].prod(axis=1)
-            gain = np.nan_to_num(gain * share[:, None], nan=0.0)
+            gain *= share[:, None]
+            gain[np.isnan(gain)] = 0.0
             out += np.bincount(level.items.ravel(), weights=gain.ravel(), minlength=lattice.n_items)
         return out
 
@@ -146,8 +152,9 @@ class Patterns:
         for number in range(1, len(self.levels)):
             level, start = self.levels[number], int(self.starts[number])
             before = np.abs(self.of_parents(number, divergence))
-            gain = before - np.abs(divergence[start : start + len(level), None])
-            flat = np.nan_to_num(gain, nan=-1.0).ravel()
+            gain = np.subtract(before, np.abs(divergence[start : start + len(level), None]), out=before)
+            gain[np.isnan(gain)] = -1.0
+            flat = gain.ravel()
             best = np.argpartition(-flat, min(k, flat.size - 1))[:k]
             for place in best[flat[best] > 0].tolist():
                 row, j = divmod(place, level.length)
