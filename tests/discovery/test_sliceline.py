@@ -264,3 +264,14 @@ def test_regression_and_multiclass_errors(rng: np.random.Generator) -> None:
     assert one.table["metric"][0] == "fpr:x"
     with pytest.raises(SpecError, match="must name the class"):
         find_subgroups(columns, method="sliceline", y_true=classes, y_pred=guess, metric="fpr")
+
+
+def test_no_bias_gives_no_significant_slice_too_often() -> None:
+    false_alarms = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        columns = {f"x{i}": rng.integers(0, 3, 400) for i in range(4)}
+        errors = (rng.random(400) < 0.25).astype(float)
+        result = find_subgroups(columns, method="sliceline", errors=errors, max_l=2, min_support=20, k=1, alpha=0.99)
+        false_alarms += any(p < 0.05 for p in result.table["p_adjusted"])
+    assert false_alarms / 200 <= 0.05

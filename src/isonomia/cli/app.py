@@ -12,7 +12,9 @@ from isonomia.cli.audit import audit
 from isonomia.cli.compare import compare
 from isonomia.cli.datasets import datasets
 from isonomia.cli.demo import demo
+from isonomia.cli.discover import discover
 from isonomia.cli.exits import guarded
+from isonomia.cli.methods import methods
 from isonomia.cli.metrics import metrics
 from isonomia.cli.run import run
 from isonomia.cli.synth import synth
@@ -62,6 +64,8 @@ app.command()(compare)
 app.add_typer(datasets, name="datasets")
 app.command()(metrics)
 app.command()(synth)
+app.add_typer(discover, name="discover")
+app.command()(methods)
 
 
 def main() -> None:

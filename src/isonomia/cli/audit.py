@@ -87,7 +87,7 @@ def audit(
         "task": task,
     }
     with Waiting(screen, "reading") as progress:
-        table = _read(data, {name: value for name, value in roles.items() if value}, na or [])
+        table = read_data(data, {name: value for name, value in roles.items() if value}, na or [])
         loaded = None
         if model is not None:
             from isonomia.models import load_model
@@ -107,7 +107,7 @@ def audit(
     raise typer.Exit(report.exit_code)
 
 
-def _read(source: str, roles: dict[str, Any], na: list[str]) -> Dataset:
+def read_data(source: str, roles: dict[str, Any], na: list[str]) -> Dataset:
     """A file; or, where there is none of that name, a dataset of the catalog with its own roles and those given."""
     from isonomia.data import catalog, read
 

@@ -29,7 +29,8 @@ class Picture:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe."""
-        return {"kind": self.kind, "table": self.table, "title": self.title.text(), "options": dict(self.options)}
+        options = {name: _value(value) for name, value in self.options.items()}
+        return {"kind": self.kind, "table": self.table, "title": self.title.text(), "options": options}
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,7 @@ def subgroup_table(problem: Problem, search: Search, masks: Sequence[NDArray[np.
         "outcome": msg("Outcome"),
         "diff_outcome": msg("Difference from everyone"),
         "overlap": msg("Overlap with a better one"),
+        **search.titles,
     }
     return Table({**columns, **shared, **own}, formats, titles, msg("Subgroups found"), backend)
 

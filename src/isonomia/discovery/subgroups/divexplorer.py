@@ -20,6 +20,7 @@ from isonomia.languages import msg
 
 Floats = NDArray[np.float64]
 FORMATS: dict[str, Format] = {"metric": "text", "rate": "num4", "divergence": "num4", "t": "num"}
+TITLES = {"metric": msg("Metric"), "rate": msg("Rate"), "divergence": msg("Divergence")}
 
 
 def run(problem: Problem) -> Search:
@@ -57,6 +58,7 @@ def run(problem: Problem) -> Search:
         complete=lattice.complete,
         style="pct" if all(item.binary for item in quantities) else "num",
         formats=FORMATS,
+        titles=TITLES,
         tables=tables,
         pictures=divergence_pictures(tables, found, problem),
         values={"itemsets": len(patterns), **{f"base_{part.quantity.id}": part.base for part in patterns.divergences}},

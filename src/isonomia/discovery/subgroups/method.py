@@ -94,6 +94,8 @@ class Search:
         How that quantity is written.
     formats : mapping
         How the columns of `Subgroup.stats` are written.
+    titles : mapping of Message
+        What they are headed by; by their names where left out.
     tables, pictures, notes, values
         What the method has to show besides.
     details : object
@@ -107,6 +109,7 @@ class Search:
     complete: bool = True
     style: Literal["pct", "num"] = "pct"
     formats: Mapping[str, Format] = field(default_factory=dict)
+    titles: Mapping[str, Message] = field(default_factory=dict)
     tables: Mapping[str, Table] = field(default_factory=dict)
     pictures: tuple[Picture, ...] = ()
     notes: tuple[Message, ...] = ()

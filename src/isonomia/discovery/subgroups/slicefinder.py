@@ -30,6 +30,13 @@ FORMATS: dict[str, Format] = {
     "loss": "num4",
     "loss_rest": "num4",
 }
+TITLES = {
+    "effect_size": msg("Effect size"),
+    "metric": msg("Metric"),
+    "approach": msg("Approach"),
+    "loss": msg("Average loss"),
+    "loss_rest": msg("Average loss of the rest"),
+}
 APPROACHES = ("both", "lattice", "decision_tree")
 
 
@@ -117,6 +124,7 @@ def run(problem: Problem) -> Search:
         complete=all(search.complete for search in searches),
         style=loss.style,
         formats=FORMATS,
+        titles=TITLES,
     )
 
 

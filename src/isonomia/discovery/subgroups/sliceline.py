@@ -32,6 +32,13 @@ FORMATS: dict[str, Format] = {
     "slice_average_error": "num4",
     "metric": "text",
 }
+TITLES = {
+    "slice_score": msg("Score"),
+    "sum_slice_error": msg("Sum of errors"),
+    "max_slice_error": msg("Largest error"),
+    "slice_average_error": msg("Average error"),
+    "metric": msg("Metric"),
+}
 
 
 class _Score:
@@ -105,7 +112,7 @@ def _search(problem: Problem, error: Quantity) -> Search:
     total = float(values.sum() if weights is None else values @ weights)
     if not part.features or not values.size or total == 0:
         note = msg("There is no error at all in {metric}: no slice can be worse.", metric=error.measure)
-        return Search((), error.measure, tested=0, style=error.style, formats=FORMATS, notes=(note,))
+        return Search((), error.measure, tested=0, style=error.style, formats=FORMATS, titles=TITLES, notes=(note,))
     lattice = Lattice(
         part.features,
         {"error": values},
@@ -128,6 +135,7 @@ def _search(problem: Problem, error: Quantity) -> Search:
         complete=lattice.complete,
         style=error.style,
         formats=FORMATS,
+        titles=TITLES,
         values={"tests": tests},
     )
 

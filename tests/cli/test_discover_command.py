@@ -1,0 +1,72 @@
+"""`isonomia discover subgroups` and `isonomia methods`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from isonomia.cli.app import app
+from isonomia.discovery import METHODS, PAIR_METHODS
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"sex": rng.choice(["F", "M"], 900), "race": rng.choice(["a", "b", "c"], 900)})
+    truth = rng.integers(0, 2, 900)
+    hit = ((frame["sex"] == "F") & (frame["race"] == "c")).to_numpy() & (truth == 0)
+    frame = frame.with_columns(y=truth, said=np.where(hit, 1, truth))
+    path = tmp_path / "people.csv"
+    frame.write_csv(path)
+    return path
+
+
+ROLES = ["--target", "y", "--prediction", "said", "--protected", "sex"]
+
+
+def test_the_subgroup_is_shown(people: Path) -> None:
+    shown = runner.invoke(app, ["discover", "subgroups", str(people), *ROLES, "--metric", "fpr", "--k", "1"])
+    assert shown.exit_code == 0, shown.output
+    assert "sex = F, race = c" in shown.stdout
+
+
+def test_json_and_a_file(people: Path, tmp_path: Path) -> None:
+    out = tmp_path / "found.csv"
+    words = ["discover", "subgroups", str(people), *ROLES, "--method", "divexplorer", "--json", "--out", str(out)]
+    told = json.loads(runner.invoke(app, [*words, "--option", "direction=high", "--min-support", "0.1"]).stdout)
+    assert told["method"] == "divexplorer"
+    assert told["metrics"]["DSN"] == len(told["tables"]["subgroups"]["rows"])
+    assert pl.read_csv(out)["slice"][0] == "sex = F, race = c"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--method", "slicelin"], "Close to it: 'sliceline'"),
+        (["--option", "alpha"], "takes name=value"),
+        (["--option", "alfa=1"], "Close to it: 'alpha'"),
+        (["--min-support", "much"], "must be a share"),
+        (["--k", "0"], "`k` must be"),
+    ],
+)
+def test_wrong_words_end_with_two(people: Path, words: list[str], told: str) -> None:
+    wrong = runner.invoke(app, ["discover", "subgroups", str(people), *ROLES, *words])
+    assert wrong.exit_code == 2
+    assert told in wrong.stderr
+
+
+def test_methods_are_listed_and_described() -> None:
+    shown = runner.invoke(app, ["methods"]).stdout
+    listed = json.loads(runner.invoke(app, ["methods", "--json"]).stdout)
+    assert [entry["method"] for entry in listed] == [*METHODS.ids(), *PAIR_METHODS.ids()]
+    assert all(entry["method"] in shown for entry in listed)
+    assert "--option alpha=0.95" in runner.invoke(app, ["methods", "sliceline"]).stdout
+    assert json.loads(runner.invoke(app, ["methods", "slicefinder", "--json"]).stdout)["finds"] == "subgroups"
+    assert "Close to it: 'sliceline'" in runner.invoke(app, ["methods", "slicelin"]).stderr
