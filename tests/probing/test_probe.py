@@ -150,7 +150,7 @@ def test_bad_options_are_refused() -> None:
         Probe(Oracle(lambda frame: np.zeros(len(frame)), wide), list(wide.names))
     with pytest.raises(ModelError, match="decisions only"):
         Probe(oracle, ["sex"], gamma=0.1).test(DOMAIN.sample(2, np.random.default_rng(0)))
-    with pytest.raises(ModelError, match="needs `predict`"):
+    with pytest.raises(ModelError, match="must have predict"):
         Oracle(3, DOMAIN)
 
 

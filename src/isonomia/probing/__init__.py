@@ -8,6 +8,7 @@ from isonomia.probing.ledger import Ledger
 from isonomia.probing.loop import Answer, Loop, Script, Search, Strategy
 from isonomia.probing.oracle import Oracle, Said
 from isonomia.probing.probe import Judged, Probe
+from isonomia.probing.slopes import Slopes
 
 __all__ = [
     "Answer",
@@ -24,5 +25,6 @@ __all__ = [
     "Said",
     "Script",
     "Search",
+    "Slopes",
     "Strategy",
 ]

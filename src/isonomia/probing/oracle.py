@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from isonomia.data import Dataset, Task
 from isonomia.errors import ModelError
+from isonomia.models import Model
 from isonomia.probing.domain import Domain
 from isonomia.probing.features import Floats
 
@@ -55,8 +56,9 @@ class Oracle:
     """
 
     def __init__(self, model: Any, domain: Domain, data: Dataset | None = None) -> None:
-        self.model = model
         self.domain = domain
+        self.model: Any = model if _is_plain(model) else Model.of(model)
+        self._data = data
         self.positive = data.positive if data is not None else None
         self.task: Task | None = data.task if data is not None else None
         self.threshold = 0.5
@@ -65,6 +67,8 @@ class Oracle:
         self._classes: list[Any] = []
         self._agrees: bool | None = None
         self._columns = _wants_names(model)
+        if isinstance(self.model, Model):
+            return
         if hasattr(model, "classes_") and not _is_regressor(model):
             self._set_classes([_plain(value) for value in np.asarray(model.classes_).ravel()])
         elif _is_regressor(model):
@@ -87,7 +91,10 @@ class Oracle:
         frame = self.domain.decode(rows) if self._columns else self._array(rows)
         began = time.perf_counter()
         try:
-            said = self._estimator(frame) if hasattr(self.model, "predict") else self._function(frame)
+            if isinstance(self.model, Model):
+                said = self._wrapped(self.model, frame)
+            else:
+                said = self._estimator(frame) if hasattr(self.model, "predict") else self._function(frame)
         except ModelError:
             raise
         except Exception as error:  # whatever a model raises becomes one kind of error that shows a row
@@ -101,7 +108,24 @@ class Oracle:
             raise ModelError(f"The model was asked about {len(rows):,} rows and answered {len(said):,}.")
         return said
 
+    @property
+    def estimator(self) -> Any:
+        """The estimator (or function) behind the model: what exact answers and gradients look into."""
+        return self.model.thing if isinstance(self.model, Model) else self.model
+
     # the ways a model can answer --------------------------------------------------------------------------------
+
+    def _wrapped(self, model: Model, frame: Any) -> Said:
+        """A `Model` answers with a surface; decisions are codes already, the positive class is code 1."""
+        if self._data is None:  # a domain alone: two of its people stand for the data
+            self._data = Dataset(self.domain.decode(self.domain.sample(2, np.random.default_rng(0))))
+        surface = model.surface(self._data, frame=frame)
+        self.task, self._classes, self.threshold = surface.task, list(surface.classes), surface.threshold
+        label = None if surface.label is None else surface.label.astype(np.int64)
+        for score in (surface.probability, surface.score, surface.continuous):
+            if score is not None:
+                return Said(label, score)
+        return Said(label, None)
 
     def _estimator(self, frame: Any) -> Said:
         model = self.model
@@ -221,6 +245,13 @@ class Oracle:
             lookup = np.array(values, dtype=float if numeric else object)
             table[:, place] = lookup[rows[:, place].astype(np.intp)]
         return table
+
+
+def _is_plain(model: Any) -> bool:
+    """A scikit-learn estimator, something shaped like one, or a function: asked directly, in one call."""
+    if isinstance(model, Model):
+        return False
+    return hasattr(model, "classes_") or _is_regressor(model) or (callable(model) and not hasattr(model, "predict"))
 
 
 def _wants_names(model: Any) -> bool:

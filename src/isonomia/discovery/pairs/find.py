@@ -19,6 +19,7 @@ from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.languages import msg
+from isonomia.models import Model
 from isonomia.probing import Domain, Ledger, Loop, Oracle, Probe, Script
 from isonomia.probing.features import Floats
 from isonomia.progress import Progress, silent
@@ -152,7 +153,7 @@ def _read(
     dataset = data if isinstance(data, Dataset) else Dataset(wrap(data).to_native(), protected=_names(protected))
     if isinstance(domain, Domain):
         return dataset, domain
-    takes = getattr(model, "feature_names_in_", None)
+    takes = model.features if isinstance(model, Model) else getattr(model, "feature_names_in_", None)
     features = [str(name) for name in takes] if takes is not None else list(dataset.features)
     for name in features:
         if name not in dataset.columns:

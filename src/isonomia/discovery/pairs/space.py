@@ -80,11 +80,7 @@ class Space:
         people = self.people if len(self.people) else self.domain.sample(max(10 * n, 1000), self.rng)
         if len(people) <= k:
             return people[:n]
-        from sklearn.cluster import MiniBatchKMeans
-
-        seed = int(self.rng.integers(2**31))
-        scaled = self.scaled(people)
-        label = MiniBatchKMeans(k, random_state=seed, n_init=3, batch_size=4096).fit_predict(scaled)
+        label = _k_means(self.scaled(people), k, self.rng)
         order = self.rng.permutation(len(people))
         turn = np.empty(len(people), dtype=np.int64)  # the how-manieth of its cluster each person is
         for cluster in range(k):
@@ -173,3 +169,22 @@ class Space:
         if score is None:
             raise NotApplicable("the model gives no scores")
         return score if score.ndim == 1 else score.max(axis=1)
+
+
+def _k_means(points: Floats, k: int, rng: np.random.Generator, *, sample: int = 5000, rounds: int = 20) -> NDArray[Any]:
+    """Lloyd's k-means on a sample, then the nearest centre of every point.
+
+    Written out because it must be the same in every run: threaded libraries may add in another order.
+    """
+    some = points[rng.choice(len(points), size=min(sample, len(points)), replace=False)]
+    centres = some[rng.choice(len(some), size=k, replace=False)].copy()
+    for _ in range(rounds):
+        near = _nearest(some, centres)
+        for place in range(k):
+            if (near == place).any():
+                centres[place] = some[near == place].mean(axis=0)
+    return _nearest(points, centres)
+
+
+def _nearest(points: Floats, centres: Floats) -> NDArray[Any]:
+    return np.asarray(np.stack([((points - centre) ** 2).sum(axis=1) for centre in centres]).argmin(axis=0))

@@ -1,0 +1,98 @@
+"""FlipTest: the identities of its paper, and the hiring example it was shown on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isonomia import Dataset, MissingExtraError, NotApplicable
+from isonomia.discovery import find_pairs
+
+
+def hiring(n: int, seed: int) -> Dataset:
+    """Work experience and hair length of men and women, as in Lipton, Chouldechova & McAuley (2018)."""
+    rng = np.random.default_rng(seed)
+    woman = np.repeat([1, 0], n)
+    hair = np.where(woman, 35 * rng.beta(2, 2, 2 * n), 35 * rng.beta(2, 7, 2 * n))
+    work = rng.poisson(25 - 6 * woman) - rng.normal(20, 0.2, 2 * n)
+    return Dataset({"sex": np.where(woman, "F", "M"), "work": work, "hair": hair}, protected=["sex"])
+
+
+def linear(data: Dataset) -> Any:
+    """A linear model of standardised work and hair."""
+    work, hair = data.column("work").to_numpy(), data.column("hair").to_numpy()
+    centre, spread = np.array([work.mean(), hair.mean()]), np.array([work.std(), hair.std()])
+
+    def decide(frame: Any) -> Any:
+        z = (np.stack([frame["work"].to_numpy(), frame["hair"].to_numpy()], axis=1) - centre) / spread
+        return (z @ [1.2956, 1.0862] > 0.8668).astype(int)
+
+    return decide
+
+
+@given(seed=st.integers(0, 50), n=st.integers(2, 60))
+def test_flips_balance_to_the_difference_in_decisions(seed: int, n: int) -> None:
+    data = hiring(n, seed)
+    model = linear(data)
+    result = find_pairs(data, model, method="fliptest", group1="F", group2="M")
+    said = model(data.frame)
+    metrics = result.metrics
+    assert metrics["positive_flips"] - metrics["negative_flips"] == said[:n].sum() - said[n:].sum()
+    assert metrics["DSN"] == metrics["positive_flips"] + metrics["negative_flips"] == len(result.pairs)
+
+
+def test_the_match_is_the_cheapest_one() -> None:
+    import itertools
+
+    data = hiring(6, 3)
+    result = find_pairs(data, linear(data), method="fliptest", group1="F", group2="M")
+    z = np.stack([data.column(name).to_numpy() for name in ("work", "hair")], axis=1)
+    z = (z - z.mean(axis=0)) / z.std(axis=0)
+    cost = np.abs(z[:6, None] - z[None, 6:]).sum(axis=2) ** 2
+    best = min(sum(cost[i, j] for i, j in enumerate(order)) for order in itertools.permutations(range(6)))
+    squared = result.metrics["attribute_metrics"]["F / M"]["mean_squared_distance"]
+    assert squared == pytest.approx(best / 6)
+
+
+def test_equal_groups_do_not_flip() -> None:
+    rng = np.random.default_rng(0)
+    work = rng.normal(size=200)
+    data = Dataset({"sex": ["F"] * 200 + ["M"] * 200, "work": np.tile(work, 2)}, protected=["sex"])
+    result = find_pairs(data, lambda frame: (frame["work"].to_numpy() > 0).astype(int), method="fliptest")
+    assert (result.metrics["DSN"], result.metrics["mean_distance"]) == (0, 0.0)
+    assert result.findings == ()
+
+
+def test_who_flips_and_why() -> None:
+    data = hiring(800, 1)
+    result = find_pairs(data, linear(data), method="fliptest", group1="F", group2="M")
+    rows = list(result.tables["transparency"].rows())
+    top = {name: next(row for row in rows if row["flips"] == name) for name in ("F+", "F-")}
+    assert (top["F+"]["feature"], top["F-"]["feature"]) == ("hair", "work")
+    assert top["F+"]["difference"] > 1
+    assert top["F-"]["difference"] < -1
+    assert 2.0 < result.metrics["mean_distance"] < 2.4
+
+
+def test_large_and_unequal_groups_are_matched_in_batches_and_it_is_said() -> None:
+    data = hiring(500, 2).take(np.arange(900))
+    result = find_pairs(data, linear(data), method="fliptest", max_exact=100, batch=100)
+    assert result.metrics["solver"] == "batches"
+    assert len(result.notes) == 2
+    assert result.metrics["TSN"] in (400, 500)
+
+
+def test_what_it_cannot_do_is_said() -> None:
+    data = hiring(20, 0)
+    for options, text in (({"group1": "F"}, "both"), ({"protected": ["sex", "hair"]}, "one protected")):
+        with pytest.raises(NotApplicable, match=text):
+            find_pairs(data, linear(data), method="fliptest", **options)
+    try:
+        import ot  # noqa: F401
+    except ImportError:
+        with pytest.raises(MissingExtraError, match="transport"):
+            find_pairs(data, linear(data), method="fliptest", solver="pot")

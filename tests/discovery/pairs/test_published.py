@@ -1,0 +1,160 @@
+"""The published experiments on the census codes: figures in the bands that the papers and re-runs give.
+
+Figures are those of METHODS: where a band is not reached as printed, the test says which one is used and why.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from isonomia.discovery import find_pairs
+from isonomia.discovery.pairs.sg import Surrogate
+from isonomia.discovery.pairs.space import Space
+from isonomia.probing import Domain, Ledger, Loop, Oracle, Probe
+
+from .conftest import NAMES, Census
+from .people import recheck
+
+
+def run(census: Census, kind: str, method: str, **options: Any) -> Any:
+    options = {"domain": census.domain, "max_tests": None, "seed": 0, **options}
+    return find_pairs(census.data, census.model(kind), method=method, **options)
+
+
+@pytest.mark.parametrize(("kind", "low", "high"), [("forest", 0.07, 0.11), ("tree", 0.004, 0.009)])
+def test_share_of_uniform_people(census: Census, kind: str, low: float, high: float) -> None:
+    result = run(census, kind, "themis", error=None, max_tests=20_000)
+    assert low < result.metrics["SUR"] < high
+    assert result.values["share"].low < result.metrics["SUR"] < result.values["share"].high
+
+
+def test_aequitas_learns(census: Census) -> None:
+    """random testing < aequitas without learning <= semi-directed <= fully directed, over five seeds."""
+    rates = {}
+    for mode in ("random", "semi", "full"):
+        runs = [
+            run(census, "forest", "aequitas", mode=mode, max_global=600, max_local=300, seed=seed) for seed in range(5)
+        ]
+        rates[mode] = np.mean([one.metrics["SUR"] for one in runs])
+    assert 0.11 < rates["random"] <= 1.02 * rates["semi"] <= 1.04 * rates["full"]
+
+
+@pytest.mark.parametrize("kind", ["forest", "tree"])
+def test_kosei_on_the_authors_budget(census: Census, kind: str) -> None:
+    result = run(census, kind, "kosei", num_samples=1000, local_search_limit=2000)
+    seeds = result.metrics["uniform_found"]
+    assert result.metrics["TSN"] == pytest.approx(2000 * seeds + 1000, rel=0.03)
+    assert 0.63 < result.metrics["SUR"] < 0.77
+    recheck(result, census.model(kind))
+    walk = run(census, kind, "aequitas", max_global=1000, max_local=100)
+    assert result.metrics["SUR"] > 3 * walk.metrics["SUR"]
+
+
+def test_kosei_reaches_everyone_by_single_steps(census: Census) -> None:
+    result = run(census, "tree", "kosei", num_samples=2000, local_search_limit=60)
+    free = np.delete(result.pairs.first, NAMES.index("sex"), axis=1)
+    seeds, rest = free[: result.metrics["uniform_found"]], free[result.metrics["uniform_found"] :]
+    reached = seeds
+    while len(rest):
+        near = (np.abs(rest[:, None] - reached[None]).sum(axis=2) == 1).any(axis=1)
+        assert near.any()
+        reached, rest = np.concatenate([reached, rest[near]]), rest[~near]
+
+
+def test_adf_follows_gradients(census: Census) -> None:
+    """Global successes of 1000 seeds within 0.5 to 2 times those published: age 658, race 456, gender 334.
+
+    Steps until found within 40% of a re-run on another net (1.5, 3.6, 3.8; published 1.5, 2.3, 3.5): nets differ.
+    """
+    found, steps = {}, {}
+    for name in ("age", "race", "sex"):
+        result = run(census, "net", "adf", protected=name, max_global=1000, max_local=8, cluster_num=4)
+        assert result.metrics["gradients"] == "network"
+        found[name], steps[name] = result.metrics["global_found"], result.metrics["steps_to_found"]
+        recheck(result, census.model("net"), (name,))
+        assert result.metrics["SUR"] > found[name] / 1000 * 0.5
+    published = {"age": (658, 1.5), "race": (456, 3.6), "sex": (334, 3.8)}
+    for name, (count, mean) in published.items():
+        assert count / 2 < found[name] < 2 * count
+        assert 0.6 * mean < steps[name] < 1.4 * mean
+    assert found["age"] > max(found["race"], found["sex"])
+    linear = run(census, "linear", "adf", max_global=300, max_local=8)
+    assert linear.metrics["gradients"] == "linear"
+    forest = run(census, "forest", "adf", max_global=100, max_local=8)
+    assert forest.metrics["gradients"] == "differences"
+    assert any("no gradients" in note.text() for note in forest.notes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "high"), [("linear", 0.10, 0.40), ("tree", 0.25, 0.75), ("forest", 0.25, 0.75)]
+)
+def test_sg_lives_on_local_children(census: Census, kind: str, low: float, high: float) -> None:
+    """Most tests are local. Seeds are drawn until one is found (4 to 6% are), so the share is a little below 95%."""
+    result = run(census, kind, "sg", max_tests=1000)
+    made = result.metrics["generated"]
+    assert low < result.metrics["SUR"] < high
+    assert made["local"] > 0.8 * sum(made.values())
+    assert made["global"] == 0
+    recheck(result, census.model(kind))
+
+
+def test_sg_children_lie_in_exactly_the_turned_box(census: Census) -> None:
+    domain = Domain.from_data(census.data, features=NAMES[:-1], overrides=census.domain)
+    people = domain.snap(domain.encode(census.X))
+    loop = Loop(Probe(Oracle(census.model("tree"), domain, census.data), ["sex"]), Ledger())
+    space = Space(loop, people, np.random.default_rng(0))
+    surrogate = Surrogate(space, people[:20], 2000)
+    for row in people[:20]:
+        column, cut, below, _ = surrogate.path(row)
+        _, children, _ = surrogate.children(row, found=True, confidence=2.0)  # no branch is that sure: local only
+        turned = [place for place in range(len(column)) if column[place] != NAMES.index("sex")]
+        boxes = []
+        for place in turned:
+            side = below.copy()
+            side[place] = not side[place]
+            boxes.append(side)
+        for child in children:
+            taken = child[column] <= cut
+            assert any((taken == side).all() for side in boxes)
+
+
+def test_expga_finds_more_than_chance(census: Census) -> None:
+    result = run(census, "forest", "expga", max_tests=10_000)
+    assert result.metrics["SUR"] > 0.2
+    recheck(result, census.model("forest"))
+
+
+@pytest.mark.parametrize("generator", ["copula", "pca"])
+def test_limi_looks_at_the_boundary(census: Census, generator: str) -> None:
+    """LIMI beats drawing from its generator; both sides of the boundary find more than the boundary alone."""
+    options = {"generator": generator, "n_approx_samples": 20_000}
+    found = {}
+    for width in (0.0, 0.2):
+        result = run(census, "net", "limi", lambda_val=width, **options)
+        found[width] = result.metrics["DSN"]
+        recheck(result, census.model("net"))
+    assert result.metrics["surrogate_auc"] > 0.85
+    assert found[0.2] > found[0.0]
+    blind = run(census, "net", "limi", lambda_val=0.0, generator=_Blind(result, generator, census))
+    # the copula's own people are natural already, so it has less to gain (1.2 times; the papers' generators 1.5 to 3)
+    assert result.metrics["SUR"] > {"copula": 1.1, "pca": 1.5}[generator] * blind.metrics["SUR"]
+
+
+class _Blind:
+    """The same generator with its latent points shuffled, so that no boundary can be learnt."""
+
+    def __init__(self, result: Any, generator: str, census: Census) -> None:
+        from isonomia.discovery.pairs.limi import CopulaGenerator, PcaGenerator
+
+        domain = result.domain
+        loop = Loop(Probe(Oracle(census.model("net"), domain, census.data), ["sex"]), Ledger())
+        space = Space(loop, domain.snap(domain.encode(census.X)), np.random.default_rng(0))
+        self.inner = (CopulaGenerator if generator == "copula" else PcaGenerator)(space)
+        self.size = self.inner.size
+        self.rng = np.random.default_rng(1)
+
+    def people(self, latent: Any) -> Any:
+        return self.inner.people(self.rng.standard_normal(latent.shape))
