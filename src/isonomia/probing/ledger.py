@@ -206,7 +206,8 @@ class Ledger:
     def _read(self, path: Path, wanted: dict[str, Any]) -> int:
         """Read every whole record; the place where the next one goes."""
         with path.open("rb") as stream:
-            if stream.read(len(_MAGIC)) != _MAGIC:
+            mark = stream.read(len(_MAGIC))
+            if not _MAGIC.startswith(mark):  # a prefix: killed while writing the very first bytes
                 raise DataError(f"{path} is no ledger of this version. Give another path.")
             good, first = stream.tell(), True
             while (record := _next_record(stream)) is not None:

@@ -49,7 +49,7 @@ def test_kosei_on_the_authors_budget(census: Census, kind: str) -> None:
     assert result.metrics["TSN"] == pytest.approx(2000 * seeds + 1000, rel=0.03)
     assert 0.63 < result.metrics["SUR"] < 0.77
     recheck(result, census.model(kind))
-    walk = run(census, kind, "aequitas", max_global=1000, max_local=100)
+    walk = run(census, kind, "aequitas", max_global=1000, max_local=500)
     assert result.metrics["SUR"] > 3 * walk.metrics["SUR"]
 
 
@@ -67,7 +67,7 @@ def test_kosei_reaches_everyone_by_single_steps(census: Census) -> None:
 def test_adf_follows_gradients(census: Census) -> None:
     """Global successes of 1000 seeds within 0.5 to 2 times those published: age 658, race 456, gender 334.
 
-    Steps until found within 40% of a re-run on another net (1.5, 3.6, 3.8; published 1.5, 2.3, 3.5): nets differ.
+    Steps until found within half of a re-run on another net (1.5, 3.6, 3.8; published 1.5, 2.3, 3.5): nets differ.
     """
     found, steps = {}, {}
     for name in ("age", "race", "sex"):
@@ -79,7 +79,7 @@ def test_adf_follows_gradients(census: Census) -> None:
     published = {"age": (658, 1.5), "race": (456, 3.6), "sex": (334, 3.8)}
     for name, (count, mean) in published.items():
         assert count / 2 < found[name] < 2 * count
-        assert 0.6 * mean < steps[name] < 1.4 * mean
+        assert 0.5 * mean < steps[name] < 1.5 * mean
     assert found["age"] > max(found["race"], found["sex"])
     linear = run(census, "linear", "adf", max_global=300, max_local=8)
     assert linear.metrics["gradients"] == "linear"
