@@ -8,6 +8,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from isonomia.audit import checks
 from isonomia.audit.checking import CHECKS, Check, check, choose_checks
 from isonomia.audit.comparison import Comparison, compare
 from isonomia.audit.policy import Policy, Rule, load_policy, policy_names
@@ -30,6 +31,7 @@ __all__ = [
     "Subject",
     "audit",
     "check",
+    "checks",
     "choose_checks",
     "compare",
     "exit_code",

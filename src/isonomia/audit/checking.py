@@ -66,8 +66,6 @@ def choose_checks(wanted: str | Sequence[str]) -> tuple[Check, ...]:
     >>> [c.id for c in choose_checks("performance,group_fairness")]
     ['performance', 'group_fairness']
     """
-    import isonomia.audit.checks  # noqa: F401  puts them into the registry
-
     names: Any = wanted
     if isinstance(wanted, str):
         if wanted in SETS:

@@ -54,7 +54,8 @@ class ModelSpec(BaseModel):
 class Spec(BaseModel):
     """A whole audit.
 
-    `dataset` and `model` may be given as plain paths. `options` holds options of single checks, by their code.
+    `dataset` and `model` may be given as plain paths; those in a file are relative to it. `out`, a folder to write the
+    report to, is relative to where the audit is run. `options` holds options of single checks, by their code.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

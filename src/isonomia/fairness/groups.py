@@ -196,6 +196,8 @@ def rows_with_attributes(columns: Sequence[Codes], missing: Missing) -> tuple[ND
 
     `missing` is "group" (they are a group of their own), "exclude" (they are left out) or "error".
     """
+    if missing not in ("group", "exclude", "error"):
+        raise SpecError(f"`missing` must be 'group', 'exclude' or 'error'; got {missing!r}.")
     absent = [column.codes == column.missing for column in columns if column.missing is not None]
     if not absent:
         return None, 0
@@ -209,8 +211,6 @@ def rows_with_attributes(columns: Sequence[Codes], missing: Missing) -> tuple[ND
             f"{n_missing} rows have a missing protected value ({names}). Fill them, or pass missing='group' to "
             "keep them as a group of their own, or missing='exclude' to leave them out."
         )
-    if missing != "exclude":
-        raise SpecError(f"`missing` must be 'group', 'exclude' or 'error'; got {missing!r}.")
     if any_absent.all():
         raise DataError("Every row has a missing protected value; nothing is left to compare.")
     return ~any_absent, n_missing
