@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from isonomia.data import Backend, Missing, Task, backend_of, to_numpy
 from isonomia.errors import DataError, SpecError
-from isonomia.evidence import Estimate, Format, Result, Table, check_level, percentile
-from isonomia.fairness.compare import Compared, Reference, Stratum, adjust, compare, strata_of
+from isonomia.evidence import Estimate, Result, check_level
+from isonomia.fairness.compare import Reference, compare, strata_of
 from isonomia.fairness.groups import By, Groups, form_groups, read_attributes, rows_with_attributes
 from isonomia.fairness.measure import Measured, Sample, choose_metrics, count_cells, measure
+from isonomia.fairness.tables import by_group_table, comparison_table, disparity_table
 from isonomia.languages import Message, msg
 from isonomia.models import Outcome, read_outcome
 
@@ -214,9 +215,9 @@ def measure_groups(
     compared = compare(list(measured.values()), strata, groups, level=level, min_per_group=min_per_group, sizes=sizes)
     kind = backend or backend_of()
     tables = {
-        "by_group": _by_group(groups, measured, sizes, min_per_group, kind),
-        "comparisons": _comparisons(groups, compared, kind),
-        "disparities": _disparities(groups, measured, strata, sizes, min_per_group, level, kind),
+        "by_group": by_group_table(groups, measured, sizes, min_per_group, kind),
+        "comparisons": comparison_table(groups, compared, kind),
+        "disparities": disparity_table(groups, measured, strata, sizes, min_per_group, level, kind),
     }
     return GroupMetrics(
         "group_metrics",
@@ -242,156 +243,6 @@ def estimate_at(measured: Measured, index: int, n: int, level: float = 0.95) -> 
         return Estimate.missing(str(measured.reasons[index] or measured.use.metric.undefined), n=n)
     low, high = float(measured.low[index]), float(measured.high[index])
     return Estimate(value, low, high, n=n, method=measured.method, level=level)
-
-
-def _by_group(
-    groups: Groups, measured: Mapping[str, Measured], sizes: NDArray[np.int64], min_per_group: int, backend: Backend
-) -> Table:
-    m = len(groups.groups)
-    columns: dict[str, Any] = {}
-    for column in groups.control:
-        columns[column.name] = [group.control[column.name] for group in groups.groups]
-    for name in groups.names:
-        columns[name] = [_value(group.attributes, group.texts, name) for group in groups.groups]
-    formats: dict[str, Format] = {"n": "int"}
-    titles: dict[str, Message] = {"n": msg("rows"), "note": msg("note")}
-    columns["n"] = sizes
-    for name, part in measured.items():
-        columns |= {name: part.value[:m], f"{name}_low": part.low[:m], f"{name}_high": part.high[:m]}
-        formats |= dict.fromkeys((name, f"{name}_low", f"{name}_high"), part.use.metric.format)
-        titles |= {name: part.use.title, f"{name}_low": msg("from"), f"{name}_high": msg("to")}
-    columns["note"] = _remarks(measured, sizes, min_per_group)
-    return Table(columns, formats, titles, msg("Metrics of each group"), backend)
-
-
-def _remarks(measured: Mapping[str, Measured], sizes: NDArray[np.int64], min_per_group: int) -> list[Message | None]:
-    """What to know about each group: few rows, values that are not defined."""
-    remarks: list[Message | None] = [None] * sizes.size
-
-    def add(index: int, remark: Message) -> None:
-        before = remarks[index]
-        remarks[index] = (
-            remark if before is None else Message("{before}; {remark}", {"before": before, "remark": remark})
-        )
-
-    for index in np.flatnonzero(sizes < min_per_group).tolist():
-        add(index, msg("fewer than {least:int} rows", least=min_per_group))
-    for part in measured.values():
-        for index in np.flatnonzero(np.isnan(part.value[: sizes.size])).tolist():
-            add(index, Message("{metric}: {reason}", {"metric": part.use.title, "reason": part.reasons[index]}))
-    return remarks
-
-
-def _value(attributes: Mapping[str, Any], texts: Mapping[str, str], name: str) -> Any:
-    if name not in attributes:
-        return None
-    value = attributes[name]
-    return texts[name] if value is None or (isinstance(value, int) and texts[name] != str(value)) else value
-
-
-def _comparisons(groups: Groups, compared: Sequence[Compared], backend: Backend) -> Table:
-    adjusted = adjust(compared)
-    columns: dict[str, Any] = {
-        "metric": [part.metric for part in compared for _ in part.group],
-    }
-    for held in groups.control:
-        columns[held.name] = [groups.groups[i].control[held.name] for part in compared for i in part.group]
-    columns["group"] = [groups.groups[i].name for part in compared for i in part.group]
-    columns["reference"] = [name for part in compared for name in part.reference]
-    for name in ("difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "p_value"):
-        columns[name] = np.concatenate([getattr(part, name) for part in compared])
-    columns["p_adjusted"] = np.concatenate(adjusted)
-    columns["detectable"] = np.concatenate([part.detectable for part in compared])
-    formats: dict[str, Format] = {"p_value": "p", "p_adjusted": "p"}
-    names = ("difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "detectable")
-    formats |= dict.fromkeys(names, "num")
-    titles = {
-        "metric": msg("metric"),
-        "group": msg("group"),
-        "reference": msg("reference"),
-        "difference": msg("difference"),
-        "ratio": msg("ratio"),
-        "difference_low": msg("from"),
-        "difference_high": msg("to"),
-        "ratio_low": msg("from"),
-        "ratio_high": msg("to"),
-        "p_value": msg("p-value"),
-        "p_adjusted": msg("p adjusted"),
-        "detectable": msg("smallest detectable gap"),
-    }
-    return Table(columns, formats, titles, msg("Groups against their reference"), backend)
-
-
-def _disparities(
-    groups: Groups,
-    measured: Mapping[str, Measured],
-    strata: Sequence[Stratum],
-    sizes: NDArray[np.int64],
-    min_per_group: int,
-    level: float,
-    backend: Backend,
-) -> Table:
-    rows: list[dict[str, Any]] = []
-    drawn: list[tuple[dict[str, Any], Floats, Floats]] = []
-    for name, part in measured.items():
-        for stratum in strata:
-            index = np.array(stratum.members)
-            used = index[(sizes[index] >= min_per_group) & ~np.isnan(part.value[index])]
-            row: dict[str, Any] = {"metric": name, "by": " x ".join(stratum.by), **stratum.control}
-            rows.append(row | _extremes(part, used, groups))
-            if used.size > 1 and part.draws is not None:
-                # NaN where any group is undefined in a replicate
-                drawn.append((rows[-1], part.draws[used].max(axis=0), part.draws[used].min(axis=0)))
-    _extreme_intervals(drawn, level)
-    columns = {key: [row[key] for row in rows] for key in rows[0]}
-    names = ("difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high")
-    return Table(columns, dict.fromkeys(names, "num"), _DISPARITY_TITLES, msg("Disparity between groups"), backend)
-
-
-_DISPARITY_TITLES = {
-    "metric": msg("metric"),
-    "by": msg("by"),
-    "difference": msg("largest - smallest"),
-    "ratio": msg("smallest / largest"),
-    "difference_low": msg("from"),
-    "difference_high": msg("to"),
-    "ratio_low": msg("from"),
-    "ratio_high": msg("to"),
-    "lowest": msg("smallest in"),
-    "highest": msg("largest in"),
-    "note": msg("note"),
-}
-
-
-def _extremes(part: Measured, used: NDArray[Any], groups: Groups) -> dict[str, Any]:
-    """The largest less the smallest value, and their ratio."""
-    names = ("difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "lowest", "highest")
-    out: dict[str, Any] = dict.fromkeys(names)
-    out["note"] = None
-    if used.size < 2:
-        out["note"] = msg("fewer than two groups with enough rows have a value")
-        return out
-    value = part.value[used]
-    low, high = int(np.argmin(value)), int(np.argmax(value))
-    out["difference"] = float(value[high] - value[low])
-    out["lowest"], out["highest"] = groups.groups[used[low]].name, groups.groups[used[high]].name
-    if part.use.metric.range[0] >= 0 and value[high] > 0:
-        out["ratio"] = float(value[low] / value[high])
-    return out
-
-
-def _extreme_intervals(drawn: Sequence[tuple[dict[str, Any], Floats, Floats]], level: float) -> None:
-    """Percentile intervals of all gaps and ratios at once, written into their rows."""
-    if not drawn:
-        return
-    top, bottom = np.stack([item[1] for item in drawn]), np.stack([item[2] for item in drawn])
-    low, high = percentile((top - bottom).T, level)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        r_low, r_high = percentile(np.where(top > 0, bottom / top, np.nan).T, level)
-    for index, (row, _, _) in enumerate(drawn):
-        row["difference_low"], row["difference_high"] = float(low[index]), float(high[index])
-        if row["ratio"] is not None:
-            row["ratio_low"], row["ratio_high"] = float(r_low[index]), float(r_high[index])
 
 
 def _estimate(row: Mapping[str, Any], name: str) -> Estimate:
