@@ -100,6 +100,11 @@ class Subject:
             raise NotApplicable("the data name no protected attribute")
         return self.attributes
 
+    def needs_decisions(self) -> None:
+        """A check of decisions does not apply to a classifier's scores alone."""
+        if self.task != "regression" and self.outcome.surface.label is None:
+            raise NotApplicable("there are scores but no decisions; name a prediction column, or give a threshold")
+
     def grouping(self) -> dict[str, Any]:
         """The options that every comparison of groups takes."""
         return {

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal
 
 import numpy as np
 
-from isonomia.data import Missing, Task, backend_of
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.evidence import Estimate, Result
-from isonomia.fairness.compare import Reference
-from isonomia.fairness.group_metrics import GroupMetrics, check_weights, measure_groups
-from isonomia.fairness.groups import By, read_attributes
+from isonomia.fairness.gaps import Aggregate, combine, gaps_of, scaled, told
+from isonomia.fairness.group_metrics import GroupMetrics, measure_groups
 from isonomia.languages import Message, msg
-from isonomia.models import Outcome, read_outcome
+from isonomia.models import Outcome
 
 #: Largest difference of rates that counts as equal, unless another is given.
 THRESHOLD = 0.1
@@ -57,6 +55,27 @@ DESCRIPTIONS: dict[str, Description] = {
             msg("proves favourable when selected"), "P(truth = 1 | decision = 1, group) is the same",
         ),
         Description(
+            "predictive_equality", msg("Predictive equality"), ("fpr",), "difference",
+            msg("is selected although the true outcome is unfavourable"),
+            "P(decision = 1 | truth = 0, group) is the same",
+        ),
+        Description(
+            "negative_predictive_parity", msg("Negative predictive parity"), ("npv",), "difference",
+            msg("proves unfavourable when rejected"), "P(truth = 0 | decision = 0, group) is the same",
+        ),
+        Description(
+            "overall_accuracy_equality", msg("Overall accuracy equality"), ("accuracy",), "difference",
+            msg("is decided rightly"), "P(decision = truth | group) is the same",
+        ),
+        Description(
+            "treatment_equality", msg("Treatment equality"), ("fn_fp_ratio",), "ratio",
+            msg("has false negatives per false positive"), "FN / FP is the same for all groups",
+        ),
+        Description(
+            "conditional_statistical_parity", msg("Conditional statistical parity"), ("selection_rate",), "difference",
+            msg("is selected"), "P(decision = 1 | legitimate factors, group) is the same",
+        ),
+        Description(
             "disparate_impact", msg("Disparate impact"), ("selection_rate",), "ratio",
             msg("is selected"), "min over groups of P(decision = 1 | group) / max over groups",
         ),
@@ -74,6 +93,10 @@ class Criterion(Result):
         The largest less the smallest rate over the groups (the worst of them, where the criterion has several rates).
     ratio : Estimate
         The smallest over the largest rate.
+    mean_difference, mean_ratio : Estimate
+        The same, as the mean over several rates (equalized odds) and classes instead of the worst of them.
+    aggregate : "worst" or "mean"
+        Which of the two is held against the threshold.
     passes : bool or None
         Whether the figure keeps the threshold; None where it could not be computed.
     decided : bool or None
@@ -86,6 +109,9 @@ class Criterion(Result):
     description: Description | None = None
     difference: Estimate = field(default_factory=lambda: Estimate.missing("not computed"))
     ratio: Estimate = field(default_factory=lambda: Estimate.missing("not computed"))
+    mean_difference: Estimate = field(default_factory=lambda: Estimate.missing("not computed"))
+    mean_ratio: Estimate = field(default_factory=lambda: Estimate.missing("not computed"))
+    aggregate: Aggregate = "worst"
     threshold: float = THRESHOLD
     worst: Mapping[str, Any] = field(default_factory=dict)
     metrics: GroupMetrics | None = None
@@ -93,6 +119,8 @@ class Criterion(Result):
     @property
     def figure(self) -> Estimate:
         """The estimate that is held against the threshold."""
+        if self.aggregate == "mean":
+            return self.mean_ratio if self._by_ratio else self.mean_difference
         return self.ratio if self._by_ratio else self.difference
 
     @property
@@ -125,20 +153,31 @@ class Criterion(Result):
         return " ".join(part.text(language) for part in self._sentences())
 
     def _sentences(self) -> list[Message]:
+        if self.figure.value is None:
+            return [msg("{title} cannot be judged: {reason}.", title=self.title, reason=self.figure.note)]
+        said = [self.facts(), *self._held_against()]
+        if self.decided is False:
+            said.append(msg("The interval holds the threshold, so these data do not settle it."))
+        return said
+
+    def facts(self) -> Message:
+        """The two extremes, as a sentence."""
         assert self.description is not None
-        figure, worst = self.figure, self.worst
-        if figure.value is None:
-            return [msg("{title} cannot be judged: {reason}.", title=self.title, reason=figure.note)]
+        worst = self.worst
         facts: dict[str, Any] = {
             "high_group": worst["highest"], "low_group": worst["lowest"], "what": self.description.what,
             "high": worst["high"], "low": worst["low"],
         }  # fmt: skip
-        said = [msg("{high_group} {what} at a rate of {high:pct}, {low_group} at {low:pct}.", **facts)]
+        said = msg("{high_group} {what} at a rate of {high:pct}, {low_group} at {low:pct}.", **facts)
         if worst.get("units") == "numbers":
-            said = [msg("{high_group} is predicted {high:num} on average, {low_group} {low:num}.", **facts)]
-        said += self._held_against()
-        if self.decided is False:
-            said.append(msg("The interval holds the threshold, so these data do not settle it."))
+            said = msg("{high_group} is predicted {high:num} on average, {low_group} {low:num}.", **facts)
+        elif worst.get("units") == "per":
+            said = msg(
+                "{high_group} has {high:num} false negatives for each false positive, {low_group} {low:num}.", **facts
+            )
+        if worst.get("control"):
+            held = ", ".join(f"{name}={value}" for name, value in worst["control"].items())
+            said = msg("Where {held}: {sentence}", held=held, sentence=said)
         return said
 
     def _held_against(self) -> list[Message]:
@@ -155,8 +194,12 @@ class Criterion(Result):
             "The four-fifths rule of the US EEOC (29 CFR 1607.4 D) is a rule of thumb, not a finding of law: numbers, "
             "significance and business necessity count too."
         )
+        above = msg("The ratio is {value:num} ({low:num} to {high:num}), at least {threshold:num}.", **ends)
+        if self.code != "disparate_impact":
+            under = msg("The ratio is {value:num} ({low:num} to {high:num}), below {threshold:num}.", **ends)
+            return [above if self.passes else under]
         if self.passes:
-            return [msg("The ratio is {value:num} ({low:num} to {high:num}), at least {threshold:num}.", **ends), thumb]
+            return [above, thumb]
         below = msg(
             "The ratio is {value:num} ({low:num} to {high:num}), below {threshold:num}: evidence of adverse impact.",
             **ends,
@@ -168,6 +211,9 @@ class Criterion(Result):
         return super().to_dict() | {
             "difference": self.difference.to_dict(),
             "ratio": self.ratio.to_dict(),
+            "mean_difference": self.mean_difference.to_dict(),
+            "mean_ratio": self.mean_ratio.to_dict(),
+            "aggregate": self.aggregate,
             "threshold": self.threshold,
             "passes": self.passes,
             "decided": self.decided,
@@ -185,6 +231,7 @@ def criterion(
     columns: Sequence[Any],
     *,
     threshold: float | None = None,
+    aggregate: Aggregate = "worst",
     **options: Any,
 ) -> Criterion:
     """One of the named criteria for what is encoded already."""
@@ -205,222 +252,52 @@ def criterion(
             )
         metrics = ("mean_prediction",)
         scale = float(np.std(outcome.surface.continuous)) if outcome.surface.continuous is not None else 1.0
+    if aggregate not in ("worst", "mean"):
+        raise SpecError(f"`aggregate` must be 'worst' or 'mean'; got {aggregate!r}.")
     measured = measure_groups(outcome, columns, metrics=metrics, **options)
-    difference, ratio, worst = _worst(measured, description.measure, scale)
+    return judge_criterion(description, measured, threshold=threshold, aggregate=aggregate, scale=scale,
+                           level=options.get("level", 0.95))  # fmt: skip
+
+
+def judge_criterion(
+    description: Description,
+    measured: GroupMetrics,
+    *,
+    threshold: float,
+    aggregate: Aggregate = "worst",
+    by: tuple[str, ...] | None = None,
+    scale: float = 1.0,
+    level: float = 0.95,
+) -> Criterion:
+    """A criterion from metrics by group that are there already; `by` takes one way of grouping only."""
+    wanted = [name for name in measured.measured if name.split("[")[0] in (*description.metrics, "mean_prediction")]
+    gaps = [gap for gap in gaps_of(measured, wanted) if by is None or gap.by == by]
+    n = int(measured.values["rows"])
+    figures = {
+        "difference": scaled(combine(gaps, "difference", "worst", n=n, level=level), scale),
+        "ratio": combine(gaps, "ratio", "worst", n=n, level=level),
+        "mean_difference": scaled(combine(gaps, "difference", "mean", n=n, level=level), scale),
+        "mean_ratio": combine(gaps, "ratio", "mean", n=n, level=level),
+    }
+    ratios = [gap for gap in gaps if not np.isnan(gap.ratio)]
+    worst: dict[str, Any] = {}
+    if description.measure == "ratio" and ratios:
+        worst = told(min(ratios, key=lambda gap: gap.ratio), measured)
+    elif gaps:
+        worst = told(max(gaps, key=lambda gap: gap.difference), measured)
     return Criterion(
-        name,
+        description.id,
         description.title,
         tables=measured.tables,
-        values={"difference": difference, "ratio": ratio, "threshold": threshold},
+        values={**figures, "threshold": threshold},
         notes=measured.notes,
         description=description,
-        difference=difference,
-        ratio=ratio,
+        difference=figures["difference"],
+        ratio=figures["ratio"],
+        mean_difference=figures["mean_difference"],
+        mean_ratio=figures["mean_ratio"],
+        aggregate=aggregate,
         threshold=threshold,
         worst=worst,
         metrics=measured,
     )
-
-
-def _worst(
-    measured: GroupMetrics, by: Literal["difference", "ratio"], scale: float
-) -> tuple[Estimate, Estimate, dict[str, Any]]:
-    rows = list(measured.tables["disparities"].rows())
-    known = [row for row in rows if row["difference"] is not None]
-    if not known:
-        reason = str(rows[0]["note"] or "no group has a value")
-        return Estimate.missing(reason), Estimate.missing(reason), {}
-    n = int(measured.sizes.sum())
-    widest = max(known, key=lambda row: row["difference"])
-    ratios = [row for row in known if row["ratio"] is not None]
-    narrowest = min(ratios, key=lambda row: row["ratio"]) if ratios else None
-    ends = [None if widest[key] is None else widest[key] / scale if scale else 0.0 for key in _GAP]
-    difference = Estimate(ends[0], ends[1], ends[2], n=n, method="bootstrap")
-    if narrowest is None:
-        ratio = Estimate.missing("every group's rate is 0, or the metric can be negative", n=n)
-    else:
-        ratio = Estimate(narrowest["ratio"], narrowest["ratio_low"], narrowest["ratio_high"], n=n, method="bootstrap")
-    told = narrowest if by == "ratio" and narrowest is not None else widest
-    part = measured.measured[told["metric"]]
-    places = {group.name: index for index, group in enumerate(measured.groups.groups)} if measured.groups else {}
-    return difference, ratio, {
-        "metric": told["metric"], "highest": told["highest"], "lowest": told["lowest"],
-        "high": float(part.value[places[told["highest"]]]), "low": float(part.value[places[told["lowest"]]]),
-        "units": "numbers" if part.use.metric.family == "means" else "rate",
-    }  # fmt: skip
-
-
-_GAP = ("difference", "difference_low", "difference_high")
-
-
-class Options(TypedDict, total=False):
-    """Options that every criterion takes, with the meaning they have in `group_metrics`."""
-
-    task: Task | None
-    positive: Any
-    weights: Any
-    reference: Reference
-    by: By | Sequence[Sequence[str]]
-    control: Any
-    missing: Missing
-    n_boot: int
-    level: float
-    seed: int
-
-
-def _from_arrays(
-    name: str,
-    y_true: Any,
-    y_pred: Any,
-    sensitive_features: Any,
-    threshold: float,
-    min_per_group: int,
-    options: Options,
-) -> Criterion:
-    given: dict[str, Any] = dict(options)
-    outcome = read_outcome(y_true, y_pred, task=given.pop("task", None), positive=given.pop("positive", None))
-    columns = read_attributes(sensitive_features, length=len(outcome))
-    held = given.pop("control", None)
-    control = () if held is None else read_attributes(held, what="control", length=len(outcome))
-    return criterion(
-        name,
-        outcome,
-        columns,
-        threshold=threshold,
-        min_per_group=min_per_group,
-        weights=check_weights(given.pop("weights", None), len(outcome)),
-        control=control,
-        backend=backend_of(sensitive_features, y_pred, y_true),
-        **given,
-    )
-
-
-def demographic_parity(
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    threshold: float = THRESHOLD,
-    min_per_group: int = MIN_PER_GROUP,
-    **options: Unpack[Options],
-) -> Criterion:
-    """Is the favourable decision given at the same rate to all groups?
-
-    max over groups of P(decision = 1 | group) - min over groups, held against `threshold`. Several classes: the worst
-    class against the rest. A regression: mean predictions, in standard deviations of the predictions.
-
-    Groups with fewer than `min_per_group` rows are shown, flagged and left out of the gap.
-
-    References
-    ----------
-    C. Dwork et al. (2012), Fairness through awareness, ITCS.
-
-    Examples
-    --------
-    >>> r = demographic_parity([1, 0] * 10 + [1, 1] * 10, sensitive_features=["a"] * 20 + ["b"] * 20)
-    >>> r.difference.value, r.ratio.value, r.passes
-    (0.5, 0.5, False)
-    """
-    return _from_arrays("demographic_parity", None, y_pred, sensitive_features, threshold, min_per_group, options)
-
-
-def disparate_impact(
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    threshold: float = FOUR_FIFTHS,
-    min_per_group: int = MIN_PER_GROUP,
-    **options: Unpack[Options],
-) -> Criterion:
-    """Is the smallest selection rate at least four fifths of the largest?
-
-    min over groups of P(decision = 1 | group) / max over groups, held against `threshold`. The four-fifths rule of the
-    US Uniform Guidelines on Employee Selection Procedures, 29 CFR 1607.4 (D): a rule of thumb, not a finding of law.
-
-    Examples
-    --------
-    >>> r = disparate_impact([1] * 8 + [0] * 2 + [1] * 2 + [0] * 8, sensitive_features=["a"] * 10 + ["b"] * 10)
-    >>> r.ratio.value, r.passes
-    (0.25, False)
-    """
-    return _from_arrays("disparate_impact", None, y_pred, sensitive_features, threshold, min_per_group, options)
-
-
-def equal_opportunity(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    threshold: float = THRESHOLD,
-    min_per_group: int = MIN_PER_GROUP,
-    **options: Unpack[Options],
-) -> Criterion:
-    """Are those with a favourable true outcome selected at the same rate in all groups?
-
-    max over groups of P(decision = 1 | truth = 1, group) - min over groups.
-
-    References
-    ----------
-    M. Hardt, E. Price, N. Srebro (2016), Equality of opportunity in supervised learning, NeurIPS.
-
-    Examples
-    --------
-    >>> y = [1] * 10 + [0] * 10
-    >>> r = equal_opportunity(y + y, y + [1] * 5 + [0] * 15, sensitive_features=["a"] * 20 + ["b"] * 20)
-    >>> r.difference.value, r.passes
-    (0.5, False)
-    """
-    return _from_arrays("equal_opportunity", y_true, y_pred, sensitive_features, threshold, min_per_group, options)
-
-
-def equalized_odds(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    threshold: float = THRESHOLD,
-    min_per_group: int = MIN_PER_GROUP,
-    **options: Unpack[Options],
-) -> Criterion:
-    """Are true and false positive rates the same in all groups?
-
-    The larger of the two gaps max - min of TPR and of FPR over groups, held against `threshold`.
-
-    References
-    ----------
-    M. Hardt, E. Price, N. Srebro (2016), Equality of opportunity in supervised learning, NeurIPS.
-
-    Examples
-    --------
-    >>> y = [1] * 10 + [0] * 10
-    >>> r = equalized_odds(y + y, y + [1] * 10 + [1] * 2 + [0] * 8, sensitive_features=["a"] * 20 + ["b"] * 20)
-    >>> r.difference.value, r.worst["metric"]
-    (0.2, 'fpr')
-    """
-    return _from_arrays("equalized_odds", y_true, y_pred, sensitive_features, threshold, min_per_group, options)
-
-
-def predictive_parity(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    threshold: float = THRESHOLD,
-    min_per_group: int = MIN_PER_GROUP,
-    **options: Unpack[Options],
-) -> Criterion:
-    """Does a favourable decision mean the same in all groups?
-
-    max over groups of P(truth = 1 | decision = 1, group) - min over groups.
-
-    References
-    ----------
-    A. Chouldechova (2017), Fair prediction with disparate impact, Big Data 5:153.
-
-    Examples
-    --------
-    >>> said = [1] * 10 + [0] * 10
-    >>> r = predictive_parity(said + [1] * 8 + [0] * 12, said + said, sensitive_features=["a"] * 20 + ["b"] * 20)
-    >>> round(r.difference.value, 3), r.passes
-    (0.2, False)
-    """
-    return _from_arrays("predictive_parity", y_true, y_pred, sensitive_features, threshold, min_per_group, options)

@@ -223,7 +223,7 @@ def measure_groups(
         "group_metrics",
         msg("Metrics by group"),
         tables=tables,
-        values={"rows": len(outcome), "rows_with_missing_attribute": n_missing},
+        values={"rows": len(outcome), "rows_with_missing_attribute": n_missing, "weighted": weights is not None},
         notes=_notes(len(groups.labels), n_missing, sizes, min_per_group, missing),
         groups=groups,
         rows=rows,

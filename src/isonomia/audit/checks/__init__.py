@@ -3,6 +3,17 @@
 from isonomia.audit.checks import representation  # noqa: I001  the order of a report
 from isonomia.audit.checks import performance
 from isonomia.audit.checks import group_fairness
+from isonomia.audit.checks import fairness_suite
+from isonomia.audit.checks import equivalence
+from isonomia.audit.checks import incompatibility
 from isonomia.audit.checks import calibration
 
-__all__ = ["calibration", "group_fairness", "performance", "representation"]
+__all__ = [
+    "calibration",
+    "equivalence",
+    "fairness_suite",
+    "group_fairness",
+    "incompatibility",
+    "performance",
+    "representation",
+]

@@ -1,0 +1,57 @@
+"""Are groups shown to be treated alike within a margin, and not merely not shown to be treated differently?"""
+
+from __future__ import annotations
+
+from isonomia.audit.checking import check
+from isonomia.audit.subject import Subject
+from isonomia.evidence import Estimate, Finding, Picture, Result
+from isonomia.fairness import Equivalence, measure_equivalence
+from isonomia.fairness.equivalence import OPEN
+from isonomia.languages import msg
+
+
+@check(
+    "equivalence",
+    title=msg("Equivalence"),
+    question=msg("Are groups shown to be treated alike within a margin?"),
+    purpose="two one-sided tests for each group: the same within five points, different, or not settled",
+    within="full",
+)
+def equivalence(subject: Subject) -> Result:
+    """Two one-sided tests for each group of each attribute."""
+    columns = subject.needs_attributes()
+    subject.needs_decisions()
+    options = dict(subject.options.get("equivalence", {}))
+    grouping = {**subject.grouping(), "by": "each", **options}
+    if subject.task == "regression" and "margin" not in options:
+        # a tenth of the predictions' spread, since numbers have no points
+        import numpy as np
+
+        assert subject.outcome.surface.continuous is not None
+        grouping["margin"] = 0.1 * float(np.std(subject.outcome.surface.continuous)) or 1e-12
+    found: Equivalence = measure_equivalence(subject.outcome, columns, **grouping)
+    picture = Picture(
+        "forest", "equivalence", msg("Differences to the reference, with the intervals that the tests use"),
+        {"labels": "group", "value": "difference", "low": "low", "high": "high", "facet": "metric", "reference": 0.0},
+    )  # fmt: skip
+    return Result(
+        found.code, found.title, found.tables, found.values, _findings(found, subject), (picture,), found.notes
+    )
+
+
+def _findings(found: Equivalence, subject: Subject) -> tuple[Finding, ...]:
+    """One notice where data settle neither that groups are alike nor that they differ."""
+    said = list(found.tables["equivalence"].columns["conclusion"])
+    unsettled = sum(one == OPEN for one in said)
+    if not unsettled:
+        return ()
+    return (
+        Finding(
+            "equivalence.not_settled", "notice",
+            msg("{open:int} of {all:int} comparisons settle nothing: the groups are neither shown to be the same "
+                "within {margin:num} nor shown to differ.", open=unsettled, all=len(said), margin=found.margin),
+            Estimate(unsettled / len(said), n=len(subject.outcome), method="count"), n=len(subject.outcome),
+            magnitude=1.0, threshold=found.margin, evidence="equivalence/equivalence",
+            advice=msg("Collect more rows of the groups concerned, or accept a wider margin openly."),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,74 @@
+"""Every criterion of fairness over every protected attribute, one score, and what it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from isonomia.audit.checking import check
+from isonomia.audit.subject import Subject
+from isonomia.evidence import Finding, Result, Table
+from isonomia.fairness import Suite, measure_suite
+from isonomia.languages import msg
+
+#: Gaps that the check of group fairness tells group by group; telling them again would count them twice.
+_TOLD_BY_GROUP = (
+    "demographic_parity", "equal_opportunity", "equalized_odds", "predictive_equality", "predictive_parity",
+    "overall_accuracy_equality", "mean_parity", "mean_error_parity", "error_parity",
+)  # fmt: skip
+#: Tables and pictures that the same check shows.
+_SHOWN_BY_GROUP = ("by_group", "comparisons")
+
+
+@check(
+    "fairness_suite",
+    title=msg("Fairness suite"),
+    question=msg(
+        "Which criteria of fairness hold, for every attribute and intersection, and how even-handed is it all?"
+    ),
+    purpose="every criterion with its threshold, tests, and an overall score between 0 and 1 with its parts",
+)
+def fairness_suite(subject: Subject) -> Result:
+    """All criteria; findings, tables and tests are those that the check of group fairness does not have already."""
+    columns = subject.needs_attributes()
+    subject.needs_decisions()
+    options = dict(subject.options.get("fairness_suite", {}))
+    grouping = subject.grouping()
+    reference = grouping.pop("reference")
+    named: Any = None if isinstance(reference, str) and reference in ("largest", "best", "overall") else reference
+    probability = subject.outcome.surface.probability
+    scores = probability if probability is not None and probability.ndim == 1 else None
+    found = measure_suite(subject.outcome, columns, privileged=named, scores=scores, **{**grouping, **options})
+    findings = tuple(
+        _with_own_test(finding, found) for finding in found.findings if finding.code.split(".")[1] not in _TOLD_BY_GROUP
+    )
+    tables = {name: table for name, table in found.tables.items() if name not in _SHOWN_BY_GROUP}
+    tables["measures"] = _without(tables["measures"], "p_adjusted")
+    pictures = tuple(picture for picture in found.pictures if picture.table not in _SHOWN_BY_GROUP)
+    values = {**found.values, "assessment": found.assessment}
+    return Result(found.code, found.title, tables, values, findings, pictures, found.notes)
+
+
+def _with_own_test(finding: Finding, found: Suite) -> Finding:
+    """The finding with the test of its group against the reference: the one that all checks of a run share.
+
+    The suite's own tests ask whether groups differ at all; pooled with those of single groups they would count one
+    gap twice.
+    """
+    name = finding.code.split(".")[1]
+    metrics = {metric for (_, own), judged in found.criteria.items() if own == name for metric in judged.metrics}
+    ends = [_named(finding.who), _named(finding.reference)]
+    for end in ends:
+        for row in found.tables["comparisons"].rows():
+            if row["metric"] in metrics and row["group"] == end and row["p_value"] is not None:
+                return replace(finding, p_value=row["p_value"], p_adjusted=row["p_adjusted"])
+    return finding
+
+
+def _named(texts: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}={text}" for name, text in texts.items())
+
+
+def _without(table: Table, column: str) -> Table:
+    return replace(table, columns={name: values for name, values in table.columns.items() if name != column})

@@ -1,0 +1,33 @@
+"""Which criteria cannot hold together on these data, and which one matters for the use at hand?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from isonomia.audit.checking import check
+from isonomia.audit.subject import Subject
+from isonomia.errors import SpecError
+from isonomia.evidence import Result
+from isonomia.fairness import guide, measure_incompatibility
+from isonomia.languages import msg
+
+
+@check(
+    "incompatibility",
+    title=msg("What cannot hold together"),
+    question=msg("Given these base rates, which criteria exclude each other, and by how much?"),
+    purpose="criteria that exclude each other at these base rates, with numbers, and a guide to choosing by use",
+)
+def incompatibility(subject: Subject) -> Result:
+    """Conflicts for each attribute, and the guide (for one use where the options name it)."""
+    columns = subject.needs_attributes()
+    options = dict(subject.options.get("incompatibility", {}))
+    use = options.pop("use", None)
+    if options:
+        raise SpecError(f"The check 'incompatibility' has one option, `use`; got {', '.join(map(repr, options))}.")
+    found = measure_incompatibility(subject.outcome, columns, by="each", **subject.grouping())
+    table = replace(guide(use).tables["guide"], backend=subject.data.backend)
+    return Result(
+        found.code, found.title, {**found.tables, "guide": table}, found.values, found.findings, found.pictures,
+        (*found.story, *found.notes),
+    )  # fmt: skip

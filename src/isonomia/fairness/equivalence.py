@@ -1,0 +1,197 @@
+"""Fair within so many points: shown, and not merely "not shown unfair"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Missing, Task, backend_of
+from isonomia.evidence import Format, Result, Table, benjamini_hochberg, equivalent_means, equivalent_proportions
+from isonomia.evidence.equivalence import check_margin
+from isonomia.fairness.compare import Reference
+from isonomia.fairness.group_metrics import MIN_PER_GROUP, GroupMetrics, check_weights, measure_groups
+from isonomia.fairness.groups import By, read_attributes
+from isonomia.languages import Message, msg
+from isonomia.models import Outcome, read_outcome
+
+#: The margin within which rates count as the same, unless another is given.
+MARGIN = 0.05
+ALPHA = 0.05
+
+SAME = msg("the same within the margin")
+DIFFERENT = msg("different, by more than the margin")
+SMALL = msg("different, by less than the margin")
+BEYOND = msg("different; whether within the margin is open")
+OPEN = msg("not settled: more rows are needed")
+
+
+@dataclass(frozen=True, repr=False)
+class Equivalence(Result):
+    """Which groups are shown to be treated alike within a margin.
+
+    The main table has a row for each metric and group: ``metric, group, reference, difference, low, high`` (the
+    interval at 1 - 2 alpha that the two one-sided tests correspond to), ``margin, p_equivalence,
+    p_equivalence_adjusted, conclusion``.
+    """
+
+    margin: float = MARGIN
+
+    @property
+    def shown(self) -> bool | None:
+        """Whether every comparison is shown to be within the margin; None where there is none."""
+        said = self.tables["equivalence"].columns["conclusion"]
+        return all(one in (SAME, SMALL) for one in said) if len(said) else None
+
+
+def equivalence(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    metrics: Sequence[str] | None = None,
+    margin: float = MARGIN,
+    weights: Any = None,
+    control: Any = None,
+    reference: Reference = "largest",
+    by: By | Sequence[Sequence[str]] = "each",
+    missing: Missing = "group",
+    task: Task | None = None,
+    positive: Any = None,
+    min_per_group: int = MIN_PER_GROUP,
+    n_boot: int = 1000,
+    seed: int = 0,
+) -> Equivalence:
+    """Are groups treated alike within `margin`? Two one-sided tests for each group against its reference.
+
+    Rates: score tests of Farrington and Manning. Other metrics (means, errors): z-tests with the bootstrap's standard
+    error; the margin is then in units of the metric. A small ``p_equivalence`` shows that the difference is smaller
+    than the margin; adjusted after Benjamini and Hochberg over the table.
+
+    Parameters
+    ----------
+    metrics : list of str, optional
+        By default the selection rate, and with labels the true and false positive rates; for a regression the mean
+        prediction.
+    margin : float
+        The largest difference that still counts as the same: 0.05 is five points.
+    y_true, y_pred, sensitive_features, weights, control, reference, by, missing, task, positive, min_per_group, seed
+        As in `group_metrics`.
+
+    References
+    ----------
+    D. J. Schuirmann (1987), J. Pharmacokinet. Biopharm. 15:657.
+
+    Examples
+    --------
+    >>> said, sex = [1, 0] * 1000, ["F"] * 1000 + ["M"] * 1000
+    >>> equivalence(None, said, sensitive_features=sex).shown
+    True
+    >>> equivalence(None, said[:80], sensitive_features=["F"] * 40 + ["M"] * 40).shown
+    False
+    """
+    outcome = read_outcome(y_true, y_pred, task=task, positive=positive)
+    columns = read_attributes(sensitive_features, length=len(outcome))
+    held = () if control is None else read_attributes(control, what="control", length=len(outcome))
+    return measure_equivalence(
+        outcome, columns, metrics=metrics, margin=margin, control=held, reference=reference, by=by, missing=missing,
+        weights=check_weights(weights, len(outcome)), min_per_group=min_per_group, n_boot=n_boot, seed=seed,
+        backend=backend_of(sensitive_features, y_pred, y_true),
+    )  # fmt: skip
+
+
+def measure_equivalence(
+    outcome: Outcome,
+    columns: Sequence[Any],
+    *,
+    metrics: Sequence[str] | None = None,
+    margin: float = MARGIN,
+    **options: Any,
+) -> Equivalence:
+    """`equivalence` for what is encoded already."""
+    check_margin(margin, most=np.inf if outcome.task == "regression" else 1.0)
+    chosen = list(metrics) if metrics is not None else _usual(outcome)
+    options["level"] = 1 - 2 * ALPHA
+    measured = measure_groups(outcome, columns, metrics=chosen, **options)
+    return equivalence_of(measured, margin)
+
+
+def equivalence_of(measured: GroupMetrics, margin: float = MARGIN) -> Equivalence:
+    """Equivalence from metrics by group that are there already (at level 0.9, for the intervals to agree)."""
+    assert measured.groups is not None
+    places = {(group.name, tuple(group.control.items())): i for i, group in enumerate(measured.groups.groups)}
+    held = [column.name for column in measured.groups.control]
+    keys = ("metric", *held, "group", "reference", "difference", "low", "high", "margin", "p_equivalence")
+    table: dict[str, Any] = {key: [] for key in keys}
+    differs: list[float] = []
+    for row in measured.tables["comparisons"].rows():
+        part = measured.measured[row["metric"]]
+        control = tuple((name, row[name]) for name in held)
+        g, r = places[row["group"], control], places.get((row["reference"], control))
+        if part.rate and r is not None and row["difference"] is not None:
+            hits = part.value * part.size
+            p = float(equivalent_proportions(hits[g], part.size[g], hits[r], part.size[r], margin=margin))
+        else:
+            p = _from_draws(row, margin)
+        found = {**row, "low": row["difference_low"], "high": row["difference_high"], "margin": margin,
+                 "p_equivalence": p}  # fmt: skip
+        differs.append(np.nan if row["p_adjusted"] is None else row["p_adjusted"])
+        for key in keys:
+            table[key].append(found[key])
+    adjusted = benjamini_hochberg(np.array(table["p_equivalence"], dtype=float))
+    table["p_equivalence_adjusted"] = adjusted
+    sizes = [0.0 if value is None else abs(value) for value in table["difference"]]
+    table["conclusion"] = _conclusions(
+        adjusted, np.array(differs), np.array(sizes), margin, table["low"], table["high"]
+    )
+    return Equivalence(
+        "equivalence", msg("Equivalence"), {"equivalence": _table(table, measured)},
+        {"margin": margin, "rows": measured.values["rows"]}, notes=measured.notes, margin=margin,
+    )  # fmt: skip
+
+
+def _usual(outcome: Outcome) -> list[str]:
+    if outcome.task == "regression":
+        return ["mean_prediction"]
+    return ["selection_rate"] if outcome.truth is None else ["selection_rate", "tpr", "fpr"]
+
+
+def _from_draws(row: Any, margin: float) -> float:
+    """From the interval of the difference: its half width at 90% is 1.645 standard errors."""
+    if row["difference"] is None or row["difference_low"] is None:
+        return float("nan")
+    from isonomia.evidence import normal_quantile
+
+    error = (row["difference_high"] - row["difference_low"]) / (2 * normal_quantile(1 - 2 * ALPHA))
+    return float(equivalent_means(row["difference"], error, margin=margin))
+
+
+def _conclusions(
+    same: NDArray[Any], differs: NDArray[Any], size: NDArray[Any], margin: float, low: list[Any], high: list[Any]
+) -> list[Message]:
+    said: list[Message] = []
+    for p, q, d, left, right in zip(same.tolist(), differs.tolist(), size.tolist(), low, high, strict=True):
+        if p < ALPHA:
+            said.append(SMALL if q < ALPHA else SAME)
+        elif q < ALPHA:
+            outside = left is not None and (left > margin or right < -margin)
+            said.append(DIFFERENT if outside and d > margin else BEYOND)
+        else:
+            said.append(OPEN)
+    return said
+
+
+def _table(columns: dict[str, Any], measured: GroupMetrics) -> Table:
+    formats: dict[str, Format] = dict.fromkeys(("difference", "low", "high", "margin"), "num")
+    formats |= {"p_equivalence": "p", "p_equivalence_adjusted": "p"}
+    titles = {
+        "metric": msg("metric"), "group": msg("group"), "reference": msg("reference"),
+        "difference": msg("difference"), "low": msg("from"), "high": msg("to"), "margin": msg("margin"),
+        "p_equivalence": msg("p of equivalence"), "p_equivalence_adjusted": msg("p of equivalence, adjusted"),
+        "conclusion": msg("conclusion"),
+    }  # fmt: skip
+    return Table(columns, formats, titles, msg("Shown to be the same within the margin?"),
+                 measured.tables["by_group"].backend)  # fmt: skip
