@@ -13,6 +13,7 @@ from isonomia.discovery import METHODS, Method, Problem, Search, Subgroup, find_
 from isonomia.errors import DataError, SpecError
 from isonomia.evidence import Estimate
 from isonomia.languages import msg
+from isonomia.report.figures import draw
 
 
 def _look(problem: Problem) -> Search:
@@ -118,3 +119,34 @@ def test_bad_input_is_told(change: dict[str, Any], error: type[Exception], words
 def test_probabilities_as_predictions_are_cut_at_a_half() -> None:
     result = find_subgroups(COLUMNS, method="first_column", y_true=TRUE, y_pred=np.array([0.2, 0.9, 0.7, 0.8] * 25))
     assert list(result.table["gap"]) == [0.25, -0.25]
+
+
+def test_neighbours_of_a_subgroup() -> None:
+    columns = {"sex": ["F", "M"] * 100, "city": ["x", "x", "y", "y"] * 50, "zone": ["n"] * 190 + ["s"] * 10}
+    errors = [1.0, 0.0, 0.0, 0.0] * 50
+    result = find_subgroups(columns, method="first_column", errors=errors)
+    around = result.around(0)
+    rows = list(around.tables["around"].rows())
+    told = {row["slice"]: (row["relation"].text(), row["size"], row["outcome"]) for row in rows}
+    assert told == {
+        "sex = F": ("this subgroup", 100, 0.5),
+        "everyone": ("without a condition", 200, 0.25),
+        "sex = F, city = x": ("with one more", 50, 1.0),
+        "sex = F, city = y": ("with one more", 50, 0.0),
+        "sex = F, zone = n": ("with one more", 95, pytest.approx(48 / 95)),
+    }
+    assert draw(around.pictures[0], around.tables["around"]).data
+    with pytest.raises(SpecError, match="`index` must be a row"):
+        result.around(7)
+
+
+def test_overlaps_are_told_a_metric_at_a_time(rng: np.random.Generator) -> None:
+    columns = {"a": rng.integers(0, 2, 400), "b": rng.integers(0, 2, 400)}
+    truth = rng.integers(0, 2, 400)
+    said = np.where(columns["a"] == 1, 1 - truth, truth)
+    options: dict[str, Any] = {"method": "sliceline", "metric": ("fpr", "fnr"), "k": 1, "max_overlap": 0.5}
+    result = find_subgroups(columns, y_true=truth, y_pred=said, **options)
+    assert list(result.table["metric"]) == ["fpr", "fnr"]
+    assert list(result.table["slice"]) == ["a = 1", "a = 1"]
+    measures = {finding.message.params["measure"].text() for finding in result.findings}
+    assert measures == {"false positive rate", "false negative rate"}

@@ -36,19 +36,24 @@ def subgroup_key(subgroup: Subgroup, features: Mapping[str, Codes]) -> str:
     return "|".join(parts)
 
 
-def overlaps(masks: Sequence[NDArray[np.bool_]]) -> list[float]:
-    """For each set of rows, the largest intersection over union with one before it."""
+def overlaps(masks: Sequence[NDArray[np.bool_]], kinds: Sequence[object]) -> list[float]:
+    """For each set of rows, the largest intersection over union with one before it of the same kind."""
     packed = [np.packbits(mask) for mask in masks]
     sizes = [int(np.bitwise_count(bits).sum()) for bits in packed]
     out = []
     for i, bits in enumerate(packed):
         best = 0.0
-        for j in range(i):
+        for j in (j for j in range(i) if kinds[j] == kinds[i]):
             both = int(np.bitwise_count(bits & packed[j]).sum())
             union = sizes[i] + sizes[j] - both
             best = max(best, both / union if union else 0.0)
         out.append(best)
     return out
+
+
+def kind_of_finding(subgroup: Subgroup) -> tuple[object, object]:
+    """Subgroups repeat each other only where they were found by the same metric in the same way."""
+    return subgroup.stats.get("metric"), subgroup.stats.get("approach")
 
 
 def subgroup_table(problem: Problem, search: Search, masks: Sequence[NDArray[np.bool_]], backend: Backend) -> Table:
@@ -73,7 +78,7 @@ def subgroup_table(problem: Problem, search: Search, masks: Sequence[NDArray[np.
         "p_adjusted": _numbers(item.p_adjusted for item in found),
         "outcome": _numbers(outcome),
         "diff_outcome": _numbers(None if value is None or everyone is None else value - everyone for value in outcome),
-        "overlap": np.array(overlaps(masks), dtype=float),
+        "overlap": np.array(overlaps(masks, [kind_of_finding(item) for item in found]), dtype=float),
     }
     own = {name: [item.stats.get(name) for item in found] for name in search.formats}
     clash = [name for name in columns if name in shared or name in own]
@@ -115,7 +120,7 @@ def findings_of(method: str, search: Search, table: Table, features: Mapping[str
         share = gap / overall if overall else None
         size = abs(gap) / NOTABLE_GAP if search.style == "pct" else abs(share or 0.0) / NOTABLE_SHARE
         params = {
-            "measure": search.measure,
+            "measure": item.measure or search.measure,
             "value": value,
             "overall": overall,
             "slice": row["slice"],

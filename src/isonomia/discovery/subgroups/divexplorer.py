@@ -116,6 +116,7 @@ def _measured(
         },
         estimate=average(part.quantity.values[rows], weights, binary=part.quantity.binary),
         overall=part.base,
+        measure=part.quantity.measure,
         p_value=p if defined else None,
         p_adjusted=q if defined else None,
     )

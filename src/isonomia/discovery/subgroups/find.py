@@ -99,6 +99,15 @@ def find_subgroups(
     Returns
     -------
     SubgroupResult
+
+    Examples
+    --------
+    >>> people = {"sex": ["F", "M"] * 100, "city": ["x", "x", "y", "y"] * 50}
+    >>> wrong = [1, 0, 0, 0] * 50  # women of city x
+    >>> result = find_subgroups(people, method="sliceline", errors=wrong, k=1)
+    >>> row = next(result.tables["subgroups"].rows())
+    >>> row["slice"], row["size"], row["slice_average_error"]
+    ('sex = F, city = x', 50, 1.0)
     """
     chosen = METHODS[method]
     clock = Clock(max_seconds)
@@ -169,7 +178,9 @@ def _without_repeats(
     masks: list[NDArray[np.bool_]] = []
     for item in search.subgroups:
         mask = item.mask(problem.by_name)
-        if len(kept) < k and _showing.overlaps([*masks, mask])[-1] <= max_overlap:
+        kinds = [_showing.kind_of_finding(one) for one in (*kept, item)]
+        enough = kinds[:-1].count(kinds[-1]) >= k
+        if not enough and _showing.overlaps([*masks, mask], kinds)[-1] <= max_overlap:
             kept.append(item)
             masks.append(mask)
     return replace(search, subgroups=tuple(kept)), masks
@@ -204,6 +215,7 @@ def _assemble(
         subgroups=search.subgroups,
         features=problem.by_name,
         details=search.details,
+        outcome=problem.outcome,
     )
 
 

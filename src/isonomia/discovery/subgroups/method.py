@@ -43,6 +43,8 @@ class Subgroup:
         Who is in it, where it is no conjunction.
     message : Message, optional
         What a finding about it says, where the common sentence does not fit.
+    measure : Message, optional
+        What was examined, where a search examines several things; else `Search.measure`.
     """
 
     conditions: Mapping[str, tuple[int, ...]]
@@ -54,6 +56,7 @@ class Subgroup:
     text: str | None = None
     rows: NDArray[np.bool_] | None = None
     message: Message | None = None
+    measure: Message | None = None
 
     def mask(self, features: Mapping[str, Codes]) -> NDArray[np.bool_]:
         """Which rows are in it."""

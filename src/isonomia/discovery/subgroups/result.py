@@ -45,10 +45,26 @@ class SubgroupResult(Result):
     subgroups: tuple[Subgroup, ...] = ()
     features: Mapping[str, Codes] = field(default_factory=dict)
     details: Any = None
+    outcome: NDArray[np.float64] | None = None
 
     def mask(self, index: int) -> NDArray[np.bool_]:
         """Which rows of the data are in the subgroup at a row of the table."""
         return self.subgroups[index].mask(self.features)
+
+    def around(self, index: int, *, k: int = 10) -> Result:
+        """The neighbours of a subgroup: without one of its conditions, and with one more.
+
+        Parameters
+        ----------
+        index : int
+            A row of the table.
+        k : int
+            How many of those with one more condition: the ones whose outcome departs most, among those of at least 30
+            rows.
+        """
+        from isonomia.discovery.subgroups.around import around
+
+        return around(self, index, k=k)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe."""

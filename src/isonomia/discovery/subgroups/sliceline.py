@@ -206,6 +206,7 @@ def _measured(part: Problem, error: Quantity, values: Floats, subgroup: Subgroup
             "metric": error.id,
         },
         estimate=estimate,
+        measure=error.measure,
         overall=average(values, weights, binary=error.binary).value,
         p_value=upper_tail(values, inside, weights, binary=error.binary),
     )

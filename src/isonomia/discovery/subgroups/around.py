@@ -1,0 +1,91 @@
+"""The lattice around one subgroup: what it is without one of its conditions, and what one more makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isonomia.counting import Codes
+from isonomia.discovery.subgroups.conditions import condition_text, slice_text
+from isonomia.discovery.subgroups.method import Subgroup
+from isonomia.errors import SpecError
+from isonomia.evidence import Picture, Result, Table
+from isonomia.languages import msg
+
+if TYPE_CHECKING:
+    from isonomia.discovery.subgroups.result import SubgroupResult
+
+#: Fewer rows than this say little about one more condition.
+FEWEST = 30
+
+
+def around(result: SubgroupResult, index: int, *, k: int = 10) -> Result:
+    """A table of neighbours with their sizes and outcomes, and its picture."""
+    if not 0 <= index < len(result.subgroups):
+        raise SpecError(f"`index` must be a row of the table, 0 to {len(result.subgroups) - 1}; got {index!r}.")
+    subgroup, outcome = result.subgroups[index], result.outcome
+    if outcome is None or subgroup.rows is not None:
+        raise SpecError("Only subgroups that are made of conditions have neighbours.")
+    rows = [_row(msg("this subgroup"), subgroup, result.features, outcome)]
+    for name in subgroup.conditions:
+        rest = {other: codes for other, codes in subgroup.conditions.items() if other != name}
+        rows.append(_row(msg("without a condition"), Subgroup(rest), result.features, outcome))
+    rows += _children(subgroup, result.features, outcome, k)
+    titles = {
+        "relation": msg("Relation"),
+        "slice": msg("Subgroup"),
+        "size": msg("Rows"),
+        "outcome": msg("Outcome"),
+        "diff_outcome": msg("Difference from everyone"),
+    }
+    title = msg("Around {slice}", slice=slice_text(subgroup, result.features))
+    table = Table(
+        {key: [row[key] for row in rows] for key in titles},
+        {"size": "int", "outcome": "num", "diff_outcome": "num"},
+        titles,
+        title,
+        result.tables["subgroups"].backend,
+    )
+    picture = Picture("bars", "around", title, {"labels": "slice", "value": "diff_outcome", "n": "size"})
+    return Result("subgroups.around", title, {"around": table}, pictures=(picture,))
+
+
+def _row(relation: Any, subgroup: Subgroup, features: Mapping[str, Codes], outcome: Any) -> dict[str, Any]:
+    mask = subgroup.mask(features)
+    mean = float(outcome[mask].mean()) if mask.any() else None
+    return {
+        "relation": relation,
+        "slice": slice_text(subgroup, features),
+        "size": int(mask.sum()),
+        "outcome": mean,
+        "diff_outcome": None if mean is None else mean - float(outcome.mean()),
+    }
+
+
+def _children(subgroup: Subgroup, features: Mapping[str, Codes], outcome: Any, k: int) -> list[dict[str, Any]]:
+    """One more condition: every value of every other feature, counted over the rows of the subgroup alone."""
+    mask = subgroup.mask(features)
+    mine, everyone = outcome[mask], float(outcome.mean())
+    found: list[dict[str, Any]] = []
+    for name, column in features.items():
+        if name in subgroup.conditions:
+            continue
+        codes = column.codes[mask]
+        sizes = np.bincount(codes, minlength=column.size)
+        sums = np.bincount(codes, weights=mine, minlength=column.size)
+        for code in np.flatnonzero((sizes >= FEWEST) & (sizes < mine.size)).tolist():
+            mean = float(sums[code] / sizes[code])
+            parts = [slice_text(subgroup, features)] if subgroup.conditions else []
+            found.append(
+                {
+                    "relation": msg("with one more"),
+                    "slice": ", ".join([*parts, condition_text(column, (code,))]),
+                    "size": int(sizes[code]),
+                    "outcome": mean,
+                    "diff_outcome": mean - everyone,
+                }
+            )
+    own = float(mine.mean()) if mine.size else 0.0
+    return sorted(found, key=lambda row: -abs(row["outcome"] - own))[:k]
