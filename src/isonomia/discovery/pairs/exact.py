@@ -1,0 +1,150 @@
+"""Exact answers where the model can be read: a pair, a proof that there is none, and the share in between."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.discovery.pairs import slab
+from isonomia.discovery.pairs.boxes import Certified, draw_from
+from isonomia.discovery.pairs.boxes import Search as BoxSearch
+from isonomia.discovery.pairs.method import at_least, pair_method
+from isonomia.discovery.pairs.space import Space
+from isonomia.discovery.pairs.trees import read_trees
+from isonomia.errors import NotApplicable
+from isonomia.languages import msg
+from isonomia.probing import Search
+from isonomia.probing.features import Floats
+
+#: People of the data that are tested where the budget ended before anything was certified.
+LAST_TRY = 5000
+
+
+@pair_method(
+    "exact",
+    "a pair, a proof that there is none, the discriminating share and the widest gap, for linear models and trees",
+    reference="Isonomia; prior art for ensembles: Zhao, Toda & Kitamura, arXiv 2512.16386; Ranzato et al., CIKM 2021",
+)
+def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Search:
+    """Prove what can be proved about the whole domain.
+
+    Linear models (behind encoders that work column by column): the margin is a sum of one term a feature, so the
+    share is the share of sums that fall into a slab, counted exactly or bracketed on a grid. Trees, forests and
+    gradient boosting of scikit-learn on columns of numbers: branch and bound over boxes, at most `max_boxes` of
+    them. Then up to `n_pairs` people are drawn from what was certified and tested on the model itself.
+
+    ``metrics["status"]`` is "pair", "none" (proved) or "undecided"; ``share_low`` and ``share_high`` bracket the share
+    of the domain (all combinations of free features equally likely) that is treated differently; ``max_gap`` is the
+    largest difference in score found, ``max_gap_bound`` what it cannot exceed, on the scale ``gap_scale``;
+    ``max_gap_at`` is the person.
+    """
+    at_least("max_boxes", max_boxes, 1)
+    at_least("n_pairs", n_pairs, 1)
+    probe = space.probe
+    if probe.sampled:
+        space.notes.append(msg("Exact answers hold for the protected values that were tried."))
+    if space.domain.rules:
+        space.notes.append(
+            msg("Shares and gaps are over the bounds of the domain; its constraints are not counted in.")
+        )
+    rows = linear_part(space, n_pairs) if slab.is_linear(probe.oracle) else tree_part(space, max_boxes, n_pairs)
+    found = False
+    for start in range(0, max(1, len(rows)), 1000):
+        answer = yield rows[start : start + 1000]
+        found = found or bool(answer.found.any())
+    if not found and space.facts["share_high"] > 0.0 and len(space.people):
+        answer = yield space.people[:LAST_TRY]  # nothing was certified: the people there are may still tell
+        found = bool(answer.found.any())
+    _conclude(space, found)
+
+
+def lines_of(space: Space) -> list[NDArray[np.intp]]:
+    """Sets of variants that may be compared: all, or those that differ in one attribute."""
+    count = np.arange(space.probe.n_variants)
+    if not space.probe.one_attr_at_a_time or len(space.probe.shape) == 1:
+        return [count]
+    cube = count.reshape(space.probe.shape)
+    lines = []
+    for axis, size in enumerate(space.probe.shape):
+        lines += list(np.moveaxis(cube, axis, -1).reshape(-1, size))
+    return lines
+
+
+def linear_part(space: Space, n_pairs: int) -> Floats:
+    """What the slab tells, and people drawn from it."""
+    probe, gamma = space.probe, space.probe.gamma
+    model = slab.read_linear(probe.oracle, space.free, space.protected, probe.variants)
+    lines = lines_of(space)
+    base = np.clip(np.floor((space.domain.low + space.domain.high) / 2), space.domain.low, space.domain.high)
+    reached, bound, at = slab.widest(model, lines, base, space.rng)
+    scale = "probability" if model.probability else "decision value" if model.classifier else "prediction"
+    _facts(space, "linear", reached, bound, at, scale)
+    if gamma > 0 or not model.classifier:
+        if model.probability:
+            raise NotApplicable("with gamma above 0 exact shares of probabilities are not available; leave gamma at 0")
+        room = 1e-9 * max(1.0, float(np.abs(model.offsets).max()))
+        everyone = float(reached > max(gamma, room))
+        space.facts.update(share_low=everyone, share_high=everyone)
+        return space.domain.sample(n_pairs, space.rng) if everyone else np.empty((0, len(space.domain)))
+    slabs = slab.intervals(model.offsets, lines)
+    low, high = slab.share_bounds(model, slabs)
+    space.facts.update(share_low=low, share_high=high)
+    return slab.draw_slab(model, slabs, base, 4 * n_pairs, space.rng)[:n_pairs]
+
+
+def tree_part(space: Space, max_boxes: int, n_pairs: int) -> Floats:
+    """What the boxes tell, and people drawn from the certified ones."""
+    probe = space.probe
+    if space.domain.may_miss.any():
+        raise NotApplicable("exact answers need columns without missing numbers")
+    ensemble = read_trees(probe.oracle, space.protected)
+    if probe.gamma > 0 and ensemble.scale == "log-odds":
+        raise NotApplicable("with gamma above 0 boosted classifiers have no exact answer; leave gamma at 0")
+
+    def ask(rows: Floats) -> NDArray[np.bool_]:
+        return np.asarray(probe.test(rows).margin > 0)
+
+    search = BoxSearch(ensemble, space.domain, space.protected, probe.variants, lines_of(space), probe.gamma, ask)
+    ledger = space.loop.ledger
+    certified: Certified = search.shares(max_boxes, lambda: ledger.spent)
+    search.widest(max_boxes // 4 + 1, lambda: ledger.spent, certified)
+    _facts(space, "boxes", certified.gap_low, certified.gap_high, certified.gap_at, ensemble.scale)
+    space.facts.update(
+        share_low=certified.share,
+        share_high=min(1.0, certified.share + certified.waiting),
+        nodes_visited=certified.opened,
+        certified_boxes=len(certified.volume),
+        n_leaves=ensemble.n_leaves,
+    )
+    if len(certified.volume) == 0:
+        return np.empty((0, len(space.domain)))
+    return draw_from(certified.low, certified.high, certified.volume, space.domain, n_pairs, space.rng)
+
+
+def _facts(space: Space, how: str, reached: float, bound: float, at: Floats | None, scale: str) -> None:
+    space.facts.update(
+        solver=how,
+        max_gap=reached,
+        max_gap_bound=bound,
+        gap_scale=scale,
+        max_gap_at=None
+        if at is None
+        else dict(zip(space.domain.names, space.domain.texts(np.asarray(at)), strict=True)),
+    )
+
+
+def _conclude(space: Space, found: bool) -> None:
+    """The status: a pair confirmed by the model, a proof, or neither."""
+    facts: dict[str, Any] = space.facts
+    nobody = facts["share_high"] <= 0.0
+    facts["status"] = "pair" if found else "none" if nobody else "undecided"
+    if nobody and not found:
+        facts["stopped"] = "proved"
+        space.notes.append(
+            msg(
+                "Proved: nobody in the domain is treated differently because of {attributes}.",
+                attributes=", ".join(space.probe.protected),
+            )
+        )

@@ -1,0 +1,297 @@
+"""Linear models, exactly: a person is treated differently where the margin without protected terms lies in a slab.
+
+The margin of a linear model behind per-column encoders is a sum of one term a feature, m(x) + c_v: what the free
+features add, and what the protected variant v adds. Someone is treated differently exactly when 0 lies between
+min_v(m + c_v) and max_v(m + c_v), so everything is told by the distribution of m over the domain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.errors import NotApplicable
+from isonomia.probing import Oracle
+from isonomia.probing.features import Floats
+
+_CLASSIFIERS = (
+    "LogisticRegression",
+    "LogisticRegressionCV",
+    "LinearSVC",
+    "SGDClassifier",
+    "RidgeClassifier",
+    "RidgeClassifierCV",
+    "Perceptron",
+    "PassiveAggressiveClassifier",
+)
+_REGRESSORS = ("LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV", "SGDRegressor")
+#: Encoders that work column by column.
+_ENCODERS = (
+    "StandardScaler",
+    "MinMaxScaler",
+    "MaxAbsScaler",
+    "RobustScaler",
+    "OneHotEncoder",
+    "OrdinalEncoder",
+    "SimpleImputer",
+    "FunctionTransformer",
+)
+#: Cells a real feature is cut into, and cells the margin is counted in.
+REAL_CELLS, GRID = 2000, 200_000
+#: Combinations of half of the features that are listed to count exactly.
+MAX_HALF = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Additive:
+    """A margin as a sum of terms: `terms[f]` holds the term of every value (or cell) of free feature f.
+
+    `width[f]` is how much the term varies inside a cell (0 for features of whole numbers and categories); `values[f]`
+    are the values themselves; `offsets` what each protected variant adds, the intercept included.
+    """
+
+    columns: NDArray[np.intp]
+    values: list[Floats]
+    terms: list[Floats]
+    width: Floats
+    offsets: Floats
+    probability: bool
+    classifier: bool
+
+    @property
+    def exact(self) -> bool:
+        """Whether every feature is of whole numbers or categories."""
+        return not self.width.any()
+
+    def margin(self, rows: Floats) -> Floats:
+        """m(x) of rows, by their cells."""
+        total = np.zeros(len(rows))
+        for column, values, terms in zip(self.columns, self.values, self.terms, strict=True):
+            place = np.clip(np.searchsorted(values, rows[:, column], side="right") - 1, 0, len(values) - 1)
+            total += terms[place]
+        return total
+
+
+def is_linear(oracle: Oracle) -> bool:
+    """Whether the model is linear behind encoders that work column by column."""
+    model = oracle.estimator
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    if type(last).__name__ not in (*_CLASSIFIERS, *_REGRESSORS):
+        return False
+    return all(_by_column(step) for _, step in getattr(model, "steps", ())[:-1])
+
+
+def _by_column(step: Any) -> bool:
+    if step is None or isinstance(step, str):
+        return True
+    if hasattr(step, "transformers_"):
+        return all(_by_column(inner) for _, inner, _ in step.transformers_)
+    if hasattr(step, "steps"):
+        return all(_by_column(inner) for _, inner in step.steps)
+    return type(step).__name__ in _ENCODERS
+
+
+def read_linear(oracle: Oracle, free: NDArray[np.intp], protected: NDArray[np.intp], variants: Floats) -> Additive:
+    """The terms of a linear model, worked out by asking it about one change at a time, and checked."""
+    model, domain = oracle.estimator, oracle.domain
+    if domain.may_miss.any():
+        raise NotApplicable("exact answers need columns without missing numbers")
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    classifier = type(last).__name__ in _CLASSIFIERS
+    if classifier and len(last.classes_) != 2:
+        raise NotApplicable("exact answers for classifiers are for two classes")
+
+    def ask(rows: Floats) -> Floats:
+        frame = domain.decode(rows) if hasattr(model, "feature_names_in_") else oracle._array(rows)
+        return np.asarray(model.decision_function(frame) if classifier else model.predict(frame), dtype=float).ravel()
+
+    base = np.floor((domain.low + domain.high) / 2)
+    base = np.clip(base, domain.low, domain.high)
+    level = float(ask(base[None])[0])
+    values, terms, width = [], [], []
+    for column in free:
+        feature = domain.features[int(column)]
+        points = (
+            np.arange(feature.low, feature.high + 1)
+            if feature.size is not None and feature.size <= 100_000
+            else np.linspace(feature.low, feature.high, REAL_CELLS + 1)
+        )
+        rows = np.tile(base, (len(points), 1))
+        rows[:, column] = points
+        term = ask(rows) - level
+        if feature.size is not None and feature.size <= 100_000:
+            values.append(points)
+            terms.append(term)
+            width.append(0.0)
+        else:
+            values.append(points[:-1])
+            terms.append(np.minimum(term[:-1], term[1:]))
+            width.append(float(np.abs(np.diff(term)).max()))
+    rows = np.tile(base, (len(variants), 1))
+    rows[:, protected] = variants
+    made = Additive(
+        free, values, terms, np.array(width), ask(rows), hasattr(last, "predict_proba") and classifier, classifier
+    )
+    _check(made, ask, oracle, protected, variants)
+    return made
+
+
+def _check(made: Additive, ask: Any, oracle: Oracle, protected: NDArray[np.intp], variants: Floats) -> None:
+    """The model must be what the terms say, on people drawn at random."""
+    rng = np.random.default_rng(0)
+    rows = oracle.domain.sample(200, rng)
+    variant = rng.integers(len(variants), size=len(rows))
+    rows[:, protected] = variants[variant]
+    said = ask(rows)
+    off = said - made.margin(rows) - made.offsets[variant]
+    room = 1e-7 * max(1.0, float(np.abs(said).max()))
+    if (off < -room).any() or (off > made.width.sum() + room).any():
+        raise NotApplicable("the model is not a sum of one term a feature; exact answers for linear models do not hold")
+
+
+def intervals(offsets: Floats, lines: list[NDArray[np.intp]]) -> list[tuple[float, float]]:
+    """Where m must lie for two comparable variants to be decided differently: (low, high], merged."""
+    parts = sorted((-float(offsets[line].max()), -float(offsets[line].min())) for line in lines)
+    merged: list[tuple[float, float]] = []
+    for low, high in parts:
+        if high <= low:
+            continue
+        if merged and low <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], high))
+        else:
+            merged.append((low, high))
+    return merged
+
+
+def share_bounds(model: Additive, slabs: list[tuple[float, float]]) -> tuple[float, float]:
+    """The share of the domain whose margin lies in the slabs: exact where it can be counted, else certified bounds."""
+    if not slabs:
+        return 0.0, 0.0
+    halves = _halves(model)
+    if model.exact and halves is not None:
+        share = _count(model, halves, slabs)
+        return share, share
+    return _grid(model, slabs)
+
+
+def _halves(model: Additive) -> tuple[list[int], list[int]] | None:
+    """The features in two parts of about equally many combinations; None where they are too many to list."""
+    order = np.argsort([-len(values) for values in model.values])
+    parts: tuple[list[int], list[int]] = ([], [])
+    sizes = [1.0, 1.0]
+    for place in order:
+        side = int(sizes[1] < sizes[0])
+        parts[side].append(int(place))
+        sizes[side] *= len(model.values[int(place)])
+    return parts if max(sizes) <= MAX_HALF else None
+
+
+def _sums(model: Additive, places: list[int]) -> Floats:
+    total = np.zeros(1)
+    for place in places:
+        total = (total[:, None] + model.terms[place][None]).ravel()
+    return total
+
+
+def _count(model: Additive, halves: tuple[list[int], list[int]], slabs: list[tuple[float, float]]) -> float:
+    """Meet in the middle: for every combination of one half, how many of the other land in the slabs."""
+    one, other = _sums(model, halves[0]), np.sort(_sums(model, halves[1]))
+    inside = 0
+    for low, high in slabs:
+        upper = np.searchsorted(other, high - one, side="right")
+        lower = np.searchsorted(other, low - one, side="right")
+        inside += int((upper - lower).sum())
+    return inside / (len(one) * len(other))
+
+
+def _grid(model: Additive, slabs: list[tuple[float, float]]) -> tuple[float, float]:
+    """The distribution of m on a grid, every term rounded down: m lies between a cell and `slack` above it."""
+    lows = np.array([float(term.min()) for term in model.terms])
+    span = sum(float(term.max() - term.min()) for term in model.terms)
+    if span == 0:
+        inside = any(low < lows.sum() <= high for low, high in slabs)
+        return float(inside), float(inside)
+    step = span / GRID
+    mass = np.zeros(GRID + 2)
+    mass[0] = 1.0
+    reach = 0
+    for term, low in zip(model.terms, lows, strict=True):
+        shift = np.floor((term - low) / step).astype(np.int64)
+        places, counts = np.unique(shift, return_counts=True)
+        fresh = np.zeros_like(mass)
+        for place, count in zip(places, counts, strict=True):
+            fresh[place : place + reach + 1] += mass[: reach + 1] * (count / len(term))
+        mass, reach = fresh, reach + int(places[-1])
+    start = lows.sum() + step * np.arange(len(mass))
+    slack = step * len(model.terms) + float(model.width.sum())
+    least = most = 0.0
+    for low, high in slabs:
+        least += float(mass[(start > low) & (start + slack <= high)].sum())
+        most += float(mass[(start + slack > low) & (start <= high)].sum())
+    return max(0.0, least - 1e-12), min(1.0, most + 1e-12)
+
+
+def draw_slab(
+    model: Additive, slabs: list[tuple[float, float]], base: Floats, n: int, rng: np.random.Generator
+) -> Floats:
+    """People whose margin is aimed into the slabs: all features at random, then one feature chosen to land inside.
+
+    Where no value of a first feature lands inside, the next one is tried; rows that never land are left out.
+    """
+    if not slabs:
+        return np.empty((0, len(base)))
+    rows = np.tile(base, (n, 1))
+    pick = [rng.integers(len(values), size=n) for values in model.values]
+    total = np.sum([terms[place] for terms, place in zip(model.terms, pick, strict=True)], axis=0)
+    order = np.argsort([-float(np.ptp(terms)) for terms in model.terms])
+    slab = rng.integers(len(slabs), size=n)
+    low, high = (np.array([part[side] for part in slabs])[slab] for side in (0, 1))
+    done = (total > low) & (total <= high)
+    for place in order:
+        todo = np.flatnonzero(~done)
+        if len(todo) == 0:
+            break
+        terms = model.terms[int(place)]
+        rest = total[todo] - terms[pick[int(place)][todo]]
+        aim = low[todo] + (high[todo] - low[todo]) * rng.random(len(todo))
+        # the value whose term brings the margin nearest to the aim; later features finish what is left
+        sorted_terms = np.argsort(terms, kind="stable")
+        near = np.clip(np.searchsorted(terms[sorted_terms], aim - rest), 0, len(terms) - 1)
+        before = np.maximum(near - 1, 0)
+        closer = np.abs(terms[sorted_terms[before]] + rest - aim) < np.abs(terms[sorted_terms[near]] + rest - aim)
+        chosen = sorted_terms[np.where(closer, before, near)]
+        pick[int(place)][todo] = chosen
+        total[todo] = rest + terms[chosen]
+        done[todo] = (total[todo] > low[todo]) & (total[todo] <= high[todo])
+    for column, values, place in zip(model.columns, model.values, pick, strict=True):
+        rows[:, column] = values[place]
+    return np.asarray(rows[done])
+
+
+def widest(model: Additive, lines: list[NDArray[np.intp]], base: Floats, rng: np.random.Generator) -> tuple[Any, ...]:
+    """The largest difference in score: reached, bound, and where. On the margin itself it is the same everywhere."""
+    pairs = [(float(model.offsets[line].min()), float(model.offsets[line].max())) for line in lines]
+    low, high = max(pairs, key=lambda pair: pair[1] - pair[0])
+    if not model.probability:
+        return high - low, high - low, base
+    least = sum(float(terms.min()) for terms in model.terms)
+    most = sum(float(terms.max()) for terms in model.terms) + float(model.width.sum())
+    middle = float(np.clip(-(low + high) / 2, least, most))
+    bound = _sigmoid(middle + high) - _sigmoid(middle + low)
+    room = 1e-9 + 0.02 * (high - low)
+    rows = draw_slab(model, [(middle - room, middle + room)], base, 512, rng)
+    if len(rows) == 0:
+        rows = draw_slab(model, [(middle - abs(high - low), middle + abs(high - low))], base, 2048, rng)
+    if len(rows) == 0:
+        return 0.0, bound, None
+    margin = model.margin(rows)
+    gaps = _sigmoid(margin + high) - _sigmoid(margin + low)
+    best = int(np.argmax(gaps))
+    return float(gaps[best]), float(max(bound, gaps[best])), rows[best]
+
+
+def _sigmoid(z: Any) -> Any:
+    return 1.0 / (1.0 + np.exp(-np.clip(z, -500, 500)))
