@@ -1,0 +1,266 @@
+"""Fairness through awareness: do predictions differ more than people do?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes, composite
+from isonomia.data import Backend, Task, backend_of, wrap
+from isonomia.errors import DataError, NotApplicable, SpecError
+from isonomia.evidence import Estimate, Picture, Result, Table, check_level, wilson
+from isonomia.fairness.encoding import METRICS, Metric, Points, Standardise, encode_people
+from isonomia.fairness.groups import read_attributes
+from isonomia.fairness.neighbours import nearest
+from isonomia.languages import msg
+from isonomia.models import Surface, read_outcome
+from isonomia.models.surface import as_numbers
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+#: Given the rows of the first and of the second people of each pair, a distance of at least 0 a pair.
+PairMetric = Callable[[Any, Any], Any]
+
+WORST_PAIRS = 20
+#: Numbers in a block of pairs.
+BLOCK = 1 << 22
+#: A difference must exceed what is allowed by more than rounding.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, repr=False)
+class Awareness(Result):
+    """Pairs of people whose predictions differ more than their distance allows.
+
+    ``tables["pairs"]`` lists the worst: the two rows, their distance, the difference of their predictions and by how
+    much it is too large. `share` is the share of violating pairs among all pairs (or among random ones, where not all
+    were looked at); `near` the share among pairs of neighbours.
+    """
+
+    share: Estimate = field(default_factory=lambda: Estimate.missing("not measured"))
+    near: Estimate = field(default_factory=lambda: Estimate.missing("not measured"))
+
+
+def awareness(
+    X: Any,
+    y_pred: Any = None,
+    *,
+    y_score: Any = None,
+    metric: Metric | PairMetric = "gower",
+    standardise: Standardise = "range",
+    protected: str | Sequence[str] = (),
+    sensitive_features: Any = None,
+    lipschitz: float = 1.0,
+    unit: float | None = None,
+    k: int = 5,
+    max_pairs: int = 500_000,
+    task: Task | None = None,
+    positive: Any = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Awareness:
+    """Pairs with |f(x) - f(x')| > lipschitz x distance(x, x'), the Lipschitz condition of fairness through awareness.
+
+    Parameters
+    ----------
+    X : frame or matrix
+    y_pred, y_score : arrays
+        Predictions: probabilities (`y_score`) where there are any, numbers, or decisions. Probabilities of several
+        classes, and decisions, differ by their total variation (0 for equal decisions, 1 for different ones).
+    metric : "gower", "euclidean", "manhattan" or a function
+        How far apart two people are. A function is given two frames of the columns of `X` (protected ones included), a
+        row a pair, and returns a distance of at least 0 a pair.
+    lipschitz : float
+        How large a difference of predictions one unit of distance allows.
+    unit : float, optional
+        For numbers: the difference that counts as 1; the range of the predictions unless given.
+    k : int
+        Every row is paired with its k nearest neighbours, for that is where a difference is hard to justify.
+    max_pairs : int
+        The budget. Where all pairs are no more than this, all are looked at; else the neighbours (up to half of it)
+        and random pairs.
+
+    References
+    ----------
+    C. Dwork et al. (2012), ITCS: Fairness through awareness.
+
+    Examples
+    --------
+    >>> found = awareness({"x": [0.0, 0.1, 1.0]}, y_score=[0.1, 0.9, 0.8])
+    >>> found.table[["first", "second"]].to_numpy().tolist()
+    [[0, 1]]
+    """
+    if y_pred is None and y_score is not None:
+        table = as_numbers(y_score, what="scores")
+        surface = Surface.of_probabilities(table, classes=tuple(range(2 if table.ndim == 1 else table.shape[1])))
+    else:
+        surface = read_outcome(None, y_pred, y_score=y_score, task=task, positive=positive).surface
+    groups = () if sensitive_features is None else read_attributes(sensitive_features, length=len(surface))
+    return awareness_of(
+        X, surface, metric=metric, standardise=standardise, protected=protected, columns=groups, lipschitz=lipschitz,
+        unit=unit, k=k, max_pairs=max_pairs, level=level, seed=seed, backend=backend_of(X, y_pred, y_score),
+    )  # fmt: skip
+
+
+def awareness_of(
+    X: Any,
+    surface: Surface,
+    *,
+    metric: Metric | PairMetric = "gower",
+    standardise: Standardise = "range",
+    protected: str | Sequence[str] = (),
+    columns: Sequence[Codes] = (),
+    lipschitz: float = 1.0,
+    unit: float | None = None,
+    k: int = 5,
+    max_pairs: int = 500_000,
+    level: float = 0.95,
+    seed: int = 0,
+    backend: Backend | None = None,
+) -> Awareness:
+    """`awareness` of what a model said."""
+    check_level(level)
+    if not (np.isfinite(lipschitz) and lipschitz > 0) or max_pairs < 1 or (unit is not None and not unit > 0):
+        raise SpecError("`lipschitz` and `unit` must be numbers above 0, and `max_pairs` an int of at least 1.")
+    if not callable(metric) and metric not in METRICS:
+        raise SpecError(f"`metric` must be one of {', '.join(METRICS)}, or a function of two frames; got {metric!r}.")
+    points = encode_people(
+        X, protected=protected, metric="gower" if callable(metric) else metric, standardise=standardise
+    )
+    n = len(points.matrix)
+    if n != len(surface):
+        raise DataError(f"`X` has {n} rows, but there are {len(surface)} predictions.")
+    if n < 2:
+        raise NotApplicable("a pair needs two rows")
+    first, second, near, whole = _pairs(points, k, max_pairs, np.random.default_rng(seed))
+    distance = _given_distance(metric, X, first, second) if callable(metric) else _distance(points, first, second)
+    difference = _difference(surface, first, second, unit)
+    excess = difference - lipschitz * distance
+    bad = excess > ROUNDING
+    kind = backend or backend_of()
+    cells = composite(list(columns)) if columns else None
+    tables = {"pairs": _pair_table(first, second, distance, difference, excess, bad, cells, kind)}
+    pictures: tuple[Picture, ...] = ()
+    if bad.any():
+        pictures = (
+            Picture("scatter", "pairs", msg("The worst pairs: how far apart, and how differently treated"),
+                    {"x": "distance", "y": "difference"}),
+        )  # fmt: skip
+    share = _share(bad if whole else bad[~near], level)
+    close = _share(bad[near], level)
+    across: dict[str, Any] = {}
+    if cells is not None:
+        other = cells.codes[first] != cells.codes[second]
+        pool = np.ones(bad.size, bool) if whole else ~near
+        across = {"across_groups": _share(bad[pool & other], level), "same_group": _share(bad[pool & ~other], level)}
+    said = msg("All {n:int} pairs were looked at.", n=bad.size) if whole else msg(
+        "Of {all:int} pairs, {near:int} pairs of neighbours and {random:int} random ones were looked at.",
+        all=n * (n - 1) // 2, near=int(near.sum()), random=int((~near).sum()))  # fmt: skip
+    allowed = msg("A distance of 1 allows the predictions to differ by {lipschitz:num}.", lipschitz=lipschitz)
+    return Awareness(
+        "awareness", msg("Fairness through awareness"), tables,
+        {"violating_pairs": share, "violating_neighbours": close, **across, "pairs": int(bad.size)}, (), pictures,
+        (said, allowed), share, close,
+    )  # fmt: skip
+
+
+def _pairs(
+    points: Points, k: int, max_pairs: int, rng: np.random.Generator
+) -> tuple[Ints, Ints, NDArray[np.bool_], bool]:
+    """Pairs of rows, which of them are neighbours, and whether these are all pairs there are."""
+    n = len(points.matrix)
+    found = nearest(points, min(k + 1, n))
+    who = np.repeat(np.arange(len(found.distinct)), np.diff(found.start))
+    representative = np.zeros(len(found.distinct), dtype=np.intp)
+    representative[found.row] = np.arange(n)
+    # one row stands for its equals; equals are paired with the next of their kind
+    order = np.argsort(found.row, kind="stable")
+    twins = np.flatnonzero(found.row[order][1:] == found.row[order][:-1])
+    a = np.concatenate([representative[who], order[twins]])
+    b = np.concatenate([representative[found.index], order[twins + 1]])
+    keys = np.unique((np.minimum(a, b) * n + np.maximum(a, b))[a != b])
+    total = n * (n - 1) // 2
+    if total <= max_pairs:
+        first, second = np.triu_indices(n, 1)
+        return first, second, np.isin(first * n + second, keys), True
+    if keys.size > max_pairs // 2:
+        keys = rng.choice(keys, max_pairs // 2, replace=False)
+    drawn = max_pairs - keys.size
+    i = rng.integers(0, n, drawn)
+    j = (i + rng.integers(1, n, drawn)) % n
+    first = np.concatenate([keys // n, np.minimum(i, j)])
+    second = np.concatenate([keys % n, np.maximum(i, j)])
+    near = np.arange(first.size) < keys.size
+    return first, second, near, False
+
+
+def _distance(points: Points, first: Ints, second: Ints) -> Floats:
+    out = np.empty(first.size)
+    step = max(1, BLOCK // points.matrix.shape[1])
+    for begin in range(0, first.size, step):
+        part = slice(begin, begin + step)
+        gap = points.matrix[first[part]] - points.matrix[second[part]]
+        out[part] = np.sqrt(np.einsum("ij,ij->i", gap, gap)) if points.p == 2 else np.abs(gap).sum(axis=1)
+    return out / points.scale
+
+
+def _given_distance(metric: PairMetric, X: Any, first: Ints, second: Ints) -> Floats:
+    if isinstance(X, np.ndarray) and X.dtype.names is None:
+        answer = metric(X[first], X[second])
+    else:
+        table = wrap(X)
+        answer = metric(table[first.tolist()].to_native(), table[second.tolist()].to_native())
+    distance = np.asarray(answer, dtype=float)
+    if distance.shape != first.shape or not (distance >= 0).all():
+        raise SpecError(
+            f"`metric` must return one distance of at least 0 a pair: {first.size}; got an array of shape "
+            f"{distance.shape}{'' if distance.shape != first.shape else ' with negative or missing values'}."
+        )
+    return distance
+
+
+def _difference(surface: Surface, first: Ints, second: Ints, unit: float | None) -> Floats:
+    if surface.continuous is not None:
+        spread = float(np.ptp(surface.continuous)) if unit is None else unit
+        return np.asarray(np.abs(surface.continuous[first] - surface.continuous[second]) / (spread or 1.0))
+    p = surface.probability
+    if p is not None and p.ndim == 1:
+        return np.asarray(np.abs(p[first] - p[second]))
+    if p is not None:
+        return np.asarray(0.5 * np.abs(p[first] - p[second]).sum(axis=1))
+    if surface.label is None:
+        raise NotApplicable("there are scores but no probabilities or decisions")
+    return np.asarray((surface.label[first] != surface.label[second]).astype(float))
+
+
+def _pair_table(
+    first: Ints, second: Ints, distance: Floats, difference: Floats, excess: Floats, bad: NDArray[np.bool_],
+    cells: Codes | None, backend: Backend,
+) -> Table:  # fmt: skip
+    count = min(WORST_PAIRS, int(bad.sum()))
+    worst = np.argsort(-excess, kind="stable")[:count]
+    columns: dict[str, Any] = {"first": first[worst], "second": second[worst]}
+    if cells is not None:
+        texts = [", ".join("missing" if part is None else str(part) for part in label) for label in cells.labels]
+        columns["first_group"] = [texts[code] for code in cells.codes[first[worst]].tolist()]
+        columns["second_group"] = [texts[code] for code in cells.codes[second[worst]].tolist()]
+    columns |= {"distance": distance[worst], "difference": difference[worst], "excess": excess[worst]}
+    titles = {
+        "first": msg("first row"), "second": msg("second row"), "first_group": msg("group of the first"),
+        "second_group": msg("group of the second"), "distance": msg("distance"),
+        "difference": msg("difference of predictions"), "excess": msg("more than allowed by"),
+    }  # fmt: skip
+    formats: dict[str, Any] = {"first": "int", "second": "int"}
+    formats |= dict.fromkeys(("distance", "difference", "excess"), "num4")
+    return Table(columns, formats, titles, msg("Pairs treated more differently than they are"), backend)
+
+
+def _share(bad: NDArray[np.bool_], level: float) -> Estimate:
+    if bad.size == 0:
+        return Estimate.missing("no such pair was looked at")
+    low, high = wilson(int(bad.sum()), bad.size, level)
+    return Estimate(float(bad.mean()), float(low), float(high), n=int(bad.size), method="wilson", level=level)

@@ -1,0 +1,128 @@
+"""Whose values are missing: the same columns may be emptier for some groups than for others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from isonomia.counting import Codes
+from isonomia.data import Dataset
+from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.evidence import Picture, Result, Table, benjamini_hochberg, check_level, two_proportions, wilson
+from isonomia.fairness.groups import dataset_attributes
+from isonomia.languages import msg
+
+
+def missingness(
+    data: Dataset, *, attributes: Sequence[str] | None = None, columns: Sequence[str] | None = None,
+    blanks: Sequence[str] = ("", "?", "NA", "N/A", "nan"), level: float = 0.95,
+) -> Result:  # fmt: skip
+    """The share of missing values of each column by group, compared with everyone else.
+
+    Parameters
+    ----------
+    data : Dataset
+    attributes : sequence of str, optional
+        Protected attributes; all of the dataset's by default.
+    columns : sequence of str, optional
+        The columns looked at; by default the features and the target that miss anything.
+    blanks : sequence of str
+        Texts that stand for a missing value.
+
+    Returns
+    -------
+    Result
+        ``tables["missing"]``: a row a column and group: `column, group, n, rate, rate_low, rate_high, others,
+        difference, p_value, p_adjusted`. Differences are group - all other rows.
+
+    Examples
+    --------
+    >>> data = Dataset({"sex": ["F"] * 50 + ["M"] * 50, "pay": [None] * 20 + [1.0] * 80}, protected=["sex"])
+    >>> missingness(data).table["rate"].tolist()
+    [0.4, 0.0]
+    """
+    check_level(level)
+    protected = _chosen(data, attributes)
+    wanted = columns if columns is not None else [
+        name for name in data.columns if name in data.features or name == data.target
+    ]  # fmt: skip
+    out: dict[str, list[Any]] = {
+        name: [] for name in ("column", "attribute", "group", "n", "rate", "rate_low", "rate_high", "others",
+                              "difference", "p_value")
+    }  # fmt: skip
+    complete = 0
+    for name in wanted:
+        absent = absent_values(data.column(name), blanks)
+        if not absent.any():
+            complete += 1
+            continue
+        for column in protected:
+            if column.name != name:
+                _compare(name, absent, column, level, out)
+    if not out["column"]:
+        notes = (msg("No value is missing in the {n:int} columns looked at.", n=len(wanted)),)
+    else:
+        notes = (msg("{n:int} columns miss nothing and are not shown.", n=complete),) if complete else ()
+    shown: dict[str, Any] = {**out, "p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float))}
+    titles = {
+        "column": msg("column"), "attribute": msg("protected attribute"), "group": msg("group"), "n": msg("rows"),
+        "rate": msg("missing"), "rate_low": msg("from"), "rate_high": msg("to"), "others": msg("missing elsewhere"),
+        "difference": msg("difference"), "p_value": msg("p-value"), "p_adjusted": msg("p adjusted"),
+    }  # fmt: skip
+    formats: dict[str, Any] = dict.fromkeys(("rate", "rate_low", "rate_high", "others"), "pct")
+    formats |= {"n": "int", "difference": "points", "p_value": "p", "p_adjusted": "p"}
+    table = Table(shown, formats, titles, msg("Missing values by group"), data.backend)
+    pictures = (
+        Picture("forest", "missing", msg("Share of missing values by group"),
+                {"labels": ["column", "group"], "value": "rate", "color": "attribute"}),
+    ) if out["column"] else ()  # fmt: skip
+    return Result(
+        "missingness", msg("Missing values"), {"missing": table}, {"columns_with_gaps": len(wanted) - complete}, (),
+        pictures, notes,
+    )  # fmt: skip
+
+
+def absent_values(column: nw.Series[Any], blanks: Sequence[str] = ()) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Where a column is missing: null, NaN, or a text that stands for nothing."""
+    absent = column.is_null().to_numpy().astype(bool)
+    if column.dtype.is_float():
+        return absent | np.isnan(column.cast(nw.Float64).to_numpy())
+    if blanks and not (column.dtype.is_numeric() or column.dtype == nw.Boolean or column.dtype.is_temporal()):
+        codes = Codes.encode(column, name=column.name)
+        blank = np.array([label is None or str(label).strip() in blanks for label in codes.labels], dtype=bool)
+        return absent | blank[codes.codes]
+    return absent
+
+
+def _chosen(data: Dataset, attributes: Sequence[str] | None) -> tuple[Codes, ...]:
+    known = dataset_attributes(data)
+    if not known:
+        raise NotApplicable("the data name no protected attribute")
+    if attributes is None:
+        return known
+    names = [column.name for column in known]
+    for name in attributes:
+        if name not in names:
+            raise SpecError(f"`attributes` names {name!r}, which is not protected.{close_to(name, names)}")
+    return tuple(column for column in known if column.name in attributes)
+
+
+def _compare(name: str, absent: Any, column: Codes, level: float, out: dict[str, list[Any]]) -> None:
+    n = column.counts().astype(float)
+    k = np.bincount(column.codes, weights=absent, minlength=column.size)
+    low, high = wilson(k, n, level)
+    rest_k, rest_n = k.sum() - k, n.sum() - n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        others = np.where(rest_n > 0, rest_k / rest_n, np.nan)
+        rate = k / n
+    p = two_proportions(k, n, rest_k, rest_n)
+    out["column"] += [name] * column.size
+    out["attribute"] += [column.name] * column.size
+    out["group"] += [f"{column.name}={text}" for text in column.texts]
+    out["n"] += n.astype(int).tolist()
+    for key, values in (("rate", rate), ("rate_low", low), ("rate_high", high), ("others", others),
+                        ("difference", rate - others), ("p_value", p)):  # fmt: skip
+        out[key] += values.tolist()

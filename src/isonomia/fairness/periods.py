@@ -1,0 +1,123 @@
+"""Moments as periods: days, weeks, months, quarters, years, or stretches of a number."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.data import to_numpy
+from isonomia.errors import DataError, NotApplicable, SpecError
+
+Every = Literal["day", "week", "month", "quarter", "year"]
+EVERY: tuple[Every, ...] = get_args(Every)
+
+#: More periods than this are no periods any more.
+MAX_PERIODS = 400
+#: Without being told, the finest division with at most this many periods is taken.
+USUAL_PERIODS = 24
+#: Numbers of many values are cut into this many stretches with as many rows each.
+STRETCHES = 12
+
+
+def periods_of(time: Any, *, every: Every | int | None = None, name: str = "period") -> tuple[Codes, NDArray[np.bool_]]:
+    """The period of each row in order of time, and which rows have one.
+
+    Dates (and texts that are dates) are grouped by `every`; numbers of few values are periods themselves, of many are
+    cut into stretches with as many rows each; other texts are periods in their sorted order.
+
+    >>> codes, known = periods_of(["2024-01-05", "2024-02-01", None, "2024-01-31"], every="month")
+    >>> codes.labels, codes.codes.tolist(), known.tolist()
+    (('2024-01', '2024-02'), [0, 1, 0], [True, True, False, True])
+    """
+    if every is not None and every not in EVERY and (not isinstance(every, int) or isinstance(every, bool) or every < 2):
+        raise SpecError(f"`every` must be one of {', '.join(EVERY)}, or how many stretches (an int of at least 2); got {every!r}.")  # fmt: skip
+    moments = _as_dates(time)
+    if moments is not None:
+        known = ~np.isnat(moments)
+        codes = _dated(moments[known], every, name)
+    else:
+        column = Codes.encode(time, name=name)
+        known = np.ones(len(column), bool) if column.missing is None else column.codes != column.missing
+        codes = _numbered(column.take(known).observed(), every, name)
+    if not known.any():
+        raise DataError("Every moment is missing; nothing can be told over time.")
+    if codes.size < 2:
+        raise NotApplicable(f"all rows fall into one period ({codes.texts[0]}), so there is no before and after")
+    if codes.size > MAX_PERIODS:
+        raise DataError(f"There are {codes.size:,} periods (at most {MAX_PERIODS}). Take longer ones with every=...")
+    return codes, known
+
+
+def _as_dates(time: Any) -> NDArray[np.datetime64] | None:
+    series = nw.from_native(time, series_only=True, pass_through=True) if not isinstance(time, nw.Series) else time
+    if isinstance(series, nw.Series) and series.dtype.is_temporal():
+        if series.dtype == nw.Date:
+            series = series.cast(nw.Datetime)
+        return series.to_numpy().astype("datetime64[D]")
+    array = to_numpy(time) if not isinstance(time, nw.Series) else time.to_numpy()
+    if array.dtype.kind == "M":
+        return array.astype("datetime64[D]")
+    if array.dtype.kind in "OUT":
+        texts = ["NaT" if value is None or value != value else str(value).strip() for value in array.tolist()]
+        if not any("-" in text for text in texts[:100]):
+            return None
+        try:
+            return np.array([text or "NaT" for text in texts], dtype="datetime64[s]").astype("datetime64[D]")
+        except ValueError:
+            return None
+    return None
+
+
+def _dated(moments: NDArray[np.datetime64], every: Every | int | None, name: str) -> Codes:
+    if isinstance(every, int):
+        return _stretches(moments.astype("datetime64[D]").astype(float), every, name, dated=True)
+    step = every or next(
+        (one for one in EVERY if np.unique(_cut(moments, one)).size <= USUAL_PERIODS), "year"
+    )  # fmt: skip
+    starts, inverse = np.unique(_cut(moments, step), return_inverse=True)
+    return Codes(name, inverse.astype(np.uint16), tuple(_text(start, step) for start in starts))
+
+
+def _cut(moments: NDArray[np.datetime64], step: Every) -> NDArray[np.datetime64]:
+    if step == "week":  # weeks begin on Mondays; the epoch was a Thursday
+        days = moments.astype("datetime64[D]").astype(np.int64)
+        return ((days + 3) // 7 * 7 - 3).astype("datetime64[D]")
+    if step == "quarter":
+        months = moments.astype("datetime64[M]").astype(np.int64)
+        return (months // 3 * 3).astype("datetime64[M]")
+    return moments.astype({"day": "datetime64[D]", "month": "datetime64[M]", "year": "datetime64[Y]"}[step])
+
+
+def _text(start: np.datetime64, step: Every) -> str:
+    if step == "quarter":
+        return f"{str(start)[:4]} Q{(int(str(start)[5:7]) + 2) // 3}"
+    return str(start)
+
+
+def _numbered(column: Codes, every: Every | int | None, name: str) -> Codes:
+    number = all(isinstance(label, int | float) and not isinstance(label, bool) for label in column.labels)
+    if isinstance(every, str):
+        raise SpecError(f"`every` = {every!r} is for dates; the times hold {'numbers' if number else 'texts'}.")
+    if number and (every is not None or column.size > USUAL_PERIODS):
+        values = np.array(column.labels, dtype=float)[column.codes]
+        return _stretches(values, every or STRETCHES, name)
+    return Codes(name, column.codes, tuple(column.texts))
+
+
+def _stretches(values: NDArray[np.float64], count: int, name: str, *, dated: bool = False) -> Codes:
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, count + 1)))
+    if edges.size < 2:
+        return Codes(name, np.zeros(values.size, np.uint8), (f"{edges[0]:g}",))
+    cut = Codes.cut(values, edges.tolist(), name=name).observed()
+    texts = cut.texts
+    if dated:
+        texts = tuple(
+            f"{np.datetime64(int(edges[i]), 'D')} – {np.datetime64(int(edges[i + 1]), 'D')}"
+            for i in range(edges.size - 1)
+        )
+        texts = tuple(texts[label] for label in cut.labels)
+    return Codes(name, cut.codes, tuple(texts))
