@@ -130,7 +130,7 @@ class Altered:
 
     def overall(self, weights: Floats | None, tolerance: float, level: float) -> tuple[Estimate, Estimate]:
         """Who would be decided differently under some other value; the mean change over all other values."""
-        others = [v for v in range(len(self.texts))]
+        others = list(range(len(self.texts)))
         any_changed = np.logical_or.reduce([self.changed(v, tolerance) & (self.own != v) for v in others])
         known = self.own >= 0
         w = None if weights is None else weights[known]
@@ -193,9 +193,7 @@ def _named(places: dict[str, Any], series: Sequence[nw.Series[Any]]) -> list[str
     return given + [one.name for one in series[len(given) :]]
 
 
-def _effect(
-    data: Dataset, name: str, mechanisms: Mechanisms, values: Floats, keep_valid: bool
-) -> nw.Series[Any]:
+def _effect(data: Dataset, name: str, mechanisms: Mechanisms, values: Floats, keep_valid: bool) -> nw.Series[Any]:
     """A counterfactual column in the frame's own kind."""
     node, column = mechanisms.nodes[name], data.column(name)
     if node.labels:

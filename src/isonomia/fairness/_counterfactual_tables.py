@@ -20,8 +20,9 @@ WORST_ROWS = 20
 _TITLES = {
     "route": msg("route"), "attribute": msg("protected attribute"), "from": msg("own value"), "to": msg("other value"),
     "n": msg("rows"), "rate": msg("decided differently"), "rate_low": msg("from"), "rate_high": msg("to"),
-    "change": msg("mean change"), "change_low": msg("from"), "change_high": msg("to"), "size": msg("mean size of change"),
-    "largest": msg("largest change"), "group": msg("group"), "row": msg("row"), "before": msg("said"),
+    "change": msg("mean change"), "change_low": msg("from"), "change_high": msg("to"),
+    "size": msg("mean size of change"), "largest": msg("largest change"), "group": msg("group"),
+    "row": msg("row"), "before": msg("said"),
     "after": msg("would be said"), "flip": msg("by the flip"), "graph": msg("by the graph"),
     "difference": msg("difference"), "difference_low": msg("from"), "difference_high": msg("to"),
     "p_value": msg("p-value"), "p_adjusted": msg("p adjusted"), "disagree": msg("decided differently by one only"),
@@ -53,8 +54,8 @@ def change_table(
                 size = mean_interval(np.abs(change), w, level)[0]
                 rate = _rate(answer.changed(other, tolerance)[inside], w, level)
                 largest = float(change[np.abs(change).argmax()])
-                row = (answer.route, " x ".join(answer.names), text, other_text, int(inside.sum()), *rate, *signed, size,
-                       largest)  # fmt: skip
+                row = (answer.route, " x ".join(answer.names), text, other_text, int(inside.sum()), *rate, *signed,
+                       size, largest)  # fmt: skip
                 for name, value in zip(names, row, strict=True):
                     out[name].append(value)
     return Table(out, _FORMATS, _TITLES, msg("What would change under another value"), backend)
@@ -97,16 +98,14 @@ def row_table(answers: Sequence[Altered], backend: Backend) -> Table:
                 break
             v = int(to[row])
             said = (answer.before[row], answer.after[v, row]) if answer.signed else (None, None)
-            values = (answer.route, " x ".join(answer.names), row, answer.texts[answer.own[row]], answer.texts[v], *said,
-                      float(answer.change(v)[row]))  # fmt: skip
+            values = (answer.route, " x ".join(answer.names), row, answer.texts[answer.own[row]], answer.texts[v],
+                      *said, float(answer.change(v)[row]))  # fmt: skip
             for name, value in zip(names, values, strict=True):
                 out[name].append(value)
     return Table(out, _FORMATS, _TITLES, msg("People most affected"), backend)
 
 
-def compared_table(
-    answers: Sequence[Altered], weights: Floats | None, level: float, backend: Backend
-) -> Table | None:
+def compared_table(answers: Sequence[Altered], weights: Floats | None, level: float, backend: Backend) -> Table | None:
     """What the graph (or the proxies) adds to the flip, person by person."""
     flips = {answer.names: answer for answer in answers if answer.route == "flip"}
     names = ("attribute", "from", "to", "n", "flip", "graph", "difference", "difference_low", "difference_high",

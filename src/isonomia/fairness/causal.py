@@ -69,7 +69,11 @@ class CausalGraph:
 
 def _edges(given: Any) -> Iterable[tuple[str, str]]:
     if isinstance(given, Mapping):
-        items: list[Any] = [(a, b) for a, targets in given.items() for b in ([targets] if isinstance(targets, str) else targets)]  # fmt: skip
+        items: list[Any] = [
+            (cause, effect)
+            for cause, effects in given.items()
+            for effect in ([effects] if isinstance(effects, str) else effects)
+        ]
     elif isinstance(given, Sequence) and not isinstance(given, str):
         items = list(given)
     else:

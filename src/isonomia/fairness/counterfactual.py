@@ -72,8 +72,8 @@ def counterfactual(
     keep_valid : bool
         Counterfactual numbers are kept within the range seen, and whole where the column is whole.
     through_proxies : bool
-        Where the model does not depend on an attribute and there is no graph, the columns that tell it are taken for its
-        effects, and a graph of arrows from it to them is answered instead.
+        Where the model does not depend on an attribute and there is no graph, the columns that tell it are taken for
+        its effects, and a graph of arrows from it to them is answered instead.
     tolerance : float
         For numbers: a smaller change than this is no change.
 
@@ -86,8 +86,8 @@ def counterfactual(
 
     Notes
     -----
-    Changes are counterfactual - factual, of the favourable outcome's probability (or score, decision, number). The graph
-    answer rests on the graph and on additive noise: neither can be tested with these data.
+    Changes are counterfactual - factual, of the favourable outcome's probability (or score, decision, number). The
+    graph answer rests on the graph and on additive noise: neither can be tested with these data.
 
     References
     ----------
@@ -137,9 +137,7 @@ def _through(
     if not needed:
         notes.append(msg("The graph leads from {name} to nothing that the model reads.", name=" x ".join(names)))
         return []
-    fitted = Mechanisms(
-        people.data, graph, needed, mechanism=mechanism, seed=seed, categories=people.data.protected
-    )
+    fitted = Mechanisms(people.data, graph, needed, mechanism=mechanism, seed=seed, categories=people.data.protected)
     return [ask(people, names, route, mechanisms=fitted, keep_valid=keep_valid)]
 
 
@@ -170,7 +168,9 @@ def _chosen(data: Dataset, attributes: Sequence[str] | None) -> tuple[str, ...]:
         attributes = [attributes]
     for name in attributes or ():
         if name not in data.protected:
-            raise SpecError(f"`attributes` must name protected attributes; got {name!r}.{close_to(name, data.protected)}")
+            raise SpecError(
+                f"`attributes` must name protected attributes; got {name!r}.{close_to(name, data.protected)}"
+            )
     return tuple(attributes) if attributes else data.protected
 
 

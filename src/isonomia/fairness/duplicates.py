@@ -113,12 +113,10 @@ def _worth(data: Dataset, label: Codes) -> NDArray[np.float64] | None:
         return np.asarray(data.column(label.name).to_numpy(), dtype=float)
     if data.task != "binary":
         return None
-    return (label.codes == label.code_of(data.positive)).astype(float)
+    return np.asarray(label.codes == label.code_of(data.positive), dtype=float)
 
 
-def _sets(
-    data: Dataset, names: Sequence[str], person: Any, counts: Any, mixed: Any, worth: Any, known: Any
-) -> Table:
+def _sets(data: Dataset, names: Sequence[str], person: Any, counts: Any, mixed: Any, worth: Any, known: Any) -> Table:
     order = np.argsort(-np.where(mixed, counts, 0), kind="stable")[: min(WORST, int(mixed.sum()))]
     first = np.full(counts.size, -1)
     first[person[::-1]] = np.arange(person.size)[::-1]

@@ -202,15 +202,11 @@ def _parts(sums: Floats, alpha: float) -> tuple[Any, Any]:
     return within, terms.sum(axis=-1)
 
 
-def _sums(
-    b: Floats, w: Floats, column: Codes, alpha: float, n_boot: int, seed: int
-) -> tuple[Floats, Floats | None]:
+def _sums(b: Floats, w: Floats, column: Codes, alpha: float, n_boot: int, seed: int) -> tuple[Floats, Floats | None]:
     """Sums (groups, 3) and their bootstrap replicates (n_boot, groups, 3)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        if alpha == 1:
-            h = np.where(b > 0, b * np.log(b), 0.0)
-        else:
-            h = np.log(b) if alpha == 0 else b**alpha
+        logarithm = np.log(b)
+        h = {1.0: np.where(b > 0, b * logarithm, 0.0), 0.0: logarithm}.get(float(alpha), b**alpha)
     values = np.unique(b[:10_000])
     if values.size <= MAX_COUNTED and np.isin(b, values).all():
         place = np.searchsorted(values, b)
@@ -221,7 +217,7 @@ def _sums(
     quantities = (w, w * b, w * h)
 
     def over(x: Floats) -> Floats:
-        return np.bincount(cell, weights=x, minlength=cells)
+        return np.asarray(np.bincount(cell, weights=x, minlength=cells), dtype=float)
 
     sums = np.stack([over(x) for x in quantities], axis=-1)
     folded = sums.reshape(column.size, values.size, 3).sum(axis=1)
@@ -304,12 +300,12 @@ def _benefits(outcome: Outcome, benefit: Any) -> Floats:
     if surface.label is None:
         raise NotApplicable("there are scores but no decisions, so nobody's benefit is known")
     if outcome.task == "binary" and not isinstance(benefit, Mapping):
-        said = surface.label.astype(float)
+        said: Floats = surface.label.astype(float)
         if benefit == "prediction":
             return said
         if outcome.truth is None:
             raise NotApplicable("there are no true outcomes to tell a deserved benefit from an undeserved one")
-        return 1.0 + said - outcome.truth.astype(float)
+        return np.asarray(1.0 + said - outcome.truth.astype(float))
     return _class_benefits(outcome, benefit)
 
 
@@ -329,7 +325,7 @@ def _class_benefits(outcome: Outcome, benefit: Any) -> Floats:
         raise SpecError("`benefit` must give finite numbers that are not all the same.")
     if outcome.truth is None or surface.label is None:
         raise NotApplicable("there are no true outcomes to tell a deserved benefit from an undeserved one")
-    return 1.0 + (worth[surface.label] - worth[outcome.truth]) / spread
+    return np.asarray(1.0 + (worth[surface.label] - worth[outcome.truth]) / spread)
 
 
 def _check_benefits(b: Floats, alpha: float) -> None:

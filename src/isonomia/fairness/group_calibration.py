@@ -197,7 +197,7 @@ def _joined(
             columns[key] += list(table.columns[key])
     titles = {**first.titles, "by": msg("by"), "group": msg("group"), "class": msg("class")}
     formats: dict[str, Any] = dict(first.formats)
-    shown: dict[str, Any] = {key: values for key, values in columns.items()}
+    shown: dict[str, Any] = dict(columns)
     if name == "by_group":
         p = _gap_p(columns, level)
         shown |= {"p_value": p, "p_adjusted": benjamini_hochberg(p)}
@@ -235,4 +235,3 @@ def _pictures(groups: Groups, several: bool) -> tuple[Picture, ...]:
                  "where": {"class": ["most probable"]} if several else {}})
     )  # fmt: skip
     return tuple(out)
-

@@ -43,9 +43,9 @@ TARGET_BINS = 5
 class LabelBias(Result):
     """Signs that labels depend on the group.
 
-    ``tables["base_rates"]``: base rate (or mean) of each group. ``tables["information"]``: what an attribute tells about
-    the label, alone and given the strata. ``tables["neighbours"]``: labels of each group against those of the most
-    similar people of other groups.
+    ``tables["base_rates"]``: base rate (or mean) of each group. ``tables["information"]``: what an attribute tells
+    about the label, alone and given the strata. ``tables["neighbours"]``: labels of each group against those of the
+    most similar people of other groups.
     """
 
     conditional: dict[str, Estimate] = field(default_factory=dict)
@@ -72,8 +72,8 @@ def label_bias(
     Notes
     -----
     Conditional mutual information I(label; attribute | given) in nats, less what chance alone gives; its p-value comes
-    from permuting the attribute within strata. None of this proves bias: base rates can differ for reasons, and a column
-    that explains the difference may itself be the product of unequal treatment.
+    from permuting the attribute within strata. None of this proves bias: base rates can differ for reasons, and a
+    column that explains the difference may itself be the product of unequal treatment.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def _numbers(data: Dataset, label: Codes) -> Floats | None:
     if data.task == "regression":
         return np.asarray(data.column(label.name).to_numpy(), dtype=float)
     if data.task == "binary":
-        return (label.codes == label.code_of(data.positive)).astype(float)
+        return np.asarray(label.codes == label.code_of(data.positive), dtype=float)
     return None
 
 
@@ -128,7 +128,7 @@ def _base_rates(
         codes = label.codes
         if data.task == "binary":
             place = label.code_of(data.positive)
-            classes = tuple(x for i, x in enumerate(label.labels) if i != place) + (data.positive,)
+            classes = (*(x for i, x in enumerate(label.labels) if i != place), data.positive)
             codes = (label.codes == place).astype(np.uint8)
         surface, metric = Surface(data.task or "binary", classes, label=codes), "selection_rate"
     privileged: Any = {name: list(values) for name, values in data.privileged.items()} or "largest"

@@ -13,7 +13,7 @@ from isonomia.data import Dataset
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Picture, Result, Table, benjamini_hochberg, check_level, two_proportions, wilson
 from isonomia.fairness.groups import dataset_attributes
-from isonomia.languages import msg
+from isonomia.languages import Message, msg
 
 
 def missingness(
@@ -63,7 +63,7 @@ def missingness(
             if column.name != name:
                 _compare(name, absent, column, level, out)
     if not out["column"]:
-        notes = (msg("No value is missing in the {n:int} columns looked at.", n=len(wanted)),)
+        notes: tuple[Message, ...] = (msg("No value is missing in the {n:int} columns looked at.", n=len(wanted)),)
     else:
         notes = (msg("{n:int} columns miss nothing and are not shown.", n=complete),) if complete else ()
     shown: dict[str, Any] = {**out, "p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float))}
@@ -87,13 +87,13 @@ def missingness(
 
 def absent_values(column: nw.Series[Any], blanks: Sequence[str] = ()) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Where a column is missing: null, NaN, or a text that stands for nothing."""
-    absent = column.is_null().to_numpy().astype(bool)
+    absent: np.ndarray[Any, np.dtype[np.bool_]] = column.is_null().to_numpy().astype(bool)
     if column.dtype.is_float():
-        return absent | np.isnan(column.cast(nw.Float64).to_numpy())
+        return np.asarray(absent | np.isnan(column.cast(nw.Float64).to_numpy()))
     if blanks and not (column.dtype.is_numeric() or column.dtype == nw.Boolean or column.dtype.is_temporal()):
         codes = Codes.encode(column, name=column.name)
         blank = np.array([label is None or str(label).strip() in blanks for label in codes.labels], dtype=bool)
-        return absent | blank[codes.codes]
+        return np.asarray(absent | blank[codes.codes])
     return absent
 
 

@@ -88,14 +88,16 @@ def nearest(points: Points, k: int) -> Neighbours:
         candidates = search(pending, wanted)
         distance = _exact(distinct, pending, candidates, points.p)
         order = np.argsort(distance, axis=1, kind="stable")
-        candidates, distance = (np.take_along_axis(a, order, axis=1) for a in (candidates, distance))
+        candidates = np.take_along_axis(candidates, order, axis=1)
+        distance = np.take_along_axis(distance, order, axis=1)
         share, sure = _shares(distance, counts[candidates], k, complete=wanted == size)
         used = (share > 0) & sure[:, None]
         who = np.broadcast_to(pending[:, None], used.shape)[used]
         parts.append((who, candidates[used], share[used]))
         pending = pending[~sure]
         wanted = min(4 * wanted, size)
-    who, index, share = (np.concatenate([part[place] for part in parts]) for place in range(3))
+    who, index = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
+    share = np.concatenate([part[2] for part in parts])
     order = np.argsort(who, kind="stable")
     start = np.searchsorted(who[order], np.arange(size + 1))
     return Neighbours(distinct, row, start.astype(np.intp), index[order], share[order], int(k))
@@ -113,7 +115,9 @@ def _distinct(matrix: Floats) -> tuple[Floats, Ints]:
     return whole[first], inverse
 
 
-def _shares(distance: Floats, counts: NDArray[np.integer], k: int, *, complete: bool) -> tuple[Floats, NDArray[np.bool_]]:
+def _shares(
+    distance: Floats, counts: NDArray[np.integer], k: int, *, complete: bool
+) -> tuple[Floats, NDArray[np.bool_]]:
     """How many of the k places each candidate takes, and whether no tie at the edge was left out."""
     reached = np.cumsum(counts, axis=1)
     edge_place = (reached >= k).argmax(axis=1)
@@ -165,7 +169,7 @@ class _Search:
 
     def _tree_is_quicker(self, wanted: int) -> bool:
         some = np.linspace(0, len(self.distinct) - 1, TRIAL_ROWS).astype(np.intp)
-        seconds = []
+        seconds: list[float] = []
         for search in (self._among_all, self._in_tree):
             search(some[:1], wanted)  # builds what it needs
             begin = time.perf_counter()

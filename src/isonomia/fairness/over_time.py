@@ -38,7 +38,7 @@ class OverTime(Result):
     gaps : frame
         The same for differences to the reference group.
     changes : frame
-        The most likely change point of each series: the period it begins with, the mean before and after, and its p-value.
+        The most likely change point of each series: the period it begins with, the means before and after, its p-value.
     alerts : tuple of mappings
         The points outside their limits and the change points that stand after adjusting, worst first.
     """
@@ -170,7 +170,9 @@ def follow(
     kind = backend or backend_of()
     order = {text: place for place, text in enumerate(periods.texts)}
     series = _limited(_series(measured, order), ("metric", "group"), "value", min_per_group, sigmas, level)
-    gaps = _limited(_gaps(measured, order), ("metric", "group", "reference"), "difference", min_per_group, sigmas, level)
+    gaps = _limited(
+        _gaps(measured, order), ("metric", "group", "reference"), "difference", min_per_group, sigmas, level
+    )
     changes = _changes(series, gaps, level)
     tables = {
         "gaps": Table(gaps, _FORMATS, _TITLES, msg("Gaps to the reference, period by period"), kind),
@@ -284,7 +286,8 @@ def _changes(series: Series, gaps: Series, level: float) -> dict[str, Any]:
             p = min(1.0, float(normal_p(change / spread)) * (used.size - 1))
             first = int(used[0])
             row = (kind, rows["metric"][first], rows["group"][first], rows.get("reference", [None] * len(x))[first],
-                   rows["period"][int(used[split])], before, after, change, change - half, change + half, p)  # fmt: skip
+                   rows["period"][int(used[split])], before, after, change, change - half, change + half,
+                   p)  # fmt: skip
             for name, item in zip(out, row, strict=True):
                 out[name].append(item)
     for rows in (series, gaps):
@@ -319,7 +322,10 @@ def _alerts(series: Series, gaps: Series, changes: Mapping[str, Any]) -> tuple[M
             low, high = changes["change_low"][place], changes["change_high"][place]
             out.append({"kind": changes["kind"][place].text(), **row, "change_low": low, "change_high": high,
                         "p_value": changes["p_value"][place]})  # fmt: skip
-    for kind, rows, value in (("gap outside its limits", gaps, "difference"), ("metric outside its limits", series, "value")):
+    for kind, rows, value in (
+        ("gap outside its limits", gaps, "difference"),
+        ("metric outside its limits", series, "value"),
+    ):
         for place in np.flatnonzero(rows["outside"]).tolist():
             row = {name: rows[name][place] for name in ("metric", "group", "period")}
             out.append({"kind": kind, **row, "reference": rows.get("reference", [None] * (place + 1))[place],
@@ -376,7 +382,8 @@ def change_between(
     shown: dict[str, Any] = {**out, "p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float))}
     table = Table(shown, _FORMATS, {**_TITLES, "note": msg("note")}, msg("Change between two datasets"), before.backend)
     picture = Picture("forest", "changes", msg("Change of each group, with intervals"),
-                      {"labels": ["metric", "group"], "value": "change", "facet": "kind", "reference": 0.0})  # fmt: skip
+                      {"labels": ["metric", "group"], "value": "change", "facet": "kind",
+                       "reference": 0.0})  # fmt: skip
     return Result("change_between", msg("Change between two datasets"), {"changes": table}, {}, (), (picture,))
 
 
@@ -424,7 +431,15 @@ def _gap_figures(part: GroupMetrics, level: float) -> dict[tuple[str, str], Figu
 def _difference(before: Figure | None, after: Figure | None, level: float) -> tuple[Any, ...]:
     if before is None or after is None:
         note: Message = msg("only before") if after is None else msg("only after")
-        return (None if before is None else before[0], None if after is None else after[0], None, None, None, None, note)
+        return (
+            None if before is None else before[0],
+            None if after is None else after[0],
+            None,
+            None,
+            None,
+            None,
+            note,
+        )
     change, error = after[0] - before[0], float(np.hypot(before[1], after[1]))
     if not np.isfinite(change) or not np.isfinite(error):
         return before[0], after[0], change, None, None, None, msg("no interval")

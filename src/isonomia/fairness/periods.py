@@ -33,8 +33,11 @@ def periods_of(time: Any, *, every: Every | int | None = None, name: str = "peri
     >>> codes.labels, codes.codes.tolist(), known.tolist()
     (('2024-01', '2024-02'), [0, 1, 0], [True, True, False, True])
     """
-    if every is not None and every not in EVERY and (not isinstance(every, int) or isinstance(every, bool) or every < 2):
-        raise SpecError(f"`every` must be one of {', '.join(EVERY)}, or how many stretches (an int of at least 2); got {every!r}.")  # fmt: skip
+    counted = isinstance(every, int) and not isinstance(every, bool) and every >= 2
+    if every is not None and every not in EVERY and not counted:
+        raise SpecError(
+            f"`every` must be one of {', '.join(EVERY)}, or how many stretches (an int of at least 2); got {every!r}."
+        )
     moments = _as_dates(time)
     if moments is not None:
         known = ~np.isnat(moments)
@@ -52,7 +55,7 @@ def periods_of(time: Any, *, every: Every | int | None = None, name: str = "peri
     return codes, known
 
 
-def _as_dates(time: Any) -> NDArray[np.datetime64] | None:
+def _as_dates(time: Any) -> NDArray[Any] | None:
     series = nw.from_native(time, series_only=True, pass_through=True) if not isinstance(time, nw.Series) else time
     if isinstance(series, nw.Series) and series.dtype.is_temporal():
         if series.dtype == nw.Date:
@@ -72,17 +75,16 @@ def _as_dates(time: Any) -> NDArray[np.datetime64] | None:
     return None
 
 
-def _dated(moments: NDArray[np.datetime64], every: Every | int | None, name: str) -> Codes:
+def _dated(moments: NDArray[Any], every: Every | int | None, name: str) -> Codes:
     if isinstance(every, int):
         return _stretches(moments.astype("datetime64[D]").astype(float), every, name, dated=True)
-    step = every or next(
-        (one for one in EVERY if np.unique(_cut(moments, one)).size <= USUAL_PERIODS), "year"
-    )  # fmt: skip
+    usual: list[Every] = [one for one in EVERY if np.unique(_cut(moments, one)).size <= USUAL_PERIODS]
+    step: Every = every or (usual[0] if usual else "year")
     starts, inverse = np.unique(_cut(moments, step), return_inverse=True)
     return Codes(name, inverse.astype(np.uint16), tuple(_text(start, step) for start in starts))
 
 
-def _cut(moments: NDArray[np.datetime64], step: Every) -> NDArray[np.datetime64]:
+def _cut(moments: NDArray[Any], step: Every) -> NDArray[Any]:
     if step == "week":  # weeks begin on Mondays; the epoch was a Thursday
         days = moments.astype("datetime64[D]").astype(np.int64)
         return ((days + 3) // 7 * 7 - 3).astype("datetime64[D]")
@@ -92,7 +94,7 @@ def _cut(moments: NDArray[np.datetime64], step: Every) -> NDArray[np.datetime64]
     return moments.astype({"day": "datetime64[D]", "month": "datetime64[M]", "year": "datetime64[Y]"}[step])
 
 
-def _text(start: np.datetime64, step: Every) -> str:
+def _text(start: Any, step: Every) -> str:
     if step == "quarter":
         return f"{str(start)[:4]} Q{(int(str(start)[5:7]) + 2) // 3}"
     return str(start)

@@ -118,12 +118,15 @@ def proxies(
         carried["importance"] += one.importance.tolist()
         carried["information"] += [_information(target, X[:, place], categorical[place]) for place in range(len(kept))]
     tables = {
-        "attributes": Table(told, _FORMATS, _TITLES, msg("How well an attribute is told from the others"), data.backend),
+        "attributes": Table(
+            told, _FORMATS, _TITLES, msg("How well an attribute is told from the others"), data.backend
+        ),
         "columns": Table(carried, _FORMATS, _TITLES, msg("Columns that carry an attribute"), data.backend),
     }
     picture = Picture("bars", "columns", msg("What single columns tell about an attribute"),
                       {"labels": "column", "value": "information", "facet": "attribute"})  # fmt: skip
-    notes = (msg("{n:int} of {all:int} rows were sampled.", n=rows.size, all=len(data)),) if rows.size < len(data) else ()
+    sampled = msg("{n:int} of {all:int} rows were sampled.", n=rows.size, all=len(data))
+    notes = (sampled,) if rows.size < len(data) else ()
     values = {f"balanced_accuracy[{name}]": value for name, value in balanced.items()}
     return Proxies("proxies", msg("Proxies"), tables, values, (), (picture,), notes, auc, balanced)
 
@@ -164,11 +167,11 @@ class _Told:
     note: Any = None
 
     @classmethod
-    def of(
-        cls, target: Codes, X: Floats, categorical: Sequence[bool], folds: int, level: float, seed: int
-    ) -> _Told:
+    def of(cls, target: Codes, X: Floats, categorical: Sequence[bool], folds: int, level: float, seed: int) -> _Told:
         counts = target.counts()
-        common = [code for code in range(target.size) if counts[code] >= max(MIN_ROWS, folds) and code != target.missing]
+        common = [
+            code for code in range(target.size) if counts[code] >= max(MIN_ROWS, folds) and code != target.missing
+        ]
         if len(common) < 2:
             reason = f"fewer than two values of '{target.name}' have {max(MIN_ROWS, folds)} rows"
             nothing = Estimate.missing(reason)
@@ -248,7 +251,7 @@ def _information(target: Codes, values: Floats, categorical: bool) -> float:
     The correction takes off what independent columns of these sizes show on average, (r - 1)(c - 1) / 2n.
     """
     if not categorical:
-        edges = np.unique(np.nanquantile(values, np.linspace(0, 1, COLUMN_BINS + 1)[1:-1])) if values.size else []
+        edges = np.unique(np.nanquantile(values, np.linspace(0, 1, COLUMN_BINS + 1)[1:-1]))
         values = np.where(np.isnan(values), -1.0, np.searchsorted(edges, values, side="right"))
     codes = np.unique(np.nan_to_num(values, nan=-1.0), return_inverse=True)[1]
     size = int(codes.max()) + 1

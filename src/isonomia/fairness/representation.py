@@ -157,10 +157,7 @@ def _one(
     size = w[known].sum()
     effective = size**2 / w2[known].sum() if size else 0.0
     expected: list[float | None]
-    if reference is None:
-        expected = [1 / len(known)] * len(known)
-    else:
-        expected = [reference.get(text) for text in texts]
+    expected = [1 / len(known)] * len(known) if reference is None else [reference.get(text) for text in texts]
     absent = [value for value in reference or {} if value not in texts]
     share = [*(w[known] / size if size else np.full(len(known), np.nan)), *([0.0] * len(absent))]
     expected += [(reference or {})[value] for value in absent]
