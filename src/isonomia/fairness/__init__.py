@@ -5,15 +5,7 @@ from isonomia.fairness.causal import CausalGraph
 from isonomia.fairness.conditional import conditional_statistical_parity
 from isonomia.fairness.consistency import Consistency, consistency, consistency_of
 from isonomia.fairness.counterfactual import Counterfactual, counterfactual
-from isonomia.fairness.criteria import (
-    Criterion,
-    criterion,
-    demographic_parity,
-    disparate_impact,
-    equal_opportunity,
-    equalized_odds,
-    predictive_parity,
-)
+from isonomia.fairness.criteria import Criterion, criterion
 from isonomia.fairness.distributions import DistributionParity, distribution_parity, measure_distributions
 from isonomia.fairness.duplicates import Duplicates, duplicates
 from isonomia.fairness.encoding import encode_people
