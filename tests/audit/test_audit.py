@@ -48,6 +48,15 @@ def test_a_planted_gap_is_found_and_nothing_else() -> None:
     assert outcomes["selection rate gap", "race"] == "meets"
 
 
+def test_confusion_by_group_adds_up() -> None:
+    frame = people()
+    table = iso.audit(dataset(frame))["group_fairness"].tables["confusion"].frame()
+    counted = table[table["group"] == "sex=F"].set_index(["true", "predicted"])["n"]
+    expected = frame[frame["sex"] == "F"].groupby(["y", "p"]).size()
+    for (y, p), n in expected.items():
+        assert counted[str(y), str(p)] == n
+
+
 def test_an_even_model_meets_the_policy() -> None:
     report = iso.audit(dataset(people(6000, gap=0.0)), policy="engineering")
     assert [f for f in report.findings if f.severity != "notice"] == []

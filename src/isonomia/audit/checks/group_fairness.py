@@ -10,6 +10,7 @@ import numpy as np
 
 from isonomia.audit.checking import check
 from isonomia.audit.subject import Subject
+from isonomia.counting import Codes, tally
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, Finding, Picture, Result, Table
 from isonomia.fairness import Group, GroupMetrics, measure_groups
@@ -50,13 +51,18 @@ def group_fairness(subject: Subject) -> Result:
     by = "all" if subject.options.get("group_fairness", {}).get("intersections", True) else "each"
     result = measure_groups(subject.outcome, columns, metrics=names, by=by, **subject.grouping())
     tables = _with_names(result)
+    pictures = _pictures(result, subject)
+    if _has_confusion(subject):
+        tables["confusion"] = _confusion(subject)
+        options = {"actual": "true", "predicted": "predicted", "count": "n", "facet": "group"}
+        pictures += (Picture("confusion", "confusion", msg("Predicted against true, group by group"), options),)
     return Result(
         "group_fairness",
         msg("Group fairness"),
         tables,
         dict(result.overall),
         _findings(result, subject),
-        _pictures(result, subject),
+        pictures,
         (*result.notes, msg("Differences are group minus reference: negative means the group has less of it.")),
     )
 
@@ -73,6 +79,34 @@ def _with_names(result: GroupMetrics) -> dict[str, Table]:
     }
     titles = {**table.titles, "group": msg("group"), "by": msg("by"), "small": msg("small group")}
     return {**result.tables, "by_group": replace(table, columns=columns, titles=titles)}
+
+
+#: With more classes than this, a table for each group says nothing any more.
+_MOST_CLASSES = 8
+
+
+def _has_confusion(subject: Subject) -> bool:
+    surface = subject.outcome.surface
+    return surface.label is not None and subject.outcome.truth is not None and len(surface.classes) <= _MOST_CLASSES
+
+
+def _confusion(subject: Subject) -> Table:
+    """How many of each group were predicted what, by what was true."""
+    surface, truth = subject.outcome.surface, subject.truth
+    assert surface.label is not None
+    codes = tuple(range(len(surface.classes)))
+    names = [str(label) for label in surface.classes]
+    columns: dict[str, list[Any]] = {"group": [], "true": [], "predicted": [], "n": []}
+    for column in subject.attributes:
+        axes = [column, Codes("true", truth, codes), Codes("predicted", surface.label, codes)]
+        counts = tally(axes, weights=subject.weights).w
+        for place in np.ndindex(counts.shape):
+            columns["group"].append(f"{column.name}={column.texts[place[0]]}")
+            columns["true"].append(names[place[1]])
+            columns["predicted"].append(names[place[2]])
+            columns["n"].append(float(counts[place]))
+    titles = {"group": msg("group"), "true": msg("true"), "predicted": msg("predicted"), "n": msg("rows")}
+    return Table(columns, {"n": "int"}, titles, msg("Confusion by group"), subject.data.backend)
 
 
 def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
