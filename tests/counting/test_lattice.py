@@ -142,3 +142,21 @@ def test_wrong_routes_are_told() -> None:
     lattice = Lattice([column, column], {"q": np.arange(40.0)}, route="bits")
     with pytest.raises(SpecError, match="bits cannot count them"):
         list(lattice.walk(2))
+
+
+def test_portions_of_a_level_change_nothing(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = [Codes.encode(rng.integers(0, 4, 400), name=f"x{i}") for i in range(5)]
+    quantities = {"q": rng.integers(0, 2, 400)}
+    whole = walked(Lattice(columns, quantities, min_size=3), 4)
+    monkeypatch.setattr("isonomia.counting.lattice._JOIN", 7)
+    assert walked(Lattice(columns, quantities, min_size=3), 4) == whole
+
+
+def test_an_item_that_follows_from_another_needs_no_counting(rng: np.random.Generator) -> None:
+    fine = rng.integers(0, 8, 600)
+    columns = [Codes.encode(values, name=name) for name, values in (("fine", fine), ("coarse", fine // 2))]
+    columns += [Codes.encode(rng.integers(0, 3, 600), name=f"x{i}") for i in range(3)]
+    lattice = Lattice(columns, {"q": rng.integers(0, 2, 600)}, min_size=2)
+    found = walked(lattice, 5)
+    assert found == brute_force(columns, [lattice._values[0]], 2, 5)
+    assert lattice.counted < len(found)

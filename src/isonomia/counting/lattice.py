@@ -240,43 +240,30 @@ class Lattice:
             if self._stopped():
                 return
             kept = level if keep is None else level.select(keep(level))
-            candidates = self._join(kept, admit)
-            level = self._count(candidates, kept)
+            level = _stacked([self._count(part, kept) for part in self._join(kept, admit)], kept)
 
     def _stopped(self) -> bool:
         if self.clock.over:
             self.complete = False
         return not self.complete
 
-    def _join(self, level: Level, admit: Choose | None) -> Level:
-        """Candidates with one item more: pairs that share all but their last item, all of whose parents were kept."""
+    def _join(self, level: Level, admit: Choose | None) -> Iterator[Level]:
+        """Candidates with one item more: pairs that share all but their last item, all of whose parents were kept.
+
+        They come in portions, so that those that hold too few rows are gone before the next are made.
+        """
         first, count = self._partners(level)
         ends = np.cumsum(count)
-        keys = level.parents[:, -1] * self.n_items + level.items[:, -1] if len(level) else np.empty(0, np.int64)
-        found: list[Level] = []
+        keys = level.parents[:, -1] * self.n_items + level.items[:, -1]
         begin = 0
-        while begin < len(level):
-            if self._stopped():
-                break
+        while begin < len(level) and not self._stopped():
             done = int(ends[begin - 1]) if begin else 0
             stop = max(begin + 1, int(np.searchsorted(ends, done + _JOIN, side="right")))
             left = np.repeat(np.arange(begin, stop), count[begin:stop])
             offset = np.arange(left.size) - np.repeat(ends[begin:stop] - count[begin:stop] - done, count[begin:stop])
             self.looked_at += left.size
-            found.append(self._with_all_parents(level, keys, left, first[left] + offset, admit))
+            yield self._with_all_parents(level, keys, left, first[left] + offset, admit)
             begin = stop
-        width = level.length + 1
-        if not found:
-            nothing = np.empty((0, width), dtype=np.int32)
-            return Level(
-                nothing, np.empty((0, level.sums.shape[1])), nothing.astype(np.int64), np.empty(0, dtype=np.uint64)
-            )
-        return Level(
-            np.concatenate([part.items for part in found]),
-            np.concatenate([part.sums for part in found]),
-            np.concatenate([part.parents for part in found]),
-            np.concatenate([part.implied for part in found]),
-        )
 
     def _partners(self, level: Level) -> tuple[Places, Places]:
         """For each conjunction the first one, and how many, that share its prefix and end in a later feature."""
@@ -372,6 +359,21 @@ class Lattice:
     def _cells(self) -> CellRoute:
         values = self._values if self.weights is not None else [None, *self._values]
         return CellRoute(self.columns, self.item_feature, self.item_code, values, self.budget)
+
+
+def _stacked(parts: list[Level], before: Level) -> Level:
+    """Portions of a level, one after the other; an empty level of the right shape where there are none."""
+    if len(parts) == 1:
+        return parts[0]
+    nothing = np.empty((0, before.length + 1), dtype=np.int64)
+    empty = Level(nothing.astype(np.int32), before.sums[:0], nothing, before.implied[:0])
+    parts = [empty, *parts]
+    return Level(
+        np.concatenate([part.items for part in parts]),
+        np.concatenate([part.sums for part in parts]),
+        np.concatenate([part.parents for part in parts]),
+        np.concatenate([part.implied for part in parts]),
+    )
 
 
 def _same_size(size: Floats, of_parents: Floats, parents: Places) -> NDArray[np.uint64]:
