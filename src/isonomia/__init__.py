@@ -23,7 +23,7 @@ from isonomia.errors import (
 )
 
 if TYPE_CHECKING:
-    from isonomia import discovery, fairness, metrics
+    from isonomia import discovery, fairness, metrics, robustness
     from isonomia.audit import Report, audit, compare, run
     from isonomia.data import Dataset, read
     from isonomia.data import catalog as datasets
@@ -46,7 +46,19 @@ _HOME = {
     "load_model": "isonomia.models",
     "synth": "isonomia.data.synthetic",
 }
-_ROOMS = ("data", "models", "counting", "evidence", "probing", "metrics", "fairness", "discovery", "report", "audit")
+_ROOMS = (
+    "data",
+    "models",
+    "counting",
+    "evidence",
+    "probing",
+    "metrics",
+    "fairness",
+    "discovery",
+    "robustness",
+    "report",
+    "audit",
+)
 
 __all__ = [
     "DataError",
@@ -72,6 +84,7 @@ __all__ = [
     "load_model",
     "metrics",
     "read",
+    "robustness",
     "synth",
     "run",
 ]

@@ -7,6 +7,7 @@ from isonomia.audit.checks import fairness_suite
 from isonomia.audit.checks import equivalence
 from isonomia.audit.checks import incompatibility
 from isonomia.audit.checks import calibration
+from isonomia.audit.checks import weak_spots
 
 __all__ = [
     "calibration",
@@ -16,4 +17,5 @@ __all__ = [
     "incompatibility",
     "performance",
     "representation",
+    "weak_spots",
 ]

@@ -1,0 +1,117 @@
+"""From what the caller gave to rows with known outcomes, predictions and weights; shared checks of options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Dataset
+from isonomia.errors import DataError, SpecError, close_to
+from isonomia.models import Model, Outcome, Surface, surface_of, truth_codes
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Examined:
+    """Rows with a known target, what was true and said about them, and their weights."""
+
+    data: Dataset
+    outcome: Outcome
+    weights: Floats | None
+
+    @property
+    def truth(self) -> NDArray[Any]:
+        """What was true."""
+        assert self.outcome.truth is not None
+        return self.outcome.truth
+
+    def __len__(self) -> int:
+        return len(self.outcome)
+
+
+def check_dataset(data: Any, name: str = "data") -> Dataset:
+    """The dataset, or an error that says how to make one."""
+    if not isinstance(data, Dataset):
+        raise DataError(
+            f"`{name}` must be a Dataset; got {type(data).__name__}. Make one with isonomia.Dataset(frame, "
+            "target=...) or isonomia.read(path, target=...)."
+        )
+    return data
+
+
+def predict(data: Dataset, model: Any) -> Surface:
+    """What the model says about all rows in one call; the predictions of the dataset without a model."""
+    if isinstance(model, Surface):
+        return model
+    if model is None:
+        return surface_of(data)
+    return (model if isinstance(model, Model) else Model.of(model)).surface(data)
+
+
+def examine(data: Any, model: Any, *, name: str = "data") -> Examined:
+    """The rows whose target is known, with what was said about them."""
+    given = check_dataset(data, name)
+    if given.target is None:
+        raise DataError(f"`{name}` has no target: name the column of true outcomes (target='...').")
+    surface = predict(given, model)
+    values, known = truth_codes(given, surface)
+    if not known.any():
+        raise DataError(f"Every row's target '{given.target}' is missing; nothing can be measured.")
+    if known.all():
+        return Examined(given, Outcome(values, surface), check_weights(given.weights))
+    weights = None if given.weights is None else given.weights[known]
+    return Examined(given.take(known), Outcome(values[known], surface.take(known)), check_weights(weights))
+
+
+def check_weights(weights: Floats | None) -> Floats | None:
+    """Finite weights of at least 0, not all of them 0."""
+    if weights is None:
+        return None
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise DataError("Weights must be finite numbers of at least 0, and not all 0.")
+    return weights
+
+
+def check_features(data: Dataset, features: Sequence[str] | None) -> tuple[str, ...]:
+    """The features to look at: those named, or all of the dataset."""
+    if isinstance(features, str):
+        features = (features,)
+    names = tuple(features) if features is not None else data.features
+    for name in names:
+        if name not in data.columns:
+            raise SpecError(f"`features` must name columns of the data; got {name!r}.{close_to(name, data.columns)}")
+    if not names:
+        raise DataError("There is no feature to look at; give a table with at least one feature column.")
+    return names
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    """One of several words."""
+    if value not in choices:
+        raise SpecError(f"`{name}` must be one of {', '.join(choices)}; got {value!r}.{close_to(value, choices)}")
+
+
+def check_count(name: str, value: Any, least: int = 1) -> int:
+    """A whole number of at least so much."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        raise SpecError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
+    return int(value)
+
+
+def check_share(name: str, value: Any) -> float:
+    """A number strictly between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
+        raise SpecError(f"`{name}` must be a number in (0, 1); got {value!r}.")
+    return float(value)
+
+
+def check_threshold(name: str, value: Any) -> float:
+    """A finite number of at least 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
+        raise SpecError(f"`{name}` must be a finite number of at least 0; got {value!r}.")
+    return float(value)

@@ -1,0 +1,101 @@
+"""Metrics of slices from sums, against the same metrics computed slice by slice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from isonomia.counting import Codes
+from isonomia.errors import SpecError
+from isonomia.metrics import METRICS
+from isonomia.models import Outcome, Surface
+from isonomia.robustness import Meter
+from isonomia.robustness.measures import MEASURES, measure_named
+
+
+def classes(rng: np.random.Generator, n: int = 400, k: int = 3) -> Outcome:
+    truth = rng.integers(0, k, n).astype(np.uint8)
+    table = rng.dirichlet(np.ones(k), n)
+    return Outcome(truth, Surface.of_probabilities(table if k > 2 else table[:, 1], classes=tuple("abcdef"[:k])))
+
+
+@pytest.mark.parametrize("name", ["accuracy", "recall", "precision", "f1", "matthews_corrcoef", "logloss"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_values_equal_those_of_each_slice_alone(name: str, weighted: bool, rng: np.random.Generator) -> None:
+    outcome = classes(rng, k=2)
+    weights = rng.uniform(0.5, 2, len(outcome)) if weighted else None
+    slices = Codes.encode(rng.integers(0, 4, len(outcome)), name="s")
+    meter = Meter(METRICS[name], outcome, weights)
+    measured = meter.measure(meter.count([slices]))
+    for code in range(4):
+        rows = slices.codes == code
+        alone = Meter(METRICS[name], outcome.take(rows), None if weights is None else weights[rows])
+        whole = alone.measure(alone.count([Codes.encode(np.zeros(int(rows.sum()), dtype=int))]))
+        assert measured.value[code] == pytest.approx(whole.value[0], abs=1e-12)
+        assert measured.error[code] == pytest.approx(whole.error[0], abs=1e-9)
+
+
+def test_standard_error_and_test_of_means_are_those_of_scipy(rng: np.random.Generator) -> None:
+    truth, said = rng.normal(size=300), rng.normal(size=300)
+    outcome = Outcome(truth, Surface.of_numbers(said))
+    slices = Codes.encode(rng.integers(0, 3, 300), name="s")
+    meter = Meter(MEASURES["mae"], outcome, None)
+    cells = meter.count([slices])
+    measured = meter.measure(cells, 0.9)
+    p = meter.compare(cells, cells.total() - cells)
+    for code in range(3):
+        here, rest = (np.abs(truth - said)[rows] for rows in (slices.codes == code, slices.codes != code))
+        assert measured.value[code] == pytest.approx(here.mean())
+        assert measured.error[code] == pytest.approx(stats.sem(here))
+        low, high = stats.t.interval(0.9, here.size - 1, here.mean(), stats.sem(here))
+        assert (measured.low[code], measured.high[code]) == pytest.approx((max(low, 0), high))
+        assert p[code] == pytest.approx(stats.ttest_ind(here, rest, equal_var=False).pvalue)
+
+
+@pytest.mark.parametrize("name", ["f1", "matthews_corrcoef", "balanced_accuracy"])
+def test_standard_error_of_tables_is_near_the_bootstrap(name: str, rng: np.random.Generator) -> None:
+    outcome = classes(rng, n=800, k=2)
+    meter = Meter(METRICS[name], outcome, None)
+    cells = meter.count([])
+    assert meter.kind == "table"
+    shares = cells.sums / cells.sums.sum()
+    draws = meter.value(rng.multinomial(800, shares, size=4000).astype(float))
+    assert float(meter.measure(cells).error) == pytest.approx(float(np.nanstd(draws)), rel=0.08)
+
+
+def test_weights_of_two_are_rows_given_twice(rng: np.random.Generator) -> None:
+    outcome = classes(rng)
+    slices = Codes.encode(rng.integers(0, 3, len(outcome)), name="s")
+    twice = np.repeat(np.arange(len(outcome)), 2)
+    heavy = Meter(METRICS["logloss"], outcome, np.full(len(outcome), 2.0))
+    double = Meter(METRICS["logloss"], outcome.take(twice), None)
+    a, b = heavy.measure(heavy.count([slices])), double.measure(double.count([slices.take(twice)]))
+    np.testing.assert_allclose(a.value, b.value)
+    assert (a.error > b.error).all()  # weights are no further people
+
+
+def test_cells_of_a_pair_add_up_to_their_margins(rng: np.random.Generator) -> None:
+    outcome = classes(rng)
+    one, two = (Codes.encode(rng.integers(0, k, len(outcome)), name=f"f{k}") for k in (3, 5))
+    for name in ("error_rate", "mse", "log_loss"):
+        meter = Meter(MEASURES[name], outcome, rng.uniform(1, 2, len(outcome)))
+        both = meter.count([one, two])
+        for axis, column in ((1, one), (0, two)):
+            margin = meter.count([column])
+            np.testing.assert_allclose(both.total(axis).sums, margin.sums)
+            np.testing.assert_allclose(both.total(axis).squares, margin.squares)
+
+
+def test_metrics_that_cannot_be_measured_on_slices_are_refused(rng: np.random.Generator) -> None:
+    surface = classes(rng, k=2).surface
+    for name, told in {
+        "auc": "does not add up",
+        "selection_rate": "only describes",
+        "r2": "is for regression",
+        "acuracy": "Close to it: 'accuracy'",
+    }.items():
+        with pytest.raises(SpecError, match=told):
+            measure_named(name, surface)
+    with pytest.raises(SpecError, match="needs probability"):
+        measure_named("log_loss", Surface.of_labels(["a", "b"], classes=("a", "b")))

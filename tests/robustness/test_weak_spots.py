@@ -1,0 +1,212 @@
+"""Weak spots: planted ones are found, first and with the right edges; where nothing is wrong nothing is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from isonomia import DataError, Dataset, SpecError
+from isonomia.robustness import SLICINGS, change_points, weak_spots
+
+TASKS = ("binary", "multiclass", "regression")
+
+
+def spots(result: Any) -> list[dict[str, Any]]:
+    return list(result.tables["weak_spots"].rows())
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("slicing", SLICINGS)
+def test_a_model_broken_in_one_slice_is_found_first(make_broken: Any, task: str, slicing: Any) -> None:
+    result = weak_spots(make_broken(task=task), slicing=slicing)
+    first = spots(result)[0]
+    assert first["feature"] == "income"
+    assert first["critical"]
+    low, high = (float(end) for end in first["slice"].split("[")[1].rstrip(")]").split(","))
+    off = 1.5 if slicing in ("adaptive", "tree") else 10.5
+    assert low == pytest.approx(30, abs=off)
+    assert high == pytest.approx(45, abs=off)
+    assert [row["feature"] for row in spots(result)] == ["income"]
+    assert result.findings[0].who["income"]
+    assert result.findings[0].p_adjusted is not None
+    assert result.findings[0].p_adjusted < 1e-6
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_box_of_two_features_is_found_first(make_broken: Any, task: str) -> None:
+    data = make_broken(n=12_000, task=task, where=lambda c: (c["income"] < 20) & (c["city"] == "east"))
+    result = weak_spots(data, pairs=True)
+    first = spots(result)[0]
+    assert first["feature"] == "income x city"
+    assert "income in [" in first["slice"]
+    assert "city = east" in first["slice"]
+    assert set(result.findings[0].who) == {"income", "city"}
+    assert any(name.startswith("heatmap") for name in result.tables)
+    assert not any(row["feature"] in ("income", "city") for row in spots(result)), "left to the pair that explains it"
+
+
+def test_pairs_add_nothing_to_a_slice_that_is_broken_by_itself(make_broken: Any) -> None:
+    result = weak_spots(make_broken(n=12_000), pairs=True, slicing="adaptive")
+    assert [row["feature"] for row in spots(result)] == ["income"]
+
+
+def test_nothing_is_told_where_nothing_is_wrong() -> None:
+    rng = np.random.default_rng(1)
+    told = 0
+    for _ in range(40):
+        n = 800
+        y = rng.integers(0, 2, n)
+        said = np.where(rng.random(n) < 0.3, 1 - y, y)
+        columns: dict[str, Any] = {f"x{i}": rng.normal(size=n) for i in range(3)}
+        data = Dataset({**columns, "y": y, "said": said}, target="y", prediction="said")
+        told += bool(spots(weak_spots(data, severity=0.0, pairs=True)))
+    assert told <= 6  # 5% of 40 runs, and what chance adds to it
+
+
+def test_adaptive_slices_are_measured_on_other_rows(rng: np.random.Generator) -> None:
+    """On pure noise the severity of chosen slices averages to nothing."""
+    severities = []
+    for seed in range(20):
+        x, e = rng.normal(size=500), rng.exponential(size=500)
+        data = Dataset({"x": x, "y": np.zeros(500) + 0.5 * (np.arange(500) % 7), "said": e}, target="y",
+                       prediction="said", task="regression")  # fmt: skip
+        result = weak_spots(data, slicing="tree", min_samples=5, seed=seed)
+        worst = max(result.tables["slices"].rows(), key=lambda row: row["n"])
+        severities.append(worst["severity"])
+    assert abs(np.mean(severities)) < 0.05
+
+
+def test_counts_and_values_equal_brute_force(make_broken: Any) -> None:
+    data = make_broken(n=2000)
+    frame = {name: data.column(name).to_numpy() for name in data.columns}
+    result = weak_spots(data, pairs=True, metric="error_rate")
+    wrong = frame["y"] != frame["said"]
+    edges = np.quantile(frame["income"], np.linspace(0, 1, 11))
+    place = np.clip(np.searchsorted(edges, frame["income"], side="right") - 1, 0, 9)
+    rows = [row for row in result.tables["slices"].rows() if row["feature"] == "income"]
+    for code, row in enumerate(rows):
+        assert row["n"] == int((place == code).sum())
+        assert row["value"] == pytest.approx(wrong[place == code].mean())
+        assert row["severity"] == pytest.approx(wrong[place == code].mean() / wrong.mean() - 1)
+
+
+@pytest.mark.parametrize("metric", ["residual", "mae", "mse", "error_rate", "log_loss", "accuracy", "f1", "recall"])
+def test_every_metric_finds_it(make_broken: Any, metric: str) -> None:
+    first = spots(weak_spots(make_broken(), metric=metric))[0]
+    assert first["feature"] == "income"
+    assert first["severity_low"] > 0.1
+
+
+def test_weights_count(make_broken: Any, rng: np.random.Generator) -> None:
+    data = make_broken()
+    frame = {name: data.column(name).to_numpy() for name in data.columns}
+    income = frame["income"]
+    frame["w"] = np.where((income >= 30) & (income < 45), 0.0, 1.0)
+    light = Dataset(frame, **{**data.options(), "weight": "w", "kinds": None})
+    assert not any(row["severity"] > 1 for row in spots(weak_spots(light)))
+
+
+def test_a_model_is_asked_once(make_broken: Any) -> None:
+    from isonomia import Model
+
+    data = make_broken(n=500)
+    calls = []
+
+    def say(frame: Any) -> Any:
+        calls.append(len(frame))
+        return np.full(len(frame), 0.3)
+
+    weak_spots(data, Model.of(say, frame="pandas"), metric="mae", pairs=True)
+    assert calls == [500]
+
+
+def test_no_error_at_all_divides_nothing() -> None:
+    y = np.arange(200) % 2
+    result = weak_spots(Dataset({"x": np.arange(200.0), "y": y, "s": y}, target="y", prediction="s"), pairs=True)
+    assert not result.findings
+    assert "no error" in result.notes[0].text()
+    assert all(row["severity"] is None for row in result.tables["slices"].rows())
+
+
+def test_features_without_slices_are_flagged() -> None:
+    rng = np.random.default_rng(0)
+    n = 300
+    frame = {
+        "constant": np.ones(n), "id": [f"p{i}" for i in range(n)], "gap": np.where(rng.random(n) < 0.3, np.nan, 1.5),
+        "few": rng.integers(0, 3, n), "y": rng.integers(0, 2, n), "s": rng.integers(0, 2, n),
+    }  # fmt: skip
+    result = weak_spots(Dataset(frame, target="y", prediction="s"), pairs=True)
+    assert "constant, id" in result.notes[0].text()
+    slices = [(row["feature"], row["slice"]) for row in result.tables["slices"].rows()]
+    assert ("id", "(other values)") in slices
+    assert ("gap", "missing") in slices
+
+
+def test_repeated_quantiles_are_merged() -> None:
+    x = np.r_[np.zeros(900), np.linspace(1, 2, 100)]
+    y = np.arange(1000) % 2
+    result = weak_spots(Dataset({"x": x, "y": y, "s": (y + (x > 0)) % 2}, target="y", prediction="s"))
+    rows = list(result.tables["slices"].rows())
+    assert sum(row["n"] for row in rows) == 1000
+    assert all(row["n"] > 0 for row in rows)
+
+
+def test_small_slices_are_shown_and_not_told() -> None:
+    kind = np.r_[np.repeat("common", 500), np.repeat("other", 100), np.repeat("seldom", 5)]
+    y = np.arange(605) % 2
+    said = np.where(np.arange(605) >= 600, 1 - y, np.where(np.arange(605) % 10 == 0, 1 - y, y))
+    data = Dataset({"kind": kind, "x": np.arange(605.0), "y": y, "s": said}, target="y", prediction="s")
+    result = weak_spots(data, features=["kind"])
+    small = [row for row in result.tables["slices"].rows() if row["small"]]
+    assert [row["n"] for row in small] == [5]
+    assert small[0]["p_value"] is None
+    assert not result.findings
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"bins": 0}, "`bins` must be a whole number"),
+        ({"slicing": "quantiles"}, "Close to it: 'quantile'"),
+        ({"features": ["incme"]}, "Close to it: 'income'"),
+        ({"min_samples": 0}, "`min_samples`"),
+        ({"severity": -1}, "`severity`"),
+        ({"alpha": 2}, "`alpha`"),
+        ({"metric": "auc"}, "does not add up"),
+    ],
+)
+def test_bad_options_are_named(make_broken: Any, options: dict[str, Any], told: str) -> None:
+    with pytest.raises(SpecError, match=told):
+        weak_spots(make_broken(n=100), **options)
+
+
+def test_bad_data_is_named() -> None:
+    with pytest.raises(DataError, match="must be a Dataset"):
+        weak_spots({"x": [1]})
+    with pytest.raises(DataError, match="no target"):
+        weak_spots(Dataset({"x": [1, 2], "s": [0, 1]}, prediction="s"))
+    nothing = {"x": [np.nan, np.nan], "y": [0, 1], "s": [0, 1]}
+    with pytest.raises(DataError, match="no finite number"):
+        weak_spots(Dataset(nothing, target="y", prediction="s"))
+
+
+def test_every_kind_of_frame(frame_kind: Any, rng: np.random.Generator) -> None:
+    n = 400
+    frame = {
+        "x": rng.normal(size=n), "c": rng.choice(["a", "b"], n), "y": rng.integers(0, 2, n), "s": rng.integers(0, 2, n)
+    }  # fmt: skip
+    frame["day"] = np.datetime64("2024-01-01") + rng.integers(0, 300, n).astype("timedelta64[D]")
+    result = weak_spots(Dataset(frame_kind(frame), target="y", prediction="s"), pairs=True)
+    assert len(result.table.columns) == 11
+    assert any(str(row["slice"]).startswith("[2024-") for row in result.tables["slices"].rows())
+    assert result.to_dict()["code"] == "weak_spots"
+
+
+def test_change_points_lie_where_the_error_changes(rng: np.random.Generator) -> None:
+    x = rng.normal(size=20_000)
+    loss = (rng.random(20_000) < np.where((x > 0.3) & (x <= 0.9), 0.5, 0.1)).astype(float)
+    assert change_points(x, loss, bins=10, min_samples=50) == pytest.approx([0.3, 0.9], abs=0.02)
+    assert change_points(x, rng.random(20_000), bins=10, min_samples=50) == []
+    assert change_points(np.ones(500), rng.random(500), bins=10, min_samples=50) == []
