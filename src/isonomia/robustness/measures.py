@@ -83,6 +83,8 @@ def measure_named(name: str | None, surface: Surface, *, ranks: bool = False) ->
     ('error_rate', 'higher')
     """
     if name is None:
+        if surface.kinds == ("score",):
+            raise NotApplicable("the predictions are scores only: there are neither decisions nor probabilities")
         name = "mae" if surface.task == "regression" else "error_rate" if surface.label is not None else "log_loss"
     if not isinstance(name, str) or (name not in MEASURES and name not in METRICS):
         raise SpecError(f"There is no metric {name!r}.{close_to(name, [*MEASURES, *METRICS.ids()])}")
