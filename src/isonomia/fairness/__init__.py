@@ -13,7 +13,7 @@ from isonomia.fairness.entropy import Entropy, entropy_of, generalized_entropy
 from isonomia.fairness.equivalence import Equivalence, equivalence, equivalence_of, measure_equivalence
 from isonomia.fairness.group_calibration import GroupCalibration, calibration_of, group_calibration
 from isonomia.fairness.group_metrics import GroupMetrics, group_metrics, measure_groups
-from isonomia.fairness.groups import Group, Groups, dataset_attributes, form_groups, read_attributes
+from isonomia.fairness.groups import Group, Groups, condition, dataset_attributes, form_groups, read_attributes
 from isonomia.fairness.guidance import USES, Guide, Use, guide
 from isonomia.fairness.homogeneity import homogeneity
 from isonomia.fairness.incompatibility import Incompatibility, incompatibility, measure_incompatibility
@@ -51,6 +51,7 @@ __all__ = [
     "Counterfactual",
     "counterfactual",
     "Criterion",
+    "condition",
     "criterion",
     "dataset_attributes",
     "demographic_parity",

@@ -40,14 +40,23 @@ class Group:
     @property
     def name(self) -> str:
         """The group as a person reads it: "sex=Female, age < 25"."""
-        return ", ".join(
-            f"{name} {text}" if text[:2] in ("< ", ">=") else f"{name}={text}" for name, text in self.texts.items()
-        )
+        return ", ".join(condition(name, text) for name, text in self.texts.items())
 
     @property
     def by(self) -> tuple[str, ...]:
         """The attributes that define it."""
         return tuple(self.attributes)
+
+
+def condition(name: str, text: str) -> str:
+    """An attribute and its value as a person reads them.
+
+    >>> condition("sex", "Female"), condition("age", ">= 60"), condition("age", "[25, 60)")
+    ('sex=Female', 'age >= 60', 'age in [25, 60)')
+    """
+    if text.startswith(("< ", ">= ")):
+        return f"{name} {text}"
+    return f"{name} in {text}" if text.startswith("[") and text.endswith((")", "]")) else f"{name}={text}"
 
 
 @dataclass(frozen=True, eq=False)

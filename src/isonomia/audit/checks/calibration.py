@@ -11,6 +11,7 @@ from isonomia.audit.subject import Subject
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, Finding, Picture, Result, normal_p, normal_quantile
+from isonomia.fairness import condition
 from isonomia.languages import Message, msg
 from isonomia.metrics import Reliability, reliability
 
@@ -35,7 +36,7 @@ def calibration(subject: Subject) -> Result:
     overall = reliability(truth, surface, **options)
     tables, pictures, findings = dict(overall.tables), list(overall.pictures), []
     for column in subject.attributes:
-        named = Codes(column.name, column.codes, tuple(f"{column.name}={text}" for text in column.texts))
+        named = Codes(column.name, column.codes, tuple(condition(column.name, text) for text in column.texts))
         part = reliability(truth, surface, groups=named, **options)
         for name in ("by_group", "bins_by_group"):
             titled = _TITLES[name](column.name)
@@ -64,7 +65,7 @@ def _findings(part: Reliability, column: Codes, subject: Subject) -> list[Findin
         low, high = row["gap_low"], row["gap_high"]
         error = (high - low) / (2 * normal_quantile(subject.level)) if low is not None else None
         p_value = float(normal_p(gap / error)) if error else None
-        group = f"{column.name}={text}"
+        group = condition(column.name, text)
         message = (
             msg("Probabilities of {group} are too low by {gap:points} points: it fares better than predicted.",
                 group=group, gap=abs(gap))

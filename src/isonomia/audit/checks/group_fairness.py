@@ -13,7 +13,7 @@ from isonomia.audit.subject import Subject
 from isonomia.counting import Codes, tally
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, Finding, Picture, Result, Table
-from isonomia.fairness import Group, GroupMetrics, measure_groups
+from isonomia.fairness import Group, GroupMetrics, condition, measure_groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
 
@@ -71,14 +71,21 @@ def _with_names(result: GroupMetrics) -> dict[str, Table]:
     """The tables, with one column that names each group and one that tells small ones."""
     assert result.groups is not None
     table = result.tables["by_group"]
-    columns = {
+    columns: dict[str, Any] = {
         "group": [group.name for group in result.groups.groups],
         "by": [" x ".join(group.by) for group in result.groups.groups],
         **table.columns,
         "small": result.sizes < result.min_per_group,
     }
     titles = {**table.titles, "group": msg("group"), "by": msg("by"), "small": msg("small group")}
-    return {**result.tables, "by_group": replace(table, columns=columns, titles=titles)}
+    gaps = result.tables["comparisons"]
+    way = dict(zip(columns["group"], columns["by"], strict=True))
+    told = {"by": [way[name] for name in gaps.columns["group"]]}
+    return {
+        **result.tables,
+        "by_group": replace(table, columns=columns, titles=titles),
+        "comparisons": replace(gaps, columns={**gaps.columns, **told}, titles={**gaps.titles, "by": msg("by")}),
+    }
 
 
 #: With more classes than this, a table for each group says nothing any more.
@@ -101,7 +108,7 @@ def _confusion(subject: Subject) -> Table:
         axes = [column, Codes("true", truth, codes), Codes("predicted", surface.label, codes)]
         counts = tally(axes, weights=subject.weights).w
         for place in np.ndindex(counts.shape):
-            columns["group"].append(f"{column.name}={column.texts[place[0]]}")
+            columns["group"].append(condition(column.name, column.texts[place[0]]))
             columns["true"].append(names[place[1]])
             columns["predicted"].append(names[place[2]])
             columns["n"].append(float(counts[place]))
@@ -133,7 +140,8 @@ def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
         pictures.append(
             Picture(
                 "forest", "comparisons", msg("Gaps to the reference, with intervals"),
-                {"labels": "group", "value": "difference", "facet": "metric", "where": {"metric": gaps},
+                {"labels": "group", "value": "difference", "facet": "metric",
+                 "where": {"metric": gaps, "by": attributes},
                  "names": {name: result.measured[name].use.title for name in gaps}, "reference": 0.0},
             )
         )  # fmt: skip
