@@ -14,6 +14,7 @@ from isonomia.cli.datasets import datasets
 from isonomia.cli.demo import demo
 from isonomia.cli.discover import discover
 from isonomia.cli.exits import guarded
+from isonomia.cli.fairness import fairness
 from isonomia.cli.methods import methods
 from isonomia.cli.metrics import metrics
 from isonomia.cli.run import run
@@ -59,6 +60,7 @@ def door(
 
 app.command()(demo)
 app.command()(audit)
+app.command()(fairness)
 app.command()(run)
 app.command()(compare)
 app.add_typer(datasets, name="datasets")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from isonomia.audit.checking import check
 from isonomia.audit.subject import Subject
+from isonomia.errors import SpecError
 from isonomia.evidence import Estimate, Finding, Picture, Result
 from isonomia.fairness import Equivalence, measure_equivalence
 from isonomia.fairness.equivalence import OPEN
@@ -22,6 +23,9 @@ def equivalence(subject: Subject) -> Result:
     columns = subject.needs_attributes()
     subject.needs_decisions()
     options = dict(subject.options.get("equivalence", {}))
+    for name in options:
+        if name not in ("margin", "metrics"):
+            raise SpecError(f"The check 'equivalence' has the options `margin` and `metrics`; got {name!r}.")
     grouping = {**subject.grouping(), "by": "each", **options}
     if subject.task == "regression" and "margin" not in options:
         # a tenth of the predictions' spread, since numbers have no points

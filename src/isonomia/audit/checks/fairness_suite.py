@@ -8,6 +8,8 @@ from typing import Any
 
 from isonomia.audit.checking import check
 from isonomia.audit.subject import Subject
+from isonomia.counting import encode_features
+from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Finding, Result, Table
 from isonomia.fairness import Suite, measure_suite
 from isonomia.languages import msg
@@ -33,7 +35,7 @@ def fairness_suite(subject: Subject) -> Result:
     """All criteria; findings, tables and tests are those that the check of group fairness does not have already."""
     columns = subject.needs_attributes()
     subject.needs_decisions()
-    options = dict(subject.options.get("fairness_suite", {}))
+    options = _options(subject)
     grouping = subject.grouping()
     reference = grouping.pop("reference")
     named: Any = None if isinstance(reference, str) and reference in ("largest", "best", "overall") else reference
@@ -48,6 +50,22 @@ def fairness_suite(subject: Subject) -> Result:
     pictures = tuple(picture for picture in found.pictures if picture.table not in _SHOWN_BY_GROUP)
     values = {**found.values, "assessment": found.assessment}
     return Result(found.code, found.title, tables, values, findings, pictures, found.notes)
+
+
+def _options(subject: Subject) -> dict[str, Any]:
+    """The options of the check; `control` names columns, and numbers among them are binned."""
+    given = dict(subject.options.get("fairness_suite", {}))
+    known = ("config", "threshold", "ratio_threshold", "control")
+    for name in given:
+        if name not in known:
+            raise SpecError(f"The check 'fairness_suite' has no option {name!r}.{close_to(name, known)}")
+    if "control" in given:
+        names = [given["control"]] if isinstance(given["control"], str) else list(given["control"])
+        unknown = [name for name in names if name not in subject.known.frame.columns]
+        if unknown:
+            raise SpecError(f"`control` must name columns of the data; got {unknown[0]!r}.")
+        given["control"] = encode_features(subject.known, names)
+    return given
 
 
 def _with_own_test(finding: Finding, found: Suite) -> Finding:

@@ -1,0 +1,193 @@
+"""`isonomia fairness`: predictions in a file, no model needed: every criterion, one score, what to worry about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from isonomia.cli.audit import read_data
+from isonomia.cli.options import Json, Lang, NoColor, Out, Quiet, Seed
+from isonomia.cli.screen import Screen
+from isonomia.errors import SpecError
+from isonomia.languages import Message, msg
+
+if TYPE_CHECKING:
+    from isonomia.audit.subject import Subject
+    from isonomia.data import Dataset
+    from isonomia.fairness import Equivalence, Incompatibility, Suite
+
+#: Columns of the table of measures that fit a terminal.
+_SHOWN = ("by", "measure", "value", "value_low", "value_high", "threshold", "outcome", "lowest", "highest")
+
+
+def fairness(
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="CSV, Parquet, Arrow or JSON lines; or a dataset's name.")
+    ],
+    protected: Annotated[
+        list[str] | None,
+        typer.Option("--protected", metavar="A,B", help="Protected attributes; numbers in bands: sex,age:25,60"),
+    ] = None,
+    prediction: Annotated[
+        str | None, typer.Option("--prediction", metavar="COL", help="The column of decisions or predicted numbers.")
+    ] = None,
+    target: Annotated[str | None, typer.Option("--target", metavar="T", help="The column of true outcomes.")] = None,
+    positive: Annotated[str | None, typer.Option("--positive", metavar="V", help="The favourable outcome.")] = None,
+    privileged: Annotated[
+        list[str] | None, typer.Option("--privileged", metavar="A=V", help="A privileged value: sex=Male")
+    ] = None,
+    score: Annotated[
+        list[str] | None, typer.Option("--score", metavar="COL", help="Probabilities; several classes: a=COL,b=COL")
+    ] = None,
+    config: Annotated[
+        Literal["quick", "medium", "full"],
+        typer.Option("--config", metavar="C", help="quick, medium or full (with intersections)."),
+    ] = "full",
+    margin: Annotated[
+        float | None, typer.Option("--margin", metavar="M", help="Also test: the same within this margin? 0.05")
+    ] = None,
+    use: Annotated[
+        str | None,
+        typer.Option("--use", metavar="U", help="The guide for credit, hiring, justice, health or advertising."),
+    ] = None,
+    weight: Annotated[str | None, typer.Option("--weight", metavar="COL", help="One weight a row.")] = None,
+    task: Annotated[
+        Literal["binary", "multiclass", "regression"] | None,
+        typer.Option("--task", metavar="T", help="binary, multiclass or regression; else read off the data."),
+    ] = None,
+    missing: Annotated[
+        Literal["group", "exclude", "error"],
+        typer.Option("--missing", metavar="M", help="Rows without a protected value: group, exclude or error."),
+    ] = "group",
+    na: Annotated[
+        list[str] | None, typer.Option("--na", metavar="TEXT", help="A text that stands for a missing value: ?")
+    ] = None,
+    n_boot: Annotated[int, typer.Option("--n-boot", metavar="N", min=0, help="Bootstrap replicates.")] = 1000,
+    lang: Lang = "en",
+    out: Out = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> None:
+    """Measure the fairness of predictions that are there already.
+
+    Every criterion by attribute and intersection, a score with its parts, and what cannot hold together at these base
+    rates. It states no verdict: for that, hold the model against a policy with `isonomia audit`.
+    """
+    from isonomia.cli.roles import read_privileged, read_protected, read_score
+    from isonomia.cli.waiting import Waiting
+    from isonomia.fairness import guide
+    from isonomia.languages import check_language
+
+    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
+    roles: dict[str, Any] = {
+        "target": target, "positive": positive, "protected": read_protected(protected or []),
+        "privileged": read_privileged(privileged or []), "prediction": prediction, "score": read_score(score or []),
+        "weight": weight, "task": task,
+    }  # fmt: skip
+    advice = None if use is None else guide(use)  # type: ignore[arg-type]  # checked there
+    with Waiting(screen, "reading"):
+        table = read_data(data, {name: value for name, value in roles.items() if value}, na or [])
+        if not table.protected:
+            raise SpecError("`--protected` must name at least one protected attribute: --protected sex,age:25,60")
+        subject = _subject(table, missing=missing, n_boot=n_boot, seed=seed)
+        found, conflicts, same = _examine(subject, config, margin)
+    if json:
+        screen.data(_record(found, conflicts, same, advice))
+    _show(screen, found, conflicts, same)
+    if advice is not None:
+        screen.say()
+        screen.table(advice.tables["guide"])
+    if out is not None:
+        _save(table, screen, out, config=config, use=use, missing=missing, n_boot=n_boot, seed=seed)
+
+
+def _subject(table: Dataset, **options: Any) -> Subject:
+    from isonomia.audit.subject import Subject
+
+    reference = {name: list(values) for name, values in table.privileged.items()} or "largest"
+    return Subject.of(table, None, reference=reference, **options)
+
+
+def _examine(
+    subject: Subject, config: Literal["quick", "medium", "full"], margin: float | None
+) -> tuple[Suite, Incompatibility | None, Equivalence | None]:
+    """The suite; what cannot hold together, where that question has an answer; equivalence where a margin is given."""
+    from isonomia.errors import NotApplicable
+    from isonomia.fairness import measure_equivalence, measure_incompatibility, measure_suite
+
+    columns = subject.needs_attributes()
+    subject.needs_decisions()
+    grouping = subject.grouping()
+    reference = grouping.pop("reference")
+    probability = subject.outcome.surface.probability
+    found = measure_suite(
+        subject.outcome, columns, config=config, privileged=None if reference == "largest" else reference,
+        scores=probability if probability is not None and probability.ndim == 1 else None, **grouping,
+    )  # fmt: skip
+    try:
+        conflicts = measure_incompatibility(subject.outcome, columns, by="each", **grouping)
+    except NotApplicable:
+        conflicts = None  # the theorems are about two classes with known outcomes; the suite has said what there is
+    if margin is None:
+        return found, conflicts, None
+    same = measure_equivalence(subject.outcome, columns, margin=margin, by="each", reference=reference, **grouping)
+    return found, conflicts, same
+
+
+def _record(found: Suite, conflicts: Any, same: Any, advice: Any) -> dict[str, Any]:
+    named = {"incompatibility": conflicts, "equivalence": same, "guide": advice}
+    return {"suite": found.to_dict(), **{name: part.to_dict() for name, part in named.items() if part is not None}}
+
+
+def _show(screen: Screen, found: Suite, conflicts: Any, same: Any) -> None:
+    from dataclasses import replace
+
+    language = screen.language
+
+    def say(message: Message, **style: Any) -> None:
+        screen.say(message.text(language), **style)
+
+    if found.score.value is not None:
+        facts = {"score": found.score.value, "low": found.score.low, "high": found.score.high}
+        say(msg("Overall fairness score: {score:num} of 1 (from {low:num} to {high:num}).", **facts), style="bold")
+    say(found.assessment)
+    for title, messages in (
+        (msg("Critical issues"), found.critical_issues),
+        (msg("Warnings"), found.warnings),
+    ):
+        if messages:
+            screen.say()
+            say(title, style="bold")
+            for message in messages:
+                screen.say(f"- {message.text(language)}")
+    screen.say()
+    measures = found.tables["measures"]
+    screen.table(replace(measures, columns={name: measures.columns[name] for name in _SHOWN}))
+    if same is not None:
+        screen.table(same.tables["equivalence"])
+    if conflicts is not None:
+        screen.say()
+        say(conflicts.title, style="bold")
+        for sentence in conflicts.story:
+            say(sentence)
+    screen.say()
+    for note in found.notes:
+        say(note)
+
+
+def _save(
+    table: Dataset, screen: Screen, out: Any, *, config: str, use: str | None, missing: Any, n_boot: int, seed: int
+) -> None:
+    """The same as a report, with the groups side by side."""
+    from isonomia.audit import audit
+
+    checks = ["group_fairness", "fairness_suite", "equivalence", "incompatibility"]
+    options = {"fairness_suite": {"config": config}, "incompatibility": {} if use is None else {"use": use}}
+    report = audit(table, checks=checks, missing=missing, n_boot=n_boot, seed=seed, language=screen.language,
+                   options=options)  # fmt: skip
+    saved = report.save(out, language=screen.language)
+    screen.say()
+    screen.say(msg("The full report: {path}", path=str(saved["html"])).text(screen.language))
