@@ -105,6 +105,9 @@ def draw_tables(table: NDArray[np.int64], n: int, rng: np.random.Generator) -> N
     Cell by cell: the count of a column that falls into a row is hypergeometric, given what is left of both.
     """
     rows, columns = table.sum(axis=1), table.sum(axis=0)
+    if columns.size == 2:
+        drawn = rng.multivariate_hypergeometric(rows, int(columns[0]), size=n, method="marginals")
+        return np.stack([drawn, rows - drawn], axis=-1)
     out = np.zeros((n, *table.shape), dtype=np.int64)
     room = np.broadcast_to(rows, (n, rows.size)).copy()  # what each row has left
     for c in range(columns.size - 1):

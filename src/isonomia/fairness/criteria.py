@@ -10,7 +10,7 @@ import numpy as np
 
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.evidence import Estimate, Result
-from isonomia.fairness.gaps import Aggregate, combine, gaps_of, scaled, told
+from isonomia.fairness.gaps import Aggregate, Gap, combine, gaps_of, scaled, told
 from isonomia.fairness.group_metrics import GroupMetrics, measure_groups
 from isonomia.languages import Message, msg
 from isonomia.models import Outcome
@@ -266,12 +266,17 @@ def judge_criterion(
     threshold: float,
     aggregate: Aggregate = "worst",
     by: tuple[str, ...] | None = None,
+    known: Sequence[Gap] | None = None,
     scale: float = 1.0,
     level: float = 0.95,
 ) -> Criterion:
-    """A criterion from metrics by group that are there already; `by` takes one way of grouping only."""
+    """A criterion from metrics by group that are there already.
+
+    `by` takes one way of grouping only; `known` are the gaps of all metrics, where they have been worked out before.
+    """
     wanted = [name for name in measured.measured if name.split("[")[0] in (*description.metrics, "mean_prediction")]
-    gaps = [gap for gap in gaps_of(measured, wanted) if by is None or gap.by == by]
+    found = gaps_of(measured, wanted) if known is None else [gap for gap in known if gap.metric in wanted]
+    gaps = [gap for gap in found if by is None or gap.by == by]
     n = int(measured.values["rows"])
     figures = {
         "difference": scaled(combine(gaps, "difference", "worst", n=n, level=level), scale),

@@ -62,7 +62,7 @@ def distribution_parity(
     - quantiles: differences F^-1(q) - G^-1(q).
 
     The figures are exact. Intervals come from multinomial draws of a table of groups x bins of the predictions (at most
-    256 bins of equal shares), so rows are never touched again. Distances between resampled distributions lie too high;
+    128 bins of equal shares), so rows are never touched again. Distances between resampled distributions lie too high;
     the lower end is therefore the reflected quantile, 2 d - q, not below 0, and the interval errs on the wide side.
 
     Parameters
@@ -150,7 +150,7 @@ def measure_distributions(
 
 
 _NOTE = msg(
-    "Figures are exact; intervals are a bootstrap on binned counts (at most 256 bins), wide on purpose for distances."
+    "Figures are exact; intervals are a bootstrap on binned counts (at most 128 bins), wide on purpose for distances."
 )
 
 

@@ -22,7 +22,7 @@ WALD = msg("Wald, bootstrap covariance")
 
 
 def homogeneity(
-    result: GroupMetrics, metrics: Sequence[str] | None = None, *, n_perm: int = 9999, seed: int = 0
+    result: GroupMetrics, metrics: Sequence[str] | None = None, *, n_perm: int = 1999, seed: int = 0
 ) -> Table:
     """Tests that all groups of one way of grouping have the same value of a metric.
 

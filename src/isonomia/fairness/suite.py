@@ -16,7 +16,7 @@ from isonomia.fairness._suite_table import Judged, findings_of, measures_table
 from isonomia.fairness.conditional import condition
 from isonomia.fairness.criteria import DESCRIPTIONS, FOUR_FIFTHS, THRESHOLD, judge_criterion
 from isonomia.fairness.distributions import measure_distributions
-from isonomia.fairness.gaps import Aggregate
+from isonomia.fairness.gaps import Aggregate, gaps_of
 from isonomia.fairness.group_metrics import MIN_PER_GROUP, GroupMetrics, check_weights, measure_groups
 from isonomia.fairness.groups import read_attributes
 from isonomia.fairness.homogeneity import homogeneity
@@ -268,6 +268,7 @@ def _judge(
     assert measured.groups is not None
     ways = list(dict.fromkeys(group.by for group in measured.groups.groups))
     out: dict[tuple[str, str], Judged] = {}
+    known = gaps_of(measured)
     for way in ways:
         for name in CRITERIA[config]:
             description = DESCRIPTIONS[name]
@@ -277,7 +278,9 @@ def _judge(
             limit = ratio_threshold if description.measure == "ratio" else threshold
             kinds: tuple[Aggregate, ...] = ("worst", "mean") if len(present) > 1 else ("worst",)
             for kind in kinds:
-                found = judge_criterion(description, measured, threshold=limit, aggregate=kind, by=way, level=level)
+                found = judge_criterion(
+                    description, measured, threshold=limit, aggregate=kind, by=way, known=known, level=level
+                )
                 key = name if kind == "worst" else f"{name}_mean"
                 out[" x ".join(way), key] = Judged.of(found, metrics=tuple(present))
     return out
