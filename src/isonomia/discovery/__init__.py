@@ -1,11 +1,25 @@
 """Whom does a model treat differently: subgroups with other outcomes or errors than the rest, and pairs of people."""
 
 from isonomia.discovery.pairs import PAIR_METHODS, PairMethod, PairResult, find_pairs
-from isonomia.discovery.subgroups import METHODS, Method, Problem, Search, Subgroup, SubgroupResult, find_subgroups
+from isonomia.discovery.subgroups import (
+    METHODS,
+    FairNaiveBayes,
+    Method,
+    NaiveBayes,
+    Problem,
+    Search,
+    Subgroup,
+    SubgroupResult,
+    discrimination_patterns,
+    find_subgroups,
+    fit_fair_naive_bayes,
+)
 
 __all__ = [
+    "FairNaiveBayes",
     "METHODS",
     "Method",
+    "NaiveBayes",
     "PAIR_METHODS",
     "PairMethod",
     "PairResult",
@@ -13,6 +27,8 @@ __all__ = [
     "Search",
     "Subgroup",
     "SubgroupResult",
+    "discrimination_patterns",
     "find_pairs",
     "find_subgroups",
+    "fit_fair_naive_bayes",
 ]

@@ -1,0 +1,268 @@
+"""A naive Bayes classifier without discrimination patterns: find some, forbid them, fit again, until there are none.
+
+The paper solves each fit as a signomial programme. Here the parameters are logits, so that the likelihood is smooth and
+every forbidden pattern is two smooth constraints -delta <= Delta <= delta with exact gradients, solved by sequential
+quadratic programming. The end is checked by the exact search, not by the solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Binning, Bins, Codes, encode_features
+from isonomia.counting.bins import DEFAULT_BINS
+from isonomia.discovery.subgroups import _reading
+from isonomia.discovery.subgroups.bayes.network import NaiveBayes
+from isonomia.discovery.subgroups.bayes.patterns import Patterns, Ranking, discrimination_patterns
+from isonomia.errors import DataError, SpecError
+from isonomia.progress import Clock
+
+Floats = NDArray[np.float64]
+
+#: Patterns are held this much below delta, so that rounding does not bring them back.
+_MARGIN = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class FairNaiveBayes:
+    """A naive Bayes classifier without patterns above delta, and what it cost.
+
+    Attributes
+    ----------
+    network : NaiveBayes
+        The fair classifier.
+    unconstrained : NaiveBayes
+        The most likely one.
+    log_likelihood, log_likelihood_unconstrained : float
+        How well each fits the data.
+    delta : float
+        The discrimination that is allowed.
+    rounds : int
+        Fits that were made.
+    forbidden : int
+        Patterns that were forbidden on the way.
+    left : int
+        Patterns above delta that are left (0 where the fit is complete).
+    complete : bool
+        Whether the exact search finds no pattern any more.
+    features : tuple of Codes
+        How the features were encoded.
+    """
+
+    network: NaiveBayes
+    unconstrained: NaiveBayes
+    log_likelihood: float
+    log_likelihood_unconstrained: float
+    delta: float
+    rounds: int
+    forbidden: int
+    left: int
+    complete: bool
+    features: tuple[Codes, ...]
+
+    def predict_proba(self, codes: Any) -> Floats:
+        """P(d | row), from codes (rows, features)."""
+        return self.network.predict_proba(codes)
+
+    def __repr__(self) -> str:
+        state = "no pattern left" if self.complete else f"{self.left} patterns left"
+        return f"FairNaiveBayes(delta={self.delta:g}, {self.rounds} rounds, {self.forbidden} forbidden, {state})"
+
+
+def fit_fair_naive_bayes(
+    data: Any,
+    *,
+    y_true: Any = None,
+    protected: Sequence[str] | str | None = None,
+    features: Sequence[str] | None = None,
+    positive: Any = None,
+    weights: Any = None,
+    delta: float = 0.1,
+    k: int = 20,
+    ranking: Ranking = "discrimination",
+    smoothing: float = 1.0,
+    bins: Bins = DEFAULT_BINS,
+    binning: Binning = "quantile",
+    max_rounds: int = 100,
+    max_seconds: float | None = None,
+) -> FairNaiveBayes:
+    """Fit a naive Bayes classifier in which no pattern discriminates by more than `delta`.
+
+    Parameters
+    ----------
+    data : Dataset, or any frame of features
+    y_true : column, optional
+        The outcome to be predicted; the dataset's target where left out.
+    protected : sequence of str, optional
+        Sensitive features of a bare frame.
+    delta : float
+        The discrimination that is allowed, in (0, 1).
+    k : int
+        Patterns forbidden a round, at most.
+    ranking : "discrimination" or "divergence"
+        Which patterns are forbidden first.
+    smoothing : float
+        Added to each count of a value, above 0: a value that never occurs with one outcome has no finite logit.
+    bins, binning
+        How numeric features are cut: see `counting.encode_features`.
+
+    References
+    ----------
+    Y. Choi, G. Farnadi, B. Babaki, G. Van den Broeck (2020), Learning fair naive Bayes classifiers by discovering and
+    eliminating discrimination patterns, AAAI.
+    """
+    if not isinstance(delta, int | float) or not 0 < delta < 1:
+        raise SpecError(f"`delta` must be a number in (0, 1); got {delta!r}.")
+    if not smoothing > 0:
+        raise SpecError(f"`smoothing` must be a number above 0; got {smoothing!r}.")
+    clock = Clock(max_seconds)
+    dataset = _reading.as_dataset(data, protected, features)
+    outcome = _reading.read_outcomes(dataset, None, y_true, None, None, None, positive)
+    if outcome is None or outcome.truth is None or outcome.task != "binary":
+        raise DataError("A naive Bayes classifier needs an outcome of two classes: give y_true, or a Dataset with one.")
+    if not dataset.protected:
+        raise DataError("Discrimination patterns need protected attributes: give protected=.")
+    encoded = encode_features(dataset, bins=bins, binning=binning, target=outcome.truth.astype(float))
+    weight = _reading.read_weights(dataset, weights)
+    truth = outcome.truth.astype(np.int64)
+    start = NaiveBayes.fit(encoded, truth, weights=weight, smoothing=smoothing)
+    fit = _Fit(start, encoded, truth, weight, smoothing)
+    network, rounds, left = start, 0, 0
+    while True:
+        found = discrimination_patterns(network, dataset.protected, delta=delta, k=k, ranking=ranking, clock=clock)
+        left = len(found)
+        if not left or clock.over or rounds >= max_rounds or not fit.forbid(found, delta):
+            break
+        network = fit.solve(delta * (1 - _MARGIN))
+        rounds += 1
+    codes = np.column_stack([column.codes for column in encoded]).astype(np.int64)
+    return FairNaiveBayes(
+        network,
+        start,
+        network.log_likelihood(codes, truth, weight),
+        start.log_likelihood(codes, truth, weight),
+        float(delta),
+        rounds,
+        len(fit.in_x),
+        left,
+        left == 0 and found.complete,
+        encoded,
+    )
+
+
+class _Fit:
+    """The most likely parameters under the constraints so far; parameters are logits with the first value at 0."""
+
+    def __init__(
+        self, start: NaiveBayes, encoded: Sequence[Codes], truth: Any, weights: Floats | None, smoothing: float
+    ) -> None:
+        self.sizes = [column.size for column in encoded]
+        self.names = start.names
+        weight = np.ones(len(truth)) if weights is None else weights
+        self.counts = []
+        for column in encoded:
+            cell = truth * column.size + column.codes.astype(np.int64)
+            self.counts.append(np.bincount(cell, weight, minlength=2 * column.size).reshape(2, column.size) + smoothing)
+        self.total = np.bincount(truth, weight, minlength=2)
+        self.scale = float(weight.sum())
+        self.point = np.concatenate(
+            [
+                [np.log(start.prior) - np.log1p(-start.prior)],
+                *((np.log(table[:, 1:]) - np.log(table[:, :1])).ravel() for table in start.tables),
+            ]
+        )
+        self.offsets = np.concatenate([[0], np.cumsum(self.sizes)]).astype(int)
+        self.in_x: list[Floats] = []
+        self.in_y: list[Floats] = []
+        self._known: set[bytes] = set()
+
+    def forbid(self, found: Patterns, delta: float) -> bool:
+        """Add constraints; False where none is new."""
+        new = False
+        for row in found.assigned:
+            if row.tobytes() in self._known:
+                continue
+            self._known.add(row.tobytes())
+            x, y = np.zeros(self.offsets[-1]), np.zeros(self.offsets[-1])
+            for j, code in enumerate(row.tolist()):
+                if code >= self.sizes[j]:
+                    x[self.offsets[j] + code - self.sizes[j]] = 1.0
+                elif code >= 0:
+                    y[self.offsets[j] + code] = 1.0
+            self.in_x.append(x)
+            self.in_y.append(y)
+            new = True
+        return new
+
+    def _tables(self, point: Floats) -> list[Floats]:
+        """Log P(value | decision) of each feature."""
+        out, place = [], 1
+        for size in self.sizes:
+            logits = np.zeros((2, size))
+            logits[:, 1:] = point[place : place + 2 * (size - 1)].reshape(2, size - 1)
+            out.append(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
+            place += 2 * (size - 1)
+        return out
+
+    def _loss(self, point: Floats) -> tuple[float, Floats]:
+        """Minus the log likelihood a row, and its gradient."""
+        t, tables = point[0], self._tables(point)
+        share = 1 / (1 + np.exp(-t))
+        value = self.total[1] * np.logaddexp(0, -t) + self.total[0] * np.logaddexp(0, t)
+        slope = [np.array([share * self.total.sum() - self.total[1]])]
+        for logs, counts in zip(tables, self.counts, strict=True):
+            value -= float((counts * logs).sum())
+            slope.append((np.exp(logs) * counts.sum(axis=1, keepdims=True) - counts)[:, 1:].ravel())
+        return float(value) / self.scale, np.concatenate(slope) / self.scale
+
+    def _deltas(self, point: Floats) -> tuple[Floats, Floats]:
+        """Delta of every forbidden pattern, and the gradients."""
+        from scipy.special import expit
+
+        tables = self._tables(point)
+        ratios = np.concatenate([logs[1] - logs[0] for logs in tables])
+        x, y = np.array(self.in_x), np.array(self.in_y)
+        odds = point[0] + y @ ratios
+        with_x, without = expit(odds + x @ ratios), expit(odds)
+        steep, flat = with_x * (1 - with_x), without * (1 - without)
+        by_ratio = steep[:, None] * x + (steep - flat)[:, None] * y
+        parts = [(steep - flat)[:, None]]
+        for j, logs in enumerate(tables):
+            mine = by_ratio[:, self.offsets[j] : self.offsets[j + 1]]
+            total = mine.sum(axis=1, keepdims=True)
+            share = np.exp(logs)[:, 1:]
+            parts.append(-(mine[:, 1:] - total * share[0]))
+            parts.append(mine[:, 1:] - total * share[1])
+        return with_x - without, np.concatenate(parts, axis=1)
+
+    def solve(self, delta: float) -> NaiveBayes:
+        """The most likely classifier in which no forbidden pattern exceeds delta."""
+        from scipy.optimize import minimize
+
+        def gaps(point: Floats) -> Floats:
+            values = self._deltas(point)[0]
+            return np.concatenate([delta - values, delta + values])
+
+        def slopes(point: Floats) -> Floats:
+            gradient = self._deltas(point)[1]
+            return np.concatenate([-gradient, gradient])
+
+        loss: Any = self._loss
+        forbidden: Any = [{"type": "ineq", "fun": gaps, "jac": slopes}]
+        done = minimize(
+            loss,
+            self.point,
+            jac=True,
+            method="SLSQP",
+            constraints=forbidden,
+            bounds=[(-30.0, 30.0)] * len(self.point),
+            options={"maxiter": 300, "ftol": 1e-10},
+        )
+        self.point = np.asarray(done.x, dtype=float)
+        tables = tuple(np.exp(logs) for logs in self._tables(self.point))
+        return NaiveBayes(float(1 / (1 + np.exp(-self.point[0]))), tables, self.names)

@@ -1,0 +1,189 @@
+"""Discrimination patterns of a naive Bayes classifier fitted to the decisions.
+
+Where predictions are given the classifier imitates them, else it is fitted to the true outcomes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.discovery.subgroups._testing import average
+from isonomia.discovery.subgroups.bayes import NaiveBayes, Patterns, discrimination_patterns, possible_patterns
+from isonomia.discovery.subgroups.conditions import slice_text
+from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
+from isonomia.discovery.subgroups.problem import Problem
+from isonomia.errors import DataError, SpecError
+from isonomia.evidence import Format, two_proportions
+from isonomia.languages import Message, msg
+
+Floats = NDArray[np.float64]
+FORMATS: dict[str, Format] = {
+    "discrimination_score": "num4",
+    "divergence": "num4",
+    "probability": "num4",
+    "p_unfavorable_sensitive": "num4",
+    "p_unfavorable_others": "num4",
+    "sensitive": "text",
+    "context": "text",
+}
+
+
+def run(problem: Problem) -> Search:
+    """Fit the classifier and search its patterns."""
+    options = problem.options
+    smoothing = options["smoothing"]
+    if isinstance(smoothing, bool) or not isinstance(smoothing, int | float) or not smoothing >= 0:
+        raise SpecError(f"`smoothing` must be a number of at least 0; got {smoothing!r}.")
+    decision = _decision(problem)
+    network = NaiveBayes.fit(problem.features, decision, weights=problem.weights, smoothing=float(smoothing))
+    if options["paper_compat_swapped_prior"]:
+        network = network.swapped_prior()
+    sensitive = [name for name in problem.protected if name in problem.by_name]
+    if not sensitive:
+        raise DataError("Discrimination patterns need a protected attribute among the features; there is none.")
+    patterns = discrimination_patterns(
+        network,
+        sensitive,
+        delta=options["delta"],
+        k=problem.k,
+        ranking=options["ranking"],
+        max_l=problem.max_l,
+        min_probability=problem.min_rows / problem.n,
+        clock=problem.clock,
+    )
+    tests = possible_patterns(patterns.sizes, [name in sensitive for name in network.names], problem.max_l)
+    subgroups = tuple(_subgroup(problem, patterns, index, tests) for index in range(len(patterns)))
+    return Search(
+        subgroups,
+        msg("favourable decisions"),
+        tested=patterns.nodes,
+        nodes=patterns.nodes,
+        complete=patterns.complete,
+        formats=FORMATS,
+        notes=_notes(problem),
+        values={"possible_patterns": float(tests), "prior": network.prior},
+        details=network,
+    )
+
+
+def _notes(problem: Problem) -> tuple[Message, ...]:
+    if problem.label is not None:
+        return (msg("The patterns are those of a naive Bayes classifier that imitates the model's decisions."),)
+    return (msg("The patterns are those of a naive Bayes classifier fitted to the true outcomes."),)
+
+
+def _decision(problem: Problem) -> NDArray[np.int64]:
+    if problem.label is None and problem.truth is None:
+        raise DataError("Discrimination patterns need decisions (a model or y_pred) or true outcomes (y_true).")
+    if problem.task != "binary":
+        raise DataError(f"Discrimination patterns are defined for two outcomes; this is a {problem.task} task.")
+    return np.asarray(problem.truth if problem.label is None else problem.label, dtype=np.int64)
+
+
+def _subgroup(problem: Problem, patterns: Patterns, index: int, tests: int) -> Subgroup:
+    sensitive, context = patterns.sensitive(index), patterns.context(index)
+    named = {
+        name: (sensitive.get(name, context.get(name, -1)),)
+        for name in patterns.names
+        if name in sensitive or name in context
+    }
+    stats: dict[str, Any] = {
+        "discrimination_score": float(patterns.discrimination[index]),
+        "divergence": float(patterns.divergence[index]),
+        "probability": float(patterns.probability[index]),
+        "p_unfavorable_sensitive": 1 - float(patterns.with_x[index]),
+        "p_unfavorable_others": 1 - float(patterns.without_x[index]),
+        "sensitive": slice_text(Subgroup({name: (code,) for name, code in sensitive.items()}), problem.by_name),
+        "context": slice_text(Subgroup({name: (code,) for name, code in context.items()}), problem.by_name),
+        "_sensitive": tuple(sensitive),  # not shown: for measuring it on other rows
+    }
+    measured = _measured(problem, Subgroup(named, stats), set(sensitive))
+    p = measured.p_value
+    return replace(measured, p_adjusted=None if p is None else min(1.0, p * tests))
+
+
+def _measured(problem: Problem, subgroup: Subgroup, sensitive: set[str]) -> Subgroup:
+    """The decisions of the rows themselves: with x and y, against with y alone."""
+    decision = _decision(problem).astype(float)
+    inside = subgroup.mask(problem.by_name)
+    context = Subgroup({name: codes for name, codes in subgroup.conditions.items() if name not in sensitive})
+    around = context.mask(problem.by_name)
+    weights = problem.weights
+
+    def of(rows: NDArray[np.bool_]) -> Any:
+        return average(decision[rows], None if weights is None else weights[rows], binary=True)
+
+    mine, base, others = of(inside), of(around), around & ~inside
+    effective = [_effective(weights, rows) for rows in (inside, others)]
+    p = None
+    if min(effective) > 0:
+        rates = [of(rows).value for rows in (inside, others)]
+        counts = [rate * n for rate, n in zip(rates, effective, strict=True)]
+        p = float(two_proportions(counts[0], effective[0], counts[1], effective[1]))
+    return replace(
+        subgroup,
+        estimate=mine,
+        overall=base.value,
+        p_value=p,
+        message=_sentence(problem, subgroup, mine.value, base.value, int(inside.sum())),
+    )
+
+
+def _effective(weights: Floats | None, rows: NDArray[np.bool_]) -> float:
+    if weights is None:
+        return float(rows.sum())
+    held = weights[rows]
+    return float(held.sum() ** 2 / (held @ held)) if held.any() else 0.0
+
+
+def _sentence(problem: Problem, subgroup: Subgroup, value: Any, base: Any, n: int) -> Message | None:
+    if value is None or base is None:
+        return None
+    params = {
+        "sensitive": subgroup.stats["sensitive"],
+        "context": subgroup.stats["context"],
+        "value": value,
+        "base": base,
+        "n": n,
+    }
+    if subgroup.stats["context"] == "everyone":
+        return msg(
+            "Favourable for {value:pct} where {sensitive}, and for {base:pct} of everyone ({n:int} rows).", **params
+        )
+    return msg(
+        "Where {context}, favourable for {value:pct} of those with {sensitive}, and for {base:pct} of all "
+        "({n:int} rows).",
+        **params,
+    )
+
+
+def measure(problem: Problem, subgroup: Subgroup) -> Subgroup:
+    """A pattern's decisions on other rows; the classifier's own figures stay as they are."""
+    return _measured(problem, subgroup, set(subgroup.stats["_sensitive"]))
+
+
+METHODS.add(
+    Method(
+        id="naivebayes",
+        purpose="patterns in which sensitive attributes change a naive Bayes decision, by branch and bound",
+        needs=("protected",),
+        run=run,
+        options={
+            "delta": (0.01, "the discrimination that is still none, in [0, 1)"),
+            "ranking": (
+                "discrimination",
+                "'discrimination' (size of the change) or 'divergence' (and how many it concerns)",
+            ),
+            "smoothing": (0.0, "added to each count of a value when the classifier is fitted"),
+            "paper_compat_swapped_prior": (False, "class priors the wrong way round, as in the published figures"),
+        },
+        defaults={"min_support": 1},
+        measure=measure,
+        reference="Y. Choi, G. Farnadi, B. Babaki, G. Van den Broeck (2020), Learning fair naive Bayes classifiers by "
+        "discovering and eliminating discrimination patterns, AAAI",
+    )
+)
