@@ -158,14 +158,14 @@ class _Nodes(NamedTuple):
     other values of the features of x have. `x_logs`, `y_logs`: log probabilities given not d and d.
     """
 
-    assigned: Ints
-    count: Ints
-    x_ratio: Floats
-    y_odds: Floats
-    x_low: Floats
-    x_high: Floats
-    x_logs: Floats
-    y_logs: Floats
+    assigned: NDArray[Any]
+    length: NDArray[Any]
+    x_ratio: NDArray[Any]
+    y_odds: NDArray[Any]
+    x_low: NDArray[Any]
+    x_high: NDArray[Any]
+    x_logs: NDArray[Any]
+    y_logs: NDArray[Any]
 
     def take(self, rows: NDArray[np.int64] | Bools) -> _Nodes:
         return _Nodes(*(values[rows] for values in self))
@@ -235,7 +235,7 @@ class _Miner:
         while (depth := _deepest(stacks)) is not None:
             nodes, bound = stacks[depth].pop()
             nodes = nodes.take(bound > self.threshold)
-            if not len(nodes.count):
+            if not len(nodes.length):
                 continue
             if self.clock.over or self.n_held > MAX_PATTERNS:
                 self.complete = False
@@ -250,22 +250,22 @@ class _Miner:
     def _expand(self, nodes: _Nodes, depth: int) -> tuple[_Nodes, Floats]:
         """All ways to go on with the next feature, least promising first; those beyond hope are left out."""
         j = self.order[depth]
-        room = nodes.take(nodes.count < self.max_l)
+        room = nodes.take(nodes.length < self.max_l)
         new = [self._assign(room, j, into_x=False)]
         if self.special[j]:
             new.append(self._assign(room, j, into_x=True))
-        grown = _Nodes(*(np.concatenate(parts) for parts in zip(*new, strict=True)))
-        if self.least > 0 and len(grown.count):
+        grown = _joined(new)
+        if self.least > 0 and len(grown.length):
             grown = grown.take(self._joint(grown).sum(axis=1) >= self.least)
         self._offer(grown)
-        children = _Nodes(*(np.concatenate(parts) for parts in zip(nodes, grown, strict=True)))
+        children = _joined([nodes, grown])
         bounds = self._bound(children, depth + 1)
         order = np.argsort(bounds, kind="stable")
         order = order[bounds[order] > self.threshold]
         return children.take(order), bounds[order]
 
     def _assign(self, nodes: _Nodes, j: int, *, into_x: bool) -> _Nodes:
-        size, n = self.sizes[j], len(nodes.count)
+        size, n = self.sizes[j], len(nodes.length)
         out: list[Any] = [np.repeat(values, size, axis=0) for values in nodes]
         code = np.tile(np.arange(size), n)
         out[0][:, j] = code + (size if into_x else 0)
@@ -289,7 +289,7 @@ class _Miner:
     def _offer(self, nodes: _Nodes) -> None:
         """Compute the figures of new patterns and keep the good ones."""
         nodes = nodes.take(nodes.has_x)
-        self.nodes += len(nodes.count)
+        self.nodes += len(nodes.length)
         figures = self._figures(nodes)
         value = np.abs(figures.delta) if self.ranking == "discrimination" else figures.divergence
         good = np.flatnonzero(
@@ -378,6 +378,10 @@ class _Miner:
             self.nodes,
             self.complete,
         )
+
+
+def _joined(parts: list[_Nodes]) -> _Nodes:
+    return _Nodes(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 def _deepest(stacks: list[list[tuple[_Nodes, Floats]]]) -> int | None:
