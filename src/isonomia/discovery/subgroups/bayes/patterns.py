@@ -172,7 +172,7 @@ class _Nodes(NamedTuple):
 
     @property
     def has_x(self) -> Bools:
-        return np.isfinite(self.x_low)
+        return np.asarray(np.isfinite(self.x_low), dtype=bool)
 
 
 class _Miner:
