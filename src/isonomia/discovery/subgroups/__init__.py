@@ -2,9 +2,11 @@
 
 from isonomia.discovery.subgroups import biasscan as _biasscan  # noqa: F401  registers itself
 from isonomia.discovery.subgroups import divexplorer as _divexplorer  # noqa: F401  registers itself
+from isonomia.discovery.subgroups import gerryfair as _gerryfair  # noqa: F401  registers itself
 from isonomia.discovery.subgroups import naivebayes as _naivebayes  # noqa: F401  registers itself
 from isonomia.discovery.subgroups import slicefinder as _slicefinder  # noqa: F401  registers itself
 from isonomia.discovery.subgroups import sliceline as _sliceline  # noqa: F401  registers itself
+from isonomia.discovery.subgroups import verifair as _verifair  # noqa: F401  registers itself
 from isonomia.discovery.subgroups.bayes import (
     FairNaiveBayes,
     NaiveBayes,

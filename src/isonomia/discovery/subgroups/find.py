@@ -220,7 +220,8 @@ def _assemble(
 
 
 def _metrics(problem: Problem, search: Search, clock: Clock) -> dict[str, Any]:
-    found, seconds = len(search.subgroups), clock.seconds
+    found = len(search.subgroups) if search.found is None else search.found
+    seconds = clock.seconds
     rate = found / search.tested if search.tested else None
     return {
         "TSN": search.tested,

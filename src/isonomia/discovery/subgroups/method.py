@@ -103,6 +103,8 @@ class Search:
         What the method has to show besides.
     details : object
         What the method has to offer for further questions (DivExplorer: all its subgroups).
+    found : int, optional
+        DSN, where it is not the number of subgroups (those that a verdict clears are listed, but not found).
     """
 
     subgroups: tuple[Subgroup, ...]
@@ -118,6 +120,7 @@ class Search:
     notes: tuple[Message, ...] = ()
     values: Mapping[str, Any] = field(default_factory=dict)
     details: Any = None
+    found: int | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,346 @@
+"""VeriFair: is the rate of each group at least 1 - c times that of every other, with a stated probability of error.
+
+Samples are drawn, batch by batch, until bounds that hold at every sample size at once settle the question, or the
+budget ends: then the verdict is "not decided", with the interval reached.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.discovery.subgroups.conditions import condition_text
+from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
+from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.subgroups.verification import (
+    Population,
+    Verdict,
+    certainty,
+    decide_ratio,
+    decide_share,
+    population_of,
+    ratio_error,
+)
+from isonomia.errors import DataError, SpecError
+from isonomia.evidence import Estimate, Format, Table
+from isonomia.languages import Message, msg
+
+FORMATS: dict[str, Format] = {
+    "verdict": "text",
+    "ratio": "num4",
+    "ratio_low": "num4",
+    "ratio_high": "num4",
+    "n": "int",
+    "compared_with": "text",
+    "rate": "num4",
+    "rate_compared_with": "num4",
+    "error_probability": "num4",
+}
+#: Groups of one attribute that are compared, the largest first.
+_MOST_GROUPS = 12
+_ORDER = {"unfair": 0, "not decided": 1, "fair": 2}
+
+
+@dataclass(eq=False)
+class _Stream:
+    """Decisions about members of one group, as far as they are drawn."""
+
+    column: Codes
+    code: int
+    values: list[NDArray[np.uint8]] = field(default_factory=list)
+    exhausted: bool = False
+
+    @property
+    def n(self) -> int:
+        return sum(len(part) for part in self.values)
+
+    def means(self, n: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Means of the first n values."""
+        sums = np.cumsum(np.concatenate(self.values), dtype=np.int64)
+        return np.asarray(sums[n - 1] / n, dtype=float)
+
+
+_OPEN = Verdict("not decided", None, None, None, 0)
+
+
+@dataclass(eq=False)
+class _Comparison:
+    a: _Stream
+    b: _Stream
+    seen: int = 0
+    verdict: Verdict = _OPEN
+    rates: tuple[float | None, float | None] = (None, None)
+
+    @property
+    def open(self) -> bool:
+        return self.verdict.answer == "not decided"
+
+
+def _options(problem: Problem) -> dict[str, Any]:
+    options = dict(problem.options)
+    for name, high in (("c", 1.0), ("delta", 0.5)):
+        value = options[name]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < high:
+            raise SpecError(f"`{name}` must be a number in (0, {high:g}); got {value!r}.")
+    for name in ("n_samples", "n_max"):
+        value = options[name]
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 2:
+            raise SpecError(f"`{name}` must be a whole number of at least 2; got {value!r}.")
+    specs = ("demographic_parity", "equal_opportunity", "individual")
+    if options["spec"] not in specs:
+        raise SpecError(f"`spec` must be one of {', '.join(specs)}; got {options['spec']!r}.")
+    return options
+
+
+def run(problem: Problem) -> Search:
+    """Compare all pairs of groups of each protected attribute, the most telling attribute first."""
+    options = _options(problem)
+    population = population_of(problem, options["spec"], options["population"])
+    pairs = _comparisons(problem, ordered=options["spec"] == "individual")
+    if not pairs:
+        raise DataError("Verification compares groups of a protected attribute; none has two values with rows.")
+    individual = options["spec"] == "individual"
+    means = len(pairs) if individual else len({id(stream) for pair in pairs for stream in (pair.a, pair.b)})
+    each = 2 * options["delta"] / means
+    complete = _sample(problem, population, pairs, options, each)
+    ranked = sorted(pairs, key=lambda pair: (_ORDER[pair.verdict.answer], _rank(pair.verdict.ratio)))
+    chosen = [_subgroup(problem, pair, options, means, each) for pair in ranked]
+    unfair = sum(pair.verdict.answer == "unfair" for pair in pairs)
+    undecided = sum(pair.open for pair in pairs)
+    drawn = sum(stream.n for stream in {id(s): s for pair in pairs for s in (pair.a, pair.b)}.values())
+    return Search(
+        tuple(chosen[: problem.k]),
+        _measure(options["spec"]),
+        tested=drawn,
+        nodes=drawn,
+        complete=complete,
+        formats=FORMATS,
+        found=unfair,
+        tables={"comparisons": _table(problem, chosen)},
+        notes=_notes(population.name, options, undecided),
+        values={"error_probability": 2 * options["delta"], "unfair": unfair, "not_decided": undecided},
+    )
+
+
+def _rank(ratio: float | None) -> float:
+    return 2.0 if ratio is None else ratio
+
+
+def _measure(spec: str) -> Message:
+    if spec == "individual":
+        return msg("decisions that stay the same")
+    return msg("true positive rate") if spec == "equal_opportunity" else msg("selection rate")
+
+
+def _notes(population: str, options: dict[str, Any], undecided: int) -> tuple[Message, ...]:
+    where = (
+        msg("Samples are rows of the data, each used once; verdicts are about the population that they come from.")
+        if population == "data"
+        else msg("Samples come from a generator fitted to the data; verdicts are about its people.")
+    )
+    sure = msg(
+        "The probability that any verdict here is wrong is at most {p}; samples of a group: at most {n:int}.",
+        p=f"{2 * options['delta']:.3g}",
+        n=options["n_max"],
+    )
+    if undecided:
+        return (where, sure, msg("Not decided within the budget: {n:int} comparisons.", n=undecided))
+    return (where, sure)
+
+
+def _comparisons(problem: Problem, *, ordered: bool) -> list[_Comparison]:
+    out = []
+    columns = [column for column in problem.features if column.name in problem.protected]
+    for column in sorted(columns, key=lambda column: -_information(problem, column)):
+        counts = column.counts()
+        codes = [code for code in np.argsort(-counts, kind="stable").tolist() if counts[code] > 0][:_MOST_GROUPS]
+        streams = {code: _Stream(column, code) for code in codes}
+        for a, b in combinations(codes, 2):
+            if ordered:  # each comparison has people of its own
+                out += [_Comparison(_Stream(column, x), _Stream(column, y)) for x, y in ((a, b), (b, a))]
+            else:
+                out.append(_Comparison(streams[a], streams[b]))
+    return out
+
+
+def _information(problem: Problem, column: Codes) -> float:
+    """Mutual information of an attribute and the decisions at hand."""
+    if problem.label is None:
+        return 0.0
+    joint = np.bincount(column.codes.astype(np.int64) * 2 + (np.asarray(problem.label) == 1), minlength=2 * column.size)
+    share = joint.reshape(-1, 2) / joint.sum()
+    base = share.sum(axis=1, keepdims=True) * share.sum(axis=0, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.nansum(np.where(share > 0, share * np.log(share / base), 0.0)))
+
+
+def _sample(
+    problem: Problem, population: Population, pairs: list[_Comparison], options: dict[str, Any], delta: float
+) -> bool:
+    """Draw until every comparison is decided or the budget ends; False where the time limit ended it."""
+    individual = options["spec"] == "individual"
+    batch = int(options["n_samples"])
+    while any(pair.open for pair in pairs):
+        moved = False
+        needed = [pair for pair in pairs if pair.open]
+        wanted = {id(s): (s, pair) for pair in needed for s in ((pair.a,) if individual else (pair.a, pair.b))}
+        for stream, pair in wanted.values():
+            if problem.clock.over:
+                return False
+            room = min(batch, int(options["n_max"]) - stream.n)
+            if stream.exhausted or room <= 0:
+                continue
+            part = (
+                population.flips(stream.column, stream.code, pair.b.code, room)
+                if individual
+                else population.draw(stream.column, stream.code, room)
+            )
+            stream.exhausted = len(part) < room
+            if len(part):
+                stream.values.append(part)
+                moved = True
+        for pair in pairs:
+            if pair.open:
+                _look(pair, individual, options["c"], delta)
+        problem.progress("comparisons decided", sum(not pair.open for pair in pairs), len(pairs))
+        if not moved:
+            break
+        batch *= 2
+    return True
+
+
+def _look(pair: _Comparison, individual: bool, c: float, delta: float) -> None:
+    """The verdict at the first sample size, among the new ones, where it is clear."""
+    reach = pair.a.n if individual else min(pair.a.n, pair.b.n)
+    if reach <= pair.seen or reach < 2:
+        return
+    n = np.arange(max(pair.seen, 1) + 1, reach + 1, dtype=np.int64)
+    if not n.size:
+        return
+    if individual:
+        share = pair.a.means(n)
+        pair.verdict = decide_share(share, n, c, delta)
+        pair.rates = (float(share[pair.verdict.n - n[0]]), 1.0)
+    else:
+        a, b = pair.a.means(n), pair.b.means(n)
+        pair.verdict = decide_ratio(a, b, n, c, delta)
+        at = pair.verdict.n - n[0]
+        pair.rates = (float(a[at]), float(b[at]))
+    pair.seen = reach
+
+
+def _sides(pair: _Comparison, individual: bool) -> tuple[_Stream, _Stream, float | None, float | None]:
+    """The group that is worse off first."""
+    one, other = pair.rates
+    if not individual and one is not None and other is not None and one > other:
+        return pair.b, pair.a, other, one
+    return pair.a, pair.b, one, other
+
+
+def _subgroup(problem: Problem, pair: _Comparison, options: dict[str, Any], means: int, each: float) -> Subgroup:
+    individual = options["spec"] == "individual"
+    low, high, rate, other = _sides(pair, individual)
+    verdict = pair.verdict
+    text = condition_text(low.column, (low.code,))
+    stats = {
+        "verdict": verdict.answer,
+        "ratio": verdict.ratio,
+        "ratio_low": verdict.low,
+        "ratio_high": verdict.high,
+        "n": verdict.n,
+        "compared_with": condition_text(high.column, (high.code,)),
+        "rate": rate,
+        "rate_compared_with": other,
+        "error_probability": None if verdict.answer == "not decided" else each * (1 if individual else 2),
+    }
+    single = _chance(verdict, rate, other, options["c"], individual)
+    unfair = verdict.answer == "unfair" and rate is not None
+    p = None if single is None else min(1.0, single * (1 if individual else 2))
+    return Subgroup(
+        {low.column.name: (low.code,)},
+        stats,
+        estimate=Estimate(rate, n=verdict.n) if unfair else Estimate.missing("not shown to be unfair", n=verdict.n),
+        overall=other,
+        p_value=p,
+        p_adjusted=None if single is None else min(1.0, single * means),
+        message=_sentence(individual, text, stats) if unfair else None,
+    )
+
+
+def _sentence(individual: bool, text: str, stats: dict[str, Any]) -> Message:
+    params = {
+        "slice": text,
+        "other": stats["compared_with"],
+        "rate": stats["rate"],
+        "base": stats["rate_compared_with"],
+        "n": stats["n"],
+    }
+    if individual:
+        return msg(
+            "Only {rate:pct} of those with {slice} would be decided alike with {other} instead ({n:int} people drawn).",
+            **params,
+        )
+    return msg(
+        "Favourable for {rate:pct} of those with {slice} and for {base:pct} of those with {other} "
+        "({n:int} drawn of each).",
+        **params,
+    )
+
+
+def _chance(verdict: Verdict, rate: float | None, other: float | None, c: float, individual: bool) -> float | None:
+    """The smallest error probability of a mean at which these samples still show unfairness; 1 where they never do."""
+    if rate is None or other is None or verdict.n < 2:
+        return None
+    limit = 1 - c
+    if individual:
+        return certainty(limit - rate, verdict.n)
+    if other <= 0 or rate / other >= limit:
+        return 1.0
+    low, high = 0.0, other
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rate / other + float(ratio_error(rate, other, middle)) < limit else (low, middle)
+    return certainty(low, verdict.n)
+
+
+def _table(problem: Problem, rows: list[Subgroup]) -> Table:
+    """Every comparison, those not among the first k too."""
+    texts = [condition_text(problem.by_name[name], codes) for row in rows for name, codes in row.conditions.items()]
+    columns: dict[str, Any] = {"slice": texts}
+    for name in FORMATS:
+        columns[name] = [row.stats[name] for row in rows]
+    columns["verdict"] = [_word(row.stats["verdict"]) for row in rows]
+    titles = {"slice": msg("Subgroup"), "verdict": msg("Verdict")}
+    backend = problem.data.backend if problem.data is not None else "polars"
+    return Table(columns, FORMATS, titles, msg("Every comparison of two groups"), backend)
+
+
+def _word(verdict: str) -> Message:
+    if verdict == "fair":
+        return msg("fair")
+    return msg("unfair") if verdict == "unfair" else msg("not decided")
+
+
+METHODS.add(
+    Method(
+        id="verifair",
+        purpose="verdicts on pairs of groups by sampling, with a stated probability of error",
+        needs=("protected", "predictions"),
+        run=run,
+        options={
+            "c": (0.15, "what a ratio may fall short of 1"),
+            "delta": (0.5e-10, "half the probability that any verdict is wrong"),
+            "spec": ("demographic_parity", "'demographic_parity', 'equal_opportunity' or 'individual'"),
+            "population": (None, "'copula' (a generator fitted to the data) or 'data'; None: copula with a model"),
+            "n_samples": (1000, "samples of each group in the first batch; batches double"),
+            "n_max": (200_000, "samples of each group at most"),
+        },
+        reference="O. Bastani, X. Zhang, A. Solar-Lezama (2019), Probabilistic verification of fairness properties via "
+        "concentration, OOPSLA, doi 10.1145/3360544",
+    )
+)
