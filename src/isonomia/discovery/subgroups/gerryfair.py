@@ -3,8 +3,8 @@
 The violation of a group g is its share of all people times how far its rate departs from everyone's. With v the value a
 row has (1 for a favourable decision), m the average over the rows where it is defined and n all rows, that is
 \\|sum over g of (v - m)\\| / n: a sum of costs over rows. The auditor fits the costs by a linear function of the
-protected attributes (a cost-sensitive oracle by regression, here by least squares and by logistic regression) and, beyond the
-reference, takes the best threshold along each of these directions instead of 0.
+protected attributes (a cost-sensitive oracle by regression, by least squares and by logistic regression) and, beyond
+the reference, takes the best threshold along each of these directions instead of 0.
 """
 
 from __future__ import annotations

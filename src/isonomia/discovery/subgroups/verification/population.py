@@ -93,7 +93,8 @@ class Generated:
     def flips(self, column: Codes, code: int, other: int, n: int) -> Bytes:
         people = wrap(self._people(column, code, n))
         altered = people.with_columns(wrap(self._people(column, other, n))[column.name])
-        return (self._ask(people.to_native()) == self._ask(altered.to_native())).astype(np.uint8)
+        same = self._ask(people.to_native()) == self._ask(altered.to_native())
+        return np.asarray(same, dtype=np.uint8)
 
 
 def _condition(column: Codes, code: int) -> Condition:
