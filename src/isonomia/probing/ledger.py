@@ -68,6 +68,8 @@ class Ledger:
                 raise SpecError(f"`{name}` must be a number above 0, or None for no limit; got {value!r}.")
         self.max_tests, self.max_seconds, self.max_model_rows = max_tests, max_seconds, max_model_rows
         self.cancel = cancel
+        #: Rows one test sends to the model; the loop that uses the ledger says how many.
+        self.test_rows = 1
         self.told = KeyMap(OUTCOMES)
         self.cache = KeyMap(OUTCOMES)
         self.answers: dict[str, dict[str, NDArray[Any]]] = {}
@@ -104,13 +106,17 @@ class Ledger:
         return 2**62 if self.max_model_rows is None else max(0, (int(self.max_model_rows) - self.n_rows) // variants)
 
     @property
+    def late(self) -> bool:
+        """Whether the seconds are over."""
+        return self.max_seconds is not None and self.elapsed >= self.max_seconds
+
+    @property
     def spent(self) -> bool:
         """Whether the search has to end."""
-        late = self.max_seconds is not None and self.elapsed >= self.max_seconds
         full = self.max_tests is not None and len(self.told) >= self.max_tests
-        asked = self.max_model_rows is not None and self.n_rows >= self.max_model_rows
+        asked = self.max_model_rows is not None and self.rows_left(self.test_rows) == 0
         replaying = len(self.told) < len(self.cache)
-        return late or full or (asked and not replaying) or (self.cancel is not None and bool(self.cancel()))
+        return self.late or full or (asked and not replaying) or (self.cancel is not None and bool(self.cancel()))
 
     def metrics(self) -> dict[str, Any]:
         """TSN, DSN, SUR = DSN / TSN, DSS = seconds per finding (None without one), and what the model was asked."""

@@ -74,6 +74,10 @@ class Answer:
 Search = Generator[Floats, Answer, None]
 
 
+class BudgetSpent(Exception):  # noqa: N818  a signal to the loop, never seen by a user
+    """A question to the model would exceed the budget: the search ends here."""
+
+
 class Strategy(Protocol):
     """A search: says which rows to test next, and learns from what came out."""
 
@@ -124,6 +128,7 @@ class Loop:
     def __init__(self, probe: Probe, ledger: Ledger, *, progress: Progress = silent) -> None:
         self.probe, self.ledger, self.progress = probe, ledger, progress
         self._call = FIRST_CALL
+        ledger.test_rows = probe.n_variants
         self._largest = max(probe.n_variants, min(LARGEST_CALL, CALL_BYTES // (8 * len(probe.domain))))
         for value in ledger.classes[len(probe.oracle.classes) :]:
             probe.oracle._code(value)
@@ -131,7 +136,10 @@ class Loop:
     def drive(self, strategy: Strategy) -> None:
         """Run a strategy until it ends or the budget is spent."""
         while not self.ledger.spent:
-            rows = strategy.ask()
+            try:
+                rows = strategy.ask()
+            except BudgetSpent:
+                break
             if rows is None:
                 break
             strategy.tell(self.test(rows))
@@ -195,7 +203,11 @@ class Loop:
         said: list[Said] = []
         before = (self.probe.n_rows, self.probe.n_calls, self.probe.seconds)
         done = 0
+        if len(rows) > self.ledger.rows_left(1):
+            raise BudgetSpent
         while done < len(rows):
+            if self.ledger.late:
+                raise BudgetSpent
             began = (self.probe.n_rows, self.probe.n_calls, self.probe.seconds)
             part = rows[done : done + self._call]
             said.append(self.probe.consult(part))

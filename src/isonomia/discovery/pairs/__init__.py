@@ -1,6 +1,6 @@
 """Pairs of people who differ only in protected attributes and are treated differently: one file a search."""
 
-from isonomia.discovery.pairs import adf, aequitas, exact, expga, fliptest, kosei, limi, observed, sg, themis
+from isonomia.discovery.pairs import adf, aequitas, auto, exact, expga, fliptest, kosei, limi, observed, sg, themis
 from isonomia.discovery.pairs.find import find_pairs
 from isonomia.discovery.pairs.method import PAIR_METHODS, PairMethod
 from isonomia.discovery.pairs.result import PairResult, Pairs
@@ -9,4 +9,4 @@ from isonomia.discovery.pairs.space import Space
 __all__ = ["PAIR_METHODS", "PairMethod", "PairResult", "Pairs", "Space", "find_pairs"]
 
 #: Importing a search's file puts it into the registry.
-_SEARCHES = (observed, themis, aequitas, kosei, adf, sg, expga, limi, fliptest, exact)
+_SEARCHES = (observed, themis, aequitas, kosei, adf, sg, expga, limi, fliptest, exact, auto)

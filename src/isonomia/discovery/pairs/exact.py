@@ -94,12 +94,14 @@ def linear_part(space: Space, n_pairs: int) -> Floats:
     return slab.draw_slab(model, slabs, base, 4 * n_pairs, space.rng)[:n_pairs]
 
 
-def tree_part(space: Space, max_boxes: int, n_pairs: int) -> Floats:
+def tree_part(space: Space, max_boxes: int, n_pairs: int, *, most_leaves: int | None = None) -> Floats:
     """What the boxes tell, and people drawn from the certified ones."""
     probe = space.probe
     if space.domain.may_miss.any():
         raise NotApplicable("exact answers need columns without missing numbers")
     ensemble = read_trees(probe.oracle, space.protected)
+    if most_leaves is not None and len(ensemble.roots) > 1 and ensemble.n_leaves > most_leaves:
+        raise NotApplicable(f"the forest has {ensemble.n_leaves:,} leaves, too many to certify in passing")
     if probe.gamma > 0 and ensemble.scale == "log-odds":
         raise NotApplicable("with gamma above 0 boosted classifiers have no exact answer; leave gamma at 0")
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from isonomia.data import Dataset, wrap
 from isonomia.discovery.pairs._proxies import proxies_of
 from isonomia.discovery.pairs._showing import shown
+from isonomia.discovery.pairs.auto import finish
 from isonomia.discovery.pairs.method import PAIR_METHODS
 from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.space import Space
@@ -136,7 +137,10 @@ def find_pairs(
         loop.drive(Script(chosen.start(space, options)))
     finally:
         ledger.close()
-    pairs = space.facts.pop("pairs", None) or _pairs(probe, ledger.findings())
+    pairs = space.facts.pop("pairs", None)
+    if pairs is None:
+        pairs = _pairs(probe, ledger.findings())
+    finish(space, pairs.first)
     return shown(space, pairs, method=chosen)
 
 

@@ -146,6 +146,10 @@ class Space:
         moved[:, column] = values
         return moved
 
+    def known(self, rows: Floats) -> NDArray[np.bool_]:
+        """Which rows were tested before."""
+        return self.loop.ledger.told.look(self.probe.key(rows))[0]
+
     def scores(self, rows: Floats) -> Floats:
         """What the model scores rows at: probability of the positive class, decision value, or predicted number."""
         said = self.loop.consult(rows)

@@ -1,0 +1,137 @@
+"""The combination: observed people, exact parts, diverse seeds, a guided flood that spreads."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.discovery.pairs import slab
+from isonomia.discovery.pairs.cells import Cells
+from isonomia.discovery.pairs.exact import linear_part, tree_part
+from isonomia.discovery.pairs.flood import flood
+from isonomia.discovery.pairs.method import at_least, pair_method
+from isonomia.discovery.pairs.natural import lifted, naturalness
+from isonomia.discovery.pairs.space import Space
+from isonomia.errors import NotApplicable
+from isonomia.probing import Search
+from isonomia.probing.features import Floats
+
+#: Shares of the budget for observed people, for people drawn uniformly, and for bisections.
+OBSERVED, UNIFORM, BISECTION = 0.15, 0.05, 0.10
+#: Tests where no budget of tests or rows is given.
+DEFAULT_TESTS = 100_000
+#: Forests with more leaves than this are not worth the certifying of their boxes.
+MOST_LEAVES = 5000
+
+
+@pair_method(
+    "auto",
+    "observed people, exact parts where the model can be read, bisected seeds, a flood spread over all kinds of people",
+    reference="Isonomia (METHODS, section 14.3)",
+)
+def auto(space: Space, *, exact: bool = True, max_boxes: int = 20_000, lift: bool = True) -> Search:
+    """Everything that is cheap and sure first, then a search for many and different people.
+
+    A. Rows of the data in all protected variants (all of them where 15% of the budget allows).
+    B. Where the model can be read (`exact`): shares, proofs and people drawn from what was certified, half of the
+       remaining budget at most unless nothing else is left to find.
+    C. Seeds: people drawn uniformly, and bisections between people of the data with opposite decisions.
+    D. A flood from all of them, cell by cell of a coarse map (`Cells`), the most promising steps first.
+    E. The findings as subgroups of the data (`lift`), and how natural the people found are.
+    """
+    at_least("max_boxes", max_boxes, 1)
+    budget = _budget(space)
+    cells = Cells(space)
+    pool: list[tuple[Floats, Floats]] = []
+    complete = False
+    if len(space.people):
+        some = min(len(space.people), max(100, int(OBSERVED * budget)))
+        chosen = space.rng.permutation(len(space.people))[:some]
+        answer = yield space.people[chosen]
+        pool.append((answer.rows[answer.found], answer.margin[answer.found]))
+        complete = some == len(space.people) and bool(answer.tested.all())
+        tested = int(answer.fresh.sum())
+        space.facts.update(observed_tests=tested, observed_found=int((answer.found & answer.fresh).sum()))
+        if complete and lift:
+            mask = np.zeros(len(space.people), dtype=bool)
+            mask[chosen] = answer.found
+            lifted(space, mask)
+    if exact:
+        for rows in _exact_rows(space, max_boxes, budget):
+            answer = yield rows
+            pool.append((answer.rows[answer.found], answer.margin[answer.found]))
+    if space.facts.get("share_high") == 0.0:
+        space.facts.update(status="none", stopped="proved")
+        return
+    uniform = max(100, int(UNIFORM * budget))
+    answer = yield space.domain.sample(uniform, space.rng)
+    pool.append((answer.rows[answer.found], answer.margin[answer.found]))
+    space.facts.update(uniform_tests=int(answer.fresh.sum()), uniform_found=int((answer.found & answer.fresh).sum()))
+    answer = yield _bisected(space, max(50, int(BISECTION * budget / 5)))
+    pool.append((answer.rows[answer.found], answer.margin[answer.found]))
+    seeds = np.concatenate([rows for rows, _ in pool])
+    yield from flood(space, cells, seeds, np.concatenate([margin for _, margin in pool]))
+
+
+def finish(space: Space, rows: Floats) -> None:
+    """What is told about the people found once the search has ended: cells and naturalness."""
+    cells = Cells(space)
+    space.facts.update(cells=cells.covered(rows) if len(rows) else 0, cells_of=list(cells.names), cells_all=cells.count)
+    if "observed_tests" in space.facts:
+        space.facts["naturalness"] = naturalness(space, rows)
+
+
+def _budget(space: Space) -> int:
+    """Tests that the budget allows in all."""
+    ledger = space.loop.ledger
+    tests = ledger.max_tests if ledger.max_tests is not None else None
+    rows = None if ledger.max_model_rows is None else ledger.max_model_rows // space.probe.n_variants
+    known = [int(one) for one in (tests, rows) if one is not None]
+    return min(known) if known else DEFAULT_TESTS
+
+
+def _exact_rows(space: Space, max_boxes: int, budget: int) -> list[Floats]:
+    """People drawn from what can be certified; none where the model cannot be read (which is no fault here)."""
+    left = max(1, min(space.loop.ledger.tests_left, space.loop.ledger.rows_left(space.probe.n_variants), budget))
+    try:
+        rows = (
+            linear_part(space, left)
+            if slab.is_linear(space.probe.oracle)
+            else tree_part(space, max_boxes, left, most_leaves=MOST_LEAVES)
+        )
+    except NotApplicable as reason:
+        space.facts["exact"] = f"not applicable: {reason.reason}"
+        return []
+    space.facts["exact"] = "yes"
+    certain = space.facts["share_high"] - space.facts["share_low"] < 0.5 * space.facts["share_high"]
+    if not certain:  # only a part of what is there was certified: leave most of the budget to the search
+        rows = rows[: left // 4]
+    return [rows[start : start + 5000] for start in range(0, len(rows), 5000)]
+
+
+def _bisected(space: Space, n: int) -> Floats:
+    """People next to a decision boundary: halfway, again and again, between two of the data decided differently."""
+    people = space.people if len(space.people) else space.domain.sample(5000, space.rng)
+    some = people[space.rng.permutation(len(people))[: max(4 * n, 500)]]
+    label = space.labels(some)
+    first = np.flatnonzero(label == label[0])
+    second = np.flatnonzero(label != label[0])
+    if len(first) == 0 or len(second) == 0:
+        return np.empty((0, people.shape[1]))
+    a, b = some[space.rng.choice(first, n)].copy(), some[space.rng.choice(second, n)].copy()
+    b[:, space.protected] = a[:, space.protected]
+    start = space.labels(a)
+    for _ in range(6):
+        middle = _between(space, a, b)
+        same = space.labels(middle) == start
+        a, b = np.where(same[:, None], middle, a), np.where(same[:, None], b, middle)
+    near: NDArray[np.float64] = np.concatenate([a, b])
+    return near
+
+
+def _between(space: Space, a: Floats, b: Floats) -> Floats:
+    """Halfway: the mean of numbers, either one's category."""
+    coin = space.rng.random(a.shape) < 0.5
+    middle = np.where(space.domain.nominal, np.where(coin, a, b), (a + b) / 2)
+    close = space.domain.whole & (np.abs(a - b) <= 1)
+    return space.domain.snap(np.where(close, np.where(coin, a, b), middle))

@@ -1,0 +1,62 @@
+"""How natural the people found are, and which subgroups of the data they make up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data.synthetic import Copula
+from isonomia.discovery.pairs.space import Space
+from isonomia.discovery.subgroups import find_subgroups
+from isonomia.errors import IsonomiaError
+from isonomia.evidence import Table
+from isonomia.languages import msg
+from isonomia.probing.features import Floats
+
+#: Rows of data the generator is fitted to, and people it judges.
+FITTED, JUDGED = 10_000, 300
+
+
+def naturalness(space: Space, rows: Floats) -> float | None:
+    """How likely the people found are under a Gaussian copula of the data.
+
+    The mean share of the data's own rows that are less likely than a person found: about 0.5 for people like those of
+    the data, near 0 for people unlike any of them. None without findings or with too little data.
+    """
+    if len(rows) == 0 or len(space.people) < 50:
+        return None
+    rng = np.random.default_rng(0)
+    fitted = space.people[rng.permutation(len(space.people))[:FITTED]]
+    copula = Copula.fit(space.domain.decode(fitted))
+    own = space.people[rng.permutation(len(space.people))[:JUDGED]]
+    found = rows[rng.permutation(len(rows))[:JUDGED]]
+    density = np.sort(copula.log_density(space.domain.decode(own)))
+    judged = copula.log_density(space.domain.decode(found))
+    return float((np.searchsorted(density, judged) / len(density)).mean())
+
+
+def lifted(space: Space, found: NDArray[np.bool_]) -> None:
+    """The people treated differently as subgroups of the data: slices where they are most frequent (SliceLine)."""
+    if not found.any() or found.all():
+        return
+    frame = space.domain.decode(space.people)
+    names = [space.domain.names[int(column)] for column in space.movable]
+    try:
+        result = find_subgroups(frame, method="sliceline", errors=found.astype(float), features=names, k=5, max_l=2)
+    except IsonomiaError as reason:  # slices are an addition; pairs stand without them, and it is said
+        space.notes.append(msg("The findings could not be lifted to subgroups: {reason}", reason=str(reason)))
+        return
+    rows: list[dict[str, Any]] = list(next(iter(result.tables.values())).rows())
+    space.tables["subgroups"] = Table(
+        {
+            "slice": [row["slice"] for row in rows],
+            "size": [row["size"] for row in rows],
+            "share": [row["outcome"] for row in rows],
+        },
+        formats={"size": "int", "share": "pct"},
+        titles={"slice": msg("Subgroup"), "size": msg("People"), "share": msg("Treated differently")},
+        title=msg("Subgroups of the data where people are treated differently most often"),
+        backend=space.domain.backend,
+    )
