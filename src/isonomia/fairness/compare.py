@@ -157,7 +157,7 @@ def _compare(measured: Sequence[Measured], pairs: Sequence[_Pairs], level: float
     ends = _intervals(every, g, r, difference, ratio, level)
     error = ends[-1]
     p_value = _test_rates(every, g, r, whole) if measured[0].rate else _test(difference, error)
-    detectable = _detectable_rates(every, g, r) if measured[0].rate else _REACH * error
+    detectable = _detectable_rates(every, g, r) if measured[0].rate else _reach() * error
     columns = np.stack([difference, ends[0], ends[1], ratio, ends[2], ends[3], p_value, detectable])
     parts = np.split(columns, np.cumsum([len(pair.group) for pair in pairs])[:-1], axis=1)
     return [
@@ -286,5 +286,6 @@ def _detectable_rates(every: _Laid, g: NDArray[Any], r: NDArray[Any]) -> Floats:
     return detectable_difference(every.value[r], every.size[g], every.size[r])
 
 
-#: How many standard errors a difference must span to be found with the usual power at the usual level.
-_REACH = normal_quantile(1 - ALPHA) + normal_quantile(2 * POWER - 1)
+def _reach() -> float:
+    """How many standard errors a difference must span to be found with the usual power at the usual level."""
+    return normal_quantile(1 - ALPHA) + normal_quantile(2 * POWER - 1)
