@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from isonomia.fairness import group_metrics
+from isonomia.fairness import disparate_impact, equalized_odds, group_metrics
 
 CASES = json.loads(Path(__file__).with_name("aif360_values.json").read_text())["cases"]
 
@@ -34,3 +34,15 @@ def test_the_same_as_aif360(case: dict[str, Any]) -> None:
     for metric in ("ppv", "accuracy"):
         assert groups.loc[0, metric] == pytest.approx(theirs[f"{metric}_group"], abs=1e-12)
         assert groups.loc[1, metric] == pytest.approx(theirs[f"{metric}_reference"], abs=1e-12)
+
+
+@pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
+def test_average_odds_and_disparate_impact_are_the_same_as_aif360(case: dict[str, Any]) -> None:
+    options: dict[str, Any] = {"sensitive_features": {"s": case["s"]}, "weights": case["w"], "n_boot": 0,
+                               "min_per_group": 1}  # fmt: skip
+    theirs = case["aif360"]
+    odds = equalized_odds(case["y"], case["p"], **options)
+    assert odds.mean_difference.value == pytest.approx((abs(theirs["tpr"]) + abs(theirs["fpr"])) / 2, abs=1e-12)
+    assert odds.difference.value == pytest.approx(max(abs(theirs["tpr"]), abs(theirs["fpr"])), abs=1e-12)
+    ratio = theirs["selection_rate_ratio"]
+    assert disparate_impact(case["p"], **options).ratio.value == pytest.approx(min(ratio, 1 / ratio), abs=1e-12)

@@ -239,3 +239,34 @@ def test_every_kind_of_frame(frame_kind: Any) -> None:
     native = {name: data.column(name).to_native() for name in ("sex", "y", "p")}
     found = fairness.suite(native["y"], native["p"], sensitive_features=native["sex"], n_boot=20)
     assert type(found.table).__module__.split(".")[0] == type(data.frame).__module__.split(".")[0]
+
+
+def test_many_classes_are_worked_out_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    y, s = rng.integers(0, 40, 3000), rng.choice(["a", "b", "c"], 3000)
+    p = np.where(rng.uniform(size=3000) < 0.7, y, rng.integers(0, 40, 3000))
+    whole = fairness.suite(y, p, sensitive_features=s, task="multiclass", config="quick", n_boot=40)
+    monkeypatch.setattr("isonomia.fairness.measure.BLOCK_NUMBERS", 1 << 16)
+    blocks = fairness.suite(y, p, sensitive_features=s, task="multiclass", config="quick", n_boot=40)
+    assert blocks.overall_fairness_score == whole.overall_fairness_score
+    a, b = (found.criteria["group", "demographic_parity_mean"].figure for found in (whole, blocks))
+    assert (b.low, b.high) == pytest.approx((a.low, a.high), rel=0.3)
+
+
+def test_scores_are_compared_too() -> None:
+    case = people(600, 0)
+    score = np.random.default_rng(0).uniform(size=600) + 0.2 * (case["frame"]["sex"] == "M")
+    found = fairness.suite(case["y"], case["p"], sensitive_features=case["frame"], y_score=score, n_boot=30)
+    rows = {row["group"]: row for row in found.tables["distributions"].rows()}
+    assert max(rows["sex=F"]["ks"] if "sex=F" in rows else 0, rows["sex=M"]["ks"] if "sex=M" in rows else 0) > 0.1
+    with pytest.raises(iso.DataError, match="one number a row"):
+        fairness.suite(case["y"], case["p"], sensitive_features=case["frame"], y_score=score[:10])
+
+
+def test_conditional_parity_with_listed_references() -> None:
+    said, sex = [1, 0] * 100, ["F"] * 90 + ["M"] * 110
+    factor = {"level": (["low"] * 5 + ["high"] * 5) * 20}
+    found = fairness.conditional_statistical_parity(
+        said, sensitive_features={"sex": sex}, control=factor, reference={"sex": ["F"]}
+    )
+    assert list(found.tables["adjusted"].columns["reference"]) == ["sex=F"]

@@ -152,11 +152,15 @@ def _by_group_name(result: GroupMetrics) -> dict[tuple[tuple[str, ...], str], di
 def _reference(names: Sequence[str], totals: Mapping[str, float], reference: Any, result: GroupMetrics) -> str:
     """One reference for all strata: the group named by the user where it is a single one, else the largest."""
     assert result.groups is not None
-    wanted = reference if isinstance(reference, dict) else {}
+    wanted = reference if isinstance(reference, Mapping) else {}
+    allowed = {
+        name: [str(one) for one in (value if isinstance(value, list | tuple | set) else [value])]
+        for name, value in wanted.items()
+    }
     for group in result.groups.groups:
         texts = group.texts
         if group.name in names and (
-            (wanted and all(str(wanted.get(key)) == text for key, text in texts.items()))
+            (allowed and all(text in allowed.get(key, ()) for key, text in texts.items()))
             or (isinstance(reference, str) and list(texts.values()) == [reference])
         ):
             return group.name

@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 
 #: One-vs-rest metrics are spelt out for at most this many classes unless they are asked for by name.
 MAX_SPELT_CLASSES = 10
+#: Replicates are worked out in blocks of at most this many numbers (sets x replicates x cells of a table).
+BLOCK_NUMBERS = 1 << 25
 #: Values closer than this are equal but for rounding.
 SAME = 1e-12
 
@@ -219,32 +221,48 @@ def _from_counts(sample: Sample, uses: Sequence[Use]) -> dict[str, Measured]:
 
     counts = to_sets(table.w)
     squares = to_sets(table.w2) if table.weighted else None
-    draws = None
-    if sample.n_boot:
-        drawn = resample(table, sample.n_boot, sample.seed).reshape(sample.n_boot, size, -1)
+    draws = _replicates(sample, table, members, uses)
+    return {use.id: _count_metric(use, counts, squares, draws.get(use.id), sample.level) for use in uses}
+
+
+def _replicates(sample: Sample, table: Tally, members: Floats, uses: Sequence[Use]) -> dict[str, Floats]:
+    """Bootstrap replicates (sets, replicates) of each metric, in blocks: tables of many classes are large."""
+    if not sample.n_boot:
+        return {}
+    size, k, n_sets = len(table.n), table.n.shape[-1], len(members)
+    block = max(1, BLOCK_NUMBERS // (max(n_sets, size) * table.n[0].size))
+    rng = np.random.default_rng(sample.seed)
+    parts: dict[str, list[Floats]] = {use.id: [] for use in uses}
+    for start in range(0, sample.n_boot, block):
+        n_boot = min(block, sample.n_boot - start)
+        drawn = resample(table, n_boot, rng).reshape(n_boot, size, -1)
         # laid out cell of the table first: metrics add whole (sets, replicates) planes instead of short rows
         planes = members @ np.ascontiguousarray(drawn.transpose(2, 1, 0), dtype=float)
-        draws = np.moveaxis(planes.reshape(-1, k, n_sets, sample.n_boot), (0, 1), (2, 3))
-    return {use.id: _count_metric(use, counts, squares, draws, sample.level) for use in uses}
+        tables = np.moveaxis(planes.reshape(-1, k, n_sets, n_boot), (0, 1), (2, 3))
+        for use in uses:
+            own = use.table(tables)
+            if use.metric.rate is not None:
+                parts[use.id].append(_divide(*use.metric.rate(own)))
+            else:
+                assert use.metric.from_counts is not None  # the registry makes sure
+                parts[use.id].append(use.metric.from_counts(own))
+    return {name: part[0] if len(part) == 1 else np.concatenate(part, axis=1) for name, part in parts.items()}
 
 
-def _count_metric(use: Use, counts: Floats, squares: Floats | None, draws: Floats | None, level: float) -> Measured:
+def _count_metric(use: Use, counts: Floats, squares: Floats | None, drawn: Floats | None, level: float) -> Measured:
     metric = use.metric
     own = use.table(counts)
-    replicas = None if draws is None else use.table(draws)
     if metric.rate is not None:
         numerator, size = metric.rate(own)
         value = _divide(numerator, size)
         if squares is not None:
             size = _divide(size * size, metric.rate(use.table(squares))[1])
         low, high = wilson(np.nan_to_num(value) * np.nan_to_num(size), np.nan_to_num(size), level)
-        drawn = None if replicas is None else _divide(*metric.rate(replicas))
         return Measured(
             use, value, low, high, np.nan_to_num(size), drawn, None, True, "wilson", _reasons(metric, value)
         )
     assert metric.from_counts is not None  # the registry makes sure
     value = metric.from_counts(own)
-    drawn = None if replicas is None else metric.from_counts(replicas)
     low, high = _interval(drawn, value, level)
     if drawn is not None:
         ends = without_spread(

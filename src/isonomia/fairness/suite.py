@@ -10,7 +10,7 @@ import numpy as np
 
 from isonomia.counting import Codes
 from isonomia.data import Missing, Task, backend_of
-from isonomia.errors import SpecError, close_to
+from isonomia.errors import DataError, SpecError, close_to
 from isonomia.evidence import Estimate, Picture, Result, Table
 from isonomia.fairness._suite_table import Judged, findings_of, measures_table
 from isonomia.fairness.conditional import condition
@@ -25,6 +25,7 @@ from isonomia.fairness.references import against_references
 from isonomia.fairness.score import Part, ScoreParts, assessment, score_decisions, score_numbers, score_table
 from isonomia.languages import Message, msg
 from isonomia.models import Outcome, read_outcome
+from isonomia.models.surface import finite_numbers
 
 Config = Literal["quick", "medium", "full"]
 CONFIGS: tuple[Config, ...] = get_args(Config)
@@ -173,7 +174,9 @@ def suite(
     """
     outcome = read_outcome(y_true, y_pred, task=task, positive=positive)
     columns = read_attributes(sensitive_features, length=len(outcome))
-    scores = None if y_score is None else np.asarray(read_outcome(None, None, y_score=y_score).surface.probability)
+    scores = None if y_score is None else finite_numbers(y_score, what="scores")
+    if scores is not None and scores.shape != (len(outcome),):
+        raise DataError(f"`y_score` needs one number a row: {len(outcome)}; got an array of shape {scores.shape}.")
     return measure_suite(
         outcome, columns, config=config, privileged=privileged, scores=scores,
         control=() if control is None else read_attributes(control, what="control", length=len(outcome)),
