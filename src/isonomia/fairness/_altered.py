@@ -162,9 +162,12 @@ def ask(
     for place, combo in enumerate(combos):
         match = [people.own[name].codes == code for name, code in zip(names, combo, strict=True)]
         own[np.logical_and.reduce(match)] = place
-    table = nw.maybe_reset_index(wrap(people.data.frame))
-    frames = [_frame(people, table, names, combo, mechanisms, keep_valid) for combo in combos]
-    surfaces = _asked(people, frames)
+    if mechanisms is None and not set(names) & set(people.inputs):
+        surfaces = [people.said] * len(combos)  # the model never sees them: it would say the same
+    else:
+        table = nw.maybe_reset_index(wrap(people.data.frame))
+        frames = [_frame(people, table, names, combo, mechanisms, keep_valid) for combo in combos]
+        surfaces = _asked(people, frames)
     texts = tuple(", ".join(people.own[n].texts[c] for n, c in zip(names, combo, strict=True)) for combo in combos)
     labels = [surface.label for surface in surfaces]
     before = _worth(people.said)

@@ -26,6 +26,13 @@ Ints = NDArray[np.intp]
 PairMetric = Callable[[Any, Any], Any]
 
 WORST_PAIRS = 20
+_VALUES = {
+    "violating_pairs": msg("pairs treated more differently than they are"),
+    "violating_neighbours": msg("neighbours treated more differently than they are"),
+    "across_groups": msg("pairs of different groups treated more differently than they are"),
+    "same_group": msg("pairs of one group treated more differently than they are"),
+    "pairs": msg("pairs looked at"),
+}
 #: Numbers in a block of pairs.
 BLOCK = 1 << 22
 #: A difference must exceed what is allowed by more than rounding.
@@ -164,7 +171,7 @@ def awareness_of(
     return Awareness(
         "awareness", msg("Fairness through awareness"), tables,
         {"violating_pairs": share, "violating_neighbours": close, **across, "pairs": int(bad.size)}, (), pictures,
-        (said, allowed), share, close,
+        (said, allowed), share, close, titles=_VALUES,
     )  # fmt: skip
 
 

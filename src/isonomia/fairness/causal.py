@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Dataset, kind_of
 from isonomia.errors import DataError, SpecError, close_to
+from isonomia.fairness._threads import one_thread
 
 Floats = NDArray[np.float64]
 Mechanism = Literal["linear", "boosting"]
@@ -157,8 +158,9 @@ class Mechanisms:
         self.before: dict[str, Floats] = {}
         for name in self.effects:
             X = self._causes(name, {})
-            self.fitted[name] = self._fit(self.nodes[name], X)
-            self.before[name] = self._said(name, X)
+            with one_thread():
+                self.fitted[name] = self._fit(self.nodes[name], X)
+                self.before[name] = self._said(name, X)
 
     def _causes(self, name: str, changed: Mapping[str, Floats]) -> Floats:
         parts = [self.nodes[p].design(changed.get(p, self.nodes[p].values)) for p in self.graph.parents(name)]

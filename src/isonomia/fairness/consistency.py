@@ -150,7 +150,7 @@ def consistency_of(
     figure = Estimate(value, low, high, n=n, method="normal", level=level)
     return Consistency(
         "consistency", msg("Consistency"), tables, {"consistency": figure, "neighbours": int(k)}, (), pictures,
-        tuple(notes), figure, rows,
+        tuple(notes), figure, rows, titles={"consistency": msg("consistency"), "neighbours": msg("neighbours")},
     )  # fmt: skip
 
 

@@ -32,7 +32,8 @@ class Counterfactual(Result):
         For each attribute, whether the model's answers depend on it at all.
     rate, change : mapping of Estimate
         By route ("flip", "graph" or "proxies") and attribute, as ``"flip:sex"``: the share of people whose decision
-        would change, and the mean change (what would have been said - what was said).
+        would change under some other value, and the mean size of the change over all other values. Signed changes
+        stand in ``tables["changes"]``.
     """
 
     uses: Mapping[str, bool] = field(default_factory=dict)
@@ -205,4 +206,6 @@ def _result(
     return Counterfactual(
         "counterfactual", msg("Counterfactual fairness"), tables, values, (), tuple(pictures), tuple(notes), uses,
         rate, change,
+        titles={f"rate[{key}]": msg("decided differently ({key})", key=key) for key in rate}
+        | {f"change[{key}]": msg("mean size of change ({key})", key=key) for key in change},
     )  # fmt: skip

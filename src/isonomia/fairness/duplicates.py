@@ -89,6 +89,8 @@ def duplicates(data: Dataset, *, columns: Sequence[str] | None = None, level: fl
         "duplicates", msg("Same people, different labels"), tables,
         {"duplicated": duplicated, "conflicting": conflicting, "sets_in_conflict": int(mixed.sum())}, (), pictures,
         (msg("People are the same where they agree in {n:int} columns.", n=len(names)),), duplicated, conflicting,
+        titles={"duplicated": msg("rows with an equal"), "conflicting": msg("of them with different labels"),
+                "sets_in_conflict": msg("sets of equals with different labels")},
     )  # fmt: skip
 
 

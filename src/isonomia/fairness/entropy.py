@@ -165,6 +165,8 @@ def entropy_of(
     return Entropy(
         "entropy", msg("Inequality of benefits"), tables, dict(estimates), (), pictures, (),
         float(whole), within, between, float(alpha), estimates,
+        titles={"total": msg("inequality of benefits"), "within": msg("within groups"),
+                "between": msg("between groups")},
     )  # fmt: skip
 
 

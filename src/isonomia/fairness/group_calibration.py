@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Backend, Missing, backend_of
+from isonomia.data import Backend, Missing, backend_of, to_numpy
+from isonomia.data.schema import kind_of_values
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, Picture, Result, Table, benjamini_hochberg, normal_p, normal_quantile
 from isonomia.fairness.group_metrics import check_weights
@@ -96,6 +97,8 @@ def group_calibration(
     >>> found.by_group["gap"].round(3).tolist()
     [0.125, -0.525]
     """
+    if kind_of_values(y_true) == "numeric" and (np.asarray(to_numpy(y_true)) % 1 != 0).any():
+        raise NotApplicable("a regression predicts numbers, not probabilities")
     outcome = read_outcome(y_true, None, y_score=y_score, positive=positive)
     columns = read_attributes(sensitive_features, length=len(outcome))
     return calibration_of(

@@ -105,6 +105,8 @@ def label_bias(
     return LabelBias(
         "label_bias", msg("Label bias"), tables,
         {f"information[{name}]": value for name, value in conditional.items()}, (), pictures, (said,), conditional,
+        titles={f"information[{name}]": msg("{name}: told about the label beyond the strata (nats)", name=name)
+                for name in conditional},
     )  # fmt: skip
 
 

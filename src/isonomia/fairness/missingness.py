@@ -81,7 +81,7 @@ def missingness(
     ) if out["column"] else ()  # fmt: skip
     return Result(
         "missingness", msg("Missing values"), {"missing": table}, {"columns_with_gaps": len(wanted) - complete}, (),
-        pictures, notes,
+        pictures, notes, titles={"columns_with_gaps": msg("columns that miss values")},
     )  # fmt: skip
 
 

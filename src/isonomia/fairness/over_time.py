@@ -186,6 +186,7 @@ def follow(
         "over_time", msg("Fairness over time"), tables,
         {"periods": periods.size, "outside_limits": int(sum(gaps["outside"]) + sum(series["outside"]))}, (),
         _pictures(gaps), tuple(notes), _alerts(series, gaps, changes),
+        titles={"periods": msg("periods"), "outside_limits": msg("points outside their limits")},
     )  # fmt: skip
 
 

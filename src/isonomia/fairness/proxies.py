@@ -14,6 +14,7 @@ from isonomia.counting import Codes
 from isonomia.data import Dataset, kind_of
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, normal_quantile
+from isonomia.fairness._threads import one_thread
 from isonomia.fairness.encoding import MAX_CATEGORIES
 from isonomia.fairness.groups import dataset_attributes
 from isonomia.languages import msg
@@ -127,8 +128,9 @@ def proxies(
                       {"labels": "column", "value": "information", "facet": "attribute"})  # fmt: skip
     sampled = msg("{n:int} of {all:int} rows were sampled.", n=rows.size, all=len(data))
     notes = (sampled,) if rows.size < len(data) else ()
+    titles = {f"balanced_accuracy[{name}]": msg("{name} told from the rest", name=name) for name in balanced}
     values = {f"balanced_accuracy[{name}]": value for name, value in balanced.items()}
-    return Proxies("proxies", msg("Proxies"), tables, values, (), (picture,), notes, auc, balanced)
+    return Proxies("proxies", msg("Proxies"), tables, values, (), (picture,), notes, auc, balanced, titles=titles)
 
 
 def carriers(
@@ -179,7 +181,8 @@ class _Told:
                        msg("fewer than two groups with enough rows have a value"))  # fmt: skip
         rows = np.isin(target.codes, common)
         y = np.searchsorted(common, target.codes[rows])
-        proba, importance = _cross_validated(X[rows], y, categorical, folds, seed)
+        with one_thread():
+            proba, importance = _cross_validated(X[rows], y, categorical, folds, seed)
         return cls(len(common), _auc(y, proba, level), _balanced(y, proba.argmax(axis=1), level), importance)
 
 

@@ -111,7 +111,7 @@ def represent(
     smallest = Estimate(lowest) if lowest is not None else Estimate.missing("no group has an expected share")
     return Representation(
         "representation", msg("Representation"), tables, {"smallest_ratio": smallest}, (), (picture,), tuple(notes),
-        tuple(unknown),
+        tuple(unknown), titles={"smallest_ratio": msg("smallest share against the population")},
     )  # fmt: skip
 
 

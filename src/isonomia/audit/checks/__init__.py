@@ -1,21 +1,41 @@
 """The checks, one file each; importing this room puts them into the registry, in the order a report shows them."""
 
 from isonomia.audit.checks import representation  # noqa: I001  the order of a report
+from isonomia.audit.checks import missingness
+from isonomia.audit.checks import label_bias
+from isonomia.audit.checks import duplicates
+from isonomia.audit.checks import proxies
 from isonomia.audit.checks import performance
 from isonomia.audit.checks import group_fairness
 from isonomia.audit.checks import fairness_suite
 from isonomia.audit.checks import equivalence
 from isonomia.audit.checks import incompatibility
 from isonomia.audit.checks import calibration
+from isonomia.audit.checks import group_calibration
+from isonomia.audit.checks import consistency
+from isonomia.audit.checks import awareness
+from isonomia.audit.checks import entropy
+from isonomia.audit.checks import counterfactual
+from isonomia.audit.checks import over_time
 from isonomia.audit.checks import weak_spots
 
 __all__ = [
+    "awareness",
     "calibration",
+    "consistency",
+    "counterfactual",
+    "duplicates",
+    "entropy",
     "equivalence",
     "fairness_suite",
+    "group_calibration",
     "group_fairness",
     "incompatibility",
+    "label_bias",
+    "missingness",
+    "over_time",
     "performance",
+    "proxies",
     "representation",
     "weak_spots",
 ]

@@ -7,11 +7,13 @@ import numpy as np
 from isonomia.audit.checking import check
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Picture, Result, Table, wilson
-from isonomia.fairness import form_groups
-from isonomia.languages import msg
+from isonomia.fairness import Representation, form_groups, represent
+from isonomia.languages import Message, msg
 
 #: A group with a smaller share of the rows than this is worth telling.
 THIN_SHARE = 0.01
+#: A group with less than this times its share in the population is worth telling.
+LEAST_RATIO = 0.8
 
 
 @check(
@@ -60,7 +62,39 @@ def representation(subject: Subject) -> Result:
     picture = Picture(
         "bars", "groups", msg("Share of each group"), {"labels": "group", "value": "share", "facet": "attribute"}
     )
+    tables = {"groups": shown}
+    notes: tuple[Message, ...] = ()
+    population = subject.options.get("representation", {}).get("population")
+    if population is not None:
+        against = represent(
+            columns, population=population, weights=subject.weights, level=subject.level, backend=subject.data.backend
+        )
+        tables |= {"population": against.tables["groups"], "population_tests": against.tables["tests"]}
+        notes = against.notes
+        findings += _against_population(against, subject)
     return Result(
-        "representation", msg("Representation"), {"groups": shown}, {"groups": len(groups.groups)}, tuple(findings),
-        (picture,), titles={"groups": msg("groups")},
+        "representation", msg("Representation"), tables, {"groups": len(groups.groups)}, tuple(findings),
+        (picture,), notes, titles={"groups": msg("groups")},
     )  # fmt: skip
+
+
+def _against_population(against: Representation, subject: Subject) -> list[Finding]:
+    """Groups with a much smaller share than in the reference population."""
+    found = []
+    for row in against.tables["groups"].rows():
+        if row["ratio"] is None or row["ratio"] >= LEAST_RATIO:
+            continue
+        found.append(
+            Finding(
+                "representation.under_represented", "warning",
+                msg("{attribute}={group} has {share:pct} of the rows, but {expected:pct} of the population.",
+                    attribute=row["attribute"], group=row["group"], share=row["share"], expected=row["expected"]),
+                Estimate(row["share"], row["share_low"], row["share_high"], n=len(subject.outcome), method="wilson",
+                         level=subject.level),
+                who={row["attribute"]: row["group"]}, n=row["n"],
+                magnitude=min(LEAST_RATIO / max(row["ratio"], 0.01), 10.0), threshold=row["expected"],
+                p_value=row["p_value"], evidence="representation/population", format="pct",
+                advice=msg("Collect more rows of this group before leaning on figures about it."),
+            )
+        )  # fmt: skip
+    return found

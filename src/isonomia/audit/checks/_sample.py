@@ -1,0 +1,29 @@
+"""The people that a search among neighbours looks at: all of them, or a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.audit.subject import Subject
+from isonomia.data import Dataset, wrap
+
+#: Searches for neighbours are held to this many rows unless the check's options say otherwise.
+MAX_ROWS = 50_000
+
+
+def sampled(subject: Subject, options: Mapping[str, Any]) -> NDArray[np.intp]:
+    """Rows of the subject, at most ``max_rows`` of them."""
+    n, most = len(subject.outcome), int(options.get("max_rows", MAX_ROWS))
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(subject.seed).choice(n, most, replace=False))
+
+
+def people_of(data: Dataset, rows: NDArray[np.intp]) -> Any:
+    """The features of these rows, in the kind of frame the user gave."""
+    table = wrap(data.frame).select(data.features)
+    return (table if rows.size == len(table) else table[rows.tolist()]).to_native()

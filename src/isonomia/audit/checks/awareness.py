@@ -1,0 +1,50 @@
+"""Do predictions differ more than people do?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from isonomia.audit.checking import check
+from isonomia.audit.checks._sample import people_of, sampled
+from isonomia.audit.subject import Subject
+from isonomia.evidence import Finding, Result
+from isonomia.fairness import awareness_of
+from isonomia.languages import msg
+
+#: More neighbours treated more differently than they are than this is worth telling.
+MOST_VIOLATIONS = 0.05
+
+
+@check(
+    "awareness",
+    title=msg("Fairness through awareness"),
+    question=msg("Do predictions differ more than people do?"),
+    purpose="pairs of people whose predictions differ more than their distance allows",
+    within="full",
+)
+def awareness(subject: Subject) -> Result:
+    """Pairs that break the Lipschitz condition."""
+    options = dict(subject.options.get("awareness", {}))
+    rows = sampled(subject, options)
+    options.pop("max_rows", None)
+    data = subject.known
+    result = awareness_of(
+        people_of(data, rows), subject.outcome.surface.take(rows),
+        protected=[name for name in data.protected if name in data.features],
+        columns=[column.take(rows) for column in subject.attributes], level=subject.level, seed=subject.seed,
+        backend=data.backend, **options,
+    )  # fmt: skip
+    findings = ()
+    near = result.near
+    if near.value is not None and near.value > MOST_VIOLATIONS:
+        findings = (
+            Finding(
+                "awareness.neighbours", "notice",
+                msg("{share:pct} of the pairs of neighbours are treated more differently than they are.",
+                    share=near.value),
+                near, n=near.n, magnitude=near.value / MOST_VIOLATIONS, threshold=MOST_VIOLATIONS,
+                evidence="awareness/pairs", format="pct",
+                advice=msg("Look at the pairs listed, and say which distance between people is fair for this use."),
+            ),
+        )  # type: ignore[assignment]  # fmt: skip
+    return replace(result, findings=findings)

@@ -1,0 +1,70 @@
+"""Are people treated like those most like them?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from isonomia.audit.checking import check
+from isonomia.audit.checks._sample import people_of, sampled
+from isonomia.audit.subject import Subject
+from isonomia.evidence import Estimate, Finding, Result, normal_p, normal_quantile
+from isonomia.fairness import consistency_of
+from isonomia.languages import msg
+
+#: People are expected to be treated like their neighbours at least this much.
+LEAST_CONSISTENCY = 0.8
+#: A group treated less consistently than everyone by more than this is worth telling.
+GROUP_GAP = 0.05
+
+
+@check(
+    "consistency",
+    title=msg("Consistency"),
+    question=msg("Are people treated like those most like them?"),
+    purpose="predictions against those of the nearest neighbours, without the protected columns",
+    within="full",
+)
+def consistency(subject: Subject) -> Result:
+    """Consistency overall and by group."""
+    options = dict(subject.options.get("consistency", {}))
+    rows = sampled(subject, options)
+    options.pop("max_rows", None)
+    data = subject.known
+    result = consistency_of(
+        people_of(data, rows), subject.outcome.surface.take(rows),
+        protected=[name for name in data.protected if name in data.features],
+        columns=[column.take(rows) for column in subject.attributes],
+        weights=None if subject.weights is None else subject.weights[rows], level=subject.level,
+        backend=data.backend, **options,
+    )  # fmt: skip
+    findings = []
+    value = result.value.value
+    if value is not None and value < LEAST_CONSISTENCY:
+        findings.append(
+            Finding(
+                "consistency.low", "notice",
+                msg("People are treated like their nearest neighbours only {value:pct} of the way.", value=value),
+                result.value, n=rows.size, magnitude=(1 - value) / (1 - LEAST_CONSISTENCY),
+                threshold=LEAST_CONSISTENCY, evidence="consistency/rows", format="pct",
+                advice=msg("Look at the rows listed: which column sets them apart from their neighbours?"),
+            )
+        )  # fmt: skip
+    for row in result.tables["by_group"].rows():
+        low, high = row["consistency_low"], row["consistency_high"]
+        if value is None or low is None or row["n"] < subject.min_per_group:
+            continue
+        gap = row["consistency"] - value
+        error = (high - low) / (2 * normal_quantile(subject.level))
+        if gap > -GROUP_GAP or error <= 0:
+            continue
+        findings.append(
+            Finding(
+                "consistency.group", "warning",
+                msg("{group} is treated less like its neighbours than others are: {value:pct} against {base:pct}.",
+                    group=row["group"], value=row["consistency"], base=value),
+                Estimate(row["consistency"], low, high, n=row["n"], method="normal", level=subject.level),
+                n=row["n"], magnitude=-gap / GROUP_GAP, threshold=GROUP_GAP, p_value=float(normal_p(gap / error)),
+                evidence="consistency/by_group", format="pct",
+            )
+        )  # fmt: skip
+    return replace(result, findings=tuple(findings))

@@ -1,0 +1,66 @@
+"""Would the model have said something else, had people belonged to another group?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from isonomia.audit.checking import check
+from isonomia.audit.subject import Subject
+from isonomia.errors import NotApplicable
+from isonomia.evidence import Finding, Result
+from isonomia.fairness import Counterfactual
+from isonomia.fairness import counterfactual as ask
+from isonomia.languages import Message, msg
+
+#: More people decided differently because of the attribute alone than this is worth telling.
+RATE = 0.01
+CRITICAL_RATE = 0.05
+#: The same where effects of the attribute change too: differences between groups are part of it.
+WIDE_RATE = 0.1
+
+
+@check(
+    "counterfactual",
+    title=msg("Counterfactual fairness"),
+    question=msg("Would the model have said something else, had people belonged to another group?"),
+    purpose="flips of protected attributes, causal effects where a graph is given, proxies where unused",
+)
+def counterfactual(subject: Subject) -> Result:
+    """Flips, a causal graph where the options hold one (``graph: [[cause, effect], ...]``), or proxies."""
+    subject.needs_attributes()
+    if subject.model is None:
+        raise NotApplicable("there is no model to ask about changed people, only its predictions")
+    options: dict[str, Any] = {"level": subject.level, "seed": subject.seed}
+    result = ask(subject.data, subject.model, **{**options, **subject.options.get("counterfactual", {})})
+    return replace(result, findings=_findings(result))
+
+
+def _findings(result: Counterfactual) -> tuple[Finding, ...]:
+    found = []
+    for key, rate in result.rate.items():
+        route, _, attribute = key.partition(":")
+        least = RATE if route == "flip" else WIDE_RATE
+        if rate.value is None or rate.low is None or rate.low < least:
+            continue
+        severe = "critical" if route == "flip" and rate.low >= CRITICAL_RATE else "warning"
+        found.append(
+            Finding(
+                f"counterfactual.{route}", severe if route == "flip" else "notice",  # type: ignore[arg-type]
+                _sentence(route, attribute, rate.value), rate, n=rate.n, magnitude=rate.value / least, threshold=least,
+                evidence="counterfactual/changes", format="pct",
+                advice=msg("Leave the attribute out, or show why it must decide; then look at its proxies."),
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+def _sentence(route: str, attribute: str, rate: float) -> Message:
+    if route == "flip":
+        return msg("{rate:pct} of people would be decided differently if {attribute} alone were another.",
+                   rate=rate, attribute=attribute)  # fmt: skip
+    if route == "graph":
+        return msg("{rate:pct} of people would be decided differently with another {attribute} and its effects.",
+                   rate=rate, attribute=attribute)  # fmt: skip
+    return msg("{rate:pct} of people would be decided differently if the columns that tell {attribute} were as in "
+               "another group.", rate=rate, attribute=attribute)  # fmt: skip

@@ -1,0 +1,47 @@
+"""How unequally are a model's benefits spread?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from isonomia.audit.checking import check
+from isonomia.audit.subject import Subject
+from isonomia.evidence import Estimate, Finding, Result
+from isonomia.fairness import entropy_of
+from isonomia.languages import msg
+
+#: A larger share of the inequality between groups than this is worth telling.
+SHARE_BETWEEN = 0.05
+
+
+@check(
+    "entropy",
+    title=msg("Inequality of benefits"),
+    question=msg("How unequally are the model's benefits spread, and how much of it lies between groups?"),
+    purpose="generalized entropy index, within and between groups and intersections",
+    within="full",
+)
+def entropy(subject: Subject) -> Result:
+    """The generalized entropy index and its decomposition."""
+    result = entropy_of(
+        subject.outcome, subject.needs_attributes(), weights=subject.weights, missing=subject.missing,
+        n_boot=subject.n_boot, level=subject.level, seed=subject.seed, backend=subject.data.backend,
+        **subject.options.get("entropy", {}),
+    )  # fmt: skip
+    findings = []
+    for row in result.tables["decomposition"].rows():
+        share = row["between_share"]
+        if share is None or share < SHARE_BETWEEN or " x " in row["by"]:
+            continue
+        findings.append(
+            Finding(
+                "entropy.between", "notice",
+                msg("{share:pct} of the inequality of benefits lies between the groups of {by}.",
+                    share=share, by=row["by"]),
+                Estimate(row["between"], row["between_low"], row["between_high"], n=len(subject.outcome),
+                         method="bootstrap", level=subject.level),
+                n=len(subject.outcome), magnitude=share / SHARE_BETWEEN, threshold=SHARE_BETWEEN,
+                evidence="entropy/decomposition",
+            )
+        )  # fmt: skip
+    return replace(result, findings=tuple(findings))

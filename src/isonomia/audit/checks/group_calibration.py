@@ -1,0 +1,47 @@
+"""Do probabilities mean the same for people of several groups at once, and class by class?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from isonomia.audit.checking import check
+from isonomia.audit.subject import Subject
+from isonomia.evidence import Estimate, Finding, Result
+from isonomia.fairness import calibration_of
+from isonomia.languages import msg
+
+#: A slope this far below 1 says that the model is too sure of itself about a group.
+SLOPE = 0.8
+
+
+@check(
+    "group_calibration",
+    title=msg("Calibration of intersections"),
+    question=msg("Do probabilities mean the same for every group, where groups meet, and class by class?"),
+    purpose="reliability, slope and calibration in the large of groups, intersections and classes",
+    within="full",
+)
+def group_calibration(subject: Subject) -> Result:
+    """Calibration of every group and intersection."""
+    columns = subject.needs_attributes()
+    result = calibration_of(
+        subject.outcome, columns, by="all", weights=subject.weights, missing=subject.missing, n_boot=subject.n_boot,
+        level=subject.level, seed=subject.seed, backend=subject.data.backend,
+    )  # fmt: skip
+    findings = []
+    for row in result.tables["by_group"].rows():
+        high = row.get("slope_high")
+        if row["slope"] is None or high is None or row["n"] < subject.min_per_group or high >= SLOPE:
+            continue
+        findings.append(
+            Finding(
+                "group_calibration.slope", "warning",
+                msg("Probabilities of {group} are too extreme: their calibration slope is {slope:num}.",
+                    group=row["group"], slope=row["slope"]),
+                Estimate(row["slope"], row["slope_low"], high, n=row["n"], method="normal", level=subject.level),
+                n=row["n"], magnitude=SLOPE / max(row["slope"], 0.1), threshold=SLOPE,
+                evidence="group_calibration/by_group",
+                advice=msg("Recalibrate by group, or add features that tell this group's outcomes apart."),
+            )
+        )  # fmt: skip
+    return replace(result, findings=tuple(findings))

@@ -1,0 +1,45 @@
+"""Whose values are missing?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from isonomia.audit.checking import check
+from isonomia.audit.subject import Subject
+from isonomia.evidence import Estimate, Finding, Result
+from isonomia.fairness import missingness as look_for_gaps
+from isonomia.languages import msg
+
+#: A column missing this much more often for a group is worth telling.
+MISSING_GAP = 0.05
+
+
+@check(
+    "missingness",
+    title=msg("Missing values"),
+    question=msg("Whose values are missing?"),
+    purpose="share of missing values of each column by group",
+    within="full",
+)
+def missingness(subject: Subject) -> Result:
+    """Missing values by group."""
+    subject.needs_attributes()
+    result = look_for_gaps(subject.data, level=subject.level, **subject.options.get("missingness", {}))
+    findings = []
+    for row in result.tables["missing"].rows():
+        gap = row["difference"]
+        if gap is None or gap < MISSING_GAP or row["n"] < subject.min_per_group:
+            continue
+        findings.append(
+            Finding(
+                "missingness.group", "warning",
+                msg("'{column}' is missing for {rate:pct} of {group}, and for {others:pct} of everyone else.",
+                    column=row["column"], rate=row["rate"], group=row["group"], others=row["others"]),
+                Estimate(row["rate"], row["rate_low"], row["rate_high"], n=row["n"], method="wilson",
+                         level=subject.level),
+                n=row["n"], magnitude=gap / MISSING_GAP, threshold=MISSING_GAP, p_value=row["p_value"],
+                evidence="missingness/missing", format="pct",
+                advice=msg("Find out why; filling the gaps with everyone's mean would hide this group's own values."),
+            )
+        )  # fmt: skip
+    return replace(result, findings=tuple(findings))

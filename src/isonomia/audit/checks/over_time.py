@@ -1,0 +1,76 @@
+"""Does fairness hold over time?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from isonomia.audit.checking import check
+from isonomia.audit.subject import Subject
+from isonomia.errors import NotApplicable
+from isonomia.evidence import Estimate, Finding, Result
+from isonomia.fairness import OverTime, follow
+from isonomia.languages import msg
+
+#: A gap that changes by this is worth telling (rates; other metrics are told whenever the change stands).
+CHANGE = 0.05
+#: Points outside their limits that are told.
+MOST_POINTS = 5
+
+_METRICS = {
+    "binary": ["selection_rate", "tpr", "fpr", "accuracy"],
+    "multiclass": ["accuracy", "macro_f1"],
+    "regression": ["mean_prediction", "mean_error", "mae"],
+}
+
+
+@check(
+    "over_time",
+    title=msg("Fairness over time"),
+    question=msg("Does even-handedness hold over time, or did it change?"),
+    purpose="group metrics and gaps per period, control limits, change points",
+)
+def over_time(subject: Subject) -> Result:
+    """Group metrics over the periods of the data's time column."""
+    columns = subject.needs_attributes()
+    name = subject.data.roles.time
+    if name is None:
+        raise NotApplicable("the data name no time column")
+    options = dict(subject.options.get("over_time", {}))
+    if "metrics" not in options:
+        from isonomia.metrics import METRICS
+
+        wanted = _METRICS[subject.task]
+        options["metrics"] = [m for m in wanted if subject.outcome.truth is not None or not METRICS[m].needs_labels]
+    settings: dict[str, Any] = {**subject.grouping(), "n_boot": min(max(subject.n_boot, 300), 500), **options}
+    result = follow(subject.outcome, columns, subject.known.column(name), **settings)
+    return replace(result, findings=_findings(result, subject))
+
+
+def _findings(result: OverTime, subject: Subject) -> tuple[Finding, ...]:
+    found = []
+    points = 0
+    for alert in result.alerts:
+        facts = {"metric": alert["metric"], "group": alert["group"], "period": alert["period"],
+                 "change": abs(alert["change"]), "reference": alert["reference"]}  # fmt: skip
+        if alert["kind"] == "change of the gap":
+            if subject.task != "regression" and abs(alert["change"]) < CHANGE:
+                continue
+            estimate = Estimate(alert["change"], alert["change_low"], alert["change_high"], n=len(subject.outcome),
+                                method="normal", level=subject.level)  # fmt: skip
+            message = msg("The gap of {metric} between {group} and {reference} changed by {change:num} from {period} "
+                          "on.", **facts)  # fmt: skip
+            found.append(
+                Finding("over_time.change", "warning", message, estimate, n=len(subject.outcome),
+                        magnitude=abs(alert["change"]) / CHANGE, threshold=CHANGE, p_value=alert["p_value"],
+                        evidence="over_time/changes",
+                        advice=msg("Find out what happened then: new data, a new model, a new way of labelling?"))
+            )  # fmt: skip
+        elif alert["kind"] == "gap outside its limits" and points < MOST_POINTS:
+            points += 1
+            message = msg("In {period} the gap of {metric} of {group} lies outside its control limits.", **facts)
+            found.append(
+                Finding("over_time.limits", "notice", message, Estimate(alert["change"]), n=len(subject.outcome),
+                        magnitude=abs(alert["change"]) / CHANGE, evidence="over_time/gaps")
+            )  # fmt: skip
+    return tuple(found)

@@ -1,0 +1,47 @@
+"""Which columns give protected attributes away?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from isonomia.audit.checking import check
+from isonomia.audit.subject import Subject
+from isonomia.evidence import Finding, Result
+from isonomia.fairness import proxies as find_proxies
+from isonomia.languages import msg
+
+#: An attribute told this much better than by guessing (0: as by guessing, 1: always) is worth telling.
+TOLD = 0.3
+
+
+@check(
+    "proxies",
+    title=msg("Proxies"),
+    question=msg("Which columns give protected attributes away?"),
+    purpose="how well each attribute is predicted from the other columns, and which carry it",
+    within="full",
+)
+def proxies(subject: Subject) -> Result:
+    """How well the attributes are told from the other columns."""
+    subject.needs_attributes()
+    options: dict[str, Any] = {"level": subject.level, "seed": subject.seed, "folds": 3}
+    result = find_proxies(subject.data, **{**options, **subject.options.get("proxies", {})})
+    findings = []
+    for row in result.tables["attributes"].rows():
+        name, low = row["attribute"], row["balanced_accuracy_low"]
+        if low is None or (low - row["guessing"]) / (1 - row["guessing"]) < TOLD:
+            continue
+        told = ", ".join(result.carriers(name, most=3)) or "—"
+        findings.append(
+            Finding(
+                "proxies.told", "notice",
+                msg("{attribute} can be told from the other columns with a balanced accuracy of {value:pct}; "
+                    "{columns} tell most.", attribute=name, value=row["balanced_accuracy"], columns=told),
+                result.balanced_accuracy[name], n=result.balanced_accuracy[name].n,
+                magnitude=(row["balanced_accuracy"] - row["guessing"]) / (1 - row["guessing"]) / TOLD, threshold=TOLD,
+                evidence="proxies/columns", format="pct",
+                advice=msg("Leaving the attribute out of a model does not blind it; look at what these columns do."),
+            )
+        )  # fmt: skip
+    return replace(result, findings=tuple(findings))

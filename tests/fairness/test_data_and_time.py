@@ -1,0 +1,274 @@
+"""Calibration by group, the data before any model, and time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import isonomia as iso
+from isonomia import fairness
+
+# calibration ---------------------------------------------------------------------------------------------------
+
+
+def test_calibration_of_each_group_is_that_of_its_rows() -> None:
+    rng = np.random.default_rng(0)
+    s, p = rng.choice(["a", "b"], 3000), rng.random(3000)
+    y = (rng.random(3000) < np.where(s == "a", p, p**2)).astype(int)
+    found = fairness.group_calibration(y, p, sensitive_features={"s": s}, n_boot=50)
+    table = found.by_group.set_index("group")
+    for group in ("a", "b"):
+        inside = s == group
+        row = table.loc[f"s={group}"]
+        assert row["brier"] == pytest.approx(np.mean((p - y)[inside] ** 2))
+        assert row["gap"] == pytest.approx((y - p)[inside].mean())
+        edges = np.minimum((p[inside] * 10).astype(int), 9)
+        ece = sum(abs((y - p)[inside][edges == b].sum()) for b in range(10)) / inside.sum()
+        assert row["ece"] == pytest.approx(ece)
+    assert table.loc["s=a", "slope_low"] < 1 < table.loc["s=a", "slope_high"]
+    assert table.loc["s=b", "p_adjusted"] < 1e-6
+    assert len(found.curves) == 20
+
+
+def test_calibration_of_several_classes() -> None:
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet([1, 1, 1], 1500)
+    y = np.array(["x", "y", "z"])[(p.cumsum(axis=1) > rng.random((1500, 1))).argmax(axis=1)]
+    s = rng.choice(["a", "b"], 1500)
+    found = fairness.group_calibration(y, p, sensitive_features={"s": s}, n_boot=50)
+    table = found.by_group
+    assert sorted(set(table["class"])) == ["most probable", "x", "y", "z"]
+    one = table[(table["class"] == "y") & (table["group"] == "s=a")].iloc[0]
+    assert one["gap"] == pytest.approx((y[s == "a"] == "y").mean() - p[s == "a", 1].mean())
+    assert one["slope_low"] < 1 < one["slope_high"]
+    with pytest.raises(iso.NotApplicable, match="numbers, not probabilities"):
+        fairness.group_calibration([0.5, 1.5], [0.2, 0.4], sensitive_features=["a", "b"])
+
+
+# in the data ---------------------------------------------------------------------------------------------------
+
+
+def test_representation_against_scipy_and_a_reference_that_misses_a_group() -> None:
+    people = {"race": ["a"] * 60 + ["b"] * 30 + ["c"] * 10}
+    even = fairness.representation(people)
+    test = next(even.tables["tests"].rows())
+    expected = stats.chisquare([60, 30, 10])
+    assert (test["statistic"], test["p_value"]) == pytest.approx((expected.statistic, expected.pvalue))
+    found = fairness.representation(people, population={"race": {"a": 50, "b": 45, "d": 5}})
+    rows = {row["group"]: row for row in found.tables["groups"].rows()}
+    assert found.unknown == ("race=c",)
+    assert rows["c"]["ratio"] is None
+    assert "does not have this group" in str(rows["c"]["note"])
+    assert rows["d"]["ratio"] == 0
+    assert rows["a"]["ratio"] == pytest.approx(0.6 / 0.5)
+    with pytest.raises(iso.errors.SpecError, match="Close to it: 'race'"):
+        fairness.representation(people, population={"rase": {"a": 1}})
+    weighted = fairness.representation(people, weights=[1.0] * 60 + [2.0] * 40)
+    assert [row["share"] for row in weighted.tables["groups"].rows()] == pytest.approx([60 / 140, 60 / 140, 20 / 140])
+
+
+def test_missing_values_of_adult(shared_data: Path) -> None:
+    frame = pd.read_csv(shared_data / "adult.csv.gz", keep_default_na=False)
+    data = iso.Dataset(frame, target="income", positive=">50K", protected=["sex"])
+    found = fairness.missingness(data).table.set_index(["column", "group"])
+    assert set(found.index.get_level_values(0)) == {"workclass", "occupation", "native-country"}
+    women = frame["sex"] == "Female"
+    row = found.loc[("workclass", "sex=Female")]
+    assert row["rate"] == pytest.approx((frame.loc[women, "workclass"] == "?").mean())
+    assert row["difference"] == pytest.approx(row["rate"] - (frame.loc[~women, "workclass"] == "?").mean())
+    assert row["p_adjusted"] < 1e-6
+
+
+def test_nothing_missing_is_told() -> None:
+    data = iso.Dataset({"sex": ["F", "M"], "x": [1, 2]}, protected=["sex"])
+    assert "No value is missing" in fairness.missingness(data).notes[0].text()
+
+
+def test_duplicates_by_hand(frame_kind: Any) -> None:
+    frame = frame_kind(
+        {"sex": ["F", "M", "F", "M", "F"], "job": ["a", "a", "a", "b", "c"], "y": ["no", "yes", "no", "yes", "yes"]}
+    )
+    data = iso.Dataset(frame, target="y", positive="yes", protected=["sex"])
+    found = fairness.duplicates(data)
+    assert (found.duplicated.value, found.conflicting.value) == (0.6, 1.0)
+    women = next(row for row in found.tables["by_group"].rows() if row["group"] == "sex=F")
+    assert (women["own"], women["others"], women["difference"]) == (0.0, 1.0, -1.0)
+
+
+def people(n: int = 3000, bias: float = 0.0, seed: int = 0) -> pd.DataFrame:
+    """Labels that follow skill, less `bias` for women; height tells the sex, noise tells nothing."""
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["F", "M"], n)
+    skill, noise = rng.normal(size=n), rng.normal(size=n)
+    height = 165 + 13 * (sex == "M") + rng.normal(scale=6, size=n)
+    chance = np.clip(0.5 + 0.2 * skill - bias * (sex == "F"), 0, 1)
+    return pd.DataFrame(
+        {"sex": sex, "skill": skill, "noise": noise, "height": height, "y": (rng.random(n) < chance).astype(int)}
+    )
+
+
+def test_label_bias_fires_and_does_not_fire() -> None:
+    for bias, fires in ((0.0, False), (0.25, True)):
+        frame = people(bias=bias)[["sex", "skill", "noise", "y"]]
+        data = iso.Dataset(frame, target="y", protected=["sex"], privileged={"sex": "M"})
+        found = fairness.label_bias(data, given=["skill"], n_boot=50)
+        information = next(found.tables["information"].rows())
+        women = next(row for row in found.tables["neighbours"].rows() if row["group"] == "sex=F")
+        assert (information["p_value"] < 0.01) is fires
+        assert (women["p_value"] < 0.001) is fires
+        if fires:
+            assert women["difference"] == pytest.approx(-0.25, abs=0.06)
+            rate = next(found.tables["base_rates"].rows())
+            assert rate["difference"] == pytest.approx(
+                frame["y"][frame["sex"] == "F"].mean() - frame["y"][frame["sex"] == "M"].mean()
+            )
+
+
+def test_conditional_information_by_hand() -> None:
+    from isonomia.counting import Codes
+    from isonomia.fairness.label_bias import _mutual
+
+    rng = np.random.default_rng(0)
+    y, a, s = (rng.integers(0, k, 500) for k in (2, 3, 4))
+    total = 0.0
+    for stratum in range(4):
+        part = s == stratum
+        table = np.array([[np.mean((y[part] == i) & (a[part] == j)) for j in range(3)] for i in range(2)])
+        margins = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True)
+        total += part.mean() * float((table * np.log(table / margins)).sum())
+    codes = [Codes.encode(x) for x in (y, a, s)]
+    assert _mutual(*codes)[0] == pytest.approx(total)
+
+
+def test_label_bias_of_numbers_and_classes() -> None:
+    frame = people(600)
+    frame["pay"] = frame["skill"] - 0.5 * (frame["sex"] == "F")
+    found = fairness.label_bias(iso.Dataset(frame.drop(columns="y"), target="pay", protected=["sex"]), n_boot=50)
+    women = next(row for row in found.tables["neighbours"].rows() if row["group"] == "sex=F")
+    assert women["difference"] < -0.1
+    frame["grade"] = np.where(frame["skill"] > 1, "a", np.where(frame["skill"] > 0, "b", "c"))
+    several = fairness.label_bias(iso.Dataset(frame.drop(columns=["y", "pay"]), target="grade", protected=["sex"]),
+                                  n_boot=50)  # fmt: skip
+    assert len(several.tables["neighbours"]) == 0
+    assert len(several.tables["base_rates"]) == 3
+
+
+def test_proxies_name_the_column_that_carries() -> None:
+    data = iso.Dataset(people(1500), target="y", protected=["sex"])
+    found = fairness.proxies(data, folds=3)
+    assert found.carriers("sex")[0] == "height"
+    assert "noise" not in found.carriers("sex")
+    auc = found.auc["sex"]
+    best = stats.norm.cdf(13 / (6 * np.sqrt(2)))
+    assert auc.low - 0.02 <= best <= auc.high + 0.03
+    importance = found.tables["columns"].frame("pandas").set_index("column")["importance"]
+    assert importance["height"] > 0.2 > abs(importance["noise"])
+    blind = fairness.proxies(data, columns=["noise"], folds=3).balanced_accuracy["sex"]
+    assert blind.low < 0.52
+
+
+# over time -----------------------------------------------------------------------------------------------------
+
+
+def months(n: int = 6000, gap_from: int | None = 8, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    when = rng.integers(0, 12, n)
+    sex = rng.choice(["F", "M"], n)
+    late = np.zeros(n, bool) if gap_from is None else when >= gap_from
+    said = (rng.random(n) < 0.5 - 0.25 * ((sex == "F") & late)).astype(int)
+    date = pd.to_datetime("2023-01-15") + pd.to_timedelta(when * 30, unit="D")
+    return pd.DataFrame({"sex": sex, "date": date, "y": rng.integers(0, 2, n), "p": said})
+
+
+def test_a_change_is_found_where_it_is_and_none_where_none_is() -> None:
+    frame = months()
+    found = fairness.over_time(frame["y"], frame["p"], time=frame["date"], every="month", reference="M",
+                               sensitive_features=frame["sex"], metrics=["selection_rate", "tpr"])  # fmt: skip
+    change = [a for a in found.alerts if a["kind"] == "change of the gap" and a["metric"] == "selection_rate"]
+    assert len(change) == 1
+    assert change[0]["period"] == "2023-09"
+    assert change[0]["change"] == pytest.approx(-0.25, abs=0.07)
+    frame = months(gap_from=None)
+    calm = fairness.over_time(frame["y"], frame["p"], time=frame["date"], every="month", reference="M",
+                              sensitive_features=frame["sex"], metrics=["selection_rate"])  # fmt: skip
+    assert calm.alerts == ()
+    series = calm.series
+    one = series[(series["group"] == "sex=F") & (series["period"] == "2023-02")].iloc[0]
+    inside = (frame["sex"] == "F") & (frame["date"].dt.strftime("%Y-%m") == "2023-02")
+    assert one["value"] == pytest.approx(frame["p"][inside].mean())
+    assert one["n"] == inside.sum()
+
+
+def test_the_change_point_equals_brute_force() -> None:
+    from isonomia.fairness.over_time import change_point
+
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        x, e = rng.normal(size=9), rng.uniform(0.1, 1, 9)
+        best = max(
+            range(1, 9),
+            key=lambda t: (
+                abs(np.average(x[t:], weights=e[t:] ** -2) - np.average(x[:t], weights=e[:t] ** -2))
+                / np.sqrt(1 / (e[:t] ** -2).sum() + 1 / (e[t:] ** -2).sum())
+            ),
+        )
+        assert change_point(x, e)[0] == best
+
+
+def test_one_period_and_bad_times() -> None:
+    with pytest.raises(iso.NotApplicable, match="one period"):
+        fairness.over_time(None, [1, 0], time=["2024-01-01", "2024-01-02"], every="year", sensitive_features=["a", "b"])
+    with pytest.raises(iso.errors.DataError, match="rows, but there are"):
+        fairness.over_time(None, [1, 0], time=[1, 2, 3], sensitive_features=["a", "b"])
+    with pytest.raises(iso.errors.SpecError, match="`every` must be one of"):
+        fairness.over_time(None, [1, 0], time=[1, 2], every="fortnight", sensitive_features=["a", "b"])  # type: ignore[arg-type]
+    with pytest.raises(iso.errors.SpecError, match="is for dates"):
+        fairness.over_time(None, [1, 0], time=[1, 2], every="month", sensitive_features=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("every", "labels"),
+    [
+        ("day", ("2023-12-31", "2024-01-01", "2024-02-29")),
+        ("week", ("2023-12-25", "2024-01-01", "2024-02-26")),
+        ("month", ("2023-12", "2024-01", "2024-02")),
+        ("quarter", ("2023 Q4", "2024 Q1")),
+        ("year", ("2023", "2024")),
+    ],
+)
+def test_periods_of_dates(every: Any, labels: tuple[str, ...], frame_kind: Any) -> None:
+    from isonomia.data import wrap
+    from isonomia.fairness.periods import periods_of
+
+    dates = np.array(["2024-01-01", "2023-12-31", "2024-02-29"], dtype="datetime64[ns]")
+    column = wrap(frame_kind({"when": dates}))["when"]
+    assert periods_of(column, every=every)[0].labels == labels
+    assert periods_of([str(d)[:10] for d in dates], every=every)[0].labels == labels
+
+
+def test_a_control_factor_that_empties_a_cell_is_shown_without_a_value() -> None:
+    frame = months(600)
+    frame = frame[~((frame["sex"] == "F") & (frame["date"] > "2023-10-01"))]
+    found = fairness.over_time(None, frame["p"], time=frame["date"], every="quarter", reference="M",
+                               sensitive_features=frame["sex"])  # fmt: skip
+    late = found.series[found.series["period"] == "2023 Q4"]
+    assert list(late["group"]) == ["sex=M"], "a cell without rows has no metric, and nothing breaks"
+
+
+def test_change_between_two_datasets() -> None:
+    roles: dict[str, Any] = {"target": "y", "prediction": "p", "protected": ["sex"], "privileged": {"sex": "M"}}
+    frame = months(8000)
+    early, late = frame[frame["date"] < "2023-08-15"], frame[frame["date"] >= "2023-09-01"]
+    found = fairness.change_between(iso.Dataset(early, **roles), iso.Dataset(late, **roles), metrics=["selection_rate"])
+    rows = {(str(r["kind"]), r["group"]): r for r in found.tables["changes"].rows()}
+    gap = rows["gap to the reference", "sex=F - sex=M"]
+    women, men = late["p"][late["sex"] == "F"].mean(), late["p"][late["sex"] == "M"].mean()
+    assert gap["after"] == pytest.approx(women - men)
+    assert gap["change"] == pytest.approx(-0.25, abs=0.06)
+    assert gap["p_adjusted"] < 1e-6
+    assert rows["metric of the group", "sex=M"]["p_adjusted"] > 0.01
