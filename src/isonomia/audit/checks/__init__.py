@@ -18,6 +18,7 @@ from isonomia.audit.checks import entropy
 from isonomia.audit.checks import counterfactual
 from isonomia.audit.checks import over_time
 from isonomia.audit.checks import weak_spots
+from isonomia.audit.checks import hidden_subgroups
 
 __all__ = [
     "awareness",
@@ -30,6 +31,7 @@ __all__ = [
     "fairness_suite",
     "group_calibration",
     "group_fairness",
+    "hidden_subgroups",
     "incompatibility",
     "label_bias",
     "missingness",

@@ -1,0 +1,98 @@
+"""Which subgroups, of any features, are treated worse: found on one half of the rows, measured on the other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from isonomia.audit.checking import check
+from isonomia.audit.checks._options import options_of
+from isonomia.audit.subject import Subject
+from isonomia.discovery import METHODS, SubgroupResult, find_subgroups
+from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.evidence import Finding, Picture, Result, Table, rank
+from isonomia.languages import Message, msg
+
+_OPTIONS = ("methods", "k", "max_l", "min_support", "holdout", "bins", "features", "max_seconds")
+#: Below this many rows two halves tell nothing.
+_FEWEST = 200
+
+
+@check(
+    "hidden_subgroups",
+    title=msg("Hidden subgroups"),
+    question=msg("Which subgroups, by any features, does the model treat worse?"),
+    purpose="searches all features for subgroups with more errors; found on half of the rows, measured on the rest",
+    within="full",
+)
+def hidden_subgroups(subject: Subject) -> Result:
+    """SliceLine on errors and DivExplorer on rates, each with a holdout, so that p-values are those of fresh rows."""
+    given = options_of(subject, "hidden_subgroups", _OPTIONS)
+    assert subject.truth is not None  # says why the check does not apply, where there is no target
+    subject.needs_decisions()
+    data = subject.known
+    if not data.features:
+        raise NotApplicable("the data have no features to search")
+    if len(data) < _FEWEST:
+        raise NotApplicable(f"a search needs at least {_FEWEST} rows to find on one half and measure on the other")
+    methods = given.pop("methods", ("sliceline", "divexplorer"))
+    searches = [_search(subject, method, given) for method in _known(methods)]
+    tables: dict[str, Table] = {}
+    pictures: list[Picture] = []
+    findings: list[Finding] = []
+    notes: list[Message] = []
+    for found in searches:
+        name = found.method
+        tables[name] = replace(found.tables["subgroups"], title=found.title)
+        pictures += [
+            replace(picture, table=name)
+            for picture in found.pictures
+            if picture.table == "subgroups" and len(tables[name])
+        ]
+        findings += [
+            replace(finding, code=f"hidden_subgroups.{name}", evidence=f"hidden_subgroups/{name}")
+            for finding in found.findings
+        ]
+        notes += [note for note in found.notes if note not in notes]
+    return Result(
+        "hidden_subgroups",
+        msg("Hidden subgroups"),
+        tables,
+        {f"{found.method}_tested": found.metrics["TSN"] for found in searches},
+        _distinct(findings),
+        tuple(pictures),
+        tuple(notes),
+    )
+
+
+def _known(methods: Any) -> tuple[str, ...]:
+    names = (methods,) if isinstance(methods, str) else tuple(methods)
+    for name in names:
+        if name not in METHODS:
+            raise SpecError(f"There is no subgroup method called {name!r}.{close_to(str(name), METHODS.ids())}")
+    return names
+
+
+def _search(subject: Subject, method: str, given: dict[str, Any]) -> SubgroupResult:
+    options = {"holdout": 0.5, "max_overlap": 0.6, **given}
+    if METHODS[method].measure is None:
+        options.pop("holdout")
+    return find_subgroups(
+        subject.known,
+        subject.outcome.surface,
+        method=method,
+        y_true=None,
+        weights=subject.weights,
+        seed=subject.seed,
+        **options,
+    )
+
+
+def _distinct(findings: list[Finding]) -> tuple[Finding, ...]:
+    """The findings that more than chance stands behind, those about the same people only once."""
+    out: list[Finding] = []
+    for finding in rank(findings):
+        people = (tuple(sorted(finding.who.items())), finding.n)
+        if finding.sure and all(people != (tuple(sorted(other.who.items())), other.n) for other in out):
+            out.append(finding)
+    return tuple(out)
