@@ -34,6 +34,8 @@ FORMATS: dict[str, Format] = {
 }
 #: Starts of each search on outcomes of chance; the score they are compared with comes from as many.
 _NULL_STARTS = 3
+#: Up to so many different expectations, rows are counted by expectation instead of adding up their coefficients.
+_FEW_KINDS = 256
 
 
 class _Scan:
@@ -42,15 +44,22 @@ class _Scan:
     def __init__(self, problem: Problem, comparison: Comparison, direction: Direction, options: dict[str, Any]) -> None:
         self.problem, self.comparison, self.direction, self.options = problem, comparison, direction, options
         self.weights = np.ones(problem.n) if problem.weights is None else problem.weights
-        cells, codes = _cells(problem)
-        self.cells = cells
         family = family_of(comparison.scoring, comparison.side(direction))
         _, expected = comparison.parts(direction)
+        values, kinds = np.unique(expected, return_inverse=True)
+        few = len(values) <= _FEW_KINDS
+        cells, codes, first = _cells(problem, kinds if few else None)
+        self.cells = cells
+        if few:
+            fixed = family.fixed(values, np.ones(len(values)), np.arange(len(values)), len(values))
+        else:
+            fixed = family.fixed(expected, self.weights, cells, len(codes[0]))
         self.ascent = Ascent(
             codes=codes,
             sizes=tuple(column.size for column in problem.features),
             family=family,
-            fixed=family.fixed(expected, self.weights, cells, len(codes[0])),
+            fixed=fixed,
+            kinds=kinds[first] if few else None,
             rows=_summed(cells, self.weights, len(codes[0])),
             penalty=options["penalty"],
             max_l=problem.max_l,
@@ -84,11 +93,11 @@ class _Scan:
 
     def advance(self) -> None:
         """Take the rows of the subgroup found away, and search the rest."""
-        inside = self.ascent.open_cells(self.next.chosen[None])[0]
-        fixed, rows = self.ascent.fixed.copy(), self.ascent.rows.copy()
-        fixed[inside], rows[inside] = 0.0, 0.0
+        inside = self.ascent.open_cells(self.next.chosen)
         self.observed = np.where(inside, 0.0, self.observed)
-        self.ascent.fixed, self.ascent.rows = fixed, rows
+        self.ascent.rows = np.where(inside, 0.0, self.ascent.rows)
+        if self.ascent.kinds is None:
+            self.ascent.fixed = np.where(inside[:, None], 0.0, self.ascent.fixed)
         self.next = self._search()
 
     def subgroup(self) -> Subgroup:
@@ -101,10 +110,12 @@ def _summed(cells: NDArray[np.int64], values: Floats, n_cells: int) -> Floats:
     return np.asarray(np.bincount(cells, values, minlength=n_cells), dtype=float)
 
 
-def _cells(problem: Problem) -> tuple[NDArray[np.int64], tuple[NDArray[np.int64], ...]]:
-    """The cell of each row (rows that agree in all features share one), and the codes of each cell."""
-    key = np.zeros(problem.n, dtype=np.int64)
-    room = 1
+def _cells(
+    problem: Problem, kinds: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64], tuple[NDArray[np.int64], ...], NDArray[np.int64]]:
+    """The cell of each row (rows alike in all features and of one kind share it), codes of each cell, its first row."""
+    key = np.zeros(problem.n, dtype=np.int64) if kinds is None else kinds.astype(np.int64)
+    room = int(key.max()) + 1
     for column in problem.features:
         if room * column.size > 2**62:
             _, key = np.unique(key, return_inverse=True)
@@ -112,7 +123,7 @@ def _cells(problem: Problem) -> tuple[NDArray[np.int64], tuple[NDArray[np.int64]
         key = key * column.size + column.codes
         room *= column.size
     _, first, cells = np.unique(key, return_index=True, return_inverse=True)
-    return cells.astype(np.int64), tuple(column.codes[first].astype(np.int64) for column in problem.features)
+    return cells.astype(np.int64), tuple(column.codes[first].astype(np.int64) for column in problem.features), first
 
 
 def _options(problem: Problem) -> dict[str, Any]:

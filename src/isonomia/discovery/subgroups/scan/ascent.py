@@ -50,7 +50,9 @@ class Ascent:
     family : Family
         The score.
     fixed : array
-        Coefficients of each cell without the observed outcomes.
+        Coefficients of each cell without the observed outcomes; where `kinds` are given, of each kind of row.
+    kinds : array or None
+        The kind of each cell's rows: those of whom the same is expected. Few kinds are counted instead of added up.
     rows : array
         Rows (weights) of each cell.
     penalty : float
@@ -68,6 +70,7 @@ class Ascent:
     max_l: int
     min_rows: float
     clock: Clock
+    kinds: Ints | None = None
     complete: bool = True
     looked_at: int = 0
 
@@ -108,6 +111,9 @@ class Ascent:
         chosen = chosen.copy()
         scores = np.full(len(chosen), -np.inf)
         active = np.arange(len(chosen))
+        broken = np.zeros((len(chosen), len(self.rows)), dtype=np.uint16)  # conditions that a cell does not meet
+        for j in range(len(self.sizes)):
+            broken += self._breaks(chosen, j)
         for _ in range(_ROUNDS):
             before = scores[active].copy()
             for j in rng.permutation([j for j, size in enumerate(self.sizes) if size > 1]).tolist():
@@ -116,8 +122,10 @@ class Ascent:
                     return scores, chosen
                 for part in self._parts(active, j):
                     mine = observed if observed.ndim == 1 else observed[part]
-                    scores[part], values = self._step(chosen[part], mine, j)
+                    others = broken[part] - self._breaks(chosen[part], j)
+                    scores[part], values = self._step(chosen[part], others == 0, mine, j)
                     chosen[part, self._offsets[j] : self._offsets[j + 1]] = values
+                    broken[part] = others + self._breaks(chosen[part], j)
             with np.errstate(invalid="ignore"):
                 active = active[scores[active] - before > _GAIN]
             if observed.ndim == 1 and active.size:  # starts that have met go on as one
@@ -129,17 +137,24 @@ class Ascent:
 
     def _parts(self, active: Ints, j: int) -> list[Ints]:
         """The starts in portions that a step has room for."""
-        width = max(len(self.rows), self.sizes[j] * (self.fixed.shape[1] + 2 * min(self.sizes[j], _EXACT)))
+        kinds = 0 if self.kinds is None else len(self.fixed)
+        width = max(len(self.rows), self.sizes[j] * (self.fixed.shape[1] + kinds + 2 * min(self.sizes[j], _EXACT)))
         return np.array_split(active, -(-len(active) * width // _ROOM))
 
-    def open_cells(self, chosen: Bools, without: int | None = None) -> Bools:
-        """Which cells are in the sets, leaving one feature out of account."""
-        inside = np.ones((len(chosen), len(self.rows)), dtype=bool)
-        for j, code in enumerate(self.codes):
-            values = chosen[:, self._offsets[j] : self._offsets[j + 1]]
-            limited = np.flatnonzero(~values.all(axis=1)) if j != without else np.array([], dtype=int)
-            if limited.size:
-                inside[limited] &= values[limited][:, code]
+    def _breaks(self, chosen: Bools, j: int) -> Bools:
+        """Which cells have a value of feature j that is not in the sets."""
+        values = chosen[:, self._offsets[j] : self._offsets[j + 1]]
+        out = np.zeros((len(chosen), len(self.rows)), dtype=bool)
+        limited = np.flatnonzero(~values.all(axis=1))
+        if limited.size:
+            out[limited] = ~values[limited][:, self.codes[j]]
+        return out
+
+    def open_cells(self, chosen: Bools) -> Bools:
+        """Which cells are in a set."""
+        inside = np.ones(len(self.rows), dtype=bool)
+        for j in range(len(self.sizes)):
+            inside &= ~self._breaks(chosen[None], j)[0]
         return inside
 
     def limited(self, chosen: Bools) -> Bools:
@@ -155,10 +170,9 @@ class Ascent:
         listed = np.add.reduceat(chosen.astype(np.int64), self._offsets[:-1], axis=1)
         return self.penalty * (listed * limited).sum(axis=1), limited.sum(axis=1)
 
-    def _step(self, chosen: Bools, observed: Floats, j: int) -> tuple[Floats, Bools]:
-        """The best values of feature j for each start: penalised scores and values."""
-        inside = self.open_cells(chosen, without=j)
-        sums, rows = self._sums(inside, observed, j)
+    def _step(self, chosen: Bools, inside: Bools, observed: Floats, j: int) -> tuple[Floats, Bools]:
+        """The best values of feature j for each start, among the cells inside: penalised scores and values."""
+        sums, rows = self._counted(inside, observed, j) if self.kinds is not None else self._sums(inside, observed, j)
         charge, others = self._charges(chosen, j)
         everyone = sums.sum(axis=1)
         total = self.family.peak(everyone).value
@@ -168,6 +182,20 @@ class Ascent:
         score = np.where(others < self.max_l, score, -np.inf)
         better = score > total + 1e-12 * np.abs(np.where(np.isfinite(total), total, 0.0))
         return np.where(better, score, total) - charge, np.where(better[:, None], values, True)
+
+    def _counted(self, inside: Bools, observed: Floats, j: int) -> tuple[Floats, Floats]:
+        """As `_sums`, by counting rows of each kind."""
+        assert self.kinds is not None
+        starts, size, kinds = len(inside), self.sizes[j], len(self.fixed)
+        start = np.repeat(np.arange(starts), np.count_nonzero(inside, axis=1))
+        cell = np.flatnonzero(inside) - start * inside.shape[1]
+        value = start * size + self.codes[j][cell]
+        counts = np.bincount(value * kinds + self.kinds[cell], self.rows[cell], minlength=starts * size * kinds)
+        seen = np.bincount(
+            value, observed[cell] if observed.ndim == 1 else observed[start, cell], minlength=starts * size
+        ).reshape(starts, size)
+        by_kind = counts.reshape(starts, size, kinds)
+        return by_kind @ self.fixed + seen[:, :, None] * self.family.unit, by_kind.sum(axis=2)
 
     def _sums(self, inside: Bools, observed: Floats, j: int) -> tuple[Floats, Floats]:
         """Coefficients and rows by value of feature j: shapes (starts, values, functions) and (starts, values)."""
@@ -194,7 +222,10 @@ class Ascent:
         """The best set of values, start by start: its score less the penalty of its values."""
         starts, size, functions = sums.shape
         flat = sums.reshape(-1, functions)
-        peak = self.family.peak(flat)
+        peak, most = self.family.glance(flat)
+        doubtful = np.flatnonzero((peak.value <= self.penalty) & (most > self.penalty))
+        if doubtful.size:
+            peak.x[doubtful], peak.value[doubtful] = self.family.peak(flat[doubtful])
         live = np.flatnonzero(peak.value > self.penalty + 1e-12)
         ends = np.stack([np.full(len(flat), np.inf), np.full(len(flat), -np.inf)])
         if live.size:
@@ -229,10 +260,13 @@ class Ascent:
         joined = (weight @ sums).reshape(-1, functions)
         count = member.sum(axis=2)
         fits = (count > 0) & ((weight @ rows[:, :, None])[:, :, 0] >= self.min_rows) & (count < size)
+        peak, most = self.family.glance(joined)
+        charge = self.penalty * count
+        least = np.where(fits, peak.value.reshape(fits.shape) - charge, -np.inf).max(axis=1, keepdims=True)
         score = np.full(fits.size, -np.inf)
-        kept = np.flatnonzero(fits.ravel())
+        kept = np.flatnonzero(fits & (most.reshape(fits.shape) - charge >= least))  # others cannot be the best
         if kept.size:
-            score[kept] = self.family.peak(joined[kept]).value - self.penalty * count.ravel()[kept]
+            score[kept] = self.family.peak(joined[kept]).value - charge.ravel()[kept]
         score = score.reshape(fits.shape)
         best = score.argmax(axis=1)
         at = np.arange(starts)

@@ -49,8 +49,8 @@ class Family:
     ----------
     name : str
         Its name.
-    grid, at_grid : arrays
-        Points of x from end to end, and the functions there (points x functions).
+    grid, at_grid, slope_at_grid : arrays
+        Points of x from end to end, and the functions and their derivatives there (points x functions).
     slope, curve : arrays
         Coefficients -> coefficients of the first and second derivative.
     unit : array
@@ -60,6 +60,7 @@ class Family:
     name: Scoring
     grid: Floats
     at_grid: Floats
+    slope_at_grid: Floats
     slope: Floats
     curve: Floats
     unit: Floats
@@ -78,6 +79,18 @@ class Family:
         if self.name == "Poisson":
             return np.column_stack([total, zero, -total])
         return np.column_stack([total / 2, zero, -total / 2])
+
+    def glance(self, coefficients: Floats) -> tuple[Peak, Floats]:
+        """The highest value on the grid, and what the maximum cannot exceed (the tangents there, as it is concave)."""
+        values = coefficients @ self.at_grid.T
+        best = values.argmax(axis=1)
+        peak = Peak(self.grid[best], values[np.arange(len(values)), best])
+        slope = np.einsum("nf,nf->n", coefficients, self.slope_at_grid[best])
+        last = len(self.grid) - 1
+        left = self.grid[best] - self.grid[np.maximum(best - 1, 0)]
+        right = self.grid[np.minimum(best + 1, last)] - self.grid[best]
+        rise = np.where(slope > 0, slope * right, -slope * left)
+        return peak, np.asarray(peak.value + rise * (1 + 1e-9) + 1e-12, dtype=float)
 
     def peak(self, coefficients: Floats) -> Peak:
         """The maximum over x, row by row of the coefficients."""
@@ -168,7 +181,7 @@ def _family(scoring: Scoring, direction: Direction) -> Family:
         slope = np.array([[0.0, 0, 0], [1, 0, 0], [0, 2, 0]])
         unit = np.array([-1.0, 1, 0])
     at_grid = np.ascontiguousarray(_FUNCTIONS[scoring](grid, grid).T)
-    return Family(scoring, grid, at_grid, slope, slope @ slope, unit)
+    return Family(scoring, grid, at_grid, at_grid @ slope.T, slope, slope @ slope, unit)
 
 
 def _chebyshev_slope() -> Floats:
