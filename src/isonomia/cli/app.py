@@ -13,6 +13,7 @@ from isonomia.cli.compare import compare
 from isonomia.cli.datasets import datasets
 from isonomia.cli.demo import demo
 from isonomia.cli.discover import discover
+from isonomia.cli.discover_pairs import pairs
 from isonomia.cli.exits import guarded
 from isonomia.cli.fairness import fairness
 from isonomia.cli.methods import methods
@@ -66,6 +67,7 @@ app.command()(compare)
 app.add_typer(datasets, name="datasets")
 app.command()(metrics)
 app.command()(synth)
+discover.command("pairs")(pairs)
 app.add_typer(discover, name="discover")
 app.command()(methods)
 

@@ -1,6 +1,6 @@
 """Whom does a model treat differently: subgroups with other outcomes or errors than the rest, and pairs of people."""
 
-from isonomia.discovery.pairs import PAIR_METHODS, PairMethod, PairResult, find_pairs
+from isonomia.discovery.pairs import PAIR_METHODS, PairMethod, PairResult, Retrained, find_pairs, retrain
 from isonomia.discovery.subgroups import (
     METHODS,
     FairNaiveBayes,
@@ -24,11 +24,13 @@ __all__ = [
     "PairMethod",
     "PairResult",
     "Problem",
+    "Retrained",
     "Search",
     "Subgroup",
     "SubgroupResult",
     "discrimination_patterns",
     "find_pairs",
     "find_subgroups",
+    "retrain",
     "fit_fair_naive_bayes",
 ]

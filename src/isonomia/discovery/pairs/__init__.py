@@ -4,9 +4,10 @@ from isonomia.discovery.pairs import adf, aequitas, auto, exact, expga, fliptest
 from isonomia.discovery.pairs.find import find_pairs
 from isonomia.discovery.pairs.method import PAIR_METHODS, PairMethod
 from isonomia.discovery.pairs.result import PairResult, Pairs
+from isonomia.discovery.pairs.retrain import Retrained, retrain
 from isonomia.discovery.pairs.space import Space
 
-__all__ = ["PAIR_METHODS", "PairMethod", "PairResult", "Pairs", "Space", "find_pairs"]
+__all__ = ["PAIR_METHODS", "PairMethod", "PairResult", "Pairs", "Retrained", "Space", "find_pairs", "retrain"]
 
 #: Importing a search's file puts it into the registry.
 _SEARCHES = (observed, themis, aequitas, kosei, adf, sg, expga, limi, fliptest, exact, auto)

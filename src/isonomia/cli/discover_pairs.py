@@ -1,0 +1,122 @@
+"""`isonomia discover pairs`: people treated differently when only protected attributes change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from isonomia.cli.discover import _options
+from isonomia.cli.options import Json, Lang, NoColor, Quiet, Seed
+from isonomia.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from isonomia.discovery import PairResult
+
+#: Pairs shown on the screen; all are in the file of --out.
+SHOWN = 10
+
+
+def pairs(
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="CSV, Parquet, Arrow or JSON lines; or a dataset's name.")
+    ],
+    model: Annotated[
+        str, typer.Option("--model", metavar="FILE", help="A model file (skops, ONNX, ...) or module:callable.")
+    ],
+    protected: Annotated[
+        list[str], typer.Option("--protected", metavar="A,B", help="The attributes to change: sex,race")
+    ],
+    method: Annotated[str, typer.Option("--method", metavar="M", help="See: isonomia methods.")] = "auto",
+    target: Annotated[str | None, typer.Option("--target", metavar="T", help="The column of true outcomes.")] = None,
+    positive: Annotated[str | None, typer.Option("--positive", metavar="V", help="The favourable outcome.")] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Load a pickle or joblib model: this runs whatever code is in it.")
+    ] = False,
+    constraint: Annotated[
+        list[str] | None,
+        typer.Option("--constraint", metavar="RULE", help="What a valid person obeys: 'age >= 18'"),
+    ] = None,
+    max_tests: Annotated[
+        int, typer.Option("--max-tests", metavar="N", min=0, help="People to test; 0 for no limit.")
+    ] = 10_000,
+    max_seconds: Annotated[float | None, typer.Option("--max-seconds", metavar="S", help="Stop after this.")] = None,
+    gamma: Annotated[
+        float, typer.Option("--gamma", metavar="X", min=0, help="Scores must differ by more; 0: decisions must differ.")
+    ] = 0.0,
+    one_at_a_time: Annotated[
+        bool, typer.Option("--one-at-a-time", help="Change one protected attribute at a time only.")
+    ] = False,
+    store: Annotated[
+        Path | None,
+        typer.Option("--store", metavar="DIR", help="Keep a ledger here, or go on with it."),
+    ] = None,
+    analysis: Annotated[str | None, typer.Option("--analysis", metavar="ID", help="Its name in --store.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", metavar="A=V", help="An option of the method: mode=semi")
+    ] = None,
+    na: Annotated[
+        list[str] | None, typer.Option("--na", metavar="TEXT", help="A text that stands for a missing value: ?")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write all pairs: .csv, .csv.gz or .parquet.")
+    ] = None,
+    lang: Lang = "en",
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> None:
+    """Find people who would be treated differently if only protected attributes were different."""
+    from isonomia.cli.audit import read_data
+    from isonomia.cli.frames import check_writable, write_frame
+    from isonomia.cli.roles import read_protected
+    from isonomia.cli.waiting import Waiting
+    from isonomia.discovery import find_pairs
+    from isonomia.languages import check_language
+    from isonomia.models import load_model
+
+    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
+    if out is not None:
+        check_writable(out)
+    roles: dict[str, Any] = {"target": target, "positive": positive, "protected": read_protected(protected)}
+    with Waiting(screen, "searching") as progress:
+        table = read_data(data, {name: value for name, value in roles.items() if value}, na or [])
+        result = find_pairs(
+            table,
+            load_model(model, trust=trust),
+            method=method,
+            constraints=constraint or (),
+            max_tests=max_tests or None,
+            max_seconds=max_seconds,
+            gamma=gamma,
+            one_attr_at_a_time=one_at_a_time,
+            store=store,
+            analysis_id=analysis,
+            seed=seed,
+            progress=progress,
+            **_options(option or []),
+        )
+    if out is not None:
+        write_frame(result.table, out)
+    _show(screen, result)
+
+
+def _show(screen: Screen, result: PairResult) -> None:
+    from isonomia.evidence import Table
+
+    if screen.json:
+        screen.data(result.to_dict())
+        return
+    for finding in result.findings:
+        screen.tell(finding.message)
+    if len(result.pairs):
+        table = result.tables["witnesses"]
+        changed = {name for name, values in table.columns.items() if any("→" in str(value) for value in values)}
+        telling = [name for name in table.columns if name in changed or name in ("case_id", "gap")]
+        rest = [name for name in table.columns if name not in telling]
+        columns = {name: list(table.columns[name])[:SHOWN] for name in (*telling, *rest)}
+        screen.table(Table(columns, table.formats, table.titles), title=result.title.text(screen.language))
+    for note in result.notes:
+        screen.tell(note)
