@@ -84,6 +84,16 @@ def test_missing_values_of_adult(shared_data: Path) -> None:
     assert row["p_adjusted"] < 1e-6
 
 
+def test_missing_values_are_weighted_by_repeating_rows() -> None:
+    frame = pd.DataFrame({"sex": ["F"] * 6 + ["M"] * 6, "pay": [None, 1.0, 2.0] * 4, "w": [1, 2, 3] * 4})
+    weighted = fairness.missingness(iso.Dataset(frame, protected=["sex"], weight="w")).table
+    repeated = frame.loc[frame.index.repeat(frame["w"])].drop(columns="w")
+    plain = fairness.missingness(iso.Dataset(repeated, protected=["sex"])).table
+    assert list(weighted["rate"]) == pytest.approx(list(plain["rate"]))
+    assert list(weighted["difference"]) == pytest.approx(list(plain["difference"]))
+    assert (weighted["rate_high"] - weighted["rate_low"] > plain["rate_high"] - plain["rate_low"]).all()
+
+
 def test_nothing_missing_is_told() -> None:
     data = iso.Dataset({"sex": ["F", "M"], "x": [1, 2]}, protected=["sex"])
     assert "No value is missing" in fairness.missingness(data).notes[0].text()

@@ -23,6 +23,7 @@ from isonomia.evidence import (
     normal_p,
     normal_quantile,
 )
+from isonomia.fairness.averages import mean_interval
 from isonomia.fairness.encoding import encode_people
 from isonomia.fairness.group_metrics import measure_groups
 from isonomia.fairness.groups import dataset_attributes
@@ -72,8 +73,8 @@ def label_bias(
     Notes
     -----
     Conditional mutual information I(label; attribute | given) in nats, less what chance alone gives; its p-value comes
-    from permuting the attribute within strata. None of this proves bias: base rates can differ for reasons, and a
-    column that explains the difference may itself be the product of unequal treatment.
+    from permuting the attribute within strata, without weights. None of this proves bias: base rates can differ for
+    reasons, and a column that explains the difference may itself be the product of unequal treatment.
 
     Returns
     -------
@@ -253,6 +254,7 @@ def _neighbours(
     rows = np.arange(len(data))
     if rows.size > max_rows:
         rows = np.sort(rng.choice(rows, max_rows, replace=False))
+    w = None if data.weights is None else data.weights[rows]
     features = [name for name in data.features if name not in data.protected]
     if numbers is not None and features:
         points = encode_people(_select(data, features, rows)).matrix
@@ -261,7 +263,7 @@ def _neighbours(
                 own = column.codes[rows] == code
                 if own.sum() < 2 or (~own).sum() < k:
                     continue
-                _one_group(f"{column.name}={column.texts[code]}", points, own, numbers[rows], k, level, out)
+                _one_group(f"{column.name}={column.texts[code]}", points, own, numbers[rows], w, k, level, out)
     shown: dict[str, Any] = {**out, "p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float))}
     titles = {
         "group": msg("group"), "n": msg("rows"), "own": msg("mean true outcome"),
@@ -279,17 +281,17 @@ def _select(data: Dataset, names: Sequence[str], rows: NDArray[Any]) -> Any:
 
 
 def _one_group(
-    name: str, points: Floats, own: NDArray[np.bool_], y: Floats, k: int, level: float, out: dict[str, list[Any]]
-) -> None:
+    name: str, points: Floats, own: NDArray[np.bool_], y: Floats, weights: Floats | None, k: int, level: float,
+    out: dict[str, list[Any]],
+) -> None:  # fmt: skip
     from sklearn.neighbors import NearestNeighbors
 
     found = NearestNeighbors(n_neighbors=k).fit(points[~own]).kneighbors(points[own], return_distance=False)
     similar = y[~own][found].mean(axis=1)
-    gap = y[own] - similar
-    error = float(gap.std(ddof=1) / np.sqrt(gap.size))
-    half = normal_quantile(level) * error
-    p = float(normal_p(gap.mean() / error)) if error > 0 else None
-    values = (name, int(own.sum()), float(y[own].mean()), float(similar.mean()), float(gap.mean()),
-              float(gap.mean() - half), float(gap.mean() + half), p)  # fmt: skip
-    for key, value in zip(out, values, strict=True):
+    w = None if weights is None else weights[own]
+    gap = mean_interval(y[own] - similar, w, level)
+    error = (gap[2] - gap[1]) / (2 * normal_quantile(level))
+    p = float(normal_p(gap[0] / error)) if error > 0 else None
+    means = (mean_interval(values, w, level)[0] for values in (y[own], similar))
+    for key, value in zip(out, (name, int(own.sum()), *means, *gap, p), strict=True):
         out[key].append(value)

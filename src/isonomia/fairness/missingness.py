@@ -61,7 +61,7 @@ def missingness(
             continue
         for column in protected:
             if column.name != name:
-                _compare(name, absent, column, level, out)
+                _compare(name, absent, column, data.weights, level, out)
     if not out["column"]:
         notes: tuple[Message, ...] = (msg("No value is missing in the {n:int} columns looked at.", n=len(wanted)),)
     else:
@@ -110,19 +110,28 @@ def _chosen(data: Dataset, attributes: Sequence[str] | None) -> tuple[Codes, ...
     return tuple(column for column in known if column.name in attributes)
 
 
-def _compare(name: str, absent: Any, column: Codes, level: float, out: dict[str, list[Any]]) -> None:
-    n = column.counts().astype(float)
-    k = np.bincount(column.codes, weights=absent, minlength=column.size)
-    low, high = wilson(k, n, level)
-    rest_k, rest_n = k.sum() - k, n.sum() - n
+def _compare(
+    name: str, absent: Any, column: Codes, weights: Any, level: float, out: dict[str, list[Any]]
+) -> None:  # fmt: skip
+    rows = column.counts()
+    w = np.ones(len(column)) if weights is None else weights
+    size, size2, gone = (np.bincount(column.codes, weights=x, minlength=column.size) for x in (w, w * w, w * absent))
     with np.errstate(divide="ignore", invalid="ignore"):
-        others = np.where(rest_n > 0, rest_k / rest_n, np.nan)
-        rate = k / n
+        # effective rows: as many as unweighted data of the same precision would have
+        n = np.nan_to_num(size * size / size2)
+        k = np.nan_to_num(gone / size) * n
+    low, high = wilson(k, n, level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rest = size.sum() - size
+        rest_n = np.nan_to_num(rest * rest / (size2.sum() - size2))
+        others = np.where(rest > 0, (gone.sum() - gone) / rest, np.nan)
+        rest_k = np.nan_to_num(others) * rest_n
+        rate = gone / size
     p = two_proportions(k, n, rest_k, rest_n)
     out["column"] += [name] * column.size
     out["attribute"] += [column.name] * column.size
     out["group"] += [f"{column.name}={text}" for text in column.texts]
-    out["n"] += n.astype(int).tolist()
+    out["n"] += rows.tolist()
     for key, values in (("rate", rate), ("rate_low", low), ("rate_high", high), ("others", others),
                         ("difference", rate - others), ("p_value", p)):  # fmt: skip
         out[key] += values.tolist()

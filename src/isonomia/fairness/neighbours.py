@@ -174,7 +174,7 @@ class _Search:
             search(some[:1], wanted)  # builds what it needs
             begin = time.perf_counter()
             # a tree may be hopeless: stop as soon as it has taken longer
-            for part in np.array_split(some, TRIAL_ROWS // 16):
+            for part in np.array_split(some, TRIAL_ROWS // 64):
                 search(part, wanted)
                 if seconds and time.perf_counter() - begin > seconds[0]:
                     return False

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from isonomia.audit.subject import Subject
 from isonomia.data import Dataset, wrap
+from isonomia.languages import Message, msg
 
 #: Searches for neighbours are held to this many rows unless the check's options say otherwise.
-MAX_ROWS = 50_000
+MAX_ROWS = 10_000
 
 
 def sampled(subject: Subject, options: Mapping[str, Any]) -> NDArray[np.intp]:
@@ -21,6 +22,13 @@ def sampled(subject: Subject, options: Mapping[str, Any]) -> NDArray[np.intp]:
     if n <= most:
         return np.arange(n)
     return np.sort(np.random.default_rng(subject.seed).choice(n, most, replace=False))
+
+
+def said_of_sample(rows: NDArray[np.intp], subject: Subject) -> tuple[Message, ...]:
+    """That a sample was looked at, where it was."""
+    if rows.size == len(subject.outcome):
+        return ()
+    return (msg("{n:int} of {all:int} rows were sampled.", n=rows.size, all=len(subject.outcome)),)
 
 
 def people_of(data: Dataset, rows: NDArray[np.intp]) -> Any:

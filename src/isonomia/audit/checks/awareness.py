@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isonomia.audit.checking import check
-from isonomia.audit.checks._sample import people_of, sampled
+from isonomia.audit.checks._sample import people_of, said_of_sample, sampled
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import awareness_of
@@ -47,4 +47,5 @@ def awareness(subject: Subject) -> Result:
                 advice=msg("Look at the pairs listed, and say which distance between people is fair for this use."),
             ),
         )  # type: ignore[assignment]  # fmt: skip
-    return replace(result, findings=findings)
+    notes = (*result.notes, *said_of_sample(rows, subject))
+    return replace(result, findings=findings, notes=notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isonomia.audit.checking import check
-from isonomia.audit.checks._sample import people_of, sampled
+from isonomia.audit.checks._sample import people_of, said_of_sample, sampled
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Result, normal_p, normal_quantile
 from isonomia.fairness import consistency_of
@@ -67,4 +67,5 @@ def consistency(subject: Subject) -> Result:
                 evidence="consistency/by_group", format="pct",
             )
         )  # fmt: skip
-    return replace(result, findings=tuple(findings))
+    notes = (*result.notes, *said_of_sample(rows, subject))
+    return replace(result, findings=tuple(findings), notes=notes)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.checking import check
+from isonomia.audit.checks._sample import MAX_ROWS
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import proxies as find_proxies
@@ -25,7 +26,7 @@ TOLD = 0.3
 def proxies(subject: Subject) -> Result:
     """How well the attributes are told from the other columns."""
     subject.needs_attributes()
-    options: dict[str, Any] = {"level": subject.level, "seed": subject.seed, "folds": 3}
+    options: dict[str, Any] = {"level": subject.level, "seed": subject.seed, "folds": 3, "max_rows": MAX_ROWS}
     result = find_proxies(subject.data, **{**options, **subject.options.get("proxies", {})})
     findings = []
     for row in result.tables["attributes"].rows():
