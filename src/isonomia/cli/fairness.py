@@ -144,6 +144,7 @@ def _record(found: Suite, conflicts: Any, same: Any, advice: Any) -> dict[str, A
 
 def _show(screen: Screen, found: Suite, conflicts: Any, same: Any) -> None:
     from dataclasses import replace
+    from itertools import compress
 
     language = screen.language
 
@@ -165,7 +166,14 @@ def _show(screen: Screen, found: Suite, conflicts: Any, same: Any) -> None:
                 screen.say(f"- {message.text(language)}")
     screen.say()
     measures = found.tables["measures"]
-    screen.table(replace(measures, columns={name: measures.columns[name] for name in _SHOWN}))
+    alone = [" x " not in by for by in measures.columns["by"]]
+    columns = {name: list(compress(measures.columns[name], alone)) for name in _SHOWN}
+    screen.table(replace(measures, columns=columns))
+    if not all(alone):
+        crossed = len(alone) - sum(alone)
+        beyond = sum(bool(one.exceeds) for (by, _), one in found.criteria.items() if " x " in by)
+        say(msg("Of {all:int} measures where attributes meet, {beyond:int} are beyond their threshold; --json and "
+                "--out show them.", all=crossed, beyond=beyond))  # fmt: skip
     if same is not None:
         screen.table(same.tables["equivalence"])
     if conflicts is not None:

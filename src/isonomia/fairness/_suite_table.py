@@ -14,6 +14,12 @@ from isonomia.fairness.group_metrics import GroupMetrics
 from isonomia.languages import Message, msg
 
 ALPHA = 0.05
+#: What the second tells (of the same groups), the first need not tell again.
+IMPLIED = {
+    "equal_opportunity": "equalized_odds",
+    "predictive_equality": "equalized_odds",
+    "demographic_parity": "disparate_impact",
+}
 #: An intersection is told beside a wider group only where its figure is this many times as far from equality.
 WORSE = 1.5
 
@@ -127,6 +133,9 @@ def findings_of(judged: Mapping[tuple[str, str], Judged], table: Table, measured
 
 def _told_already(by: str, name: str, one: Judged, judged: Mapping[tuple[str, str], Judged]) -> bool:
     own = set(by.split(" x "))
+    stronger = judged.get((by, IMPLIED.get(name, "")))
+    if stronger is not None and stronger.exceeds:
+        return True
     return any(
         other_name == name
         and set(other_by.split(" x ")) < own

@@ -164,8 +164,12 @@ class Criterion(Result):
         """The two extremes, as a sentence."""
         assert self.description is not None
         worst = self.worst
+        what = self.description.what
+        if len(self.description.metrics) > 1:  # of several rates, say the one that is told
+            single = (one for one in DESCRIPTIONS.values() if one.metrics == (worst["metric"].split("[")[0],))
+            what = next((one.what for one in single), what)
         facts: dict[str, Any] = {
-            "high_group": worst["highest"], "low_group": worst["lowest"], "what": self.description.what,
+            "high_group": worst["highest"], "low_group": worst["lowest"], "what": what,
             "high": worst["high"], "low": worst["low"],
         }  # fmt: skip
         said = msg("{high_group} {what} at a rate of {high:pct}, {low_group} at {low:pct}.", **facts)

@@ -42,8 +42,12 @@ class Gap:
     ratio_draws: Floats | None
 
 
-def gaps_of(result: GroupMetrics, metrics: Sequence[str] | None = None) -> list[Gap]:
-    """The gap of every metric in every stratum with at least two groups that have enough rows and a value."""
+def gaps_of(result: GroupMetrics, metrics: Sequence[str] | None = None, *, by_cases: bool = False) -> list[Gap]:
+    """The gap of every metric in every stratum with at least two groups that have enough rows and a value.
+
+    With `by_cases` a rate needs enough cases behind it too: of a group of 40 with 5 positives the true positive rate
+    does not count.
+    """
     groups = result.groups
     assert groups is not None
     strata: dict[tuple[Any, ...], list[int]] = {}
@@ -54,7 +58,10 @@ def gaps_of(result: GroupMetrics, metrics: Sequence[str] | None = None) -> list[
         part = result.measured[name]
         for (by, control), members in strata.items():
             index = np.array(members)
-            used = index[(result.sizes[index] >= result.min_per_group) & ~np.isnan(part.value[index])]
+            enough = result.sizes[index] >= result.min_per_group
+            if by_cases and part.rate:
+                enough &= part.size[index] >= result.min_per_group - 1e-9
+            used = index[enough & ~np.isnan(part.value[index])]
             if used.size >= 2:
                 found.append(_gap(part, by, dict(control), used))
     return found

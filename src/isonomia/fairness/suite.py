@@ -158,6 +158,9 @@ def suite(
 
     Notes
     -----
+    A rate counts for a criterion where at least `min_per_group` cases stand behind it (positives for the true positive
+    rate).
+
     A ratio of selection rates below `ratio_threshold` whose groups differ by more than chance is a critical issue; any
     other criterion beyond its threshold is a warning. P-values are those of `homogeneity` (chi-square, permutation in
     small cells), after Benjamini and Hochberg over the suite.
@@ -271,7 +274,7 @@ def _judge(
     assert measured.groups is not None
     ways = list(dict.fromkeys(group.by for group in measured.groups.groups))
     out: dict[tuple[str, str], Judged] = {}
-    known = gaps_of(measured)
+    known = gaps_of(measured, by_cases=True)
     for way in ways:
         for name in CRITERIA[config]:
             description = DESCRIPTIONS[name]
