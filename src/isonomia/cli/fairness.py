@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from isonomia.fairness import Equivalence, Incompatibility, Suite
 
 #: Columns of the table of measures that fit a terminal.
-_SHOWN = ("by", "measure", "value", "value_low", "value_high", "threshold", "outcome", "lowest", "highest")
+_SHOWN = ("by", "measure", "value", "low", "high", "threshold", "outcome", "lowest", "highest")
 
 
 def fairness(

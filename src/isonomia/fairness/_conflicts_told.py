@@ -85,19 +85,32 @@ def conflicts_table(rows: Sequence[Mapping[str, Any]], measured: GroupMetrics) -
         "gap_low": [row["gap_low"] for row in rows],
         "gap_high": [row["gap_high"] for row in rows],
         "gap_now": [row["gap_now"] for row in rows],
-        "formula": [row["conflict"].formula for row in rows],
-        "source": [row["conflict"].reference for row in rows],
     }
     titles = {
         "by": msg("by"), "kept": msg("kept equal"), "against": msg("then fails"), "forced": msg("forced apart"),
         "lowest": msg("smallest in"), "lowest_value": msg("smallest"), "highest": msg("largest in"),
         "highest_value": msg("largest"), "gap": msg("forced gap"), "gap_low": msg("from"), "gap_high": msg("to"),
-        "gap_now": msg("gap now"), "formula": msg("formula"), "source": msg("source"),
+        "gap_now": msg("gap now"),
     }  # fmt: skip
     formats: Any = dict.fromkeys(("lowest_value", "highest_value", "gap", "gap_low", "gap_high", "gap_now"), "pct")
     return Table(
         columns, formats, titles, msg("Criteria that cannot hold together"), measured.tables["by_group"].backend
     )
+
+
+def formulas_table(rows: Sequence[Mapping[str, Any]], measured: GroupMetrics) -> Table:
+    """The theorems behind the conflicts: what is kept, what is forced, the formula, where it comes from."""
+    found = list({row["conflict"].id: row["conflict"] for row in rows}.values())
+    columns: dict[str, Any] = {
+        "kept": [conflict.criteria[0] for conflict in found],
+        "forced": [forced_title(conflict) for conflict in found],
+        "formula": [conflict.formula for conflict in found],
+        "source": [conflict.reference for conflict in found],
+    }
+    titles = {
+        "kept": msg("kept equal"), "forced": msg("forced apart"), "formula": msg("formula"), "source": msg("source"),
+    }  # fmt: skip
+    return Table(columns, {}, titles, msg("The formulas, with p the base rate"), measured.tables["by_group"].backend)
 
 
 def base_rates_table(measured: GroupMetrics) -> Table:

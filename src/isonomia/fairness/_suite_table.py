@@ -100,8 +100,8 @@ def measures_table(judged: Mapping[tuple[str, str], Judged], tests: Table, measu
         "measure": [one.title for _, one in entries],
         "kind": [msg("difference") if one.measure == "difference" else msg("ratio") for _, one in entries],
         "value": [one.figure.value for _, one in entries],
-        "value_low": [one.figure.low for _, one in entries],
-        "value_high": [one.figure.high for _, one in entries],
+        "low": [one.figure.low for _, one in entries],
+        "high": [one.figure.high for _, one in entries],
         "threshold": [one.threshold for _, one in entries],
         "outcome": [one.outcome for _, one in entries],
         "lowest": [one.worst.get("lowest") for _, one in entries],
@@ -110,11 +110,11 @@ def measures_table(judged: Mapping[tuple[str, str], Judged], tests: Table, measu
         "p_adjusted": benjamini_hochberg(np.array(p_values, dtype=float)),
         "note": [one.figure.note for _, one in entries],
     }
-    formats: dict[str, Format] = dict.fromkeys(("value", "value_low", "value_high", "threshold"), "num")
+    formats: dict[str, Format] = dict.fromkeys(("value", "low", "high", "threshold"), "num")
     formats |= {"p_value": "p", "p_adjusted": "p"}
     titles = {
         "by": msg("by"), "measure": msg("measure"), "kind": msg("kind"), "value": msg("value"),
-        "value_low": msg("from"), "value_high": msg("to"), "threshold": msg("threshold"), "outcome": msg("outcome"),
+        "low": msg("from"), "high": msg("to"), "threshold": msg("threshold"), "outcome": msg("outcome"),
         "lowest": msg("smallest in"), "highest": msg("largest in"), "p_value": msg("p-value"),
         "p_adjusted": msg("p adjusted"), "note": msg("note"),
     }  # fmt: skip

@@ -33,9 +33,9 @@ OPEN = msg("not settled: more rows are needed")
 class Equivalence(Result):
     """Which groups are shown to be treated alike within a margin.
 
-    The main table has a row for each metric and group: ``metric, group, reference, difference, low, high`` (the
-    interval at 1 - 2 alpha that the two one-sided tests correspond to), ``margin, p_equivalence,
-    p_equivalence_adjusted, conclusion``.
+    The main table has a row for each metric and group: ``metric, group, reference, difference, difference_low,
+    difference_high`` (the interval at 1 - 2 alpha that the two one-sided tests correspond to), ``margin,
+    p_equivalence, p_equivalence_adjusted, conclusion``.
     """
 
     margin: float = MARGIN
@@ -124,7 +124,17 @@ def equivalence_of(measured: GroupMetrics, margin: float = MARGIN) -> Equivalenc
     assert measured.groups is not None
     places = {(group.name, tuple(group.control.items())): i for i, group in enumerate(measured.groups.groups)}
     held = [column.name for column in measured.groups.control]
-    keys = ("metric", *held, "group", "reference", "difference", "low", "high", "margin", "p_equivalence")
+    keys = (
+        "metric",
+        *held,
+        "group",
+        "reference",
+        "difference",
+        "difference_low",
+        "difference_high",
+        "margin",
+        "p_equivalence",
+    )
     table: dict[str, Any] = {key: [] for key in keys}
     differs: list[float] = []
     for row in measured.tables["comparisons"].rows():
@@ -136,8 +146,7 @@ def equivalence_of(measured: GroupMetrics, margin: float = MARGIN) -> Equivalenc
             p = float(equivalent_proportions(hits[g], part.size[g], hits[r], part.size[r], margin=margin))
         else:
             p = _from_draws(row, margin)
-        found = {**row, "low": row["difference_low"], "high": row["difference_high"], "margin": margin,
-                 "p_equivalence": p}  # fmt: skip
+        found = {**row, "margin": margin, "p_equivalence": p}
         differs.append(np.nan if row["p_adjusted"] is None else row["p_adjusted"])
         for key in keys:
             table[key].append(found[key])
@@ -145,7 +154,7 @@ def equivalence_of(measured: GroupMetrics, margin: float = MARGIN) -> Equivalenc
     table["p_equivalence_adjusted"] = adjusted
     sizes = [0.0 if value is None else abs(value) for value in table["difference"]]
     table["conclusion"] = _conclusions(
-        adjusted, np.array(differs), np.array(sizes), margin, table["low"], table["high"]
+        adjusted, np.array(differs), np.array(sizes), margin, table["difference_low"], table["difference_high"]
     )
     return Equivalence(
         "equivalence", msg("Equivalence"), {"equivalence": _table(table, measured)},
@@ -185,11 +194,12 @@ def _conclusions(
 
 
 def _table(columns: dict[str, Any], measured: GroupMetrics) -> Table:
-    formats: dict[str, Format] = dict.fromkeys(("difference", "low", "high", "margin"), "num")
+    formats: dict[str, Format] = dict.fromkeys(("difference", "difference_low", "difference_high", "margin"), "num")
     formats |= {"p_equivalence": "p", "p_equivalence_adjusted": "p"}
     titles = {
         "metric": msg("metric"), "group": msg("group"), "reference": msg("reference"),
-        "difference": msg("difference"), "low": msg("from"), "high": msg("to"), "margin": msg("margin"),
+        "difference": msg("difference"), "difference_low": msg("from"), "difference_high": msg("to"),
+        "margin": msg("margin"),
         "p_equivalence": msg("p of equivalence"), "p_equivalence_adjusted": msg("p of equivalence, adjusted"),
         "conclusion": msg("conclusion"),
     }  # fmt: skip

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from isonomia.data import Missing, backend_of
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Result, chi_square, percentile, two_proportions
-from isonomia.fairness._conflicts_told import ALPHA, base_rates_table, conflicts_table, findings_of, picture, story_of
+from isonomia.fairness._conflicts_told import (
+    ALPHA,
+    base_rates_table,
+    conflicts_table,
+    findings_of,
+    formulas_table,
+    picture,
+    story_of,
+)
 from isonomia.fairness.conflicts import BALANCE, CONFLICTS, Conflict
 from isonomia.fairness.group_metrics import MIN_PER_GROUP, GroupMetrics, check_weights, measure_groups
 from isonomia.fairness.groups import By, read_attributes
@@ -114,11 +122,14 @@ def measure_incompatibility(outcome: Outcome, columns: Sequence[Any], **options:
         outcome, columns, metrics=["base_rate", "selection_rate", "tpr", "fpr", "ppv", "npv", "accuracy"], **options
     )
     rows = _rows(measured, level) + _balance(outcome, measured, options, level)
+    ways = [" x ".join(by) for by in _ways(measured)]
+    rows.sort(key=lambda row: ways.index(row["by"]))
     tests = _base_rate_tests(measured)
 
     return Incompatibility(
         "incompatibility", msg("What cannot hold together"),
-        {"conflicts": conflicts_table(rows, measured), "base_rates": base_rates_table(measured)},
+        {"conflicts": conflicts_table(rows, measured), "base_rates": base_rates_table(measured),
+         "formulas": formulas_table(rows, measured)},
         {"rows": measured.values["rows"]}, findings_of(rows, tests), (picture(),),
         (*measured.notes, _NOTE),
         compatible=None if not tests else all(test["p"] >= ALPHA for test in tests.values()),

@@ -25,12 +25,20 @@ Floats = NDArray[np.float64]
 WEIGHTS = {"statistical_parity": 0.3, "equal_opportunity": 0.3, "disparate_impact": 0.4}
 WEIGHTS_OF_NUMBERS = {"mean_parity": 0.3, "error_parity": 0.3, "distribution_parity": 0.4}
 TITLES: dict[str, Message] = {
-    "statistical_parity": msg("Statistical parity: smallest over largest selection rate"),
-    "equal_opportunity": msg("Equal opportunity: 1 - gap of true positive rates"),
-    "disparate_impact": msg("Disparate impact: selection rate against the reference"),
-    "mean_parity": msg("Mean parity: 1 - gap of mean predictions in standard deviations"),
-    "error_parity": msg("Error parity: smallest over largest mean absolute error"),
-    "distribution_parity": msg("Distribution parity: 1 - largest Kolmogorov-Smirnov distance"),
+    "statistical_parity": msg("Statistical parity"),
+    "equal_opportunity": msg("Equal opportunity"),
+    "disparate_impact": msg("Disparate impact"),
+    "mean_parity": msg("Mean parity"),
+    "error_parity": msg("Error parity"),
+    "distribution_parity": msg("Distribution parity"),
+}
+MEANINGS: dict[str, Message] = {
+    "statistical_parity": msg("smallest over largest selection rate"),
+    "equal_opportunity": msg("1 - gap of true positive rates"),
+    "disparate_impact": msg("selection rate of the worst-off group over that of the reference, at most 1"),
+    "mean_parity": msg("1 - gap of mean predictions in standard deviations"),
+    "error_parity": msg("smallest over largest mean absolute error"),
+    "distribution_parity": msg("1 - largest Kolmogorov-Smirnov distance"),
 }
 #: The score from which each assessment holds.
 ASSESSMENTS: tuple[tuple[float, Message], ...] = (
@@ -217,10 +225,12 @@ def score_table(parts: ScoreParts, backend: Backend) -> Table:
         "score_low": [part.score.low for _, _, part in rows],
         "score_high": [part.score.high for _, _, part in rows],
         "contribution": [part.contribution for _, _, part in rows],
+        "meaning": [MEANINGS[key] for _, key, _ in rows],
     }
     titles = {
         "attribute": msg("protected attribute"), "part": msg("part"), "weight": msg("weight"), "score": msg("score"),
         "score_low": msg("from"), "score_high": msg("to"), "contribution": msg("contribution"),
+        "meaning": msg("what it is"),
     }  # fmt: skip
     formats: Any = dict.fromkeys(("weight", "score", "score_low", "score_high", "contribution"), "num")
     return Table(columns, formats, titles, msg("What the score is made of"), backend)
