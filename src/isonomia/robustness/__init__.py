@@ -1,17 +1,28 @@
 """Where and when does it break: weak spots, overfitting by slice, drift, and how far predictions can be trusted."""
 
+from isonomia.robustness.conformal import conformal, conformal_quantile
+from isonomia.robustness.distances import Distances, category_distances, numeric_distances
+from isonomia.robustness.drift import drift
 from isonomia.robustness.meter import Cells, Measured, Meter
+from isonomia.robustness.overfit import overfit
 from isonomia.robustness.slicing import SLICINGS, Cut, Slicing, change_points, learn_cuts
 from isonomia.robustness.weak_spots import weak_spots
 
 __all__ = [
     "Cells",
     "Cut",
+    "Distances",
     "Measured",
     "Meter",
     "SLICINGS",
     "Slicing",
+    "category_distances",
     "change_points",
+    "conformal",
+    "conformal_quantile",
+    "drift",
     "learn_cuts",
+    "numeric_distances",
+    "overfit",
     "weak_spots",
 ]

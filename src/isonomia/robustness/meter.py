@@ -46,6 +46,20 @@ class Cells:
     def __getitem__(self, key: Any) -> Cells:
         return Cells(np.asarray(self.n[key]), self.sums[key], self.squares[key])
 
+    def flat(self) -> Cells:
+        """The cells of a cross table as one list."""
+        size, lead = self.n.size, self.n.ndim
+        sums, squares = (part.reshape(size, *part.shape[lead:]) for part in (self.sums, self.squares))
+        return Cells(self.n.ravel(), sums, squares)
+
+    def along(self, axis: int, size: int) -> Cells:
+        """The same sums once for each of `size` places of a new direction."""
+
+        def repeated(part: NDArray[Any]) -> NDArray[Any]:
+            return np.repeat(np.expand_dims(part, axis), size, axis)
+
+        return Cells(repeated(self.n), repeated(self.sums), repeated(self.squares))
+
     def total(self, axis: int | tuple[int, ...] = 0) -> Cells:
         """Summed over slices."""
         return Cells(

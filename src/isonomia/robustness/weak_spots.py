@@ -299,12 +299,7 @@ def _spots(
 
 def _spread(cells: Cells, where: NDArray[np.bool_]) -> Cells:
     """The same sums once for each slice chosen."""
-    count = int(where.sum())
-
-    def repeated(part: NDArray[Any]) -> NDArray[Any]:
-        return np.broadcast_to(part, (count, *np.shape(part)))
-
-    return Cells(repeated(cells.n), repeated(cells.sums), repeated(cells.squares))
+    return cells.along(0, int(where.sum()))
 
 
 def _with_p(part: Slices, p_value: Floats) -> tuple[Any, ...]:

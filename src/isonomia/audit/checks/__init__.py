@@ -19,12 +19,17 @@ from isonomia.audit.checks import counterfactual
 from isonomia.audit.checks import over_time
 from isonomia.audit.checks import weak_spots
 from isonomia.audit.checks import hidden_subgroups
+from isonomia.audit.checks import overfit
+from isonomia.audit.checks import conformal
+from isonomia.audit.checks import drift
 
 __all__ = [
     "awareness",
     "calibration",
+    "conformal",
     "consistency",
     "counterfactual",
+    "drift",
     "duplicates",
     "entropy",
     "equivalence",
@@ -36,6 +41,7 @@ __all__ = [
     "label_bias",
     "missingness",
     "over_time",
+    "overfit",
     "performance",
     "proxies",
     "representation",

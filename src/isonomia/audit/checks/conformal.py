@@ -1,0 +1,36 @@
+"""Do predictions with a promised coverage keep it, for every group?"""
+
+from __future__ import annotations
+
+from isonomia.audit.checking import check
+from isonomia.audit.checks._options import options_of, other_dataset
+from isonomia.audit.subject import Subject
+from isonomia.errors import NotApplicable
+from isonomia.evidence import Result
+from isonomia.languages import msg
+from isonomia.robustness import conformal as find
+
+_OPTIONS = ("calibration", "alpha", "score", "by_group")
+
+
+@check(
+    "conformal",
+    title=msg("Coverage of predictions"),
+    question=msg("Do intervals or sets around predictions hold the truth as often as promised, for every group?"),
+    purpose="split conformal coverage, overall and by group",
+    within="full",
+)
+def conformal(subject: Subject) -> Result:
+    """Coverage on one half of the rows of widths set on the other (or on the option `calibration`)."""
+    assert subject.truth is not None
+    given = options_of(subject, "conformal", _OPTIONS)
+    if subject.task != "regression" and subject.outcome.surface.probability is None:
+        raise NotApplicable("sets of classes need probabilities, and the predictions hold none")
+    if len(subject.outcome) < 4:
+        raise NotApplicable("there are fewer than four rows")
+    given |= {"min_per_group": subject.min_per_group, "level": subject.level, "seed": subject.seed}
+    if given.get("calibration") is not None:
+        held = other_dataset(subject, given.pop("calibration"))
+        return find(subject.data, subject.model, calibration=held, **given)
+    given.pop("calibration", None)
+    return find(subject.known, subject.outcome.surface, **given)

@@ -1,0 +1,29 @@
+"""Has the population changed since the reference data?"""
+
+from __future__ import annotations
+
+from isonomia.audit.checking import check
+from isonomia.audit.checks._options import options_of, other_dataset
+from isonomia.audit.subject import Subject
+from isonomia.errors import NotApplicable
+from isonomia.evidence import Result
+from isonomia.languages import msg
+from isonomia.robustness import drift as find
+
+_OPTIONS = ("reference", "features", "bins", "alpha", "adjust", "joint", "folds", "verify")
+
+
+@check(
+    "drift",
+    title=msg("Drift"),
+    question=msg("Have the people, the outcomes or the predictions changed since the reference data?"),
+    purpose="reference against current data; needs the option reference",
+    within="full",
+)
+def drift(subject: Subject) -> Result:
+    """The rows examined against a reference (option `reference`: a dataset, or a file)."""
+    given = options_of(subject, "drift", _OPTIONS)
+    if given.get("reference") is None:
+        raise NotApplicable("no reference data was given (option reference of this check)")
+    reference = other_dataset(subject, given.pop("reference"))
+    return find(reference, subject.data, subject.model, level=subject.level, seed=subject.seed, **given)

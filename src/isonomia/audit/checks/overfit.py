@@ -1,0 +1,31 @@
+"""Where did the model learn its training rows by heart?"""
+
+from __future__ import annotations
+
+from isonomia.audit.checking import check
+from isonomia.audit.checks._options import options_of, other_dataset
+from isonomia.audit.subject import Subject
+from isonomia.errors import NotApplicable
+from isonomia.evidence import Result
+from isonomia.languages import msg
+from isonomia.robustness import overfit as find
+
+_OPTIONS = ("train", "pairs", "metric", "features", "slicing", "bins", "min_samples", "gap", "alpha")
+
+
+@check(
+    "overfit",
+    title=msg("Overfitting by slice"),
+    question=msg("Where is the model better on the rows it was trained on than on others?"),
+    purpose="train-test gap of every slice; needs the option train",
+    within="full",
+)
+def overfit(subject: Subject) -> Result:
+    """The gap between the training rows (option `train`: a dataset, or a file) and the rows examined."""
+    given = options_of(subject, "overfit", _OPTIONS)
+    if given.get("train") is None:
+        raise NotApplicable("the rows of training were not given (option train of this check)")
+    assert subject.truth is not None
+    train = other_dataset(subject, given.pop("train"))
+    given.setdefault("min_samples", subject.min_per_group)
+    return find(train, subject.data, subject.model, level=subject.level, seed=subject.seed, **given)

@@ -1,0 +1,43 @@
+"""A second opinion on drift by Evidently."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+from isonomia.data import Dataset, to_frame
+from isonomia.errors import DataError, MissingExtraError
+from isonomia.evidence import Table
+from isonomia.languages import msg
+
+
+def second_opinion(reference: Dataset, current: Dataset, names: Sequence[str]) -> Table:
+    """What Evidently's test of each feature says: Kolmogorov-Smirnov of numbers, chi-square of categories."""
+    try:
+        evidently: Any = importlib.import_module("evidently")
+        metrics: Any = importlib.import_module("evidently.metrics")
+        report_type, drift_type = evidently.Report, metrics.ValueDrift
+    except (ImportError, AttributeError, TypeError) as error:  # with pandas 3 it fails in several ways
+        raise MissingExtraError(
+            f"verify='evidently' needs the package 'evidently' (0.7 or newer), which could not be imported "
+            f"({type(error).__name__}: {error}). Install it with: pip install 'evidently>=0.7' (it needs its own "
+            "environment beside pandas 3 or plotly 6)."
+        ) from error
+    kinds = {name: "chisquare" if reference.kinds[name] in ("category", "boolean") else "ks" for name in names}
+    frames = [
+        to_frame({name: _column(data, name, kinds[name]) for name in names}, "pandas") for data in (reference, current)
+    ]
+    report = report_type([drift_type(column=name, method=kinds[name]) for name in names])
+    answer = report.run(frames[1], frames[0]).dict()
+    values = [float(item["value"]) for item in answer["metrics"]]
+    if len(values) != len(names):
+        raise DataError(f"Evidently answered about {len(values)} of {len(names)} features; it may have changed.")
+    columns: dict[str, Any] = {"variable": list(names), "test": [kinds[name] for name in names], "p_second": values}
+    titles = {"variable": msg("Variable"), "test": msg("Test"), "p_second": msg("p-value by Evidently")}
+    return Table(columns, {"p_second": "p"}, titles, msg("Second opinion by Evidently"), current.backend)
+
+
+def _column(data: Dataset, name: str, kind: str) -> Any:
+    values = data.column(name).to_list()
+    return [None if value is None else str(value) for value in values] if kind == "chisquare" else values

@@ -1,0 +1,66 @@
+"""The audit's checks of this room: they run, say when they do not apply, and their pages can be drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import isonomia as iso
+from isonomia.report.figures import draw
+from isonomia.robustness import conformal, drift, overfit, weak_spots
+
+CHECKS = "weak_spots,overfit,drift,conformal"
+
+
+def test_without_other_data_two_checks_do_not_apply(make_broken: Any) -> None:
+    report = iso.audit(make_broken(n=2000, protected=["city"]), checks=CHECKS, n_boot=50)
+    outcomes = {section.code: section.outcome for section in report.document.sections}
+    assert outcomes["weak_spots"] == "issue"
+    assert outcomes["overfit"] == outcomes["drift"] == "not_applicable"
+    assert outcomes["conformal"] in ("passed", "issue")
+
+
+def test_with_other_data_all_run(make_broken: Any, tmp_path: Any) -> None:
+    data, other = make_broken(n=1500), make_broken(n=1500)
+    path = tmp_path / "train.csv"
+    import polars as pl
+
+    pl.DataFrame({name: other.column(name).to_numpy() for name in other.columns}).write_csv(path)
+    report = iso.audit(
+        data, checks=CHECKS, n_boot=50, options={"overfit": {"train": str(path)}, "drift": {"reference": other}}
+    )
+    for section in report.document.sections:
+        assert section.outcome in ("passed", "issue"), (section.code, section.reason)
+    html = report.document
+    assert html.sections
+
+
+def test_an_unknown_option_is_named(make_broken: Any) -> None:
+    with pytest.raises(iso.SpecError, match="Close to it: 'slicing'"):
+        iso.audit(make_broken(n=200), checks="weak_spots", options={"weak_spots": {"slcing": "tree"}})
+
+
+def results(make: Any) -> list[Any]:
+    data = make(n=3000, protected=["city"])
+    other = make(n=3000, protected=["city"], where=lambda c: np.zeros(3000, dtype=bool))
+    return [
+        weak_spots(data, pairs=True),
+        overfit(other, data, pairs=True),
+        drift(other, data, joint=False),
+        conformal(data),
+    ]
+
+
+def test_every_picture_can_be_drawn_in_both_languages(make_broken: Any) -> None:
+    for result in results(make_broken):
+        assert result.pictures
+        for picture in result.pictures:
+            for language in ("en", "pt-BR"):
+                figure = draw(picture, result.tables[picture.table], language)
+                assert len(figure.data) > 0
+        for finding in result.findings:
+            assert finding.message.text("pt-BR") != finding.message.text("en")
+        assert result.to_dict()["tables"]
+        assert result._repr_html_()
