@@ -52,6 +52,27 @@ def test_weighted_distances_are_those_of_repeated_rows(rng: np.random.Generator)
     assert weighted.wasserstein == pytest.approx(stats.wasserstein_distance(x, y, times))
 
 
+@pytest.mark.parametrize("n", [600, 1500, 40_000])
+def test_p_values_of_many_rows_are_near_those_of_scipy(n: int, rng: np.random.Generator) -> None:
+    for shift in (0.0, 0.03, 0.1):
+        x, y = rng.normal(size=n), rng.normal(shift, size=2 * n)
+        expected = stats.ks_2samp(x, y, method="asymp")
+        found = numeric_distances(x, y)
+        assert found.statistic == pytest.approx(expected.statistic, abs=1e-12)
+        assert found.p_value == pytest.approx(expected.pvalue, abs=5e-5)
+
+
+def test_counted_integers_are_as_sorted_numbers(rng: np.random.Generator) -> None:
+    one, two = rng.poisson(40, 700) - 20, rng.poisson(43, 900) - 20
+    rows = [
+        next(drift(Dataset({"x": a}), Dataset({"x": b}), joint=False).tables["variables"].rows())
+        for a, b in ((one, two), (one.astype(float), two.astype(float)))
+    ]
+    for name in ("statistic", "p_value", "wasserstein", "wasserstein_sd", "mean_reference", "mean_current"):
+        assert rows[0][name] == pytest.approx(rows[1][name])
+    assert rows[0]["psi"] == pytest.approx(rows[1]["psi"], abs=0.05)
+
+
 def test_distances_of_categories_are_those_of_scipy() -> None:
     a, b = np.array([40, 30, 0, 10]), np.array([20, 30, 5, 45])
     found = category_distances(a, b)

@@ -11,6 +11,9 @@ from isonomia.evidence import chi_square
 
 Floats = NDArray[np.float64]
 
+#: From so many rows on the limit of Kolmogorov's law is near enough.
+MANY_ROWS = 500
+
 
 class Distances(NamedTuple):
     """What is told of one variable.
@@ -70,20 +73,46 @@ def kolmogorov_smirnov(a: Floats, b: Floats) -> float:
     """The largest gap between two distribution functions; both samples sorted.
 
     Between two values of `a` its distribution function is level and that of `b` rises, so the gap is largest at a
-    value of `a` or just before it: `b` is searched twice, `a` never.
+    value of `a` or just before it: only `b` is searched.
     """
-    starts = np.flatnonzero(np.concatenate([[True], a[1:] != a[:-1]]))
-    values = a[starts]
-    below, upto = starts / a.size, np.concatenate([starts[1:], [a.size]]) / a.size
-    before, at = (np.searchsorted(b, values, side=side) / b.size for side in ("left", "right"))
-    return float(max(np.abs(upto - at).max(), np.abs(below - before).max()))
+    values, starts = _steps(a)
+    below, upto = starts[:-1] / a.size, starts[1:] / a.size
+    others, counts = _steps(b)
+    place = np.searchsorted(others, values)
+    before = counts[place]
+    found = others[np.minimum(place, others.size - 1)] == values
+    at = counts[place + found]
+    return float(max(np.abs(upto - at / b.size).max(), np.abs(below - before / b.size).max()))
+
+
+def _steps(ordered: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """The different values of a sorted sample, and how many rows lie below each (and below the end)."""
+    first = np.empty(ordered.size, dtype=bool)
+    first[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    starts = np.flatnonzero(first)
+    return ordered[starts], np.append(starts, ordered.size)
 
 
 def kolmogorov_p(statistic: float, n: float, m: float) -> float:
-    """The two-sided p-value of the two-sample statistic, as scipy's `method="asymp"` gives it."""
-    from scipy.stats import kstwo
+    """The two-sided p-value of the two-sample statistic, from the one-sample law with n m / (n + m) rows.
 
-    return float(np.clip(kstwo.sf(statistic, max(1, np.round(n * m / (n + m)))), 0.0, 1.0))
+    For few rows the exact law, as scipy's ``method="asymp"`` has it. From `MANY_ROWS` on Kolmogorov's limit at
+    x + 1 / (6 sqrt(k)) + (x - 1) / (4 k), x = sqrt(k) D, which differs from it by less than 5e-5.
+
+    References
+    ----------
+    J. Vrbik (2018), Pioneer J. Theor. Appl. Stat. 15:9.
+    """
+    size = max(1.0, float(np.round(n * m / (n + m))))
+    if size < MANY_ROWS:
+        from scipy.stats import kstwo
+
+        return float(np.clip(kstwo.sf(statistic, size), 0.0, 1.0))
+    from scipy.special import kolmogorov
+
+    x = np.sqrt(size) * statistic
+    return float(np.clip(kolmogorov(x + 1 / (6 * np.sqrt(size)) + (x - 1) / (4 * size)), 0.0, 1.0))
 
 
 def wasserstein(a: Floats, b: Floats) -> float:
@@ -133,6 +162,29 @@ def _binned(a: Floats, b: Floats, bins: int) -> tuple[Floats, Floats]:
     return counted[0].astype(float), counted[1].astype(float)
 
 
+def mass_distances(
+    values: Floats, reference: ArrayLike, current: ArrayLike, *, sizes: tuple[float, float], bins: int = 10
+) -> Distances:
+    """The same from how much of each sample lies on each of the values, which are in order.
+
+    `sizes` are the (effective) numbers of rows.
+
+    >>> mass_distances(np.array([1.0, 2.0]), [3, 1], [1, 3], sizes=(4, 4)).wasserstein
+    0.5
+    """
+    p, q = np.asarray(reference, dtype=float), np.asarray(current, dtype=float)
+    below = np.cumsum(p) / p.sum()
+    gap = np.abs(below - np.cumsum(q) / q.sum())
+    statistic = float(gap.max())
+    cuts = np.unique(np.searchsorted(below, np.linspace(0, 1, bins + 1)[1:-1]))
+    starts = np.concatenate([[0], cuts[(cuts > int(np.argmax(p > 0))) & (cuts < values.size)]])
+    counts: list[Any] = [np.add.reduceat(x, starts) * (n / x.sum()) for x, n in zip((p, q), sizes, strict=True)]
+    return Distances(
+        "ks", statistic, kolmogorov_p(statistic, sizes[0], sizes[1]), float((gap[:-1] * np.diff(values)).sum()),
+        psi(*counts), jensen_shannon(*counts),
+    )  # fmt: skip
+
+
 def _weighted(a: Floats, b: Floats, bins: int, weights: tuple[Floats | None, Floats | None]) -> Distances:
     """The same for weighted rows, from masses on the values that occur."""
     wa, wb = (np.ones(x.size) if w is None else w for x, w in zip((a, b), weights, strict=True))
@@ -140,12 +192,4 @@ def _weighted(a: Floats, b: Floats, bins: int, weights: tuple[Floats | None, Flo
     p = np.bincount(place[: a.size], weights=wa, minlength=values.size)
     q = np.bincount(place[a.size :], weights=wb, minlength=values.size)
     sizes = [float(w.sum() ** 2 / (w * w).sum()) for w in (wa, wb)]
-    gap = np.abs(np.cumsum(p / p.sum()) - np.cumsum(q / q.sum()))
-    statistic = float(gap.max())
-    cuts = np.unique(np.searchsorted(np.cumsum(p) / p.sum(), np.linspace(0, 1, bins + 1)[1:-1]))
-    starts = np.concatenate([[0], cuts[(cuts > 0) & (cuts < values.size)]])
-    counts: list[Any] = [np.add.reduceat(x, starts) * (n / x.sum()) for x, n in zip((p, q), sizes, strict=True)]
-    return Distances(
-        "ks", statistic, kolmogorov_p(statistic, sizes[0], sizes[1]), float((gap[:-1] * np.diff(values)).sum()),
-        psi(*counts), jensen_shannon(*counts),
-    )  # fmt: skip
+    return mass_distances(values, p, q, sizes=(sizes[0], sizes[1]), bins=bins)

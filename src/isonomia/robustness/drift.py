@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Dataset
+from isonomia.data import Dataset, to_numpy
 from isonomia.errors import DataError
 from isonomia.evidence import (
     Estimate,
@@ -33,13 +33,15 @@ from isonomia.robustness._reading import (
     check_weights,
 )
 from isonomia.robustness._two_sample import two_sample_auc
-from isonomia.robustness.distances import Distances, category_distances, numeric_distances
+from isonomia.robustness.distances import Distances, category_distances, mass_distances, numeric_distances
 from isonomia.robustness.overfit import aligned
 from isonomia.robustness.slicing import as_floats
 
 Floats = NDArray[np.float64]
 Role = Literal["feature", "target", "prediction", "group"]
 Adjust = Literal["holm", "bh"]
+#: Whole numbers spread over at most so many values are counted.
+COUNTED = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +185,28 @@ def _column(
     if kinds & {"category"} or kinds == {"boolean"} or task in ("binary", "multiclass"):
         a, b = aligned(*(Codes.encode(data.column(name), name=name) for data in (one, two)))
         return _of_codes(name, role, a, b, weights)
+    if weights == (None, None) and kinds == {"integer"}:
+        counted = _of_integers(name, role, to_numpy(one.column(name)), to_numpy(two.column(name)), bins)
+        if counted is not None:
+            return counted
     return _of_numbers(name, role, as_floats(one, name), as_floats(two, name), bins, weights)
+
+
+def _of_integers(name: str, role: Role, a: NDArray[Any], b: NDArray[Any], bins: int) -> Shift | None:
+    """Whole numbers of a small range are counted instead of sorted; None where they are not such."""
+    if a.dtype.kind not in "iu" or b.dtype.kind not in "iu":
+        return None
+    low = min(int(a.min()), int(b.min()))
+    span = max(int(a.max()), int(b.max())) - low + 1
+    if span > min(COUNTED, 2 * (a.size + b.size)):
+        return None
+    p, q = (np.bincount(x - low if low else x, minlength=span) for x in (a, b))
+    used = np.flatnonzero(p + q)
+    values, p, q = np.asarray(used + low, dtype=float), p[used], q[used]
+    found = mass_distances(values, p, q, sizes=(a.size, b.size), bins=bins)
+    means = float(p @ values / a.size), float(q @ values / b.size)
+    scale = float(np.sqrt(p @ (values - means[0]) ** 2 / a.size))
+    return Shift(name, role, found, found.p_value, scale or None, (0.0, 0.0), means)
 
 
 def _of_numbers(
