@@ -32,6 +32,14 @@ FORMATS: dict[str, Format] = {
     "direction": "text",
     "metric": "text",
 }
+TITLES = {
+    "score": msg("Score"),
+    "q": msg("Factor"),
+    "observed": msg("Observed"),
+    "expected": msg("Expected"),
+    "direction": msg("Direction"),
+    "metric": msg("Metric"),
+}
 #: Starts of each search on outcomes of chance; the score they are compared with comes from as many.
 _NULL_STARTS = 3
 #: Up to so many different expectations, rows are counted by expectation instead of adding up their coefficients.
@@ -196,6 +204,7 @@ def _search_of(problem: Problem, scans: list[_Scan], nulls: list[Any], found: li
         complete=complete,
         style="pct" if rate else "num",
         formats=FORMATS,
+        titles=TITLES,
         pictures=_pictures(found),
         notes=tuple(notes),
         values={

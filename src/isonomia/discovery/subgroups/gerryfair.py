@@ -35,6 +35,14 @@ FORMATS: dict[str, Format] = {
     "base_rate": "num4",
     "rule": "text",
 }
+TITLES = {
+    "metric": msg("Metric"),
+    "violation": msg("Violation"),
+    "direction": msg("Direction"),
+    "rate": msg("Rate"),
+    "base_rate": msg("Rate of everyone"),
+    "rule": msg("Rule"),
+}
 _IRLS = 12
 _RIDGE = 1e-6
 
@@ -213,6 +221,7 @@ def run(problem: Problem) -> Search:
         nodes=4 * len(names) * len(design.table),
         complete=complete,
         formats=FORMATS,
+        titles=TITLES,
         notes=(msg("A violation is the share of people in the group times the gap of its rate to everyone's."),),
         values={"gamma": float(gamma), "largest_violation": max((i.stats["violation"] for i in found), default=0.0)},
     )

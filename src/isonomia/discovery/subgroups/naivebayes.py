@@ -30,6 +30,15 @@ FORMATS: dict[str, Format] = {
     "sensitive": "text",
     "context": "text",
 }
+TITLES = {
+    "discrimination_score": msg("Discrimination"),
+    "divergence": msg("Divergence (bits)"),
+    "probability": msg("Probability"),
+    "p_unfavorable_sensitive": msg("Unfavourable, attributes known"),
+    "p_unfavorable_others": msg("Unfavourable, attributes not known"),
+    "sensitive": msg("Sensitive"),
+    "context": msg("Context"),
+}
 
 
 def run(problem: Problem) -> Search:
@@ -64,6 +73,7 @@ def run(problem: Problem) -> Search:
         nodes=patterns.nodes,
         complete=patterns.complete,
         formats=FORMATS,
+        titles=TITLES,
         notes=_notes(problem),
         values={"possible_patterns": float(tests), "prior": network.prior},
         details=network,

@@ -41,6 +41,17 @@ FORMATS: dict[str, Format] = {
     "rate_compared_with": "num4",
     "error_probability": "num4",
 }
+TITLES = {
+    "verdict": msg("Verdict"),
+    "ratio": msg("Ratio"),
+    "ratio_low": msg("Ratio, low"),
+    "ratio_high": msg("Ratio, high"),
+    "n": msg("Samples of each group"),
+    "compared_with": msg("Compared with"),
+    "rate": msg("Rate"),
+    "rate_compared_with": msg("Rate compared with"),
+    "error_probability": msg("Probability of error"),
+}
 #: Groups of one attribute that are compared, the largest first.
 _MOST_GROUPS = 12
 _ORDER = {"unfair": 0, "not decided": 1, "fair": 2}
@@ -120,6 +131,7 @@ def run(problem: Problem) -> Search:
         nodes=drawn,
         complete=complete,
         formats=FORMATS,
+        titles=TITLES,
         found=unfair,
         tables={"comparisons": _table(problem, chosen)},
         notes=_notes(population.name, options, undecided),
@@ -315,9 +327,8 @@ def _table(problem: Problem, rows: list[Subgroup]) -> Table:
     for name in FORMATS:
         columns[name] = [row.stats[name] for row in rows]
     columns["verdict"] = [_word(row.stats["verdict"]) for row in rows]
-    titles = {"slice": msg("Subgroup"), "verdict": msg("Verdict")}
     backend = problem.data.backend if problem.data is not None else "polars"
-    return Table(columns, FORMATS, titles, msg("Every comparison of two groups"), backend)
+    return Table(columns, FORMATS, {"slice": msg("Subgroup"), **TITLES}, msg("Every comparison of two groups"), backend)
 
 
 def _word(verdict: str) -> Message:

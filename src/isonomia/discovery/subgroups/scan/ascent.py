@@ -76,11 +76,7 @@ class Ascent:
 
     def __post_init__(self) -> None:
         self._offsets = np.concatenate([[0], np.cumsum(self.sizes)]).astype(int)
-        self._orders = [np.argsort(code, kind="stable") for code in self.codes]
-        self._bounds = [
-            np.searchsorted(code[order], np.arange(size + 1))
-            for code, order, size in zip(self.codes, self._orders, self.sizes, strict=True)
-        ]
+        self._sorted: dict[int, tuple[Ints, Ints]] = {}
 
     @property
     def width(self) -> int:
@@ -111,7 +107,8 @@ class Ascent:
         chosen = chosen.copy()
         scores = np.full(len(chosen), -np.inf)
         active = np.arange(len(chosen))
-        broken = np.zeros((len(chosen), len(self.rows)), dtype=np.uint16)  # conditions that a cell does not meet
+        few = np.uint8 if len(self.sizes) < 256 else np.uint32
+        broken = np.zeros((len(chosen), len(self.rows)), dtype=few)  # conditions that a cell does not meet
         for j in range(len(self.sizes)):
             broken += self._breaks(chosen, j)
         for _ in range(_ROUNDS):
@@ -197,9 +194,16 @@ class Ascent:
         by_kind = counts.reshape(starts, size, kinds)
         return by_kind @ self.fixed + seen[:, :, None] * self.family.unit, by_kind.sum(axis=2)
 
+    def _by_value(self, j: int) -> tuple[Ints, Ints]:
+        """The cells in the order of their values of feature j, and where each value begins."""
+        if j not in self._sorted:
+            order = np.argsort(self.codes[j], kind="stable")
+            self._sorted[j] = order, np.searchsorted(self.codes[j][order], np.arange(self.sizes[j] + 1))
+        return self._sorted[j]
+
     def _sums(self, inside: Bools, observed: Floats, j: int) -> tuple[Floats, Floats]:
         """Coefficients and rows by value of feature j: shapes (starts, values, functions) and (starts, values)."""
-        order, bounds, size = self._orders[j], self._bounds[j], self.sizes[j]
+        (order, bounds), size = self._by_value(j), self.sizes[j]
         mask = inside[:, order].astype(float)
         fixed, rows = self.fixed[order], self.rows[order]
         seen = observed[..., order]
