@@ -65,6 +65,7 @@ class _Design:
     cells: NDArray[np.int64]
     table: Floats
     names: tuple[str, ...]
+    units: tuple[tuple[float, float], ...]  # where 0 and how long 1 is, in original units
 
     @classmethod
     def of(cls, columns: list[Codes]) -> _Design:
@@ -75,16 +76,18 @@ class _Design:
         _, first = np.unique(wide, return_index=True)
         parts: list[Floats] = []
         names: list[str] = []
+        units: list[tuple[float, float]] = []
         for column in columns:
             codes = column.codes[first].astype(np.int64)
             for values, name in _as_numbers(column):
                 parts.append(values[codes])
                 names.append(name)
-        return cls(wide.astype(np.int64), np.column_stack(parts) if parts else np.zeros((len(first), 0)), tuple(names))
-
-    def rows(self) -> Floats:
-        """The same row by row."""
-        return self.table[self.cells]
+                whole = column.edges is not None and name == column.name
+                units.append(
+                    (column.edges[0], column.edges[-1] - column.edges[0]) if whole and column.edges else (0.0, 1.0)
+                )
+        table = np.column_stack(parts) if parts else np.zeros((len(first), 0))
+        return cls(wide.astype(np.int64), table, tuple(names), tuple(units))
 
 
 def _as_numbers(column: Codes) -> list[tuple[Floats, str]]:
@@ -239,7 +242,7 @@ def _measured(problem: Problem, examined: Quantity, design: _Design, rule: Rule,
     mine = inside & auditor.defined
     weight = None if problem.weights is None else problem.weights[mine]
     estimate = average(examined.values[mine], weight, binary=examined.binary)
-    text = _text(design.names, rule)
+    text = _text(design, rule)
     base = auditor.base
     total = float(auditor.weights[inside].sum())
     gap = None if estimate.value is None or base is None else estimate.value - base
@@ -289,16 +292,18 @@ def _sentence(examined: Quantity, text: str, value: float | None, base: float | 
     )
 
 
-def _text(names: tuple[str, ...], rule: Rule) -> str:
-    """The rule as a person reads it, scaled so that the largest weight is 1."""
+def _text(design: _Design, rule: Rule) -> str:
+    """The rule as a person reads it: numbers in their own units, the largest effect scaled to 1."""
     scale = float(np.abs(rule.weights).max(initial=0.0)) or 1.0
     parts: list[str] = []
-    for weight, name in zip(rule.weights / scale, names, strict=True):
+    threshold = rule.threshold / scale
+    for weight, name, (low, reach) in zip(rule.weights / scale, design.names, design.units, strict=True):
+        threshold += weight * low / reach
         if abs(weight) < 5e-3:
             continue
         sign = "-" if weight < 0 else "+" if parts else ""
-        parts.append(f"{sign} {abs(weight):.2g} [{name}]".strip())
-    return f"{' '.join(parts)} > {rule.threshold / scale:.3g}"
+        parts.append(f"{sign} {abs(weight) / reach:.2g} [{name}]".strip())
+    return f"{' '.join(parts)} > {threshold:.3g}"
 
 
 def measure(problem: Problem, subgroup: Subgroup) -> Subgroup:
