@@ -29,6 +29,8 @@ Ranking = Literal["discrimination", "divergence"]
 _MOST = 60.0
 #: Nodes expanded together.
 _BATCH = 8192
+#: New nodes that one expansion makes, at most.
+_ROOM = 1 << 18
 #: Patterns held at most when all above delta are asked for.
 MAX_PATTERNS = 5_000_000
 _FREE = -1
@@ -234,6 +236,10 @@ class _Miner:
         stacks[0].append((root, np.array([np.inf])))
         while (depth := _deepest(stacks)) is not None:
             nodes, bound = stacks[depth].pop()
+            room = max(1, _ROOM // self.sizes[self.order[depth]])
+            if len(bound) > room:  # a feature of many values: the most promising nodes alone
+                stacks[depth].append((_Nodes(*(values[:-room] for values in nodes)), bound[:-room]))
+                nodes, bound = _Nodes(*(values[-room:] for values in nodes)), bound[-room:]
             nodes = nodes.take(bound > self.threshold)
             if not len(nodes.length):
                 continue

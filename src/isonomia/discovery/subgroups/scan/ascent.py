@@ -114,10 +114,10 @@ class Ascent:
         for _ in range(_ROUNDS):
             before = scores[active].copy()
             for j in rng.permutation([j for j, size in enumerate(self.sizes) if size > 1]).tolist():
-                if self.clock.over:
-                    self.complete = False
-                    return scores, chosen
                 for part in self._parts(active, j):
+                    if self.clock.over:
+                        self.complete = False
+                        return scores, chosen
                     mine = observed if observed.ndim == 1 else observed[part]
                     others = broken[part] - self._breaks(chosen[part], j)
                     scores[part], values = self._step(chosen[part], others == 0, mine, j)
@@ -136,7 +136,7 @@ class Ascent:
         """The starts in portions that a step has room for."""
         kinds = 0 if self.kinds is None else len(self.fixed)
         width = max(len(self.rows), self.sizes[j] * (self.fixed.shape[1] + kinds + 2 * min(self.sizes[j], _EXACT)))
-        return np.array_split(active, -(-len(active) * width // _ROOM))
+        return np.array_split(active, min(len(active), -(-len(active) * width // _ROOM)))
 
     def _breaks(self, chosen: Bools, j: int) -> Bools:
         """Which cells have a value of feature j that is not in the sets."""
