@@ -80,6 +80,7 @@ class Ledger:
         self.model_seconds = 0.0
         self._before = 0.0
         self._began = time.perf_counter()
+        self._ended: float | None = None
         self._file: BinaryIO | None = None
         if path is not None:
             self._open(Path(path), dict(run or {}))
@@ -94,7 +95,7 @@ class Ledger:
     @property
     def elapsed(self) -> float:
         """Seconds in all."""
-        return self._before + time.perf_counter() - self._began
+        return self._before + (self._ended or time.perf_counter()) - self._began
 
     @property
     def tests_left(self) -> int:
@@ -173,7 +174,8 @@ class Ledger:
     # the file ---------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close the file, if there is one."""
+        """Stop the clock, and close the file, if there is one."""
+        self._ended = self._ended or time.perf_counter()
         if self._file is not None:
             self._file.close()
             self._file = None

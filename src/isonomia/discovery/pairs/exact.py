@@ -12,7 +12,7 @@ from isonomia.discovery.pairs.boxes import Certified, draw_from
 from isonomia.discovery.pairs.boxes import Search as BoxSearch
 from isonomia.discovery.pairs.method import at_least, pair_method
 from isonomia.discovery.pairs.space import Space
-from isonomia.discovery.pairs.trees import read_trees
+from isonomia.discovery.pairs.trees import count_leaves, read_trees
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
 from isonomia.probing import Search
@@ -99,9 +99,10 @@ def tree_part(space: Space, max_boxes: int, n_pairs: int, *, most_leaves: int | 
     probe = space.probe
     if space.domain.may_miss.any():
         raise NotApplicable("exact answers need columns without missing numbers")
+    model = probe.oracle.estimator
+    if most_leaves is not None and not hasattr(model, "tree_") and count_leaves(model) > most_leaves:
+        raise NotApplicable(f"the forest has {count_leaves(model):,} leaves, too many to certify in passing")
     ensemble = read_trees(probe.oracle, space.protected)
-    if most_leaves is not None and len(ensemble.roots) > 1 and ensemble.n_leaves > most_leaves:
-        raise NotApplicable(f"the forest has {ensemble.n_leaves:,} leaves, too many to certify in passing")
     if probe.gamma > 0 and ensemble.scale == "log-odds":
         raise NotApplicable("with gamma above 0 boosted classifiers have no exact answer; leave gamma at 0")
 

@@ -76,13 +76,14 @@ def _ranks(space: Space, rows: Floats, samples: int) -> Floats:
     ranks = np.empty(len(rows))
     for start in range(0, len(rows), 200):
         part = rows[start : start + 200]
-        same = (np.abs(sample[None] - part[:, None]) < near).astype(np.float64)
+        same = (np.abs(sample[None] - part[:, None]) < near).astype(np.float32)
         weight = np.sqrt(np.exp(-(d - same.sum(axis=2)) / width))
         centred = (same - (weight[..., None] * same).sum(1, keepdims=True) / weight.sum(1)[:, None, None]) * np.sqrt(
             weight
         )[..., None]
-        gram = np.einsum("nsd,nse->nde", centred, centred) + np.eye(d)
-        right = np.einsum("nsd,ns->nd", centred, np.sqrt(weight) * score)
+        turned = centred.transpose(0, 2, 1)
+        gram = turned @ centred + np.eye(d)
+        right = (turned @ (np.sqrt(weight) * score)[..., None])[..., 0]
         effect = np.abs(np.linalg.solve(gram, right[..., None])[..., 0])
         better = (effect[:, None, :] > effect[:, space.protected][:, :, None]).sum(axis=2)
         ranks[start : start + 200] = (better.min(axis=1) + 1) / d

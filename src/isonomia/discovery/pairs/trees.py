@@ -61,6 +61,12 @@ class Ensemble:
             node = np.where(inner, np.where(below, self.left[node], self.right[node]), node)
 
 
+def count_leaves(model: Any) -> int:
+    """Leaves of a tree or an ensemble of scikit-learn; 0 for anything else."""
+    members = [model] if hasattr(model, "tree_") else np.ravel(getattr(model, "estimators_", []))
+    return sum(int(member.tree_.n_leaves) for member in members if hasattr(member, "tree_"))
+
+
 def read_trees(oracle: Oracle, protected: NDArray[np.intp]) -> Ensemble:
     """The trees of an oracle's model, or `NotApplicable` with the reason."""
     model, domain = oracle.estimator, oracle.domain

@@ -1,0 +1,222 @@
+"""Discriminating pairs: time inside the model, against one-by-one loops, FlipTest, exact answers, equal budgets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from benchmarks.bench import Row, Scale, Target, benchmark, peak_megabytes
+from benchmarks.one_by_one import OneByOne, aequitas, kosei
+
+#: What lets a search go on to its budget instead of ending of itself.
+ENDLESS: dict[str, dict[str, Any]] = {
+    "themis": {"error": None},
+    "aequitas": {"max_global": 2000, "max_local": 10**6},
+    "kosei": {"num_samples": 2000, "local_search_limit": 10**6},
+    "adf": {"max_global": 1000, "max_local": 10**6},
+    "sg": {},
+    "expga": {},
+    "limi": {"n_test_samples": 10**7, "n_approx_samples": 10_000},
+    "auto": {},
+}
+
+
+@cache
+def coded(name: str, *, leave_out: tuple[str, ...] = ()) -> tuple[Any, Any, list[str]]:
+    """A public dataset with every feature as whole numbers: a frame for the model, the target, the feature names."""
+    import pandas as pd
+
+    from isonomia.counting import Codes
+    from isonomia.data.catalog import load
+
+    data = load(name)
+    names = [feature for feature in data.features if feature not in leave_out]
+    frame = pd.DataFrame({feature: Codes.encode(data.column(feature)).codes.astype(np.int64) for feature in names})
+    target = Codes.encode(data.column(data.target)).codes.astype(np.int64)
+    return frame, target, names
+
+
+def _dataset(frame: Any, target: Any, protected: list[str]) -> Any:
+    from isonomia import Dataset
+
+    return Dataset(frame.assign(target=target), target="target", task="binary", positive=1, protected=protected)
+
+
+def _forest(frame: Any, target: Any, trees: int, depth: int | None = None) -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(trees, max_depth=depth, random_state=0).fit(frame, target)
+
+
+@benchmark("pairs_in_the_model")
+def pairs_in_the_model(scale: Scale) -> Iterator[Row]:
+    """The share of a search's time that is spent inside a forest of 100 trees on Adult, 100,000 tests."""
+    from isonomia.discovery import find_pairs
+
+    frame, target, _ = coded("adult", leave_out=("fnlwgt",))
+    model = _forest(frame, target, 10 if scale.quick else 100)
+    tests = 2000 if scale.quick else 100_000
+    for protected in (["sex"], ["sex", "race"]):
+        data = _dataset(frame, target, protected)
+        for method, options in ENDLESS.items():
+            most = min(tests, 2000) if method == "sg" else tests
+            result = find_pairs(data, model, method=method, max_tests=most, max_seconds=300, **options)
+            metrics = result.metrics
+            yield Row(
+                f"{method}, {' x '.join(protected)}",
+                metrics["TSN"],
+                metrics["total_time"],
+                measure="share of the time inside predict",
+                value=metrics["model_seconds"] / metrics["total_time"],
+                target=Target("at least", 0.9),
+                note=f"{metrics['DSN']:,} found, {metrics['n_model_rows']:,} rows",
+            )
+
+
+@benchmark("pairs_one_by_one")
+def pairs_one_by_one(scale: Scale) -> Iterator[Row]:
+    """Pairs found a second at the same number of tests, against AEQUITAS and KOSEI one row at a time."""
+    from isonomia.discovery import find_pairs
+
+    frame, target, names = coded("adult", leave_out=("fnlwgt",))
+    model = _forest(frame, target, 10)
+    plain = _forest(frame.to_numpy(), target, 10)
+    tests = 200 if scale.quick else 3000
+    data = _dataset(frame, target, ["sex"])
+    low, high = frame.min().to_numpy(), frame.max().to_numpy()
+    loops: dict[str, Any] = {
+        "aequitas": lambda world: aequitas(world, tests, n_global=tests // 3, n_local=2000, seed=0),
+        "kosei": lambda world: kosei(world, tests, n_global=tests // 3, seed=0),
+    }
+    options: dict[str, dict[str, Any]] = {
+        "aequitas": {"max_global": tests // 3, "max_local": 10**6},
+        "kosei": {"num_samples": tests // 3, "local_search_limit": 10**6},
+    }
+    for method, loop in loops.items():
+        world = OneByOne(plain, low, high, names.index("sex"))
+        began = time.perf_counter()
+        loop(world)
+        theirs = time.perf_counter() - began
+        result = find_pairs(data, model, method=method, max_tests=len(world.seen), **options[method])
+        ours, found = result.metrics["total_time"], result.metrics["DSN"]
+        ratio = (found / ours) / (world.found / theirs) if world.found else None
+        yield Row(
+            f"{method}, pairs a second",
+            len(world.seen),
+            ours,
+            "one by one",
+            theirs,
+            value=ratio,
+            target=Target("at least", 50),
+            note=f"found {found:,} against {world.found:,} in as many tests",
+        )
+
+
+@benchmark("fliptest")
+def fliptest(scale: Scale) -> Iterator[Row]:
+    """FlipTest: 4,000 against 4,000 people exactly, 20,000 against 20,000 in batches."""
+    from isonomia import Dataset
+    from isonomia.discovery import find_pairs
+
+    def world(n: int) -> Any:
+        rng = np.random.default_rng(0)
+        sex = np.repeat(["F", "M"], n)
+        columns = {f"x{place}": rng.normal(0.2 * place * (sex == "F"), 1) for place in range(6)}
+        return Dataset({"sex": sex, **columns}, protected=["sex"])
+
+    def decide(frame: Any) -> Any:
+        return (frame["x0"].to_numpy() + frame["x5"].to_numpy() > 0.5).astype(int)
+
+    n = 300 if scale.quick else 4000
+    exact = find_pairs(world(n), decide, method="fliptest", max_exact=n)
+    seconds = exact.metrics["total_time"]
+    yield Row(f"{n:,} x {n:,} exact", 2 * n, seconds, measure="seconds", value=seconds, target=Target("at most", 10))
+    n = 1000 if scale.quick else 20_000
+    peak = peak_megabytes(lambda: find_pairs(world(n), decide, method="fliptest"))
+    yield Row(f"{n:,} x {n:,}", 2 * n, None, measure="MB at peak", value=peak, target=Target("at most", 4000))
+
+
+@benchmark("pairs_exact")
+def pairs_exact(scale: Scale) -> Iterator[Row]:
+    """Exact answers: a tree of thousands of leaves completely, forests of 50 trees of depth 6 decided."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    from isonomia.discovery import find_pairs
+
+    frame, target, _ = coded("adult", leave_out=("fnlwgt",))
+    tree = DecisionTreeClassifier(random_state=0).fit(frame, target)
+    metrics = find_pairs(_dataset(frame, target, ["sex"]), tree, method="exact").metrics
+    whole = metrics["share_low"] == metrics["share_high"]
+    yield Row(
+        f"tree of {tree.get_n_leaves():,} leaves",
+        len(frame),
+        metrics["total_time"],
+        measure="seconds",
+        value=metrics["total_time"] if whole else None,
+        target=Target("at most", 1),
+        note=f"status {metrics['status']}, share {metrics['share_low']:.5f}",
+    )
+    for name in ("german", "adult"):
+        frame, target, names = coded(name, leave_out=("fnlwgt",) if name == "adult" else ())
+        forest = _forest(frame, target, 10 if scale.quick else 50, 6)
+        protected = [one for one in ("sex", "age") if one in names][:1]
+        settings: dict[str, Any] = {"method": "exact", "max_boxes": 50_000, "max_seconds": 60}
+        metrics = find_pairs(_dataset(frame, target, protected), forest, **settings).metrics
+        decided = metrics["status"] != "undecided"
+        yield Row(
+            f"forest of {forest.n_estimators} trees of depth 6, {name}",
+            len(frame),
+            metrics["total_time"],
+            measure="seconds",
+            value=metrics["total_time"] if decided else None,
+            target=Target("at most", 60),
+            note=f"{metrics['status']}; share {metrics['share_low']:.4f} to {metrics['share_high']:.4f}",
+        )
+
+
+@benchmark("pairs_equal_budget")
+def pairs_equal_budget(scale: Scale) -> Iterator[Row]:
+    """`auto` against every other search at an equal budget of model rows: distinct pairs x distinct cells."""
+    import warnings
+
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from isonomia.discovery import find_pairs
+
+    budget = 4000 if scale.quick else 60_000
+    makers: dict[str, Any] = {
+        "forest": lambda frame, target: _forest(frame, target, 10 if scale.quick else 100),
+        "net": lambda frame, target: make_pipeline(
+            StandardScaler(), MLPClassifier((32, 16), activation="tanh", max_iter=12, random_state=0)
+        ).fit(frame, target),
+    }
+    for name, attribute in (("adult", "sex"), ("german", "sex"), ("bank", "marital")):
+        frame, target, _ = coded(name, leave_out=("fnlwgt",) if name == "adult" else ())
+        data = _dataset(frame, target, [attribute])
+        for kind, make in makers.items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = make(frame, target)
+            scores = {}
+            for method, options in ENDLESS.items():
+                settings: dict[str, Any] = {"max_tests": None, "max_model_rows": budget, "max_seconds": 120}
+                result = find_pairs(data, model, method=method, **settings, **options)
+                scores[method] = result.metrics["DSN"] * result.metrics["cells"]
+            ours = scores.pop("auto")
+            rival = max(scores, key=lambda method: scores[method])
+            yield Row(
+                f"{name}, {kind}",
+                len(frame),
+                None,
+                rival,
+                measure="times the best other score",
+                value=ours / scores[rival] if scores[rival] else None,
+                target=Target("at least", 1),
+                note=f"pairs x cells {ours:,} against {scores[rival]:,}",
+            )
