@@ -39,9 +39,9 @@ def equivalence(subject: Subject) -> Result:
         "forest", "equivalence", msg("Differences to the reference, with the intervals that the tests use"),
         {"labels": "group", "value": "difference", "facet": "metric", "reference": 0.0, "names": _titles(found)},
     )  # fmt: skip
-    return Result(
-        found.code, found.title, found.tables, found.values, _findings(found, subject), (picture,), found.notes
-    )
+    titles = {"margin": msg("margin"), "rows": msg("rows")}
+    findings = _findings(found, subject)
+    return Result(found.code, found.title, found.tables, found.values, findings, (picture,), found.notes, titles=titles)
 
 
 def _titles(found: Equivalence) -> dict[str, Message]:

@@ -49,7 +49,8 @@ def fairness_suite(subject: Subject) -> Result:
     tables["measures"] = _without(tables["measures"], "p_adjusted")
     pictures = tuple(picture for picture in found.pictures if picture.table not in _SHOWN_BY_GROUP)
     values = {**found.values, "assessment": found.assessment}
-    return Result(found.code, found.title, tables, values, findings, pictures, found.notes)
+    titles = {"overall_fairness_score": msg("overall fairness score"), "assessment": msg("assessment")}
+    return Result(found.code, found.title, tables, values, findings, pictures, found.notes, titles=titles)
 
 
 def _options(subject: Subject) -> dict[str, Any]:

@@ -29,5 +29,5 @@ def incompatibility(subject: Subject) -> Result:
     table = replace(guide(use).tables["guide"], backend=subject.data.backend)
     return Result(
         found.code, found.title, {**found.tables, "guide": table}, found.values, found.findings, found.pictures,
-        (*found.story, *found.notes),
+        (*found.story, *found.notes), titles={"rows": msg("rows")},
     )  # fmt: skip
