@@ -33,7 +33,7 @@ GRAPH = [(cause, effect) for cause in ("race", "sex") for effect in ("LSAT", "UG
 
 
 def rows(result: Any, table: str = "changes", **where: Any) -> list[dict[str, Any]]:
-    return [r for r in result.tables[table].rows() if all(r[key] == value for key, value in where.items())]
+    return [r for r in result.tables[table].rows() if all(str(r[key]) == str(value) for key, value in where.items())]
 
 
 @pytest.mark.parametrize("mechanism", ["linear", "boosting"])

@@ -12,6 +12,7 @@ from scipy import stats
 
 import isonomia as iso
 from isonomia import fairness
+from isonomia.report.figures import draw
 
 # calibration ---------------------------------------------------------------------------------------------------
 
@@ -46,6 +47,8 @@ def test_calibration_of_several_classes() -> None:
     one = table[(table["class"] == "y") & (table["group"] == "s=a")].iloc[0]
     assert one["gap"] == pytest.approx((y[s == "a"] == "y").mean() - p[s == "a", 1].mean())
     assert one["slope_low"] < 1 < one["slope_high"]
+    drawn = [draw(picture, found.tables[picture.table]) for picture in found.pictures]
+    assert all(figure.data for figure in drawn)
     with pytest.raises(iso.NotApplicable, match="numbers, not probabilities"):
         fairness.group_calibration([0.5, 1.5], [0.2, 0.4], sensitive_features=["a", "b"])
 

@@ -17,6 +17,8 @@ from isonomia.languages import msg
 Floats = NDArray[np.float64]
 
 WORST_ROWS = 20
+#: What the routes are called in a report.
+ROUTES = {"flip": msg("flip"), "graph": msg("graph"), "proxies": msg("proxies")}
 _TITLES = {
     "route": msg("route"), "attribute": msg("protected attribute"), "from": msg("own value"), "to": msg("other value"),
     "n": msg("rows"), "rate": msg("decided differently"), "rate_low": msg("from"), "rate_high": msg("to"),
@@ -54,8 +56,8 @@ def change_table(
                 size = mean_interval(np.abs(change), w, level)[0]
                 rate = _rate(answer.changed(other, tolerance)[inside], w, level)
                 largest = float(change[np.abs(change).argmax()])
-                row = (answer.route, " x ".join(answer.names), text, other_text, int(inside.sum()), *rate, *signed,
-                       size, largest)  # fmt: skip
+                row = (ROUTES[answer.route], " x ".join(answer.names), text, other_text, int(inside.sum()), *rate,
+                       *signed, size, largest)  # fmt: skip
                 for name, value in zip(names, row, strict=True):
                     out[name].append(value)
     return Table(out, _FORMATS, _TITLES, msg("What would change under another value"), backend)
@@ -77,8 +79,8 @@ def by_group_table(
             if not inside.any():
                 continue
             w = None if weights is None else weights[inside]
-            row = (answer.route, " x ".join(answer.names), f"{' x '.join(answer.names)}={text}", int(inside.sum()),
-                   *_rate(any_changed[inside], w, level), mean_interval(widest[inside], w, level)[0])  # fmt: skip
+            row = (ROUTES[answer.route], " x ".join(answer.names), f"{' x '.join(answer.names)}={text}",
+                   int(inside.sum()), *_rate(any_changed[inside], w, level), mean_interval(widest[inside], w, level)[0])  # fmt: skip
             for name, value in zip(out, row, strict=True):
                 out[name].append(value)
     return Table(out, _FORMATS, _TITLES, msg("Who would be decided differently"), backend)
@@ -98,8 +100,8 @@ def row_table(answers: Sequence[Altered], backend: Backend) -> Table:
                 break
             v = int(to[row])
             said = (answer.before[row], answer.after[v, row]) if answer.signed else (None, None)
-            values = (answer.route, " x ".join(answer.names), row, answer.texts[answer.own[row]], answer.texts[v],
-                      *said, float(answer.change(v)[row]))  # fmt: skip
+            values = (ROUTES[answer.route], " x ".join(answer.names), row, answer.texts[answer.own[row]],
+                      answer.texts[v], *said, float(answer.change(v)[row]))  # fmt: skip
             for name, value in zip(names, values, strict=True):
                 out[name].append(value)
     return Table(out, _FORMATS, _TITLES, msg("People most affected"), backend)

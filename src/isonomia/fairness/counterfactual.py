@@ -12,7 +12,7 @@ from isonomia.data import Dataset
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Estimate, Picture, Result
 from isonomia.fairness._altered import Altered, People, Route, ask
-from isonomia.fairness._counterfactual_tables import by_group_table, change_table, compared_table, row_table
+from isonomia.fairness._counterfactual_tables import ROUTES, by_group_table, change_table, compared_table, row_table
 from isonomia.fairness.causal import CausalGraph, Mechanism, Mechanisms
 from isonomia.fairness.proxies import carriers
 from isonomia.languages import Message, msg
@@ -98,7 +98,7 @@ def counterfactual(
     --------
     >>> data = Dataset({"sex": ["F", "M"] * 50, "pay": [1.0, 3.0, 2.0, 4.0] * 25}, protected=["sex"], task="regression")
     >>> found = counterfactual(data, lambda frame: frame["pay"] + 0.5 * (frame["sex"] == "M"), graph=[("sex", "pay")])
-    >>> [(r["route"], r["from"], r["to"], round(r["change"], 3)) for r in found.tables["changes"].rows()]
+    >>> [(str(r["route"]), r["from"], r["to"], round(r["change"], 3)) for r in found.tables["changes"].rows()]
     [('flip', 'F', 'M', 0.5), ('flip', 'M', 'F', -0.5), ('graph', 'F', 'M', 2.5), ('graph', 'M', 'F', -2.5)]
     """
     people = People.of(data, model if isinstance(model, Model) else Model.of(model), _chosen(data, attributes))
@@ -206,6 +206,14 @@ def _result(
     return Counterfactual(
         "counterfactual", msg("Counterfactual fairness"), tables, values, (), tuple(pictures), tuple(notes), uses,
         rate, change,
-        titles={f"rate[{key}]": msg("decided differently ({key})", key=key) for key in rate}
-        | {f"change[{key}]": msg("mean size of change ({key})", key=key) for key in change},
+        titles={
+            **{f"rate[{key}]": msg("decided differently ({route}, {name})", **_told(key)) for key in rate},
+            **{f"change[{key}]": msg("mean size of change ({route}, {name})", **_told(key)) for key in change},
+        },
     )  # fmt: skip
+
+
+def _told(key: str) -> dict[str, Any]:
+    """The parts of a key such as "flip:sex", in words."""
+    route, _, name = key.partition(":")
+    return {"route": ROUTES[route], "name": name}

@@ -195,7 +195,7 @@ def _joined(
         table = part.tables[name]
         columns["by"] += [way] * len(table)
         if several:
-            columns["class"] += [msg("most probable") if label is None else label] * len(table)
+            columns["class"] += [_TOP if label is None else label] * len(table)
         for key in first.columns:
             columns[key] += list(table.columns[key])
     titles = {**first.titles, "by": msg("by"), "group": msg("group"), "class": msg("class")}
@@ -210,6 +210,7 @@ def _joined(
     return replace(first, columns=shown, formats=formats, titles=titles, backend=backend)
 
 
+_TOP = msg("most probable")
 _ENDS = {"low": msg("from"), "high": msg("to")}
 
 
@@ -224,7 +225,7 @@ def _pictures(groups: Groups, several: bool) -> tuple[Picture, ...]:
     out = []
     ways = list(dict.fromkeys(" x ".join(group.by) for group in groups.groups))
     for way in ways[:6]:
-        where: dict[str, Any] = {"by": [way]} | ({"class": ["most probable"]} if several else {})
+        where: dict[str, Any] = {"by": [way]} | ({"class": [_TOP]} if several else {})
         out.append(
             Picture(
                 "reliability", "curves", msg("What was predicted and what happened, by {way}", way=way),
@@ -235,6 +236,6 @@ def _pictures(groups: Groups, several: bool) -> tuple[Picture, ...]:
     out.append(
         Picture("forest", "by_group", msg("Calibration in the large of each group"),
                 {"labels": ["group"], "value": "gap", "reference": 0.0,
-                 "where": {"class": ["most probable"]} if several else {}})
+                 "where": {"class": [_TOP]} if several else {}})
     )  # fmt: skip
     return tuple(out)
