@@ -80,7 +80,8 @@ def by_group_table(
                 continue
             w = None if weights is None else weights[inside]
             row = (ROUTES[answer.route], " x ".join(answer.names), f"{' x '.join(answer.names)}={text}",
-                   int(inside.sum()), *_rate(any_changed[inside], w, level), mean_interval(widest[inside], w, level)[0])  # fmt: skip
+                   int(inside.sum()), *_rate(any_changed[inside], w, level),
+                   mean_interval(widest[inside], w, level)[0])  # fmt: skip
             for name, value in zip(out, row, strict=True):
                 out[name].append(value)
     return Table(out, _FORMATS, _TITLES, msg("Who would be decided differently"), backend)
