@@ -74,7 +74,7 @@ def test_counted_integers_are_as_sorted_numbers(rng: np.random.Generator) -> Non
 
 
 def test_distances_of_categories_are_those_of_scipy() -> None:
-    a, b = np.array([40, 30, 0, 10]), np.array([20, 30, 5, 45])
+    a, b = np.array([40, 30, 0, 10]), np.array([20, 30, 25, 45])
     found = category_distances(a, b)
     expected = stats.chi2_contingency(np.stack([a, b]), correction=False)
     assert found.statistic == pytest.approx(expected.statistic)
@@ -83,6 +83,15 @@ def test_distances_of_categories_are_those_of_scipy() -> None:
     p, q = (a + 0.5) / (a + 0.5).sum(), (b + 0.5) / (b + 0.5).sum()
     assert found.psi == pytest.approx(stats.entropy(p, q) + stats.entropy(q, p))
     assert category_distances([5], [9]).p_value == 1.0
+
+
+def test_rare_categories_are_tested_as_one(rng: np.random.Generator) -> None:
+    """Identifiers that never come back prove nothing; the chi-square of few expected counts would be off."""
+    rare = np.ones(500)
+    a, b = np.r_[300, 200, rare, 0 * rare], np.r_[310, 190, 0 * rare, rare]
+    expected = stats.chi2_contingency([[300, 200, 500], [310, 190, 500]], correction=False)
+    assert category_distances(a, b).p_value == pytest.approx(expected.pvalue)
+    assert category_distances(rare, rare).p_value == 1.0
 
 
 def sample(n: int, rng: np.random.Generator, shift: float = 0.0) -> dict[str, Any]:

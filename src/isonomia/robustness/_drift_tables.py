@@ -57,8 +57,13 @@ def show(found: Drift, backend: Backend, second: Table | None) -> Result:
         else msg("Of the variables told at most {alpha:pct} are expected to be false alarms (Benjamini-Hochberg over "
                  "{n:int} tests).", n=found.adjusted.size, alpha=found.alpha)
     )  # fmt: skip
+    notes = [note]
+    if second is not None:
+        notes.append(
+            msg("Evidently's chi-square takes the shares of the reference as known, so its p-values are smaller.")
+        )
     return Result(
-        "drift", msg("Drift"), tables, values, tuple(findings), tuple(pictures), (note,), titles=titles
+        "drift", msg("Drift"), tables, values, tuple(findings), tuple(pictures), tuple(notes), titles=titles
     )  # fmt: skip
 
 

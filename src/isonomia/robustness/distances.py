@@ -53,6 +53,8 @@ def category_distances(
 ) -> Distances:
     """Two lists of counts of the same categories: chi-square, PSI, Jensen-Shannon.
 
+    Where more than a fifth of the expected counts are below 5, the rare categories are tested as one (Cochran's rule).
+
     `sizes` are the effective numbers of rows where the counts are sums of weights.
 
     >>> found = category_distances([50, 50], [70, 30])
@@ -61,12 +63,22 @@ def category_distances(
     """
     a, b = np.asarray(reference, dtype=float), np.asarray(current, dtype=float)
     scaled = (a, b) if sizes is None else tuple(x * (n / x.sum()) for x, n in zip((a, b), sizes, strict=True))
-    statistic, _, p = chi_square(np.stack(scaled))
+    statistic, _, p = chi_square(_without_rare(np.stack(scaled)))
     alone = bool(np.isnan(p))  # one category only: nothing can differ
     return Distances(
         "chi_square", 0.0 if alone else float(statistic), 1.0 if alone else float(p), None, psi(a, b),
         jensen_shannon(a, b),
     )  # fmt: skip
+
+
+def _without_rare(table: Floats) -> Floats:
+    """A 2 x K table whose rare categories are one, where there are too many of them for a chi-square."""
+    total = table.sum(axis=0)
+    expected = np.outer(table.sum(axis=1), total) / max(table.sum(), 1.0)
+    rare = (expected < 5).any(axis=0) & (total > 0)
+    if (expected[:, total > 0] < 5).mean() <= 0.2:
+        return table
+    return np.column_stack([table[:, ~rare], table[:, rare].sum(axis=1)])
 
 
 def kolmogorov_smirnov(a: Floats, b: Floats) -> float:
