@@ -16,6 +16,7 @@ from isonomia.audit.checks import consistency
 from isonomia.audit.checks import awareness
 from isonomia.audit.checks import entropy
 from isonomia.audit.checks import counterfactual
+from isonomia.audit.checks import pairs
 from isonomia.audit.checks import over_time
 from isonomia.audit.checks import weak_spots
 from isonomia.audit.checks import hidden_subgroups
@@ -42,6 +43,7 @@ __all__ = [
     "missingness",
     "over_time",
     "overfit",
+    "pairs",
     "performance",
     "proxies",
     "representation",
