@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -152,7 +153,7 @@ def overfit(
     crossed: list[Gaps] = []
     if pairs and chosen.family != "ranks":
         crossed = [side.pair((a, b), columns[a], columns[b]) for a, b in combinations(names, 2)]
-    overall = side.overall()
+    overall = side.overall
     bounded = np.isfinite(chosen.range).all()
     base = 1.0 if bounded else abs(float(as_error(chosen, overall.test[0])))
     crossed = [_tested(part, gap * base) for part in crossed]
@@ -228,6 +229,7 @@ class _Sides:
             else tuple(Meter(metric, side.outcome, side.weights) for side in (train, test))
         )
 
+    @cached_property
     def overall(self) -> Gaps:
         """All rows of train and of test."""
         everyone = [Codes("", np.zeros(len(side), dtype=np.uint8), ("all",)) for side in (self.train, self.test)]
@@ -263,7 +265,7 @@ class _Sides:
             with np.errstate(divide="ignore", invalid="ignore"):
                 p = np.where(error > 0, normal_p(gap / error), np.nan)
             if local:
-                everyone = self.overall()
+                everyone = self.overall
                 spread = (everyone.high - everyone.low) / (2 * normal_quantile(self.level))
                 p = np.fmax(p, _larger(gap, error, everyone.gap, spread))
             return self._make(names, texts, a[0], b[0], a[1], b[1], gap, gap - half, gap + half, p)
