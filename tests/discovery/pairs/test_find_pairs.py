@@ -187,3 +187,11 @@ def test_a_given_domain_is_used() -> None:
     result = find_pairs(DATA, Boxed(), method="themis", domain=narrow, max_tests=2000)
     assert (result.pairs.first[:, 0] <= 40).all()
     assert any("outside the domain" in note.text() for note in result.notes)
+
+
+def test_observed_with_a_small_budget_is_a_fair_sample_and_says_so() -> None:
+    ordered = Dataset(DATA.frame.sort("age"), protected=["sex"])
+    result = find_pairs(ordered, Boxed(), method="observed", max_tests=500)
+    assert result.metrics["TSN"] == 500
+    assert result.metrics["DSN"] > 5
+    assert "drawn at random" in result.notes[-1].text()

@@ -222,6 +222,13 @@ def _findings(space: Space, pairs: Pairs, metrics: dict[str, Any], share: Estima
         tested=metrics["TSN"],
         attributes=names,
     )
+    if "positive_flips" in metrics:  # FlipTest compares different people
+        message = msg(
+            "{found:int} of {tested:int} people are decided differently from a counterpart of another {attributes}.",
+            found=metrics["DSN"],
+            tested=metrics["TSN"],
+            attributes=names,
+        )
     size = rate.value or 0.0
     return (
         Finding(

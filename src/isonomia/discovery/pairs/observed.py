@@ -5,6 +5,7 @@ from __future__ import annotations
 from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable
+from isonomia.languages import msg
 from isonomia.probing import Search
 
 
@@ -16,4 +17,11 @@ def observed(space: Space) -> Search:
     """
     if len(space.people) == 0:
         raise NotApplicable("the method 'observed' needs rows of data; only a domain was given")
-    yield space.people
+    room = min(space.loop.ledger.tests_left, space.loop.ledger.rows_left(space.probe.n_variants))
+    if room >= len(space.people):
+        yield space.people
+        return
+    space.notes.append(
+        msg("The budget allows {n:int} of {all:int} rows; they were drawn at random.", n=room, all=len(space.people))
+    )
+    yield space.people[space.rng.permutation(len(space.people))]
