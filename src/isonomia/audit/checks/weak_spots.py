@@ -9,6 +9,9 @@ from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.robustness import weak_spots as find
 
+#: Beside unequal treatment of people, an error is critical when it is twice the overall one.
+DOUBLED = 1.0
+
 _OPTIONS = ("pairs", "metric", "features", "slicing", "bins", "min_samples", "severity", "critical", "alpha")
 
 
@@ -23,4 +26,5 @@ def weak_spots(subject: Subject) -> Result:
     assert subject.truth is not None
     given = options_of(subject, "weak_spots", _OPTIONS)
     given.setdefault("min_samples", subject.min_per_group)
+    given.setdefault("critical", DOUBLED)
     return find(subject.known, subject.outcome.surface, level=subject.level, seed=subject.seed, **given)
