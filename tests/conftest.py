@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,19 @@ def frame_kind(request: pytest.FixtureRequest) -> MakeFrame:
 def rng() -> np.random.Generator:
     """A generator that starts from the same seed in every test."""
     return np.random.default_rng(20240229)
+
+
+@pytest.fixture
+def ticking(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Time that moves by so many seconds whenever a clock is looked at: limits end at the same point on any machine."""
+
+    def start(step: float) -> None:
+        moments = itertools.count()
+        watch = SimpleNamespace(perf_counter=lambda: next(moments) * step)
+        monkeypatch.setattr("isonomia.progress.time", watch)
+        monkeypatch.setattr("isonomia.probing.ledger.time", watch)
+
+    return start
 
 
 @pytest.fixture(autouse=True)

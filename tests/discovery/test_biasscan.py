@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -325,13 +326,14 @@ def test_same_seed_same_result_and_holdout(rng: np.random.Generator) -> None:
     assert 0 < rows_of(held)[0]["size"] < 300
 
 
-def test_a_time_limit_gives_a_partial_result(rng: np.random.Generator) -> None:
+def test_a_time_limit_gives_a_partial_result(rng: np.random.Generator, ticking: Callable[[float], None]) -> None:
+    ticking(0.1)
     data = {f"x{j}": [f"v{i}" for i in rng.integers(0, 12, 20_000)] for j in range(12)}
     p = rng.uniform(0.2, 0.8, 20_000)
     y = (rng.random(20_000) < p).astype(int)
     result = scan(data, y, p, max_seconds=0.3, n_randomisations=99)
     assert not result.complete
-    assert result.metrics["total_time"] < 5
+    assert result.metrics["total_time"] < 10
 
 
 def test_many_values_and_constant_features(rng: np.random.Generator) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -218,18 +219,19 @@ def test_no_errors_all_errors_one_feature_constant_feature() -> None:
     assert len(constant.table) == 0
 
 
-def test_a_feature_of_many_values_and_a_time_limit(rng: np.random.Generator) -> None:
+def test_a_feature_of_many_values_and_a_time_limit(rng: np.random.Generator, ticking: Callable[[float], None]) -> None:
     n = 60_000
     columns = {"id": np.arange(n) % 50_000, "x": rng.integers(0, 3, n)}
     errors = (rng.random(n) < 0.1 + 0.2 * (columns["x"] == 1)).astype(float)
     result = find_subgroups(columns, method="sliceline", errors=errors, bins=None)
     assert list(result.table["slice"]) == ["x = 1"]
     wide = {f"x{i}": rng.integers(0, 15, 3000) for i in range(30)}
+    ticking(0.1)
     cut = find_subgroups(
         wide, method="sliceline", errors=rng.random(3000), max_l=None, min_support=1, max_seconds=1, alpha=1.0
     )
     assert not cut.complete
-    assert cut.metrics["total_time"] < 10
+    assert cut.metrics["total_time"] < 2
     assert "time limit" in cut.notes[-1].text()
 
 

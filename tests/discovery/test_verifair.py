@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -185,8 +186,9 @@ def test_fair_decisions_are_seldom_called_unfair() -> None:
         assert result.metrics["DSN"] == 0
 
 
-def test_a_time_limit_gives_a_partial_result(rng: np.random.Generator) -> None:
+def test_a_time_limit_gives_a_partial_result(rng: np.random.Generator, ticking: Callable[[float], None]) -> None:
     data = people(rng, 500)
+    ticking(0.1)
     result = find_subgroups(
         data,
         lambda table: (np.asarray(table["income"]) > 50).astype(int),
