@@ -135,6 +135,16 @@ def test_the_time_limit_cuts_the_walk_and_says_so(rng: np.random.Generator) -> N
     assert not lattice.complete
 
 
+def test_a_level_too_large_for_the_budget_is_cut_and_said_so(rng: np.random.Generator) -> None:
+    columns = [Codes.encode(rng.integers(0, 12, 5000), name=f"x{i}") for i in range(12)]
+    whole = walked(Lattice(columns, {}), 3)
+    lattice = Lattice(columns, {}, budget=8 * 1024**2)
+    levels = list(lattice.walk(3))
+    assert not lattice.complete
+    assert sum(level.nbytes for level in levels[1:]) <= 8 * 1024**2
+    assert len(whole) > sum(len(level) for level in levels)
+
+
 def test_wrong_routes_are_told() -> None:
     column = Codes.encode(np.arange(40), name="x")
     with pytest.raises(SpecError, match="`route` must be"):

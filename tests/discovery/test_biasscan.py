@@ -326,6 +326,18 @@ def test_same_seed_same_result_and_holdout(rng: np.random.Generator) -> None:
     assert 0 < rows_of(held)[0]["size"] < 300
 
 
+def test_later_subgroups_leave_out_those_before_on_held_out_rows_too(rng: np.random.Generator) -> None:
+    n = 6000
+    a, b = rng.integers(0, 3, n), rng.integers(0, 3, n)
+    data = {"a": [f"v{i}" for i in a], "b": [f"w{i}" for i in b]}
+    p = np.full(n, 0.5)
+    y = (rng.random(n) < np.where(a == 0, 0.95, np.where(b == 0, 0.8, 0.5))).astype(int)
+    held = scan(data, y, p, holdout=0.5, k=2, direction="under", n_randomisations=9)
+    assert [row["slice"] for row in rows_of(held)] == ["a = v0", "b = w0, not (a = v0)"]
+    assert np.array_equal(held.mask(1), (b == 0) & (a != 0))
+    assert 500 < rows_of(held)[1]["size"] < 900
+
+
 def test_a_time_limit_gives_a_partial_result(rng: np.random.Generator, ticking: Callable[[float], None]) -> None:
     ticking(0.1)
     data = {f"x{j}": [f"v{i}" for i in rng.integers(0, 12, 20_000)] for j in range(12)}

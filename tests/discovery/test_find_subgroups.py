@@ -102,6 +102,7 @@ def test_repeats_are_left_out_when_asked() -> None:
         ({"errors": [-1.0] * 100}, DataError, "must not be negative"),
         ({"errors": [1.0] * 3}, DataError, "has 3 values, but the data has 100 rows"),
         ({"weights": [0.0] * 100}, DataError, "not all of them 0"),
+        ({"max_memory": 10}, SpecError, "`max_memory` must be a whole number of bytes"),
         ({"max_seconds": 0}, SpecError, "`max_seconds` must be"),
         ({"holdout": 1.0}, SpecError, "`holdout` must be a share"),
         ({"max_overlap": 2.0}, SpecError, "`max_overlap` must be"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import isonomia as iso
+from isonomia.counting import Codes
 from isonomia.discovery import find_subgroups
 from isonomia.errors import DataError, SpecError
 
@@ -130,6 +132,12 @@ def test_chance_alone_is_seldom_significant() -> None:
     assert alarms <= 30  # 0.1 of 200 is 20; more than 30 has a chance below 1%
 
 
+def _features(data: dict[str, Any], n: int) -> dict[str, Codes]:
+    """The first rows as columns with the codes of all."""
+    whole = {name: Codes.encode(values, name=name) for name, values in data.items()}
+    return {name: replace(column, codes=column.codes[:n]) for name, column in whole.items()}
+
+
 def test_weights_holdout_labels_alone_and_time(rng: np.random.Generator, ticking: Callable[[float], None]) -> None:
     n = 1200
     data = {"sex": rng.choice(["F", "M"], n), "race": rng.choice(list("abc"), n)}
@@ -143,6 +151,8 @@ def test_weights_holdout_labels_alone_and_time(rng: np.random.Generator, ticking
     assert rows_of(weighted)[0]["violation"] == pytest.approx(rows_of(repeated)[0]["violation"])
     held = audit(data, y_pred=said, protected=["sex", "race"], holdout=0.5)
     assert rows_of(held)[0]["p_adjusted"] < 0.01
+    assert len(held.mask(0)) == n  # over all rows, not those held out
+    assert held.mask(0)[: n // 2].tolist() == held.subgroups[0].mask(_features(data, n // 2)).tolist()
     alone = audit(data, y_true=said, protected=["sex", "race"])
     assert rows_of(alone)[0]["metric"] == "base_rate"
     ticking(0.1)

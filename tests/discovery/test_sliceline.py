@@ -235,6 +235,16 @@ def test_a_feature_of_many_values_and_a_time_limit(rng: np.random.Generator, tic
     assert "time limit" in cut.notes[-1].text()
 
 
+def test_a_memory_limit_gives_a_partial_result(rng: np.random.Generator) -> None:
+    wide = {f"x{i}": rng.integers(0, 15, 3000) for i in range(12)}
+    cut = find_subgroups(
+        wide, method="sliceline", errors=rng.random(3000), min_support=1, alpha=1.0, max_memory=2 * 1024**2
+    )
+    assert not cut.complete
+    assert len(cut.table) == 5
+    assert "memory limit" in cut.notes[-1].text()
+
+
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [

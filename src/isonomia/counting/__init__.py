@@ -1,8 +1,9 @@
 """How many, of what: dictionary-encoded columns, tallies over them, and the bootstrap on counts."""
 
+from isonomia.counting._levels import Level
 from isonomia.counting.bins import BINNINGS, Binning, Bins, bin_edges, encode_features
 from isonomia.counting.codes import CodeArray, Codes, smallest
-from isonomia.counting.lattice import Lattice, Level, Route
+from isonomia.counting.lattice import Lattice, Route
 from isonomia.counting.resample import resample, resample_counts, resample_sums
 from isonomia.counting.tally import MAX_CELLS, Axis, Tally, composite, tally
 

@@ -11,7 +11,7 @@ plus its last item. These are exact whole numbers however wide the data is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -20,58 +20,22 @@ from numpy.typing import NDArray
 
 from isonomia.counting._bitsets import BitRoute
 from isonomia.counting._cells import CellRoute
+from isonomia.counting._levels import Floats, Level, Places, implied_of, inherited, same_size, stacked
 from isonomia.counting.codes import Codes
 from isonomia.errors import DataError, SpecError
 from isonomia.progress import Clock, Progress, silent
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
 Route = Literal["auto", "bits", "cells"]
 
-#: What the working memory of a search may grow to, unless told otherwise: bitsets of parents, cells of a level.
+#: What the working memory of a search may grow to, unless told otherwise: bitsets of parents, cells of a level; and as
+#: much again for the conjunctions of a level.
 DEFAULT_BUDGET = 512 * 1024**2
 #: Pairs of parents joined at a time.
 _JOIN = 1 << 19
+#: A level may always take this many bytes.
+_LEAST = 1 << 21
 #: More different row values than this (over all quantities together) are summed by cells, not counted by bits.
 _MAX_CLASSES = 16
-
-
-@dataclass(frozen=True, eq=False)
-class Level:
-    """Conjunctions of one length, in the order of their items.
-
-    Attributes
-    ----------
-    items : array (count, length)
-        Item numbers, rising along a row.
-    sums : array (count, 1 + quantities)
-        The rows of each conjunction (or their weight), then the sum of every quantity. For candidates that were not
-        counted yet: the smallest of their parents' sums, which is at least as large for non-negative quantities.
-    parents : array (count, length)
-        Column j: the place in the level before (as kept) of the conjunction without its j-th item.
-    implied : array of uint64
-        Bit j: the j-th item follows from the others, since without it the conjunction holds no more rows. Whatever is
-        added to such a conjunction, that item makes no difference: its sums need no counting.
-    """
-
-    items: NDArray[np.int32]
-    sums: Floats
-    parents: Places
-    implied: NDArray[np.uint64]
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    @property
-    def length(self) -> int:
-        """How many conditions a conjunction of this level has."""
-        return int(self.items.shape[1])
-
-    def select(self, which: NDArray[Any]) -> Level:
-        """Some of the conjunctions."""
-        if which.dtype == bool and which.all():
-            return self
-        return Level(self.items[which], self.sums[which], self.parents[which], self.implied[which])
 
 
 #: Which candidates (with upper limits of their sums) to count, and which counted conjunctions may have children.
@@ -93,7 +57,8 @@ class Lattice:
     weights : array, optional
         One weight a row; sizes and sums are then weighted.
     budget : int
-        Bytes of working memory, beyond the columns and quantities themselves.
+        Bytes of working memory, beyond the columns and quantities themselves: for bitsets and cells, and as much again
+        for the conjunctions of a level. A level that would take more is cut short.
     route : "auto", "bits" or "cells"
         How to count. "bits": one packed bitset an item, and-ed and counted word by word; for quantities that have few
         different values. "cells": one composite code a combination of features, summed by `bincount`. "auto" takes what
@@ -106,7 +71,7 @@ class Lattice:
     looked_at, counted : int
         Candidates formed, and conjunctions whose rows were counted.
     complete : bool
-        False once the time limit has cut a level short.
+        False once the time limit or the budget has cut a level short.
 
     Examples
     --------
@@ -240,7 +205,18 @@ class Lattice:
             if self._stopped():
                 return
             kept = level if keep is None else level.select(keep(level))
-            level = _stacked([self._count(part, kept) for part in self._join(kept, admit)], kept)
+            counted = (self._count(part, kept) for part in self._join(kept, admit))
+            level = stacked(list(self._within_budget(counted)), kept)
+
+    def _within_budget(self, parts: Iterator[Level]) -> Iterator[Level]:
+        """Portions of a level, as long as there is room for them (and for putting them together)."""
+        room = max(self.budget, _LEAST) // 2
+        for part in parts:
+            room -= part.nbytes
+            if room < 0:
+                self.complete = False
+                return
+            yield part
 
     def _stopped(self) -> bool:
         if self.clock.over:
@@ -293,7 +269,7 @@ class Lattice:
             parents = [part[known] for part in parents]
         candidates = self._candidates(level, parents[-1], parents[-2], parents if admit is not None else [], parents)
         admitted = candidates if admit is None else candidates.select(admit(candidates))
-        return replace(admitted, implied=_implied(level.implied, admitted.parents))
+        return replace(admitted, implied=implied_of(level.implied, admitted.parents))
 
     def _candidates(
         self, level: Level, left: Places, right: Places, bounds: list[Places], parents: list[Places] | None = None
@@ -313,7 +289,7 @@ class Lattice:
     def _count(self, candidates: Level, kept: Level) -> Level:
         """The sums of the candidates; those that hold too few rows are dropped."""
         open_ones = np.flatnonzero(candidates.implied == 0)
-        sums = _inherited(candidates, kept)
+        sums = inherited(candidates, kept)
         done = len(candidates)
         if open_ones.size:
             rest = candidates if open_ones.size == len(candidates) else candidates.select(open_ones)
@@ -325,7 +301,7 @@ class Lattice:
                 done = int(open_ones[reached])
         items, parents = candidates.items[:done], candidates.parents[:done]
         sums = sums[:done]
-        level = Level(items, sums, parents, _same_size(sums[:, 0], kept.sums[:, 0].copy(), parents))
+        level = Level(items, sums, parents, same_size(sums[:, 0], kept.sums[:, 0].copy(), parents))
         return level.select(sums[:, 0] >= self.min_size)
 
     def _choose(self, candidates: Level) -> BitRoute | CellRoute:
@@ -359,54 +335,6 @@ class Lattice:
     def _cells(self) -> CellRoute:
         values = self._values if self.weights is not None else [None, *self._values]
         return CellRoute(self.columns, self.item_feature, self.item_code, values, self.budget)
-
-
-def _stacked(parts: list[Level], before: Level) -> Level:
-    """Portions of a level, one after the other; an empty level of the right shape where there are none."""
-    if len(parts) == 1:
-        return parts[0]
-    nothing = np.empty((0, before.length + 1), dtype=np.int64)
-    empty = Level(nothing.astype(np.int32), before.sums[:0], nothing, before.implied[:0])
-    parts = [empty, *parts]
-    return Level(
-        np.concatenate([part.items for part in parts]),
-        np.concatenate([part.sums for part in parts]),
-        np.concatenate([part.parents for part in parts]),
-        np.concatenate([part.implied for part in parts]),
-    )
-
-
-def _same_size(size: Floats, of_parents: Floats, parents: Places) -> NDArray[np.uint64]:
-    """Bit j where the parent without the j-th item holds as many rows."""
-    out = np.zeros(len(size), dtype=np.uint64)
-    for j, place in enumerate(parents.T):
-        out |= (of_parents[place] == size).astype(np.uint64) << np.uint64(j)
-    return out
-
-
-def _implied(known: NDArray[np.uint64], parents: Places) -> NDArray[np.uint64]:
-    """Which items of candidates follow from others, since they do in one of the parents.
-
-    The parent without item j holds the items after j one place earlier: its bits from j on move up by one.
-    """
-    out = np.zeros(len(parents), dtype=np.uint64)
-    one = np.uint64(1)
-    for j, place in enumerate(parents.T):
-        bits = known[place]
-        below = np.uint64((1 << j) - 1)
-        out |= (bits & below) | ((bits & ~below) << one)
-    return out
-
-
-def _inherited(candidates: Level, kept: Level) -> Floats:
-    """The sums of candidates with an implied item: those of the parent without it. Others are left to be counted."""
-    sums = np.empty((len(candidates), kept.sums.shape[1]))
-    rows = np.flatnonzero(candidates.implied)
-    if rows.size:
-        bits = candidates.implied[rows]
-        lowest = np.bitwise_count((bits & (~bits + np.uint64(1))) - np.uint64(1))
-        sums[rows] = kept.sums[candidates.parents[rows, lowest]]
-    return sums
 
 
 def _sum_by(codes: NDArray[Any], values: Floats, size: int) -> Floats:

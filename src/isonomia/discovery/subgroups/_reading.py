@@ -29,6 +29,13 @@ def as_dataset(data: Any, protected: Sequence[str] | str | None, features: Seque
     return Dataset(data, protected=protected or (), features=features)
 
 
+def check_memory(max_memory: Any) -> int:
+    """The budget of a search, in bytes."""
+    if not isinstance(max_memory, int | np.integer) or isinstance(max_memory, bool) or max_memory < 1 << 20:
+        raise SpecError(f"`max_memory` must be a whole number of bytes, at least 2**20; got {max_memory!r}.")
+    return int(max_memory)
+
+
 def check_limits(method: Method, k: Any, max_l: Any, min_support: Any, n: int, n_features: int) -> dict[str, Any]:
     """`k`, `max_l` and `min_support`, checked, with the method's defaults filled in."""
     if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
@@ -169,6 +176,7 @@ def read_problem(
     seed: int,
     clock: Clock,
     progress: Progress,
+    max_memory: int,
     options: Mapping[str, Any],
 ) -> Problem:
     """Everything a method is given."""
@@ -198,6 +206,7 @@ def read_problem(
         seed=seed,
         clock=clock,
         progress=progress,
+        max_memory=max_memory,
         options=options,
         data=data,
         model=model,

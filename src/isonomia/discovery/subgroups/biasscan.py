@@ -7,6 +7,7 @@ times q) against the expectation as it is, less a penalty for each value listed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -158,40 +159,41 @@ def run(problem: Problem) -> Search:
     scans = [_Scan(problem, pair, direction, options) for pair in pairs for direction in directions]
     nulls = [scan.null() if options["n_randomisations"] else None for scan in scans]
     found: list[Subgroup] = []
-    found_by: list[tuple[Subgroup, int]] = []
-    taken = [np.zeros(problem.n, dtype=bool) for _ in scans]
-    first = [True] * len(scans)
+    before: list[list[Subgroup]] = [[] for _ in scans]
     while len(found) < problem.k:
         place = int(np.argmax([scan.next.score for scan in scans]))
         scan = scans[place]
         if not scan.next.score > 0 or not np.isfinite(scan.next.score):
             break
         subgroup = scan.subgroup()
-        mine = subgroup.mask(problem.by_name)
-        before = [item for item, where in found_by if where == place and (item.mask(problem.by_name) & mine).any()]
-        if before:
-            text = [slice_text(item, problem.by_name) for item in (subgroup, *before)]
-            text = [text[0], *(f"not ({other})" for other in text[1:])]
-            subgroup = replace(subgroup, rows=mine & ~taken[place], text=", ".join(text))
+        subgroup = replace(subgroup, without=_overlapping(subgroup, before[place]))
         subgroup = replace(
             _measured(problem, scan.comparison, scan.direction, subgroup, scan.next.score),
-            p_adjusted=_adjusted(nulls[place], scan.next.score, first[place], len(scans)),
+            p_adjusted=_adjusted(nulls[place], scan.next.score, not before[place], len(scans)),
         )
         found.append(subgroup)
-        found_by.append((subgroup, place))
-        taken[place] |= subgroup.mask(problem.by_name)
-        first[place] = False
+        before[place].append(subgroup)
         problem.progress("subgroups", len(found), problem.k)
         if len(found) < problem.k:
             scan.advance()
     return _search_of(problem, scans, nulls, found)
 
 
+def _overlapping(subgroup: Subgroup, before: list[Subgroup]) -> tuple[Mapping[str, tuple[int, ...]], ...]:
+    """The conditions of those found before that a person of this subgroup could meet as well."""
+    mine = subgroup.conditions
+    return tuple(
+        item.conditions
+        for item in before
+        if all(set(codes) & set(mine.get(name, codes)) for name, codes in item.conditions.items())
+    )
+
+
 def _search_of(problem: Problem, scans: list[_Scan], nulls: list[Any], found: list[Subgroup]) -> Search:
     complete = all(scan.ascent.complete for scan in scans) and all(null is None or null[1].complete for null in nulls)
     rate = scans[0].comparison.is_rate
     notes: list[Message] = []
-    if any(item.rows is not None for item in found):
+    if any(item.without for item in found):
         notes.append(msg("Later subgroups of a direction leave out the rows of those before: they share none."))
     if scans[0].comparison.flat:
         notes.append(msg("Nobody predicted: everyone is expected to have the average outcome."))
@@ -334,8 +336,7 @@ def measure(problem: Problem, subgroup: Subgroup) -> Subgroup:
     """A subgroup measured on other rows."""
     pairs = comparisons(problem)
     mine = [pair for pair in pairs if (pair.about or pair.mode) == subgroup.stats["metric"]]
-    plain = replace(subgroup, rows=None, text=None)
-    return _measured(problem, mine[0], subgroup.stats["direction"], plain)
+    return _measured(problem, mine[0], subgroup.stats["direction"], subgroup)
 
 
 METHODS.add(

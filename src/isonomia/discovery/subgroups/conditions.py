@@ -9,6 +9,8 @@ from isonomia.discovery.subgroups.method import Subgroup
 
 #: A set of values is told by what it leaves out where that is at most this many.
 _FEW = 4
+#: A longer set names this many of its values, and how many more there are.
+_NAMED = 30
 
 
 def condition_text(column: Codes, codes: Sequence[int]) -> str:
@@ -31,7 +33,7 @@ def condition_text(column: Codes, codes: Sequence[int]) -> str:
     left_out = sorted(set(range(column.size)) - set(codes))
     if len(left_out) < len(codes) and len(left_out) <= _FEW:
         return f"{column.name} not in {{{', '.join(column.text(code) for code in left_out)}}}"
-    return f"{column.name} in {{{', '.join(column.text(code) for code in codes)}}}"
+    return f"{column.name} in {_set_text(column, codes)}"
 
 
 def value_text(column: Codes, codes: Sequence[int]) -> str:
@@ -41,6 +43,11 @@ def value_text(column: Codes, codes: Sequence[int]) -> str:
     if column.edges is not None:
         return _range_text(column, codes)
     return "{" + ", ".join(column.text(code) for code in codes) + "}"
+
+
+def _set_text(column: Codes, codes: Sequence[int]) -> str:
+    named = ", ".join(column.text(code) for code in codes[:_NAMED])
+    return f"{{{named}}}" if len(codes) <= _NAMED else f"{{{named}, ... {len(codes) - _NAMED:,} more}}"
 
 
 def _range_text(column: Codes, codes: Sequence[int]) -> str:
@@ -64,5 +71,11 @@ def slice_text(subgroup: Subgroup, features: Mapping[str, Codes]) -> str:
     """The whole subgroup as a person reads it."""
     if subgroup.text is not None:
         return subgroup.text
-    parts = [condition_text(features[name], codes) for name, codes in subgroup.conditions.items()]
+    parts = [_conjunction_text(subgroup.conditions, features)]
+    parts += [f"not ({_conjunction_text(others, features)})" for others in subgroup.without]
+    return ", ".join(parts)
+
+
+def _conjunction_text(conditions: Mapping[str, tuple[int, ...]], features: Mapping[str, Codes]) -> str:
+    parts = [condition_text(features[name], codes) for name, codes in conditions.items()]
     return ", ".join(parts) if parts else "everyone"

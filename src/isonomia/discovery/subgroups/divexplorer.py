@@ -37,6 +37,7 @@ def run(problem: Problem) -> Search:
         names,
         min_size=problem.min_rows,
         weights=problem.weights,
+        budget=problem.max_memory,
         clock=problem.clock,
         progress=problem.progress,
     )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Binning, Bins
 from isonomia.counting.bins import DEFAULT_BINS
+from isonomia.counting.lattice import DEFAULT_BUDGET
 from isonomia.data import Task
 from isonomia.discovery.subgroups import _reading, _showing
 from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
@@ -50,6 +51,7 @@ def find_subgroups(
     weights: Any = None,
     seed: int = 0,
     max_seconds: float | None = None,
+    max_memory: int = DEFAULT_BUDGET,
     holdout: float | None = None,
     max_overlap: float | None = None,
     progress: Progress | None = None,
@@ -86,6 +88,9 @@ def find_subgroups(
     seed : int
     max_seconds : float, optional
         After this time the search stops and returns what it has, flagged as partial.
+    max_memory : int
+        Bytes that a search over conjunctions may work with (bitsets and cells; the conjunctions of a level may take as
+        much again). Where more would be needed it stops, flagged as partial.
     holdout : float, optional
         This share of the rows is kept out of the search; what was found is measured on it. The p-values then need
         adjusting for the subgroups reported alone.
@@ -132,6 +137,7 @@ def find_subgroups(
         seed=seed,
         clock=clock,
         progress=progress or silent,
+        max_memory=_reading.check_memory(max_memory),
         options=given,
     )
     asked = problem if max_overlap is None else replace(problem, k=problem.k * _SPARE)
@@ -197,8 +203,12 @@ def _assemble(
     backend = problem.data.backend if problem.data is not None else "polars"
     table = _showing.subgroup_table(measured, search, masks, backend)
     notes: list[Message] = list(search.notes)
-    if not search.complete:
+    if not search.complete and clock.over:
         notes.append(msg("The time limit ended the search early: subgroups not reached may be worse than those shown."))
+    elif not search.complete:
+        notes.append(
+            msg("The memory limit ended the search early: subgroups not reached may be worse than those shown.")
+        )
     if not search.subgroups:
         notes.append(msg("No subgroup was found that differs in the way this method looks for."))
     return SubgroupResult(

@@ -9,6 +9,7 @@ the reference, takes the best threshold along each of these directions instead o
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -66,6 +67,7 @@ class _Design:
     table: Floats
     names: tuple[str, ...]
     units: tuple[tuple[float, float], ...]  # where 0 and how long 1 is, in original units
+    columns: tuple[str, ...]
 
     @classmethod
     def of(cls, columns: list[Codes]) -> _Design:
@@ -87,7 +89,17 @@ class _Design:
                     (column.edges[0], column.edges[-1] - column.edges[0]) if whole and column.edges else (0.0, 1.0)
                 )
         table = np.column_stack(parts) if parts else np.zeros((len(first), 0))
-        return cls(wide.astype(np.int64), table, tuple(names), tuple(units))
+        return cls(wide.astype(np.int64), table, tuple(names), tuple(units), tuple(column.name for column in columns))
+
+    def members(self, rule: Rule) -> Callable[[Mapping[str, Codes]], Bools]:
+        """Who is in the rule's group, for rows of any data with the same attributes."""
+        names = self.columns
+
+        def inside(features: Mapping[str, Codes]) -> Bools:
+            design = _Design.of([features[name] for name in names])
+            return rule.holds(design.table)[design.cells]
+
+        return inside
 
 
 def _as_numbers(column: Codes) -> list[tuple[Floats, str]]:
@@ -263,7 +275,7 @@ def _measured(problem: Problem, examined: Quantity, design: _Design, rule: Rule,
         overall=base,
         p_value=_against_the_rest(examined, auditor, inside) if problem.weights is None else None,
         text=text,
-        rows=inside,
+        member=design.members(rule),
         message=_sentence(examined, text, estimate.value, base, int(inside.sum())),
     )
 

@@ -39,8 +39,10 @@ class Subgroup:
         The test behind it; adjusted over everything the search looked at.
     text : str, optional
         How it reads, where it is no conjunction.
-    rows : array of bool, optional
-        Who is in it, where it is no conjunction.
+    without : tuple of mappings
+        Conjunctions, each as `conditions`, whose rows are no part of it.
+    member : callable, optional
+        Features -> who is in it, where it is no conjunction.
     message : Message, optional
         What a finding about it says, where the common sentence does not fit.
     measure : Message, optional
@@ -54,27 +56,35 @@ class Subgroup:
     p_value: float | None = None
     p_adjusted: float | None = None
     text: str | None = None
-    rows: NDArray[np.bool_] | None = None
+    without: tuple[Mapping[str, tuple[int, ...]], ...] = ()
+    member: Callable[[Mapping[str, Codes]], NDArray[np.bool_]] | None = None
     message: Message | None = None
     measure: Message | None = None
 
     def mask(self, features: Mapping[str, Codes]) -> NDArray[np.bool_]:
-        """Which rows are in it."""
-        if self.rows is not None:
-            return self.rows
-        inside: NDArray[np.bool_] | None = None
-        for name, codes in self.conditions.items():
-            column = features[name]
-            if len(codes) == 1:
-                matches = column.codes == codes[0]
-            else:
-                table = np.zeros(column.size, dtype=bool)
-                table[list(codes)] = True
-                matches = table[column.codes]
-            inside = matches if inside is None else np.logical_and(inside, matches, out=inside)
-        if inside is None:
-            return np.ones(len(next(iter(features.values()))), dtype=bool)
+        """Which rows are in it, of the data that the features are columns of."""
+        if self.member is not None:
+            return self.member(features)
+        inside = _rows_of(self.conditions, features)
+        for others in self.without:
+            inside &= ~_rows_of(others, features)
         return inside
+
+
+def _rows_of(conditions: Mapping[str, tuple[int, ...]], features: Mapping[str, Codes]) -> NDArray[np.bool_]:
+    inside: NDArray[np.bool_] | None = None
+    for name, codes in conditions.items():
+        column = features[name]
+        if len(codes) == 1:
+            matches = column.codes == codes[0]
+        else:
+            table = np.zeros(column.size, dtype=bool)
+            table[list(codes)] = True
+            matches = table[column.codes]
+        inside = matches if inside is None else np.logical_and(inside, matches, out=inside)
+    if inside is None:
+        return np.ones(len(next(iter(features.values()))), dtype=bool)
+    return inside
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +100,7 @@ class Search:
     nodes : int
         Nodes of the search that were looked at, pruned ones included.
     complete : bool
-        False where the time limit cut the search short: what is there is right, what is missing is unknown.
+        False where a limit of time or memory cut the search short: what is there is right, what is missing is unknown.
     measure : Message
         What was examined, in words ("false positive rate").
     style : "pct" or "num"

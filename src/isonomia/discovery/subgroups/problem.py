@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
+from isonomia.counting.lattice import DEFAULT_BUDGET
 from isonomia.data import Dataset, Task
 from isonomia.errors import DataError
 from isonomia.progress import Clock, Progress, silent
@@ -51,6 +52,8 @@ class Problem:
     seed : int
     clock, progress
         The time limit, and whom to tell.
+    max_memory : int
+        Bytes a search over conjunctions may work with.
     options : mapping
         The method's own parameters, defaults filled in.
     data, model
@@ -73,6 +76,7 @@ class Problem:
     seed: int = 0
     clock: Clock = field(default_factory=Clock)
     progress: Progress = silent
+    max_memory: int = DEFAULT_BUDGET
     options: Mapping[str, Any] = field(default_factory=dict)
     data: Dataset | None = None
     model: Any = None

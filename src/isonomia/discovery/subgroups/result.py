@@ -32,7 +32,7 @@ class SubgroupResult(Result):
         (None where none was found), ``total_time`` (= ``RUNTIME``), ``dsn_by_attr_value``, ``nodes_visited``,
         ``n_model_rows``, ``n_model_calls``.
     complete : bool
-        False where the time limit cut the search short.
+        False where the limit of time or memory cut the search short.
     subgroups : tuple of Subgroup
         The conditions as codes, row by row of the table.
     details : object
@@ -76,7 +76,7 @@ class SubgroupResult(Result):
         }
 
     def __repr__(self) -> str:
-        partial = "" if self.complete else ", cut short by the time limit"
+        partial = "" if self.complete else ", cut short"
         return (
             f"SubgroupResult({self.method}: {len(self.subgroups)} of {self.metrics.get('TSN', 0):,} subgroups{partial})"
         )

@@ -154,6 +154,7 @@ def _search_lattice(problem: Problem, loss: _Loss) -> Search:
         {"loss": loss.centred, "square": loss.centred**2},
         min_size=max(2.0, problem.min_rows),
         weights=problem.weights,
+        budget=problem.max_memory,
         clock=problem.clock,
         progress=problem.progress,
     )

@@ -118,6 +118,7 @@ def _search(problem: Problem, error: Quantity) -> Search:
         {"error": values},
         min_size=part.min_rows,
         weights=weights,
+        budget=problem.max_memory,
         clock=problem.clock,
         progress=problem.progress,
     )
