@@ -5,15 +5,19 @@ from isonomia.robustness.distances import Distances, category_distances, numeric
 from isonomia.robustness.drift import drift
 from isonomia.robustness.meter import Cells, Measured, Meter
 from isonomia.robustness.overfit import overfit
+from isonomia.robustness.perturbers import PERTURBERS, Columns, Perturber, perturb_rows
 from isonomia.robustness.slicing import SLICINGS, Cut, Slicing, change_points, learn_cuts
 from isonomia.robustness.weak_spots import weak_spots
 
 __all__ = [
     "Cells",
+    "Columns",
     "Cut",
     "Distances",
     "Measured",
     "Meter",
+    "PERTURBERS",
+    "Perturber",
     "SLICINGS",
     "Slicing",
     "category_distances",
@@ -24,5 +28,6 @@ __all__ = [
     "learn_cuts",
     "numeric_distances",
     "overfit",
+    "perturb_rows",
     "weak_spots",
 ]

@@ -1,0 +1,343 @@
+"""Ways to disturb rows: noise, swaps, missing values, rounding, wrong units. Pure: values in, values out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data.synthetic.dependence import nearest_correlation, pairwise_correlation
+from isonomia.errors import SpecError
+from isonomia.languages import Message, msg
+from isonomia.probing import Feature
+from isonomia.registry import Registry
+
+Floats = NDArray[np.float64]
+Disturbs = Literal["number", "category"]
+
+#: Factors of a value written in another unit: metres for centimetres, cents for units.
+UNITS = (100.0, 0.01)
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What is known of columns before they are disturbed: their features, spreads, ranks, shares and correlations.
+
+    Rows are held as in a `Domain`: a number as itself (NaN is missing), a category as the place of its value.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+    rows : (n, k) the values seen
+
+    Examples
+    --------
+    >>> columns = Columns((Feature.of("age", (18, 90)), Feature.of("sex", ["F", "M"])), np.array([[20, 0], [40, 1.0]]))
+    >>> columns.numeric.tolist(), columns.spread[0]
+    ([True, False], np.float64(10.0))
+    """
+
+    features: tuple[Feature, ...]
+    rows: Floats
+
+    @cached_property
+    def numeric(self) -> NDArray[np.bool_]:
+        """Which columns are numbers."""
+        return np.array([feature.kind != "category" for feature in self.features], dtype=bool)
+
+    @cached_property
+    def spread(self) -> Floats:
+        """The standard deviation of each column of numbers (of its values there are); 0 of a category."""
+        out = np.zeros(len(self.features))
+        for place in np.flatnonzero(self.numeric):
+            out[place] = self.ordered[place].std() if self.ordered[place].size else 0.0
+        return out
+
+    @cached_property
+    def ordered(self) -> tuple[Floats, ...]:
+        """The values of each column that are there, in order."""
+        return tuple(np.sort(column[~np.isnan(column)]) for column in self.rows.T)
+
+    @cached_property
+    def constant(self) -> NDArray[np.bool_]:
+        """Which columns hold one value only: noise on the scale of what was seen leaves them as they are."""
+        return np.array([not seen.size or seen[0] == seen[-1] for seen in self.ordered], dtype=bool)
+
+    @cached_property
+    def shares(self) -> tuple[Floats, ...]:
+        """How often each value of a category occurs, missing ones apart (empty for numbers)."""
+        out = []
+        for place, feature in enumerate(self.features):
+            if self.numeric[place]:
+                out.append(np.empty(0))
+                continue
+            counts = np.bincount(self.ordered[place].astype(np.intp), minlength=len(feature.levels)).astype(float)
+            counts[[level is None for level in feature.levels]] = 0.0
+            out.append(counts / max(counts.sum(), 1.0))
+        return tuple(out)
+
+    @cached_property
+    def latent(self) -> Floats:
+        """A root L of the correlation L L' of the numbers' normal scores: the Gaussian copula of the columns seen."""
+        from scipy.special import ndtri
+
+        places = np.flatnonzero(self.numeric)
+        scores = np.stack([ndtri(_middle_rank(self.ordered[p], self.rows[:, p])) for p in places], axis=1)
+        return np.asarray(np.linalg.cholesky(nearest_correlation(pairwise_correlation(scores))), dtype=float)
+
+    def take(self, places: Sequence[int] | NDArray[Any]) -> Columns:
+        """Some of the columns."""
+        chosen = [int(place) for place in places]
+        return Columns(tuple(self.features[place] for place in chosen), self.rows[:, chosen])
+
+    def valid(self, values: Floats) -> Floats:
+        """The nearest values that may occur: numbers within what was seen, whole where they are whole."""
+        out = values.copy()
+        for place, feature in enumerate(self.features):
+            if self.numeric[place]:
+                out[:, place] = np.clip(out[:, place], feature.low, feature.high)
+                if feature.kind == "integer":
+                    np.rint(out[:, place], out=out[:, place])
+        return out
+
+
+Apply = Callable[[Floats, Columns, float, np.random.Generator], Floats]
+OnFrame = Callable[[Any, float, np.random.Generator], Any]
+
+
+@dataclass(frozen=True)
+class Perturber:
+    """One way to disturb rows.
+
+    Attributes
+    ----------
+    id, purpose, title
+        The name in code and specs, one line on what it does, the word in a report.
+    disturbs : tuple of "number", "category"
+        The kinds of columns it changes; others pass through it.
+    apply : callable, optional
+        ``apply(values (m, k), columns, level, rng) -> (m, k)``; level 0 changes nothing.
+    on_frame : callable, optional
+        Instead of `apply`: ``on_frame(frame, level, rng) -> frame`` of the same rows and columns, in the user's kind.
+    random : bool
+        False where every trial would be the same.
+    most : float
+        The largest level that means anything.
+    valid : bool
+        Whether what comes out is held to values that may occur (whole numbers whole, within what was seen).
+    """
+
+    id: str
+    purpose: str
+    title: Message
+    disturbs: tuple[Disturbs, ...] = ("number", "category")
+    apply: Apply | None = None
+    on_frame: OnFrame | None = None
+    random: bool = True
+    most: float = float("inf")
+    valid: bool = True
+
+    def __post_init__(self) -> None:
+        if (self.apply is None) == (self.on_frame is None):
+            raise SpecError(f"The perturber '{self.id}' needs either `apply` or `on_frame`.")
+
+    def check_level(self, level: Any) -> float:
+        """The level as a number that this perturber takes."""
+        number = isinstance(level, int | float | np.number) and not isinstance(level, bool)
+        if not number or not 0 <= level < np.inf:
+            raise SpecError(f"A level must be a finite number of at least 0; got {level!r}.")
+        if level > self.most:
+            raise SpecError(f"A level of the perturber '{self.id}' is at most {self.most:g}; got {level:g}.")
+        return float(level)
+
+    def changes(self, columns: Columns) -> NDArray[np.bool_]:
+        """Which columns it can change at all."""
+        kinds = np.where(columns.numeric, "number", "category")
+        return np.isin(kinds, self.disturbs)
+
+
+#: Every perturber by its id; another package adds its own through the entry point group ``isonomia.perturbers``.
+PERTURBERS: Registry[Perturber] = Registry("perturber")
+
+
+def perturb_rows(
+    perturber: Perturber,
+    values: Floats,
+    columns: Columns,
+    level: float,
+    rng: np.random.Generator,
+    *,
+    keep_valid: bool = True,
+) -> Floats:
+    """Disturb rows (m, k), and hold the outcome to valid values where the perturber does so.
+
+    Only cells that the perturber changed are moved to a valid value; a value that was seen stays as it was.
+
+    Examples
+    --------
+    >>> columns = Columns((Feature.of("age", (18, 90)),), np.array([[18.0], [30.0], [90.0]]))
+    >>> perturb_rows(PERTURBERS["raw"], columns.rows, columns, 0.5, np.random.default_rng(0)).ravel().tolist()
+    [20.0, 28.0, 90.0]
+    """
+    if perturber.apply is None:
+        raise SpecError(f"The perturber '{perturber.id}' works on frames, not on rows.")
+    if level == 0:
+        return values.copy()
+    out = perturber.apply(values, columns, level, rng)
+    if not isinstance(out, np.ndarray) or out.shape != values.shape or out.dtype.kind not in "iuf":
+        got = f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
+        raise SpecError(
+            f"The perturber '{perturber.id}' must return numbers of shape {values.shape}, as it was given; got {got}."
+        )
+    if not (perturber.valid and keep_valid):
+        return np.asarray(out, dtype=float)
+    return np.where(out == values, values, columns.valid(np.asarray(out, dtype=float)))
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def raw_noise(values: Floats, columns: Columns, level: float, rng: np.random.Generator) -> Floats:
+    """x + level sd z, with z standard normal and sd the column's standard deviation."""
+    noise = rng.standard_normal(values.shape)
+    return values + noise * (level * columns.spread)
+
+
+def quantile_noise(values: Floats, columns: Columns, level: float, rng: np.random.Generator) -> Floats:
+    """Move each number's rank by a uniform share in (-level / 2, level / 2), reflected at the ends, and read it back.
+
+    Only values that were seen come out, and each column keeps its distribution. Ranks of tied values are spread over
+    their tie at random.
+    """
+    shift = (rng.random(values.shape) - 0.5) * level
+    tie = rng.random(values.shape)
+    out = values.copy()
+    for place in np.flatnonzero(columns.numeric & ~columns.constant):
+        seen = columns.ordered[place]
+        rank = _rank(seen, values[:, place], tie[:, place]) + shift[:, place]
+        rank = np.abs(rank)
+        rank = 1.0 - np.abs(1.0 - rank)
+        out[:, place] = _read_back(seen, rank, values[:, place])
+    return out
+
+
+def correlated_noise(values: Floats, columns: Columns, level: float, rng: np.random.Generator) -> Floats:
+    """Noise that keeps the joint distribution of the numbers (a Gaussian copula).
+
+    With z the normal scores of a row and e drawn with their correlation: z' = sqrt(1 - level^2) z + level e, read back
+    through each column's own quantiles. z' is distributed as z, so rank correlations and distributions stay; level 1
+    is another row altogether.
+    """
+    from scipy.special import ndtr, ndtri
+
+    places = np.flatnonzero(columns.numeric)
+    if not places.size:
+        return values.copy()
+    noise = rng.standard_normal((len(values), places.size)) @ columns.latent.T
+    tie = rng.random((len(values), places.size))
+    out = values.copy()
+    for at, place in enumerate(places):
+        if columns.constant[place]:
+            continue
+        seen = columns.ordered[place]
+        score = ndtri(_rank(seen, values[:, place], tie[:, at]))
+        moved = ndtr(np.sqrt(1.0 - level * level) * score + level * noise[:, at])
+        out[:, place] = _read_back(seen, moved, values[:, place])
+    return out
+
+
+def rounding(values: Floats, columns: Columns, level: float, rng: np.random.Generator) -> Floats:
+    """Numbers rounded to multiples of level sd, as people heap ages and incomes."""
+    step = np.where(columns.spread > 0, level * columns.spread, 1.0)
+    return np.where(columns.numeric & (columns.spread > 0), np.rint(values / step) * step, values)
+
+
+def unit_errors(values: Floats, columns: Columns, level: float, rng: np.random.Generator) -> Floats:
+    """A share `level` of numbers written in another unit: times 100 or times 0.01, one as likely as the other."""
+    hit = rng.random(values.shape) < level
+    factor = np.where(rng.random(values.shape) < 0.5, UNITS[0], UNITS[1])
+    return np.where(hit & columns.numeric, values * factor, values)
+
+
+# --- categories and both ---------------------------------------------------------------------------------------------
+
+
+def swaps(values: Floats, columns: Columns, level: float, rng: np.random.Generator) -> Floats:
+    """A share `level` of categories replaced by another value, drawn as often as it occurs; missing ones stay."""
+    hit = rng.random(values.shape) < level
+    draw = rng.random(values.shape)
+    out = values.copy()
+    for place in np.flatnonzero(~columns.numeric & ~columns.constant):
+        share = columns.shares[place]
+        rows = np.flatnonzero(hit[:, place] & ~np.isnan(values[:, place]))
+        own = values[rows, place].astype(np.intp)
+        rows, own = rows[share[own] > 0], own[share[own] > 0]
+        out[rows, place] = _another(share, own, draw[rows, place])
+    return out
+
+
+def missing_values(values: Floats, columns: Columns, level: float, rng: np.random.Generator) -> Floats:
+    """A share `level` of values lost."""
+    hit = rng.random(values.shape) < level
+    lost = np.array([_missing_place(feature) for feature in columns.features])
+    return np.where(hit, lost, values)
+
+
+def _another(share: Floats, own: NDArray[np.intp], draw: Floats) -> Floats:
+    """A value other than each row's own, by inverse sampling on the shares with its own left out."""
+    edges = np.concatenate([[0.0], np.cumsum(share)])
+    left = 1.0 - share[own]
+    target = draw * left
+    target = np.where(target < edges[own], target, target + share[own])
+    found = np.clip(np.searchsorted(edges, target, side="right") - 1, 0, share.size - 1)
+    # rounding may land on the own value or on one that never occurs: the next that does takes its place
+    bad = (found == own) | (share[found] <= 0)
+    if bad.any():
+        used = np.flatnonzero(share > 0)
+        at = np.searchsorted(used, own[bad], side="right") % used.size
+        found[bad] = used[at]
+    return np.where(left > 0, found, own).astype(float)
+
+
+def _missing_place(feature: Feature) -> float:
+    """How a missing value of a feature is held: the place of its missing level, else NaN."""
+    return float(feature.levels.index(None)) if None in feature.levels else float("nan")
+
+
+# --- ranks -----------------------------------------------------------------------------------------------------------
+
+
+def _middle_rank(seen: Floats, values: Floats) -> Floats:
+    left, right = (np.searchsorted(seen, values, side=side) for side in ("left", "right"))
+    rank = np.clip((left + right) / 2, 0.5, seen.size - 0.5) / seen.size
+    return np.where(np.isnan(values), np.nan, rank)
+
+
+def _rank(seen: Floats, values: Floats, tie: Floats) -> Floats:
+    """Ranks in (0, 1); within a tie anywhere in its span."""
+    left, right = (np.searchsorted(seen, values, side=side) for side in ("left", "right"))
+    return np.clip(left + tie * (right - left), 1e-9, seen.size - 1e-9) / seen.size
+
+
+def _read_back(seen: Floats, rank: Floats, values: Floats) -> Floats:
+    """The value seen at a rank; missing values stay missing."""
+    place = np.clip((np.nan_to_num(rank) * seen.size).astype(np.intp), 0, seen.size - 1)
+    return np.where(np.isnan(values), np.nan, seen[place])
+
+
+def _add(identifier: str, title: Message, apply: Apply, disturbs: tuple[Disturbs, ...], **more: Any) -> None:
+    purpose = str(apply.__doc__).split("\n")[0].rstrip(".")
+    PERTURBERS.add(Perturber(identifier, purpose, title, disturbs, apply, **more))
+
+
+_add("raw", msg("Noise"), raw_noise, ("number",))
+_add("quantile", msg("Noise in ranks"), quantile_noise, ("number",), most=2.0)
+_add("correlated", msg("Noise that keeps correlations"), correlated_noise, ("number",), most=1.0)
+_add("swap", msg("Swapped categories"), swaps, ("category",), most=1.0)
+_add("missing", msg("Missing values"), missing_values, ("number", "category"), most=1.0, valid=False)
+_add("rounding", msg("Rounding"), rounding, ("number",), random=False)
+_add("units", msg("Wrong units"), unit_errors, ("number",), most=1.0, valid=False)
