@@ -138,10 +138,11 @@ class CellRoute:
                 continue
             if inside.size > 0.7 * place.size:
                 inside = slice(None)
-            held = place[inside].astype(np.int64)
+            held = place[inside]
             values = [None if value is None else value[rows][inside] for value in self.values]
             for feature in different:
-                key = held * self.sizes[feature]
+                key = held.astype(smallest(n_slots * self.sizes[feature]))
+                key *= key.dtype.type(self.sizes[feature])
                 key += self.codes[feature][rows][inside]
                 table = cells[feature]
                 for index, value in enumerate(values):

@@ -90,7 +90,12 @@ def _welch_upper(values: Floats, inside: NDArray[np.bool_], weights: Floats | No
     parts = []
     for chosen in (inside, ~inside):
         mine = values[chosen]
-        weight = np.ones(mine.size) if weights is None else weights[chosen]
+        if weights is None:
+            if mine.size < 2:
+                return None
+            parts.append((float(mine.mean()), float(mine.var(ddof=1)), float(mine.size)))
+            continue
+        weight = weights[chosen]
         total = float(weight.sum())
         if total <= 0 or mine.size < 2:
             return None

@@ -162,10 +162,9 @@ def _largest_by_item(lattice: Lattice, values: Floats) -> Floats:
     if values.min() == values.max() or bool(((values == 0) | (values == 1)).all()):
         return np.where(lattice.item_sums[:, 1] > 0, values.max(), 0.0)
     out = np.empty(lattice.n_items)
-    order = np.argsort(values, kind="stable")
     for feature, column in enumerate(lattice.columns):
         top = np.zeros(column.size)
-        top[column.codes[order]] = values[order]  # the last, and so the largest, stays
+        np.maximum.at(top, column.codes, values)
         items = lattice.item_feature == feature
         out[items] = top[lattice.item_code[items]]
     return out
