@@ -160,6 +160,21 @@ def test_weights_holdout_labels_alone_and_time(rng: np.random.Generator, ticking
     assert not cut.complete
 
 
+def test_several_classes_and_numbers(rng: np.random.Generator) -> None:
+    n = 2000
+    data = {"sex": rng.choice(["F", "M"], n), "race": rng.choice(list("abc"), n)}
+    women = data["sex"] == "F"
+    classes = np.where(women & (rng.random(n) < 0.5), "low", rng.choice(["low", "mid", "high"], n))
+    several = rows_of(audit(data, y_pred=classes, task="multiclass", protected=["sex", "race"]))
+    assert several[0]["metric"] == "selection_rate:low"
+    by_hand = women.mean() * ((classes == "low")[women].mean() - (classes == "low").mean())
+    assert several[0]["violation"] == pytest.approx(by_hand)
+    numbers = rng.normal(size=n) + 2.0 * women
+    real = rows_of(audit(data, y_pred=numbers, task="regression", protected=["sex", "race"], n_randomisations=99))
+    assert (real[0]["metric"], real[0]["p_adjusted"]) == ("prediction", 0.01)
+    assert real[0]["violation"] == pytest.approx(women.mean() * (numbers[women].mean() - numbers.mean()))
+
+
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [

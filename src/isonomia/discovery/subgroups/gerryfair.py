@@ -44,6 +44,8 @@ TITLES = {
     "base_rate": msg("Rate of everyone"),
     "rule": msg("Rule"),
 }
+#: Classes audited one by one where nothing is said.
+_MOST_CLASSES = 12
 _IRLS = 12
 _RIDGE = 1e-6
 
@@ -243,8 +245,16 @@ def run(problem: Problem) -> Search:
 
 
 def _default_metrics(problem: Problem) -> tuple[str, ...]:
+    """Statistical parity, and false positives where they are known; of each class in turn; of predicted numbers."""
+    if problem.task is None:
+        return ("error",)
+    if problem.task == "regression":
+        return ("target",) if problem.label is None else ("prediction",)
+    rate = "base_rate" if problem.label is None else "selection_rate"
+    if problem.task == "multiclass":
+        return tuple(f"{rate}:{name}" for name in problem.classes[:_MOST_CLASSES])
     if problem.label is None:
-        return ("base_rate",)
+        return (rate,)
     return ("selection_rate",) if problem.truth is None else ("selection_rate", "fpr")
 
 
