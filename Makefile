@@ -42,6 +42,7 @@ demo: $(VENV)/.installed ## make a dataset with known bias, train a model, audit
 
 test: lint types ## everything that guards a change: style, types, architecture, tests
 	@echo "== Tests"
+	@.ci/torch $(BIN)/python || true
 	@if .ci/chromium; then $(BIN)/python -m pytest -q -n $(JOBS); \
 	else $(BIN)/python -m pytest -q -n $(JOBS) -m 'not browser'; fi
 

@@ -69,11 +69,11 @@ def locate(path: str | Path, given: Format | None = None) -> Source:
     if given is not None and given not in FORMATS:
         raise SpecError(f"`format` must be one of {', '.join(FORMATS)}; got {given!r}.{close_to(given, FORMATS)}")
     if file.is_dir():
-        raise DataError(f"'{file}' is a folder; give one file.{close_to(file.name, _data_files(file))}")
+        raise DataError(f"'{file}' is a folder; give one file.{_near(file.name, file)}")
     if not file.exists():
         folder = file.parent
         where = f"'{folder}' is no folder" if not folder.is_dir() else f"no such file in '{folder}'"
-        raise DataError(f"There is no file '{file}': {where}.{close_to(file.name, _data_files(folder))}")
+        raise DataError(f"There is no file '{file}': {where}.{_near(file.name, folder)}")
     if not file.is_file():
         raise DataError(f"'{file}' is neither a file nor a link to one.")
     if file.stat().st_size == 0:
@@ -215,6 +215,12 @@ def _too_big(source: Source, max_bytes: int) -> DataError:
         f"The file '{source.path}' holds more than {max_bytes:,} bytes{' once unpacked' if source.packing else ''}. "
         "If you trust it, raise `max_bytes`."
     )
+
+
+def _near(name: str, folder: Path) -> str:
+    """The files of the folder that could be meant; nothing where it holds none."""
+    found = _data_files(folder)
+    return close_to(name, found) if found else ""
 
 
 def _data_files(folder: Path) -> list[str]:

@@ -15,7 +15,7 @@ from isonomia.models.columns import FrameKind, hand_over
 from isonomia.models.surface import SurfaceKind
 
 #: Libraries whose estimators are handed pandas, whatever frame the user gave (they read its categories).
-_PANDAS_MAKERS = ("lightgbm", "xgboost", "catboost")
+_PANDAS_MAKERS = ("lightgbm", "xgboost")
 #: Estimators whose own decision is not the largest probability.
 _OWN_DECISION = ("FixedThresholdClassifier", "TunedThresholdClassifierCV", "SVC", "NuSVC")
 
@@ -74,7 +74,7 @@ class EstimatorPredictor:
             self.frame = self._wanted(maker)
 
     def _wanted(self, maker: str) -> FrameKind:
-        if self.names is None and self.n_features is not None and maker != "catboost":
+        if self.names is None and self.n_features is not None:
             return "numpy"  # fitted on a matrix: a frame with names would be refused or warned about
         if maker in _PANDAS_MAKERS:
             return "pandas"
@@ -158,9 +158,6 @@ def _underscored(name: str) -> str:
 
 def _names(estimator: Any) -> tuple[str, ...] | None:
     names = getattr(estimator, "feature_names_in_", None)
-    if names is None and type(estimator).__module__.split(".")[0] == "catboost":
-        places = [str(place) for place in range(len(estimator.feature_names_))]
-        names = None if estimator.feature_names_ == places else estimator.feature_names_  # fitted on a matrix
     return None if names is None else tuple(str(name) for name in names)
 
 
@@ -169,7 +166,7 @@ def _task(estimator: Any) -> Task | None:
     from sklearn.base import is_classifier, is_regressor
 
     classes = getattr(estimator, "classes_", None)
-    if classes is not None and len(classes):  # CatBoost's regressors have an empty list
+    if classes is not None and len(classes):
         return "binary" if len(classes) == 2 else "multiclass"
     try:
         if is_regressor(estimator):

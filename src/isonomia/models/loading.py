@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import io
 import re
 import warnings
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
 from isonomia.errors import ModelError, SpecError, UntrustedError, close_to
 from isonomia.models._boosters import load_lightgbm, load_xgboost
+from isonomia.models._catboost import load_catboost
 from isonomia.models._onnx import load_onnx
 from isonomia.models._skops import load_skops, save_skops
+from isonomia.models._torch import load_torch, torch_kind
 from isonomia.models.model import Model, ModelOptions
 
-Format = Literal["skops", "onnx", "xgboost", "lightgbm", "pickle"]
+Format = Literal["skops", "onnx", "xgboost", "lightgbm", "catboost", "torch", "pickle"]
 
 #: Which format a suffix stands for.
 SUFFIXES: Mapping[str, Format] = {
@@ -26,6 +30,10 @@ SUFFIXES: Mapping[str, Format] = {
     ".json": "xgboost",
     ".txt": "lightgbm",
     ".lgb": "lightgbm",
+    ".cbm": "catboost",
+    ".pt": "torch",
+    ".pth": "torch",
+    ".pt2": "torch",
     ".pkl": "pickle",
     ".pickle": "pickle",
     ".joblib": "pickle",
@@ -35,7 +43,15 @@ _FORMATS: Mapping[Format, str] = {
     "onnx": "ONNX (.onnx)",
     "xgboost": "XGBoost (.ubj, .json)",
     "lightgbm": "LightGBM (.txt, .lgb)",
+    "catboost": "CatBoost (.cbm)",
+    "torch": "PyTorch (.pt2, .pt, .pth), with trust=True only",
     "pickle": "pickle and joblib (.pkl, .pickle, .joblib), with trust=True only",
+}
+
+#: Formats that can run any code while they are read or asked, each with the way round it.
+_PROGRAMS: Mapping[Format, str] = {
+    "pickle": "Save the model as skops (isonomia.models.save_model)",
+    "torch": "Save the model as ONNX (torch.onnx.export)",
 }
 
 #: The largest model file read unless the caller says otherwise.
@@ -74,10 +90,10 @@ def load_model(
     Parameters
     ----------
     source : path, "module:callable", or anything `Model.of` takes
-        Files: skops, ONNX, XGBoost (.ubj, .json), LightGBM (.txt), and pickle or joblib when trusted. The format is
-        read off the suffix and must agree with how the file begins.
+        Files: skops, ONNX, XGBoost (.ubj, .json), LightGBM (.txt), CatBoost (.cbm); PyTorch (.pt2, .pt) and pickle or
+        joblib when trusted. The format is read off the suffix and must agree with how the file begins.
     trust : bool
-        Allow a pickle or joblib file. Loading one runs whatever code its author put in; the model is marked as
+        Allow a pickle, joblib or PyTorch file. Loading one runs whatever code its author put in; the model is marked as
         `trusted` and the report says so.
     format : str, optional
         The format, where the suffix does not tell.
@@ -90,6 +106,8 @@ def load_model(
     -----
     No format is a sandbox. A skops file is built only when every type in it is on this package's own list
     (`isonomia.models.allowed`); the native formats hold numbers and no code, but are parsed by compiled libraries.
+    PyTorch's own files are programs: TorchScript has operators that write files, and `torch.export.load` unpickles and
+    evaluates what the archive holds, so both need `trust` as a pickle does; ONNX does not.
     Load files of strangers in a separate process with limits.
 
     Raises
@@ -118,8 +136,10 @@ def load_model(
     content = _read(path, max_bytes)
     kind = format or _format_of(path)
     _check_head(content, kind, path.name)
-    model = Model.of(_build(content, kind, path, trust=trust, max_bytes=max_bytes), **options)
-    model.format, model.source, model.trusted = kind, path.name, kind == "pickle"
+    if kind in _PROGRAMS:
+        _ask_for_trust(kind, path.name, trust=trust)
+    model = Model.of(_build(content, kind, path.name, max_bytes=max_bytes), **options)
+    model.format, model.source, model.trusted = kind, path.name, kind in _PROGRAMS
     model.fingerprint = hashlib.sha256(content).hexdigest()
     return model
 
@@ -184,7 +204,9 @@ def _looks_like(content: bytes) -> Format | None:
     """The format a file begins like."""
     head = content[:512]
     if head.startswith(b"PK\x03\x04"):
-        return "skops"
+        return _archive(content)
+    if head.startswith(b"CBM1"):
+        return "catboost"
     if head.startswith((b"tree\n", b"tree\r\n")):
         return "lightgbm"
     if head.lstrip()[:1] == b"{":
@@ -194,6 +216,15 @@ def _looks_like(content: bytes) -> Format | None:
     if head[:1] in (b"\x08", b"\x12", b"\x1a", b"\x3a", b"\x42"):  # the first field of a ModelProto
         return "onnx"
     return None
+
+
+def _archive(content: bytes) -> Format:
+    """Which of the formats that are zip archives this is."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return "skops" if torch_kind(archive.namelist()) is None else "torch"
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        return "skops"  # whose reader says what is wrong with the archive
 
 
 def _check_head(content: bytes, kind: Format, name: str) -> None:
@@ -211,39 +242,43 @@ def _check_head(content: bytes, kind: Format, name: str) -> None:
     )
 
 
-def _build(content: bytes, kind: Format, path: Path, *, trust: bool, max_bytes: int) -> Any:
+def _build(content: bytes, kind: Format, name: str, *, max_bytes: int) -> Any:
     if kind == "skops":
-        return load_skops(content, name=path.name, max_bytes=max_bytes)
-    if kind == "onnx":
-        return load_onnx(content, name=path.name)
-    if kind == "xgboost":
-        return load_xgboost(content, name=path.name)
-    if kind == "lightgbm":
-        return load_lightgbm(content, name=path.name)
-    return _unpickle(content, path, trust=trust)
+        return load_skops(content, name=name, max_bytes=max_bytes)
+    if kind == "pickle":
+        return _unpickle(content, name)
+    build = {
+        "onnx": load_onnx,
+        "xgboost": load_xgboost,
+        "lightgbm": load_lightgbm,
+        "catboost": load_catboost,
+        "torch": load_torch,
+    }[kind]
+    return build(content, name=name)
 
 
-def _unpickle(content: bytes, path: Path, *, trust: bool) -> Any:
+def _ask_for_trust(kind: Format, name: str, *, trust: bool) -> None:
+    what = "a pickle" if kind == "pickle" else "a PyTorch program"
     if not trust:
         raise UntrustedError(
-            f"'{path.name}' is a pickle: loading it runs whatever code its author put in. Save the model as skops "
-            "(isonomia.models.save_model), give its predictions instead, or, if you made the file yourself, say "
-            "trust=True."
+            f"'{name}' is {what}: loading it runs whatever code its author put in. {_PROGRAMS[kind]}, give its "
+            "predictions instead, or, if you made the file yourself, say trust=True."
         )
     warnings.warn(
-        f"Loading the pickle '{path.name}' runs whatever code its author put in. It was trusted on request; the report "
+        f"Loading '{name}', {what}, runs whatever code its author put in. It was trusted on request; the report "
         "records it.",
         TrustWarning,
-        stacklevel=4,
+        stacklevel=3,
     )
-    import io
 
+
+def _unpickle(content: bytes, name: str) -> Any:
     import joblib
 
     try:
         return joblib.load(io.BytesIO(content))
     except Exception as error:  # unpickling may raise anything
-        raise ModelError(f"'{path.name}' could not be unpickled: {type(error).__name__}: {error}") from error
+        raise ModelError(f"'{name}' could not be unpickled: {type(error).__name__}: {error}") from error
 
 
 def _imported(source: str, options: ModelOptions) -> Model:

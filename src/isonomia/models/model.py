@@ -16,6 +16,7 @@ from isonomia.data.schema import TASKS
 from isonomia.errors import IsonomiaError, ModelError, SpecError, close_to
 from isonomia.models._answers import Question, check_shape, read_answer
 from isonomia.models._boosters import LightGBMPredictor, XGBoostPredictor, is_lightgbm_booster, is_xgboost_booster
+from isonomia.models._catboost import CatBoostPredictor, is_catboost
 from isonomia.models._predictors import (
     Answer,
     EstimatorPredictor,
@@ -24,6 +25,7 @@ from isonomia.models._predictors import (
     is_calibrated,
     is_estimator,
 )
+from isonomia.models._torch import TorchPredictor, is_exported_program, is_torch_module
 from isonomia.models.classes import distinct, place_of
 from isonomia.models.columns import FrameKind, check_width, from_matrix, pick_columns
 from isonomia.models.surface import Surface, SurfaceKind
@@ -113,9 +115,10 @@ class Model:
 
         Parameters
         ----------
-        thing : estimator, function, XGBoost or LightGBM booster, or Model
+        thing : estimator, function, XGBoost or LightGBM booster, CatBoost model, PyTorch module, or Model
             An estimator has `predict_proba` (preferred), `decision_function` (next) or `predict`. A function takes a
-            frame of rows and returns one answer a row.
+            frame of rows and returns one answer a row. A PyTorch module takes a matrix of numbers in the order of
+            `features` and returns one tensor: probabilities, numbers, or (say so) scores.
         features : sequence of str, optional
             The columns it takes, in its order. By default the names it was fitted with, else the dataset's features.
         task : "binary", "multiclass" or "regression", optional
@@ -133,7 +136,8 @@ class Model:
             What it returns, or which of its answers to ask for. A function that does not say is told apart: two
             columns or more are probabilities; for a regression all is numbers; texts, booleans, whole numbers and
             values that are all among the classes are decisions; numbers all in [0, 1] are probabilities of the
-            positive class; other numbers are scores.
+            positive class; other numbers are scores. Scores of a PyTorch module in several columns are logits: their
+            softmax is taken.
         frame : "native", "pandas", "polars", "pyarrow" or "numpy", optional
             What kind of rows it is handed. By default the frame of the dataset; a matrix for an estimator fitted
             without column names and for boosters.
@@ -302,6 +306,10 @@ def _predictor_of(thing: Any, frame: FrameKind | None) -> Predictor:
         return XGBoostPredictor(thing)
     if is_lightgbm_booster(thing):
         return LightGBMPredictor(thing)
+    if is_catboost(thing):
+        return CatBoostPredictor(thing)
+    if is_torch_module(thing) or is_exported_program(thing):
+        return TorchPredictor(thing)
     if hasattr(thing, "ask") and hasattr(thing, "make") and hasattr(thing, "alias"):
         predictor: Predictor = thing
         return predictor

@@ -1,0 +1,136 @@
+"""CatBoost models, live and from their own files, with categories, on every task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from isonomia import Dataset, Model, ModelError, load_model
+
+catboost = pytest.importorskip("catboost")
+
+FEATURES = ["sex", "age", "income", "job"]
+CATEGORIES = ["sex", "job"]
+
+
+def fitted(kind: str, people: pd.DataFrame, target: str, **options: Any) -> Any:
+    settings = {"iterations": 8, "verbose": 0, "allow_writing_files": False, "thread_count": 1, "random_seed": 0}
+    model = getattr(catboost, kind)(**settings, **{"cat_features": CATEGORIES, **options})
+    return model.fit(people[FEATURES], people[target])
+
+
+def both(model: Any, tmp_path: Any, **options: Any) -> list[Model]:
+    """The live model and the one from its file."""
+    model.save_model(str(tmp_path / "model.cbm"))
+    return [Model.of(model, **options), load_model(tmp_path / "model.cbm", **options)]
+
+
+def test_two_classes_with_categories(people, tmp_path, as_frame):
+    original = fitted("CatBoostClassifier", people, "loan")
+    shuffled = as_frame(people[["loan", "job", "income", "age", "sex"]])
+    data = Dataset(shuffled, target="loan", positive="granted", protected=["sex"])
+    for model in both(original, tmp_path):
+        surface = model.surface(data)
+        assert surface.classes == ("refused", "granted")
+        place = list(original.classes_).index("granted")
+        np.testing.assert_allclose(surface.probability, original.predict_proba(people[FEATURES])[:, place], atol=1e-12)
+        assert [surface.classes[code] for code in surface.label] == original.predict(people[FEATURES]).tolist()
+        assert model.features == tuple(FEATURES)
+        assert model.n_calls == 1
+        assert not model.trusted
+    assert model.format == "catboost"
+
+
+@pytest.mark.parametrize("loss", ["MultiClass", "MultiClassOneVsAll"])
+def test_several_classes(people, tmp_path, loss):
+    original = fitted("CatBoostClassifier", people, "band", loss_function=loss)
+    for model in both(original, tmp_path):
+        surface = model.surface(Dataset(people, target="band", features=FEATURES))
+        assert surface.classes == ("low", "mid", "top")
+        decided = [surface.classes[code] for code in surface.label]
+        assert decided == original.predict(people[FEATURES]).ravel().tolist()
+        if loss == "MultiClass":
+            np.testing.assert_allclose(surface.probability, original.predict_proba(people[FEATURES]), atol=1e-12)
+        else:
+            assert surface.probability is None  # one-vs-all values do not sum to 1
+
+
+@pytest.mark.parametrize("loss", ["RMSE", "MAE", "Poisson", "Tweedie:variance_power=1.5", "RMSEWithUncertainty"])
+def test_numbers(people, tmp_path, loss):
+    people = people.assign(limit=people["limit"].abs())
+    original = fitted("CatBoostRegressor", people, "limit", loss_function=loss)
+    expected = original.predict(people[FEATURES])
+    expected = expected[:, 0] if expected.ndim == 2 else expected
+    for model in both(original, tmp_path):
+        surface = model.surface(Dataset(people, target="limit", features=FEATURES))
+        np.testing.assert_allclose(surface.continuous, expected, atol=1e-12)
+
+
+def test_a_threshold_saved_in_the_model_decides(people, tmp_path):
+    original = fitted("CatBoostClassifier", people, "loan")
+    original.set_probability_threshold(0.8)
+    data = Dataset(people, target="loan", positive="granted", features=FEATURES)
+    plain = (original.predict_proba(people[FEATURES])[:, 1] > 0.5).sum()
+    for model in both(original, tmp_path):
+        decided = [model.surface(data).classes[code] for code in model.surface(data).label]
+        assert decided == original.predict(people[FEATURES]).tolist()
+        assert decided.count(original.classes_[1]) < plain
+
+
+def test_scores_and_decisions_on_request(people, tmp_path):
+    original = fitted("CatBoostClassifier", people, "loan")
+    data = Dataset(people, target="loan", positive=original.classes_[1], features=FEATURES)
+    for model in both(original, tmp_path, output="score"):
+        raw = original.predict(people[FEATURES], prediction_type="RawFormulaVal")
+        np.testing.assert_allclose(model.surface(data).score, raw, atol=1e-12)
+    for model in both(original, tmp_path, output="label"):
+        assert model.surface(data).kinds == ("label",)
+
+
+def test_a_model_of_a_matrix_and_categories_that_are_numbers(people, tmp_path):
+    frame = people.assign(job=pd.factorize(people["job"])[0])[["age", "job", "income"]]
+    original = catboost.CatBoostClassifier(
+        iterations=5, verbose=0, allow_writing_files=False, cat_features=[1], thread_count=1
+    ).fit(frame.to_numpy(dtype=object), people["loan"])
+    as_floats = frame.assign(job=frame["job"].astype(float), loan=people["loan"])
+    for model in both(original, tmp_path):
+        assert model.features is None
+        data = Dataset(as_floats, target="loan", positive="granted", kinds={"job": "numeric"})
+        place = list(original.classes_).index("granted")
+        expected = original.predict_proba(frame.to_numpy(dtype=object))[:, place]
+        np.testing.assert_allclose(model.surface(data).probability, expected, atol=1e-12)
+
+
+def test_scores_of_a_ranking_are_no_numbers_to_predict(people):
+    model = catboost.CatBoostRanker(iterations=3, verbose=0, allow_writing_files=False, loss_function="YetiRank")
+    model.fit(people[["age", "income"]], (people["loan"] == "granted").astype(int), group_id=np.arange(240) // 20)
+    data = Dataset(people, target="loan", positive="granted", features=["age", "income"])
+    surface = Model.of(model, threshold=0.0).surface(data)
+    assert surface.kinds == ("label", "score")
+
+
+def test_what_catboost_cannot_answer(people):
+    original = fitted("CatBoostClassifier", people, "loan")
+    holes = people.assign(job=people["job"].where(people.index > 2))
+    with pytest.raises(ModelError, match="'job' as a category, but 3 of its values are missing"):
+        Model.of(original).surface(Dataset(holes, target="loan", positive="granted"))
+    with pytest.raises(ModelError, match="'job' as a category, but it holds numbers with decimals"):
+        Model.of(original).surface(Dataset(people.assign(job=0.5), target="loan", positive="granted"))
+    with pytest.raises(ModelError, match="takes numbers, but 'age' holds texts"):
+        Model.of(original).surface(Dataset(people.assign(age="old"), target="loan", positive="granted"))
+    with pytest.raises(ModelError, match="not fitted"):
+        Model.of(catboost.CatBoostClassifier())
+    several = fitted("CatBoostRegressor", people, "limit", loss_function="MultiQuantile:alpha=0.1,0.9")
+    with pytest.raises(ModelError, match="several numbers a row"):
+        Model.of(several)
+
+
+@pytest.mark.parametrize("cut", [4, 8, 100, 5000, -300, -10, -1])
+def test_a_damaged_file(people, tmp_path, cut):
+    fitted("CatBoostClassifier", people, "loan").save_model(str(tmp_path / "whole.cbm"))
+    (tmp_path / "cut.cbm").write_bytes((tmp_path / "whole.cbm").read_bytes()[:cut])
+    with pytest.raises(ModelError, match=r"'cut.cbm' is no readable CatBoost model"):
+        load_model(tmp_path / "cut.cbm")
