@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import json as jsons
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isonomia.cli.options import Json, Lang, NoColor, Quiet, Seed
+from isonomia.cli.options import (
+    Data,
+    Json,
+    Lang,
+    MaxSeconds,
+    MethodOption,
+    ModelFile,
+    Na,
+    NoColor,
+    Positive,
+    Prediction,
+    Protected,
+    Quiet,
+    Score,
+    Seed,
+    TableFile,
+    Target,
+    Trust,
+    Weight,
+)
 from isonomia.cli.screen import Screen
 
 if TYPE_CHECKING:
@@ -26,29 +44,16 @@ def door() -> None:
 
 @discover.command("subgroups")
 def subgroups(
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="CSV, Parquet, Arrow or JSON lines; or a dataset's name.")
-    ],
+    data: Data,
     method: Annotated[str, typer.Option("--method", metavar="M", help="See: isonomia methods.")] = "sliceline",
-    target: Annotated[str | None, typer.Option("--target", metavar="T", help="The column of true outcomes.")] = None,
-    positive: Annotated[str | None, typer.Option("--positive", metavar="V", help="The favourable outcome.")] = None,
-    protected: Annotated[
-        list[str] | None,
-        typer.Option("--protected", metavar="A,B", help="Protected attributes; numbers in bands: sex,age:25,60"),
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="FILE", help="A model file (skops, ONNX, ...) or module:callable.")
-    ] = None,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Load a pickle or joblib model: this runs whatever code is in it.")
-    ] = False,
-    prediction: Annotated[
-        str | None, typer.Option("--prediction", metavar="COL", help="Instead of a model: the column it decided in.")
-    ] = None,
-    score: Annotated[
-        list[str] | None, typer.Option("--score", metavar="COL", help="Its probabilities; several classes: a=COL,b=COL")
-    ] = None,
-    weight: Annotated[str | None, typer.Option("--weight", metavar="COL", help="One weight a row.")] = None,
+    target: Target = None,
+    positive: Positive = None,
+    protected: Protected = None,
+    model: ModelFile = None,
+    trust: Trust = False,
+    prediction: Prediction = None,
+    score: Score = None,
+    weight: Weight = None,
     metric: Annotated[
         str | None, typer.Option("--metric", metavar="R,S", help="Rates to examine: fpr, fnr, error_rate, ...")
     ] = None,
@@ -63,16 +68,10 @@ def subgroups(
     max_overlap: Annotated[
         float | None, typer.Option("--max-overlap", metavar="X", help="Leave out those that repeat a better one.")
     ] = None,
-    max_seconds: Annotated[float | None, typer.Option("--max-seconds", metavar="S", help="Stop after this.")] = None,
-    option: Annotated[
-        list[str] | None, typer.Option("--option", metavar="A=V", help="An option of the method: alpha=0.9")
-    ] = None,
-    na: Annotated[
-        list[str] | None, typer.Option("--na", metavar="TEXT", help="A text that stands for a missing value: ?")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the table: .csv, .csv.gz or .parquet.")
-    ] = None,
+    max_seconds: MaxSeconds = None,
+    option: MethodOption = None,
+    na: Na = None,
+    out: TableFile = None,
     lang: Lang = "en",
     seed: Seed = 0,
     json: Json = False,
@@ -80,9 +79,8 @@ def subgroups(
     no_color: NoColor = False,
 ) -> None:
     """Find subgroups with other outcomes or errors than the rest."""
-    from isonomia.cli.audit import read_data
     from isonomia.cli.frames import check_writable, write_frame
-    from isonomia.cli.roles import read_protected, read_score
+    from isonomia.cli.reading import read_model, read_table
     from isonomia.cli.waiting import Waiting
     from isonomia.discovery import find_subgroups
     from isonomia.languages import check_language
@@ -90,21 +88,18 @@ def subgroups(
     screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
     if out is not None:
         check_writable(out)
-    roles: dict[str, Any] = {
-        "target": target,
-        "positive": positive,
-        "protected": read_protected(protected or []),
-        "prediction": prediction,
-        "score": read_score(score or []),
-        "weight": weight,
-    }
     with Waiting(screen, "searching") as progress:
-        table = read_data(data, {name: value for name, value in roles.items() if value}, na or [])
-        loaded = None
-        if model is not None:
-            from isonomia.models import load_model
-
-            loaded = load_model(model, trust=trust)
+        table = read_table(
+            data,
+            na=na,
+            protected=protected,
+            score=score,
+            target=target,
+            positive=positive,
+            prediction=prediction,
+            weight=weight,
+        )
+        loaded = read_model(model, trust=trust)
         result = find_subgroups(
             table,
             loaded,

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from isonomia.cli.discover import _options
-from isonomia.cli.options import Json, Lang, NoColor, Quiet, Seed
+from isonomia.cli.options import (
+    Data,
+    Json,
+    Lang,
+    MaxSeconds,
+    MethodOption,
+    Na,
+    NoColor,
+    Positive,
+    Quiet,
+    Seed,
+    TableFile,
+    Target,
+    Trust,
+)
 from isonomia.cli.screen import Screen
 
 if TYPE_CHECKING:
@@ -19,9 +33,7 @@ SHOWN = 10
 
 
 def pairs(
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="CSV, Parquet, Arrow or JSON lines; or a dataset's name.")
-    ],
+    data: Data,
     model: Annotated[
         str, typer.Option("--model", metavar="FILE", help="A model file (skops, ONNX, ...) or module:callable.")
     ],
@@ -29,11 +41,9 @@ def pairs(
         list[str], typer.Option("--protected", metavar="A,B", help="The attributes to change: sex,race")
     ],
     method: Annotated[str, typer.Option("--method", metavar="M", help="See: isonomia methods.")] = "auto",
-    target: Annotated[str | None, typer.Option("--target", metavar="T", help="The column of true outcomes.")] = None,
-    positive: Annotated[str | None, typer.Option("--positive", metavar="V", help="The favourable outcome.")] = None,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Load a pickle or joblib model: this runs whatever code is in it.")
-    ] = False,
+    target: Target = None,
+    positive: Positive = None,
+    trust: Trust = False,
     constraint: Annotated[
         list[str] | None,
         typer.Option("--constraint", metavar="RULE", help="What a valid person obeys: 'age >= 18'"),
@@ -41,7 +51,7 @@ def pairs(
     max_tests: Annotated[
         int, typer.Option("--max-tests", metavar="N", min=0, help="People to test; 0 for no limit.")
     ] = 10_000,
-    max_seconds: Annotated[float | None, typer.Option("--max-seconds", metavar="S", help="Stop after this.")] = None,
+    max_seconds: MaxSeconds = None,
     gamma: Annotated[
         float, typer.Option("--gamma", metavar="X", min=0, help="Scores must differ by more; 0: decisions must differ.")
     ] = 0.0,
@@ -53,15 +63,9 @@ def pairs(
         typer.Option("--store", metavar="DIR", help="Keep a ledger here, or go on with it."),
     ] = None,
     analysis: Annotated[str | None, typer.Option("--analysis", metavar="ID", help="Its name in --store.")] = None,
-    option: Annotated[
-        list[str] | None, typer.Option("--option", metavar="A=V", help="An option of the method: mode=semi")
-    ] = None,
-    na: Annotated[
-        list[str] | None, typer.Option("--na", metavar="TEXT", help="A text that stands for a missing value: ?")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write all pairs: .csv, .csv.gz or .parquet.")
-    ] = None,
+    option: MethodOption = None,
+    na: Na = None,
+    out: TableFile = None,
     lang: Lang = "en",
     seed: Seed = 0,
     json: Json = False,
@@ -69,23 +73,20 @@ def pairs(
     no_color: NoColor = False,
 ) -> None:
     """Find people who would be treated differently if only protected attributes were different."""
-    from isonomia.cli.audit import read_data
     from isonomia.cli.frames import check_writable, write_frame
-    from isonomia.cli.roles import read_protected
+    from isonomia.cli.reading import read_model, read_table
     from isonomia.cli.waiting import Waiting
     from isonomia.discovery import find_pairs
     from isonomia.languages import check_language
-    from isonomia.models import load_model
 
     screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
     if out is not None:
         check_writable(out)
-    roles: dict[str, Any] = {"target": target, "positive": positive, "protected": read_protected(protected)}
     with Waiting(screen, "searching") as progress:
-        table = read_data(data, {name: value for name, value in roles.items() if value}, na or [])
+        table = read_table(data, na=na, protected=protected, target=target, positive=positive)
         result = find_pairs(
             table,
-            load_model(model, trust=trust),
+            read_model(model, trust=trust),
             method=method,
             constraints=constraint or (),
             max_tests=max_tests or None,

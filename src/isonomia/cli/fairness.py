@@ -6,8 +6,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from isonomia.cli.audit import read_data
-from isonomia.cli.options import Json, Lang, NoColor, Out, Quiet, Seed
+from isonomia.cli.options import (
+    Data,
+    Json,
+    Lang,
+    Missing,
+    Na,
+    NoColor,
+    Out,
+    Positive,
+    Privileged,
+    Protected,
+    Quiet,
+    Score,
+    Seed,
+    Target,
+    Task,
+    Weight,
+)
 from isonomia.cli.screen import Screen
 from isonomia.errors import SpecError
 from isonomia.languages import Message, msg
@@ -22,24 +38,15 @@ _SHOWN = ("by", "measure", "value", "low", "high", "threshold", "outcome", "lowe
 
 
 def fairness(
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="CSV, Parquet, Arrow or JSON lines; or a dataset's name.")
-    ],
-    protected: Annotated[
-        list[str] | None,
-        typer.Option("--protected", metavar="A,B", help="Protected attributes; numbers in bands: sex,age:25,60"),
-    ] = None,
+    data: Data,
+    protected: Protected = None,
     prediction: Annotated[
         str | None, typer.Option("--prediction", metavar="COL", help="The column of decisions or predicted numbers.")
     ] = None,
-    target: Annotated[str | None, typer.Option("--target", metavar="T", help="The column of true outcomes.")] = None,
-    positive: Annotated[str | None, typer.Option("--positive", metavar="V", help="The favourable outcome.")] = None,
-    privileged: Annotated[
-        list[str] | None, typer.Option("--privileged", metavar="A=V", help="A privileged value: sex=Male")
-    ] = None,
-    score: Annotated[
-        list[str] | None, typer.Option("--score", metavar="COL", help="Probabilities; several classes: a=COL,b=COL")
-    ] = None,
+    target: Target = None,
+    positive: Positive = None,
+    privileged: Privileged = None,
+    score: Score = None,
     config: Annotated[
         Literal["quick", "medium", "full"],
         typer.Option("--config", metavar="C", help="quick, medium or full (with intersections)."),
@@ -51,18 +58,10 @@ def fairness(
         str | None,
         typer.Option("--use", metavar="U", help="The guide for credit, hiring, justice, health or advertising."),
     ] = None,
-    weight: Annotated[str | None, typer.Option("--weight", metavar="COL", help="One weight a row.")] = None,
-    task: Annotated[
-        Literal["binary", "multiclass", "regression"] | None,
-        typer.Option("--task", metavar="T", help="binary, multiclass or regression; else read off the data."),
-    ] = None,
-    missing: Annotated[
-        Literal["group", "exclude", "error"],
-        typer.Option("--missing", metavar="M", help="Rows without a protected value: group, exclude or error."),
-    ] = "group",
-    na: Annotated[
-        list[str] | None, typer.Option("--na", metavar="TEXT", help="A text that stands for a missing value: ?")
-    ] = None,
+    weight: Weight = None,
+    task: Task = None,
+    missing: Missing = "group",
+    na: Na = None,
     n_boot: Annotated[int, typer.Option("--n-boot", metavar="N", min=0, help="Bootstrap replicates.")] = 1000,
     lang: Lang = "en",
     out: Out = None,
@@ -76,20 +75,26 @@ def fairness(
     Every criterion by attribute and intersection, a score with its parts, and what cannot hold together at these base
     rates. It states no verdict: for that, hold the model against a policy with `isonomia audit`.
     """
-    from isonomia.cli.roles import read_privileged, read_protected, read_score
+    from isonomia.cli.reading import read_table
     from isonomia.cli.waiting import Waiting
     from isonomia.fairness import guide
     from isonomia.languages import check_language
 
     screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
-    roles: dict[str, Any] = {
-        "target": target, "positive": positive, "protected": read_protected(protected or []),
-        "privileged": read_privileged(privileged or []), "prediction": prediction, "score": read_score(score or []),
-        "weight": weight, "task": task,
-    }  # fmt: skip
     advice = None if use is None else guide(use)  # type: ignore[arg-type]  # checked there
     with Waiting(screen, "reading"):
-        table = read_data(data, {name: value for name, value in roles.items() if value}, na or [])
+        table = read_table(
+            data,
+            na=na,
+            protected=protected,
+            privileged=privileged,
+            score=score,
+            target=target,
+            positive=positive,
+            prediction=prediction,
+            weight=weight,
+            task=task,
+        )
         if not table.protected:
             raise SpecError("`--protected` must name at least one protected attribute: --protected sex,age:25,60")
         subject = _subject(table, missing=missing, n_boot=n_boot, seed=seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -18,4 +18,47 @@ Out = Annotated[
 Junit = Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="JUnit XML for continuous integration.")]
 Policy = Annotated[
     str | None, typer.Option("--policy", metavar="P", help="eeoc, nyc-ll144, ecoa, engineering, or your own file.")
+]
+
+# what the columns are for
+Data = Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet, Arrow or JSON lines; or a dataset's name.")]
+Target = Annotated[str | None, typer.Option("--target", metavar="T", help="The column of true outcomes.")]
+Positive = Annotated[str | None, typer.Option("--positive", metavar="V", help="The favourable outcome.")]
+Protected = Annotated[
+    list[str] | None,
+    typer.Option("--protected", metavar="A,B", help="Protected attributes; numbers in bands: sex,age:25,60"),
+]
+Privileged = Annotated[
+    list[str] | None, typer.Option("--privileged", metavar="A=V", help="A privileged value: sex=Male")
+]
+Prediction = Annotated[
+    str | None, typer.Option("--prediction", metavar="COL", help="Instead of a model: the column it decided in.")
+]
+Score = Annotated[
+    list[str] | None, typer.Option("--score", metavar="COL", help="Its probabilities; several classes: a=COL,b=COL")
+]
+Weight = Annotated[str | None, typer.Option("--weight", metavar="COL", help="One weight a row.")]
+Task = Annotated[
+    Literal["binary", "multiclass", "regression"] | None,
+    typer.Option("--task", metavar="T", help="binary, multiclass or regression; else read off the data."),
+]
+Missing = Annotated[
+    Literal["group", "exclude", "error"],
+    typer.Option("--missing", metavar="M", help="Rows without a protected value: group, exclude or error."),
+]
+Na = Annotated[list[str] | None, typer.Option("--na", metavar="TEXT", help="A text that stands for a missing value: ?")]
+
+# the model, and a search
+ModelFile = Annotated[
+    str | None, typer.Option("--model", metavar="FILE", help="A model file (skops, ONNX, ...) or module:callable.")
+]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Load a pickle or joblib model: this runs whatever code is in it.")
+]
+MaxSeconds = Annotated[float | None, typer.Option("--max-seconds", metavar="S", help="Stop after this.")]
+MethodOption = Annotated[
+    list[str] | None, typer.Option("--option", metavar="A=V", help="An option of the method: alpha=0.9")
+]
+TableFile = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Write the whole table: .csv, .csv.gz or .parquet.")
 ]
