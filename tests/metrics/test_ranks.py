@@ -116,3 +116,22 @@ def test_interval_of_an_area_covers() -> None:
         estimate = evaluate("auc", y, surface)
         hits += estimate.low <= truth <= estimate.high
     assert 0.91 <= hits / 400 <= 0.99
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", ["auc", "pr_auc", "ece", "macro_auc"])
+def test_prepared_metrics_are_the_same_metrics(name: str, weighted: bool, rng: np.random.Generator) -> None:
+    metric = METRICS[name]
+    classes = 3 if name == "macro_auc" else 2
+    table = rng.dirichlet(np.ones(classes), 300).round(1)
+    table[:, -1] = 1 - table[:, :-1].sum(axis=1)
+    surface = Surface.of_probabilities(np.clip(table, 0, 1), classes=tuple(range(classes)))
+    assert metric.prepared is not None
+    assert metric.from_rows is not None
+    quick = metric.prepared(surface)
+    for _ in range(3):
+        truth = rng.integers(0, classes, 300)
+        weights = rng.integers(0, 3, 300).astype(float) if weighted else None
+        assert quick(truth, weights) == pytest.approx(metric.from_rows(truth, surface, weights)[0], abs=1e-12)
+    if name != "ece":
+        assert np.isnan(quick(np.zeros(300, dtype=int), None))

@@ -16,7 +16,7 @@ from isonomia.counting import Codes, tally
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.languages import msg
 from isonomia.metrics.counts import CLASSES, NO_ROWS, ratio
-from isonomia.metrics.registry import METRICS, Floats, Metric
+from isonomia.metrics.registry import METRICS, Floats, Metric, Prepared
 from isonomia.models import Surface
 
 Strategy = Literal["uniform", "quantile"]
@@ -222,11 +222,30 @@ def _ece_draws(
     return binned(truth, surface, weights=weights).draws(n_boot, rng)[:, 0]
 
 
+def _prepared_ece(surface: Surface) -> Prepared:
+    table = surface.probability
+    if table is None:
+        raise NotApplicable("the predictions hold no probabilities")
+    top = np.ones(len(table), dtype=np.uint8) if table.ndim == 1 else table.argmax(axis=1)
+    p = table if table.ndim == 1 else table[np.arange(len(table)), top]
+    place = Codes.cut(p, bin_edges(p).tolist(), name="bin")
+
+    def value(truth: NDArray[Any], weights: Floats | None) -> float:
+        gap = (truth == top) - p
+        total = float(p.size if weights is None else weights.sum())
+        if total <= 0:
+            return float("nan")
+        gaps = np.bincount(place.codes, weights=gap if weights is None else gap * weights, minlength=place.size)
+        return float(np.abs(gaps).sum() / total)
+
+    return value
+
+
 METRICS.add(
     Metric(
         "ece", "mean gap between predicted probability and what happened, over ten bins of equal width",
         msg("Expected calibration error"), CLASSES, ("probability",), "ranks", False, (0.0, 1.0), NO_ROWS, "num4",
-        from_rows=_ece, draws=_ece_draws, interval="simulation",
+        from_rows=_ece, prepared=_prepared_ece, draws=_ece_draws, interval="simulation",
         references=("M. Pakdaman Naeini et al. (2015), AAAI", "C. Guo et al. (2017), ICML, 1321"),
     )
 )  # fmt: skip

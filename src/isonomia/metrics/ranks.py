@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
-from isonomia.metrics.registry import METRICS, Floats
+from isonomia.metrics.registry import METRICS, Floats, Prepared
 from isonomia.metrics.registry import Metric as _Metric
 from isonomia.models import Surface
 
@@ -141,11 +141,79 @@ def max_error(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> 
     return float(kept.max()), None
 
 
+class Ordered:
+    """Rows in falling order of a score, equal scores together: areas under curves for many labels and weights.
+
+    Examples
+    --------
+    >>> order = Ordered(np.array([0.1, 0.4, 0.4, 0.8]))
+    >>> positive = np.array([0.0, 1.0, 0.0, 1.0])
+    >>> order.auc(positive, 1 - positive), round(order.average_precision(positive, 1 - positive), 4)
+    (0.875, 0.8333)
+    """
+
+    def __init__(self, score: Floats) -> None:
+        self.order = np.argsort(-score, kind="stable")
+        self.score = score[self.order]
+        self.starts = np.flatnonzero(np.concatenate([[True], self.score[1:] != self.score[:-1]]))
+
+    def sums(self, weights: Floats) -> Floats:
+        """The weight at each distinct score, the highest first."""
+        return np.asarray(np.add.reduceat(weights[self.order], self.starts), dtype=float)
+
+    def auc(self, positive: Floats, negative: Floats) -> float:
+        """The area under the ROC curve from each row's weight as a positive and as a negative; NaN without both."""
+        up, down = self.sums(positive), self.sums(negative)
+        total = float(up.sum()) * float(down.sum())
+        below = down.sum() - np.cumsum(down) + down / 2
+        return float(up @ below / total) if total > 0 else float("nan")
+
+    def average_precision(self, positive: Floats, negative: Floats) -> float:
+        """The area under the precision-recall curve; NaN without positives."""
+        up = self.sums(positive)
+        total, above = float(up.sum()), np.cumsum(up + self.sums(negative))
+        precision = np.divide(np.cumsum(up), above, out=np.zeros(up.size), where=above > 0)
+        return float(up @ precision / total) if total > 0 else float("nan")
+
+
+def split_weights(truth: NDArray[Any], code: int, weights: Floats | None) -> tuple[Floats, Floats]:
+    """Each row's weight as a row of this class, and as one of the others."""
+    own = truth == code
+    if weights is None:
+        return own.astype(float), (~own).astype(float)
+    return np.where(own, weights, 0.0), np.where(own, 0.0, weights)
+
+
+def _prepared_auc(surface: Surface) -> Prepared:
+    order = Ordered(_ranking(surface))
+    return lambda truth, weights: order.auc(*split_weights(truth, 1, weights))
+
+
+def _prepared_precision(surface: Surface) -> Prepared:
+    order = Ordered(_ranking(surface))
+
+    def value(truth: NDArray[Any], weights: Floats | None) -> float:
+        positive, negative = split_weights(truth, 1, weights)
+        return order.average_precision(positive, negative) if negative.any() else float("nan")
+
+    return value
+
+
+def _prepared_macro(surface: Surface) -> Prepared:
+    table = surface.probability
+    if table is None or table.ndim != 2:
+        raise NotApplicable("the predictions hold no probabilities of several classes")
+    orders = [Ordered(table[:, code]) for code in range(table.shape[1])]
+    return lambda truth, weights: float(
+        np.mean([order.auc(*split_weights(truth, code, weights)) for code, order in enumerate(orders)])
+    )
+
+
 METRICS.add(
     _Metric(
         "auc", "chance that a positive row is ranked above a negative one", msg("Area under the ROC curve"),
         ("binary",), ("probability", "score"), "ranks", True, (0.0, 1.0), NO_CONTRAST, "num4",
-        min_samples=2, both_classes=True, from_rows=auc, interval="delong",
+        min_samples=2, both_classes=True, from_rows=auc, prepared=_prepared_auc, interval="delong",
         references=("E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson (1988), Biometrics 44:837",),
     )
 )  # fmt: skip
@@ -154,7 +222,7 @@ METRICS.add(
         "macro_auc", "mean over classes of the area under the ROC curve of one class against the rest",
         msg("Area under the ROC curve, mean over classes"), ("multiclass",), ("probability",), "ranks", True,
         (0.0, 1.0), msg("a class has no rows"), "num4",
-        min_samples=2, both_classes=True, from_rows=macro_auc, interval="delong",
+        min_samples=2, both_classes=True, from_rows=macro_auc, prepared=_prepared_macro, interval="delong",
         references=("F. Provost, P. Domingos (2000), CeDER IS-00-04",),
     )
 )  # fmt: skip
@@ -162,7 +230,8 @@ METRICS.add(
     _Metric(
         "pr_auc", "average precision: the area under the precision-recall curve", msg("Average precision"),
         ("binary",), ("probability", "score"), "ranks", True, (0.0, 1.0), msg("there are no positive labels"), "num4",
-        min_samples=2, both_classes=True, from_rows=average_precision, interval="logit",
+        min_samples=2, both_classes=True, from_rows=average_precision,
+        prepared=_prepared_precision, interval="logit",
         references=("K. Boyd, K. H. Eng, C. D. Page (2013), ECML PKDD, 451",),
     )
 )  # fmt: skip

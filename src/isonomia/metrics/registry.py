@@ -17,6 +17,8 @@ from isonomia.models import Surface, SurfaceKind
 from isonomia.registry import Registry
 
 Floats = NDArray[np.float64]
+#: The value of a metric from (truth, weights or None), for predictions that were put in order before.
+Prepared = Callable[[NDArray[Any], Floats | None], float]
 #: How a metric is computed: from a confusion table, from weighted sums of row quantities, or from the ordered rows.
 Family = Literal["counts", "means", "ranks"]
 
@@ -66,6 +68,9 @@ class Metric:
     draws : callable, family "ranks"
         (truth, surface, weights or None, n_boot, generator) to plausible true values, where there is no standard
         error: their quantiles are the interval (widened to hold the value, which may be biased).
+    prepared : callable, family "ranks"
+        A surface to a quick function (truth, weights or None) -> value, NaN where undefined: rows are put in order
+        once, for many labels or weights.
     interval : str
         Family "ranks": how its interval is made, as an `Estimate` names it.
     caution : callable, family "counts"
@@ -95,6 +100,7 @@ class Metric:
     proportion: bool = False
     from_rows: Callable[[NDArray[Any], Surface, Floats | None], tuple[float, float | None]] | None = None
     draws: Callable[[NDArray[Any], Surface, Floats | None, int, np.random.Generator], Floats] | None = None
+    prepared: Callable[[Surface], Prepared] | None = None
     interval: str = ""
     caution: Callable[[NDArray[Any]], str | None] | None = None
 

@@ -6,7 +6,9 @@ from isonomia.robustness.drift import drift
 from isonomia.robustness.meter import Cells, Measured, Meter
 from isonomia.robustness.overfit import overfit
 from isonomia.robustness.perturbers import PERTURBERS, Columns, Perturber, perturb_rows
+from isonomia.robustness.scenarios import Scenarios, scenarios
 from isonomia.robustness.slicing import SLICINGS, Cut, Slicing, change_points, learn_cuts
+from isonomia.robustness.stress import SCENARIOS, Scenario, Situation, scenario
 from isonomia.robustness.weak_spots import weak_spots
 
 __all__ = [
@@ -18,7 +20,11 @@ __all__ = [
     "Meter",
     "PERTURBERS",
     "Perturber",
+    "SCENARIOS",
     "SLICINGS",
+    "Scenario",
+    "Scenarios",
+    "Situation",
     "Slicing",
     "category_distances",
     "change_points",
@@ -29,5 +35,7 @@ __all__ = [
     "numeric_distances",
     "overfit",
     "perturb_rows",
+    "scenario",
+    "scenarios",
     "weak_spots",
 ]

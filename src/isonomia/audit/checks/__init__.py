@@ -21,6 +21,7 @@ from isonomia.audit.checks import over_time
 from isonomia.audit.checks import weak_spots
 from isonomia.audit.checks import hidden_subgroups
 from isonomia.audit.checks import overfit
+from isonomia.audit.checks import scenarios
 from isonomia.audit.checks import conformal
 from isonomia.audit.checks import drift
 
@@ -47,5 +48,6 @@ __all__ = [
     "performance",
     "proxies",
     "representation",
+    "scenarios",
     "weak_spots",
 ]

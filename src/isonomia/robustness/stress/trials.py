@@ -1,0 +1,124 @@
+"""Trials of scenarios: each with a generator of its own, the model asked about many trials in one call."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import wrap
+from isonomia.errors import NotApplicable, SpecError
+from isonomia.progress import Progress, silent
+from isonomia.robustness.stress.gauge import Gauge, Reading
+from isonomia.robustness.stress.scenario import Planned
+from isonomia.robustness.stress.situation import Situation, check_changed
+
+Floats = NDArray[np.float64]
+#: Altered rows of several trials are put into one call of the model up to this many.
+BATCH_ROWS = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """All trials of one scenario.
+
+    Attributes
+    ----------
+    plan : Planned
+        The scenario, its level and options.
+    values : (trials, metrics) array, NaN where a metric is undefined in a trial
+    gaps : (trials, attributes, gap metrics) array
+    """
+
+    plan: Planned
+    values: Floats
+    gaps: Floats
+
+    @property
+    def name(self) -> str:
+        """What it is called among the others."""
+        return self.plan.name
+
+    @property
+    def n_trials(self) -> int:
+        """How many trials there were."""
+        return len(self.values)
+
+
+def generator(seed: int, name: str, trial: int) -> np.random.Generator:
+    """The generator of one trial: of the seed, the scenario and the trial's number alone.
+
+    So trial 7 is the same whether 10 or 1,000 are asked for, and whatever else is played; levels of one scenario share
+    their random numbers, which makes their curves smooth.
+    """
+    return np.random.default_rng([seed, zlib.crc32(name.encode()), trial])
+
+
+def play(
+    planned: Planned, gauge: Gauge, n_trials: int, seed: int, *, progress: Progress = silent, stage: str = "trials"
+) -> Run:
+    """Play a scenario and measure every trial.
+
+    Raises
+    ------
+    NotApplicable
+        Where the scenario has no answer for this situation.
+    """
+    reason = planned.scenario.reason(gauge.base)
+    if reason is not None:
+        raise NotApplicable(reason)
+    readings: list[Reading] = []
+    for now in _answered(_situations(planned, gauge.base, n_trials, seed)):
+        readings.append(gauge.read(now))
+        progress(stage, len(readings), n_trials)
+    return Run(planned, gauge.values(readings), gauge.gap_values(readings))
+
+
+def _situations(planned: Planned, base: Situation, n_trials: int, seed: int) -> Iterator[Situation]:
+    for trial in range(n_trials):
+        after = planned.change(base, generator(seed, planned.scenario.id, trial))
+        yield check_changed(planned.scenario.id, base, after)
+
+
+def _answered(situations: Iterator[Situation]) -> Iterator[Situation]:
+    """The situations in their order, once the model has answered where it had to be asked."""
+    held: list[Situation] = []
+    rows = 0
+    for now in situations:
+        held.append(now)
+        rows += 0 if now.asked is None else len(now.asked.rows)
+        if rows >= BATCH_ROWS or rows == 0:
+            yield from _ask(held)
+            held, rows = [], 0
+    yield from _ask(held)
+
+
+def _ask(held: Sequence[Situation]) -> Iterator[Situation]:
+    waiting = [now for now in held if now.asked is not None]
+    answers: dict[int, Any] = {}
+    if waiting:
+        model = waiting[0].model
+        if model is None:
+            raise SpecError("A scenario changed features, and there is no model to ask about them.")
+        tables = [_table(now) for now in waiting]
+        whole = tables[0] if len(tables) == 1 else nw.maybe_reset_index(nw.concat(tables, how="vertical"))
+        surface = model.surface(waiting[0].data, frame=whole.to_native())
+        start = 0
+        for now, table in zip(waiting, tables, strict=True):
+            answers[id(now)] = surface.take(np.arange(start, start + len(table)))
+            start += len(table)
+    for now in held:
+        yield now if now.asked is None else now.answered(answers[id(now)])
+
+
+def _table(now: Situation) -> nw.DataFrame[Any]:
+    assert now.asked is not None
+    table = nw.maybe_reset_index(wrap(now.asked.frame))
+    if len(table) != len(now.asked.rows):
+        raise SpecError(f"A scenario returned {len(table)} rows of features for {len(now.asked.rows)} rows.")
+    return table
