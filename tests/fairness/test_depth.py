@@ -243,3 +243,24 @@ def test_compas_story_on_published_counts() -> None:
 
 def test_compas_story(shared_data: Path) -> None:
     check_story(compas(shared_data))
+
+
+def test_the_best_group_is_the_reference_in_every_way_of_grouping_and_stratum() -> None:
+    rng = np.random.default_rng(0)
+    n = 900
+    s, r, c = rng.choice(["f", "m"], n), rng.choice(["a", "b", "c"], n), rng.choice(["x", "y"], n)
+    p = rng.normal(size=n) + (s == "m") * np.where(c == "x", 1.0, -1.0)
+    w = rng.integers(1, 4, n).astype(float)
+    frame = pd.DataFrame({"s": s, "r": r, "c": c, "p": p, "w": w})
+    found = fairness.distribution_parity(p, sensitive_features={"s": s, "r": r}, control={"c": c}, weights=w, by="all",
+                                         reference="best", n_boot=20).tables["distances"].frame("pandas")  # fmt: skip
+    for names in (["s"], ["r"], ["s", "r"]):
+        for stratum, part in frame.groupby("c"):
+            means = part.groupby(names).apply(lambda rows: np.average(rows["p"], weights=rows["w"]))
+            top = means.idxmax()
+            best = ", ".join(f"{k}={v}" for k, v in zip(names, [top] if len(names) == 1 else top, strict=True))
+            own = found[(found["c"] == stratum) & (found["group"].str.count("=") == len(names))]
+            own = own[own["group"].str.startswith(names[0])]
+            assert set(own["reference"]) == {best}
+            assert len(own) == len(means) - 1
+            assert (own["mean_difference"] <= 0).all()

@@ -14,11 +14,13 @@ from isonomia.data import Backend, Task, backend_of, wrap
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, wilson
 from isonomia.fairness.encoding import METRICS, Metric, Points, Standardise, encode_people
+from isonomia.fairness.group_metrics import check_weights
 from isonomia.fairness.groups import read_attributes
 from isonomia.fairness.neighbours import nearest
 from isonomia.languages import msg
 from isonomia.models import Surface, read_outcome
 from isonomia.models.surface import as_numbers
+from isonomia.progress import Progress, silent
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -63,8 +65,10 @@ def awareness(
     sensitive_features: Any = None,
     lipschitz: float = 1.0,
     unit: float | None = None,
+    weights: Any = None,
     k: int = 5,
     max_pairs: int = 500_000,
+    max_rows: int | None = None,
     task: Task | None = None,
     positive: Any = None,
     level: float = 0.95,
@@ -90,9 +94,21 @@ def awareness(
     max_pairs : int
         The budget. Where all pairs are no more than this, all are looked at; else the neighbours (up to half of it)
         and random pairs.
+    weights : optional
+        How many people a row stands for: a pair counts as the product of its two weights, and random pairs are drawn
+        with chances in proportion to it. Rows of weight 0 are in no pair.
+    max_rows : int, optional
+        Where there are more rows, neighbours are looked for of this many, drawn at random, among all.
+
+    Notes
+    -----
+    Pairs share people, so they are not independent. The variance of a share adds the covariance of every two pairs with
+    a person in common: sum_i (sum of e over the pairs of i)^2 - sum e^2, over (sum v)^2, with v the weight of a pair
+    and e = v (violates - share). Intervals are Wilson's at the number of independent pairs with that variance.
 
     References
     ----------
+    P. Aronow, C. Samii, V. Assenova (2015), Political Analysis 23:564 (variance over pairs).
     C. Dwork et al. (2012), ITCS: Fairness through awareness.
 
     Examples
@@ -109,7 +125,8 @@ def awareness(
     groups = () if sensitive_features is None else read_attributes(sensitive_features, length=len(surface))
     return awareness_of(
         X, surface, metric=metric, standardise=standardise, protected=protected, columns=groups, lipschitz=lipschitz,
-        unit=unit, k=k, max_pairs=max_pairs, level=level, seed=seed, backend=backend_of(X, y_pred, y_score),
+        unit=unit, weights=check_weights(weights, len(surface)), k=k, max_pairs=max_pairs, max_rows=max_rows,
+        level=level, seed=seed, backend=backend_of(X, y_pred, y_score),
     )  # fmt: skip
 
 
@@ -123,11 +140,14 @@ def awareness_of(
     columns: Sequence[Codes] = (),
     lipschitz: float = 1.0,
     unit: float | None = None,
+    weights: Floats | None = None,
     k: int = 5,
     max_pairs: int = 500_000,
+    max_rows: int | None = None,
     level: float = 0.95,
     seed: int = 0,
     backend: Backend | None = None,
+    progress: Progress = silent,
 ) -> Awareness:
     """`awareness` of what a model said."""
     check_level(level)
@@ -141,13 +161,16 @@ def awareness_of(
     n = len(points.matrix)
     if n != len(surface):
         raise DataError(f"`X` has {n} rows, but there are {len(surface)} predictions.")
-    if n < 2:
+    w = np.ones(n) if weights is None else weights
+    if (w > 0).sum() < 2:
         raise NotApplicable("a pair needs two rows")
-    first, second, near, whole = _pairs(points, k, max_pairs, np.random.default_rng(seed))
+    first, second, near, whole = _pairs(points, w, k, max_pairs, max_rows, np.random.default_rng(seed), progress)
     distance = _given_distance(metric, X, first, second) if callable(metric) else _distance(points, first, second)
     difference = _difference(surface, first, second, unit)
     excess = difference - lipschitz * distance
     bad = excess > ROUNDING
+    # random pairs were drawn in proportion to their weight already
+    weight = np.where(near | whole, w[first] * w[second], 1.0)
     kind = backend or backend_of()
     cells = composite(list(columns)) if columns else None
     tables = {"pairs": _pair_table(first, second, distance, difference, excess, bad, cells, kind)}
@@ -157,16 +180,19 @@ def awareness_of(
             Picture("scatter", "pairs", msg("The worst pairs: how far apart, and how differently treated"),
                     {"x": "distance", "y": "difference"}),
         )  # fmt: skip
-    share = _share(bad if whole else bad[~near], level)
-    close = _share(bad[near], level)
+    pool = np.ones(bad.size, bool) if whole else ~near
+
+    def share_of(part: NDArray[np.bool_]) -> Estimate:
+        return _share(bad[part], weight[part], first[part], second[part], level)
+
+    share, close = share_of(pool), share_of(near)
     across: dict[str, Any] = {}
     if cells is not None:
         other = cells.codes[first] != cells.codes[second]
-        pool = np.ones(bad.size, bool) if whole else ~near
-        across = {"across_groups": _share(bad[pool & other], level), "same_group": _share(bad[pool & ~other], level)}
+        across = {"across_groups": share_of(pool & other), "same_group": share_of(pool & ~other)}
     said = msg("All {n:int} pairs were looked at.", n=bad.size) if whole else msg(
         "Of {all:int} pairs, {near:int} pairs of neighbours and {random:int} random ones were looked at.",
-        all=n * (n - 1) // 2, near=int(near.sum()), random=int((~near).sum()))  # fmt: skip
+        all=_all_pairs(w), near=int(near.sum()), random=int((~near).sum()))  # fmt: skip
     allowed = msg("A distance of 1 allows the predictions to differ by {lipschitz:num}.", lipschitz=lipschitz)
     return Awareness(
         "awareness", msg("Fairness through awareness"), tables,
@@ -175,34 +201,52 @@ def awareness_of(
     )  # fmt: skip
 
 
+def _all_pairs(w: Floats) -> int:
+    rows = int((w > 0).sum())
+    return rows * (rows - 1) // 2
+
+
 def _pairs(
-    points: Points, k: int, max_pairs: int, rng: np.random.Generator
-) -> tuple[Ints, Ints, NDArray[np.bool_], bool]:
+    points: Points, w: Floats, k: int, max_pairs: int, max_rows: int | None, rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[Ints, Ints, NDArray[np.bool_], bool]:  # fmt: skip
     """Pairs of rows, which of them are neighbours, and whether these are all pairs there are."""
-    n = len(points.matrix)
-    found = nearest(points, min(k + 1, n))
-    who = np.repeat(np.arange(len(found.distinct)), np.diff(found.start))
-    representative = np.zeros(len(found.distinct), dtype=np.intp)
-    representative[found.row] = np.arange(n)
+    n = len(w)
+    rows = np.flatnonzero(w > 0)
+    asked = rows
+    if max_rows is not None and rows.size > max_rows:
+        asked = np.sort(rng.choice(rows, max_rows, replace=False))
+    found = nearest(points, min(k + 1, rows.size), rows=asked, pool=w > 0, progress=progress, stage="awareness")
+    representative = np.zeros(int(found.row.max()) + 1, dtype=np.intp)
+    representative[found.row[rows]] = rows
+    who = np.repeat(found.who, np.diff(found.start))
     # one row stands for its equals; equals are paired with the next of their kind
-    order = np.argsort(found.row, kind="stable")
+    order = asked[np.argsort(found.row[asked], kind="stable")]
     twins = np.flatnonzero(found.row[order][1:] == found.row[order][:-1])
     a = np.concatenate([representative[who], order[twins]])
     b = np.concatenate([representative[found.index], order[twins + 1]])
     keys = np.unique((np.minimum(a, b) * n + np.maximum(a, b))[a != b])
-    total = n * (n - 1) // 2
-    if total <= max_pairs:
-        first, second = np.triu_indices(n, 1)
+    if _all_pairs(w) <= max_pairs:
+        first, second = (rows[end] for end in np.triu_indices(rows.size, 1))
         return first, second, np.isin(first * n + second, keys), True
     if keys.size > max_pairs // 2:
         keys = rng.choice(keys, max_pairs // 2, replace=False)
-    drawn = max_pairs - keys.size
-    i = rng.integers(0, n, drawn)
-    j = (i + rng.integers(1, n, drawn)) % n
+    i, j = _drawn(w, max_pairs - keys.size, rng)
     first = np.concatenate([keys // n, np.minimum(i, j)])
     second = np.concatenate([keys % n, np.maximum(i, j)])
     near = np.arange(first.size) < keys.size
     return first, second, near, False
+
+
+def _drawn(w: Floats, size: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Random pairs of two different rows, with chances in proportion to the product of their weights."""
+    upto = np.cumsum(w)
+    i, j = (np.searchsorted(upto, rng.random(size) * upto[-1], side="right") for _ in range(2))
+    same = np.flatnonzero(i == j)
+    while same.size:
+        i[same], j[same] = (np.searchsorted(upto, rng.random(same.size) * upto[-1], side="right") for _ in range(2))
+        same = same[i[same] == j[same]]
+    return np.minimum(i, w.size - 1), np.minimum(j, w.size - 1)
 
 
 def _distance(points: Points, first: Ints, second: Ints) -> Floats:
@@ -266,8 +310,19 @@ def _pair_table(
     return Table(columns, formats, titles, msg("Pairs treated more differently than they are"), backend)
 
 
-def _share(bad: NDArray[np.bool_], level: float) -> Estimate:
+def _share(bad: NDArray[np.bool_], v: Floats, first: Ints, second: Ints, level: float) -> Estimate:
+    """The share of violating pairs; pairs with a person in common are not independent."""
     if bad.size == 0:
         return Estimate.missing("no such pair was looked at")
-    low, high = wilson(int(bad.sum()), bad.size, level)
-    return Estimate(float(bad.mean()), float(low), float(high), n=int(bad.size), method="wilson", level=level)
+    total = float(v.sum())
+    share = float(v @ bad / total)
+    off = v * (bad - share)
+    size = int(max(first.max(), second.max())) + 1
+    of_people = np.bincount(first, weights=off, minlength=size) + np.bincount(second, weights=off, minlength=size)
+    alone = float(off @ off)
+    variance = max(float(of_people @ of_people) - alone, alone) / total**2
+    # where all pairs are alike there is no spread to see: as many as can be formed without using anyone twice
+    people = np.unique(np.concatenate([first, second])).size
+    n = share * (1 - share) / variance if variance > 0 else people / 2
+    low, high = wilson(share * n, n, level)
+    return Estimate(share, float(low), float(high), n=int(bad.size), method="wilson", level=level)

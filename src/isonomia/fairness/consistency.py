@@ -17,9 +17,10 @@ from isonomia.fairness.averages import mean_interval
 from isonomia.fairness.encoding import Metric, Standardise, encode_people
 from isonomia.fairness.group_metrics import check_weights
 from isonomia.fairness.groups import form_groups, read_attributes
-from isonomia.fairness.neighbours import nearest
+from isonomia.fairness.neighbours import Neighbours, nearest
 from isonomia.languages import msg
 from isonomia.models import Surface, read_outcome
+from isonomia.progress import Progress, silent
 
 Floats = NDArray[np.float64]
 
@@ -31,8 +32,8 @@ WORST_ROWS = 20
 class Consistency(Result):
     """How alike people are treated to their nearest neighbours: 1 where every one is treated as they are.
 
-    ``rows`` has each row's own figure; ``tables["by_group"]`` the mean of each group, ``tables["rows"]`` the rows that
-    are treated least like their neighbours.
+    ``rows`` has each row's own figure (NaN for rows that were not looked at); ``tables["by_group"]`` the mean of each
+    group, ``tables["rows"]`` the rows that are treated least like their neighbours.
     """
 
     value: Estimate = field(default_factory=lambda: Estimate.missing("not measured"))
@@ -52,7 +53,9 @@ def consistency(
     task: Task | None = None,
     positive: Any = None,
     unit: float | None = None,
+    max_rows: int | None = None,
     level: float = 0.95,
+    seed: int = 0,
 ) -> Consistency:
     r"""Consistency: 1 - mean over rows of |prediction - mean prediction of the k nearest rows|.
 
@@ -73,6 +76,11 @@ def consistency(
         Protected attributes to give the figure by group.
     unit : float, optional
         For numbers: the difference that counts as 1; the range of the predictions unless given.
+    weights : optional
+        How many people a row stands for. The k neighbours are k rows whatever their weights (rows of weight 0 are
+        nobody's neighbours); their mean prediction, and the mean over rows, are weighted.
+    max_rows : int, optional
+        Where there are more rows, this many of them, drawn at random, are held against their neighbours among all.
 
     Notes
     -----
@@ -101,7 +109,9 @@ def consistency(
         columns=groups,
         weights=check_weights(weights, len(surface)),
         unit=unit,
+        max_rows=max_rows,
         level=level,
+        seed=seed,
         backend=backend_of(X, sensitive_features, y_pred),
     )
 
@@ -117,8 +127,11 @@ def consistency_of(
     columns: Sequence[Codes] = (),
     weights: Floats | None = None,
     unit: float | None = None,
+    max_rows: int | None = None,
     level: float = 0.95,
+    seed: int = 0,
     backend: Backend | None = None,
+    progress: Progress = silent,
 ) -> Consistency:
     """`consistency` of what a model said."""
     check_level(level)
@@ -126,12 +139,21 @@ def consistency_of(
     n = len(points.matrix)
     if n != len(surface):
         raise DataError(f"`X` has {n} rows, but there are {len(surface)} predictions.")
-    rows = _agreement(surface, nearest(points, k), unit)
+    if max_rows is not None and max_rows < 1:
+        raise SpecError(f"`max_rows` must be an int of at least 1, or None; got {max_rows!r}.")
+    if surface.continuous is None and surface.label is None:
+        raise NotApplicable("there are scores but no decisions")
     w = np.ones(n) if weights is None else weights
+    asked = np.arange(n)
+    if max_rows is not None and n > max_rows:
+        asked = np.sort(np.random.default_rng(seed).choice(n, max_rows, replace=False))
+    found = nearest(points, k, rows=asked, pool=w > 0, progress=progress, stage="consistency")
+    rows = np.full(n, np.nan)
+    rows[asked] = _agreement(surface, asked, found, weights, unit)
     kind = backend or backend_of()
-    worst = np.argsort(rows, kind="stable")[:WORST_ROWS]
+    worst = asked[np.argsort(rows[asked], kind="stable")[:WORST_ROWS]]
     tables = {
-        "by_group": _by_group(rows, w, columns, level, kind),
+        "by_group": _by_group(rows[asked], w[asked], [column.take(asked) for column in columns], level, kind),
         "rows": Table(
             {"row": worst, "consistency": rows[worst]}, {"row": "int", "consistency": "pct"},
             {"row": msg("row"), "consistency": msg("consistency")},
@@ -142,35 +164,41 @@ def consistency_of(
         Picture("forest", "by_group", msg("Consistency of each group, with intervals"),
                 {"labels": "group", "value": "consistency"}),
     ) if columns else ()  # fmt: skip
-    value, low, high = mean_interval(rows, w, level)
+    value, low, high = mean_interval(rows[asked], w[asked], level)
     notes = [msg("People are compared by {n:int} columns; the protected ones are left out.", n=len(points.columns))]
     if points.left_out:
         names = ", ".join(f"{name} ({reason})" for name, reason in points.left_out[:5])
         notes.append(msg("Columns that people cannot be compared by: {names}.", names=names))
-    figure = Estimate(value, low, high, n=n, method="normal", level=level)
+    if asked.size < n:
+        notes.append(
+            msg("{n:int} rows, drawn at random, were held against their neighbours among all {all:int}.",
+                n=asked.size, all=n)
+        )  # fmt: skip
+    figure = Estimate(value, low, high, n=asked.size, method="normal", level=level)
     return Consistency(
         "consistency", msg("Consistency"), tables, {"consistency": figure, "neighbours": int(k)}, (), pictures,
         tuple(notes), figure, rows, titles={"consistency": msg("consistency"), "neighbours": msg("neighbours")},
     )  # fmt: skip
 
 
-def _agreement(surface: Surface, found: Any, unit: float | None) -> Floats:
-    """Each row's 1 - |own prediction - mean of the neighbours'|."""
+def _agreement(
+    surface: Surface, asked: NDArray[np.intp], found: Neighbours, weights: Floats | None, unit: float | None
+) -> Floats:
+    """1 - |own prediction - mean of the neighbours'| of each row asked about."""
     if surface.continuous is not None:
         said = surface.continuous
         spread = float(np.ptp(said)) if unit is None else float(unit)
         if unit is not None and not (np.isfinite(unit) and unit > 0):
             raise SpecError(f"`unit` must be a number above 0; got {unit!r}.")
-        return np.asarray(1.0 - np.abs(said - found.mean(said)) / (spread or 1.0))
-    if surface.label is None:
-        raise NotApplicable("there are scores but no decisions")
+        return np.asarray(1.0 - np.abs(said[asked] - found.mean(said, weights)) / (spread or 1.0))
+    assert surface.label is not None  # the caller has looked
     if len(surface.classes) == 2:
         said = surface.label.astype(float)
-        return np.asarray(1.0 - np.abs(said - found.mean(said)))
+        return np.asarray(1.0 - np.abs(said[asked] - found.mean(said, weights)))
     one_hot = np.zeros((len(surface), len(surface.classes)))
     one_hot[np.arange(len(surface)), surface.label] = 1.0
-    same = found.mean(one_hot)
-    return np.asarray(np.take_along_axis(same, surface.label.astype(np.intp)[:, None], axis=1)[:, 0])
+    same = found.mean(one_hot, weights)
+    return np.asarray(np.take_along_axis(same, surface.label[asked].astype(np.intp)[:, None], axis=1)[:, 0])
 
 
 def _by_group(rows: Floats, w: Floats, columns: Sequence[Codes], level: float, backend: Backend) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes, composite, smallest
 from isonomia.data import Backend, Missing, backend_of
-from isonomia.errors import DataError, SpecError
+from isonomia.errors import DataError
 from isonomia.evidence import Format, Result, Table, benjamini_hochberg, check_level
 from isonomia.fairness._histograms import Histograms
-from isonomia.fairness.compare import Reference, strata_of
+from isonomia.fairness.compare import Reference, Stratum, strata_of
 from isonomia.fairness.group_metrics import MIN_PER_GROUP, check_weights
-from isonomia.fairness.groups import By, form_groups, read_attributes, rows_with_attributes
+from isonomia.fairness.groups import By, Groups, form_groups, read_attributes, rows_with_attributes
 from isonomia.languages import Message, msg
 from isonomia.models.surface import finite_numbers
 
@@ -70,7 +70,8 @@ def distribution_parity(
     y_pred : column of numbers
     quantiles : sequence of float in (0, 1)
     sensitive_features, weights, control, reference, by, missing, min_per_group, n_boot, level, seed
-        As in `group_metrics`; the reference "best" is the group with the highest mean.
+        As in `group_metrics`; the reference "best" is the group with the highest mean of each way of grouping
+        and, with `control`, of each stratum (among groups with enough rows, where there are any).
 
     References
     ----------
@@ -122,8 +123,9 @@ def measure_distributions(
     groups = form_groups(columns, control=control, by=by, labels=cells.labels)
     of_groups = groups.indicator([group.cells for group in groups.groups])
     sizes = (np.bincount(cells.codes, minlength=cells.size) @ of_groups).astype(np.int64)
-    rule: Reference = _best(numbers, weights, cells, of_groups, groups) if reference == "best" else reference
-    strata, extra = strata_of(groups, sizes, rule)
+    strata, extra = strata_of(groups, sizes, reference)
+    if reference == "best":
+        strata = _with_best(strata, groups, _means(numbers, weights, cells, of_groups), sizes, min_per_group)
     membership = np.hstack([of_groups, groups.indicator(extra)])
     pairs = [
         (member, stratum.reference, stratum.reference_name)
@@ -154,14 +156,28 @@ _NOTE = msg(
 )
 
 
-def _best(numbers: Floats, weights: Floats | None, cells: Codes, of_groups: Floats, groups: Any) -> Any:
-    """The group with the highest mean, as a reference by name; for one attribute only."""
-    if len({group.by for group in groups.groups}) > 1 or groups.control:
-        raise SpecError("`reference='best'` takes one way of grouping and no control here; name the reference instead.")
+def _means(numbers: Floats, weights: Floats | None, cells: Codes, of_groups: Floats) -> Floats:
+    """The mean prediction of each group; NaN where it has no weight."""
     w = np.ones(numbers.size) if weights is None else weights
     total = np.bincount(cells.codes, weights=w, minlength=cells.size) @ of_groups
-    mean = (np.bincount(cells.codes, weights=w * numbers, minlength=cells.size) @ of_groups) / total
-    return dict(groups.groups[int(np.argmax(mean))].texts)
+    sums = np.bincount(cells.codes, weights=w * numbers, minlength=cells.size) @ of_groups
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(total > 0, sums / total, np.nan)
+
+
+def _with_best(
+    strata: Sequence[Stratum], groups: Groups, means: Floats, sizes: NDArray[np.int64], least: int
+) -> list[Stratum]:
+    """Each stratum with its group of the highest mean as reference: of those with enough rows, where there are any."""
+    out = []
+    for stratum in strata:
+        known = [i for i in stratum.members if not np.isnan(means[i])]
+        enough = [i for i in known if sizes[i] >= least] or known
+        if not enough:  # nobody in it has any weight: nothing to compare
+            continue
+        place = max(enough, key=lambda i: means[i])
+        out.append(replace(stratum, reference=place, reference_name=groups.groups[place].name))
+    return out
 
 
 def _check_quantiles(given: Sequence[float]) -> Floats:

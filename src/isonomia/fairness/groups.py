@@ -181,6 +181,24 @@ def combinations_of(names: Sequence[str], by: By | Sequence[Sequence[str]]) -> l
     return wanted
 
 
+def attribute_sets(columns: Sequence[Codes], by: By | Sequence[Sequence[str]]) -> list[Codes]:
+    """Each combination of attributes as one column, a value for each combination of values that occurs.
+
+    >>> both = attribute_sets([Codes.encode(["F", "M"], name="sex"), Codes.encode(["a", "b"], name="race")], "all")[-1]
+    >>> both.name, both.labels
+    ('sex x race', (('F', 'a'), ('M', 'b')))
+    """
+    named = {column.name: column for column in columns}
+    out = []
+    for names in combinations_of(list(named), by):
+        if len(names) == 1:
+            out.append(named[names[0]])
+        else:
+            both = composite([named[name] for name in names])
+            out.append(Codes(" x ".join(names), both.codes, both.labels))
+    return out
+
+
 def _groups_by(
     names: tuple[str, ...], columns: Sequence[Codes], control: Sequence[Codes], cells: Sequence[tuple[Any, ...]]
 ) -> list[Group]:

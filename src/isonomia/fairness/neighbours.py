@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from isonomia.errors import SpecError
 from isonomia.fairness.encoding import Points
+from isonomia.progress import Progress, silent
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -23,51 +24,85 @@ Ints = NDArray[np.intp]
 #: With more rows than this a tree and a look at everyone are tried on a few rows first.
 TRIAL_FROM = 5_000
 TRIAL_ROWS = 256
-#: Candidates beyond the k wanted, for ties at the edge.
-SPARE = 11
+#: Candidates beyond the k wanted, to see that no tie at the edge is left out; with ties more are asked for.
+SPARE = 2
+#: More candidates where everyone is looked at: distances from matrix products are rounded, and more cost nothing there.
+RESERVE = 9
 #: Two distances this close (relative) are the same.
 ROUNDING = 1e-9
 #: Numbers in a block of the exact second look.
 BLOCK = 1 << 22
+#: Different rows that are searched for together, between two words about progress.
+TOGETHER = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """The k nearest of every different row.
+    """The k nearest of every row that was asked about.
 
     Attributes
     ----------
-    distinct : (U, d) the different rows
-    row : (n,) which of them each row is
-    start : (U + 1,) where each one's entries begin in `index` and `share`
+    row : (n,) which of the different rows each row is
+    asked : (q,) for each row asked about, its place among `who`
+    who : (Q,) the different rows that were asked about
+    start : (Q + 1,) where each one's entries begin in `index` and `share`
     index : entries: a different row that is among the nearest
     share : entries: how many of the k places it takes, shared equally between ties at the edge
+    pool : (n,) whether a row could be a neighbour
     k : how many neighbours
     """
 
-    distinct: Floats
     row: Ints
+    asked: Ints
+    who: Ints
     start: Ints
     index: Ints
     share: Floats
+    pool: NDArray[np.bool_]
     k: int
 
-    def mean(self, values: Floats) -> Floats:
-        """The mean of a value over each row's neighbours, (n,) or (n, m)."""
-        counts = np.bincount(self.row, minlength=len(self.distinct)).astype(float)
+    def mean(self, values: Floats, weights: Floats | None = None) -> Floats:
+        """The mean of a value (n,) or (n, m) over the neighbours of each row asked about: (q,) or (q, m).
+
+        With weights the neighbours are the same k, and their mean is weighted.
+        """
         table = values if values.ndim == 2 else values[:, None]
-        means = np.stack(
-            [np.bincount(self.row, weights=column, minlength=counts.size) / counts for column in table.T], axis=1
-        )
-        out = np.add.reduceat(means[self.index] * self.share[:, None], self.start[:-1], axis=0)[self.row] / self.k
+        size = int(self.row.max()) + 1
+        row = self.row[self.pool]
+
+        def over(x: Floats) -> Floats:
+            return np.asarray(np.bincount(row, weights=x, minlength=size), dtype=float)
+
+        w = np.ones(row.size) if weights is None else weights[self.pool]
+        # the places of a different row are shared equally by the rows that are equal to it
+        each = self.share / over(np.ones(row.size))[self.index]
+        total = np.add.reduceat(over(w)[self.index] * each, self.start[:-1])
+        sums = np.stack([over(w * column) for column in table[self.pool].T], axis=1)
+        out = (np.add.reduceat(sums[self.index] * each[:, None], self.start[:-1], axis=0) / total[:, None])[self.asked]
         return out if values.ndim == 2 else np.asarray(out[:, 0])
 
 
-def nearest(points: Points, k: int) -> Neighbours:
+def nearest(
+    points: Points,
+    k: int,
+    *,
+    rows: Ints | None = None,
+    pool: NDArray[np.bool_] | None = None,
+    progress: Progress = silent,
+    stage: str = "neighbours",
+) -> Neighbours:
     """The k nearest neighbours of every row, itself among them.
 
     Rows at the distance of the k-th neighbour share the places that are left, which is the mean over every way to
     break the tie.
+
+    Parameters
+    ----------
+    rows : array of int, optional
+        The rows asked about; all unless given.
+    pool : array of bool, optional
+        The rows that can be neighbours; all unless given. A row asked about that is not among them is not its own
+        neighbour.
 
     >>> from isonomia.fairness.encoding import encode_people
     >>> found = nearest(encode_people({"x": [0.0, 1.0, 2.0, 9.0]}, standardise="none"), k=2)
@@ -75,32 +110,49 @@ def nearest(points: Points, k: int) -> Neighbours:
     [0.0, 0.25, 0.5, 1.0]
     """
     n = len(points.matrix)
-    if not isinstance(k, int | np.integer) or isinstance(k, bool) or not 1 <= k <= n:
-        raise SpecError(f"`k` must be an int from 1 to the number of rows ({n}); got {k!r}.")
+    inside = np.ones(n, dtype=bool) if pool is None else pool
+    most = int(inside.sum())
+    if not isinstance(k, int | np.integer) or isinstance(k, bool) or not 1 <= k <= most:
+        raise SpecError(f"`k` must be an int from 1 to the number of rows ({most}); got {k!r}.")
     distinct, row = _distinct(points.matrix)
-    counts = np.bincount(row, minlength=len(distinct))
-    pending = np.arange(len(distinct))
-    size = len(distinct)
+    counts = np.bincount(row[inside], minlength=len(distinct))
+    there = np.flatnonzero(counts)
+    who, asked = np.unique(row if rows is None else row[rows], return_inverse=True)
+    search = _Search(distinct[there], points.p)
+    parts = []
+    progress(stage, 0, who.size)
+    for begin in range(0, who.size, TOGETHER):
+        some = np.arange(begin, min(begin + TOGETHER, who.size))
+        parts += _places(search, distinct[who[some]], some, counts[there], int(k))
+        progress(stage, int(some[-1]) + 1, who.size)
+    place, index = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
+    share = np.concatenate([part[2] for part in parts])
+    order = np.argsort(place, kind="stable")
+    start = np.searchsorted(place[order], np.arange(who.size + 1)).astype(np.intp)
+    return Neighbours(row, asked.ravel(), who, start, there[index[order]], share[order], inside, int(k))
+
+
+def _places(
+    search: _Search, centres: Floats, who: Ints, counts: NDArray[np.integer[Any]], k: int
+) -> list[tuple[Ints, Ints, Floats]]:
+    """Who is near each of these, and how many of the k places they take; more candidates where ties need them."""
+    size = len(search.distinct)
     wanted = min(k + SPARE, size)
+    pending = np.arange(who.size)
     parts: list[tuple[Ints, Ints, Floats]] = []
-    search = _Search(distinct, points.p)
     while pending.size:
-        candidates = search(pending, wanted)
-        distance = _exact(distinct, pending, candidates, points.p)
+        candidates = search(centres[pending], wanted)
+        distance = _exact(search.distinct, centres[pending], candidates, search.p)
         order = np.argsort(distance, axis=1, kind="stable")
         candidates = np.take_along_axis(candidates, order, axis=1)
         distance = np.take_along_axis(distance, order, axis=1)
-        share, sure = _shares(distance, counts[candidates], k, complete=wanted == size)
+        share, sure = _shares(distance, counts[candidates], k, complete=candidates.shape[1] == size)
         used = (share > 0) & sure[:, None]
-        who = np.broadcast_to(pending[:, None], used.shape)[used]
-        parts.append((who, candidates[used], share[used]))
+        found = np.broadcast_to(who[pending][:, None], used.shape)[used]
+        parts.append((found, candidates[used], share[used]))
         pending = pending[~sure]
         wanted = min(4 * wanted, size)
-    who, index = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
-    share = np.concatenate([part[2] for part in parts])
-    order = np.argsort(who, kind="stable")
-    start = np.searchsorted(who[order], np.arange(size + 1))
-    return Neighbours(distinct, row, start.astype(np.intp), index[order], share[order], int(k))
+    return parts
 
 
 def _distinct(matrix: Floats) -> tuple[Floats, Ints]:
@@ -131,13 +183,13 @@ def _shares(
     return share, sure
 
 
-def _exact(distinct: Floats, pending: Ints, candidates: Ints, p: int) -> Floats:
+def _exact(distinct: Floats, centres: Floats, candidates: Ints, p: int) -> Floats:
     """Distances coordinate by coordinate, in blocks."""
     out = np.empty(candidates.shape)
     step = max(1, BLOCK // max(1, candidates.shape[1] * distinct.shape[1]))
-    for begin in range(0, len(pending), step):
+    for begin in range(0, len(centres), step):
         part = slice(begin, begin + step)
-        gap = distinct[candidates[part]] - distinct[pending[part]][:, None, :]
+        gap = distinct[candidates[part]] - centres[part][:, None, :]
         out[part] = np.sqrt(np.einsum("ijk,ijk->ij", gap, gap)) if p == 2 else np.abs(gap).sum(axis=2)
     return out
 
@@ -162,13 +214,13 @@ class _Search:
         metric = "euclidean" if self.p == 2 else "manhattan"
         return NearestNeighbors(algorithm="brute", metric=metric).fit(self.distinct)
 
-    def __call__(self, rows: Ints, wanted: int) -> Ints:
+    def __call__(self, centres: Floats, wanted: int) -> Ints:
         if self.by_tree is None:
             self.by_tree = self._tree_is_quicker(wanted)
-        return self._in_tree(rows, wanted) if self.by_tree else self._among_all(rows, wanted)
+        return self._in_tree(centres, wanted) if self.by_tree else self._among_all(centres, wanted)
 
     def _tree_is_quicker(self, wanted: int) -> bool:
-        some = np.linspace(0, len(self.distinct) - 1, TRIAL_ROWS).astype(np.intp)
+        some = self.distinct[np.linspace(0, len(self.distinct) - 1, TRIAL_ROWS).astype(np.intp)]
         seconds: list[float] = []
         for search in (self._among_all, self._in_tree):
             search(some[:1], wanted)  # builds what it needs
@@ -181,10 +233,11 @@ class _Search:
             seconds.append(time.perf_counter() - begin)
         return True
 
-    def _in_tree(self, rows: Ints, wanted: int) -> Ints:
-        _, found = self._tree.query(self.distinct[rows], k=np.arange(1, wanted + 1), p=self.p, workers=-1)
+    def _in_tree(self, centres: Floats, wanted: int) -> Ints:
+        _, found = self._tree.query(centres, k=np.arange(1, wanted + 1), p=self.p, workers=-1)
         return np.asarray(found, dtype=np.intp)
 
-    def _among_all(self, rows: Ints, wanted: int) -> Ints:
-        found = self._brute.kneighbors(self.distinct[rows], n_neighbors=wanted, return_distance=False)
+    def _among_all(self, centres: Floats, wanted: int) -> Ints:
+        most = min(wanted + RESERVE, len(self.distinct))
+        found = self._brute.kneighbors(centres, n_neighbors=most, return_distance=False)
         return np.asarray(found, dtype=np.intp)

@@ -13,18 +13,19 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Dataset, kind_of
 from isonomia.errors import NotApplicable, SpecError, close_to
-from isonomia.evidence import Estimate, Picture, Result, Table, check_level, normal_quantile
-from isonomia.fairness._threads import one_thread
+from isonomia.evidence import Estimate, Picture, Result, Table, check_level
+from isonomia.fairness._information import equal_shares, information, table
+from isonomia.fairness._told import Told, tell
+from isonomia.fairness.averages import effective_rows
 from isonomia.fairness.encoding import MAX_CATEGORIES
-from isonomia.fairness.groups import dataset_attributes
+from isonomia.fairness.groups import By, attribute_sets, dataset_attributes
 from isonomia.languages import msg
+from isonomia.progress import Progress, silent
 
 Floats = NDArray[np.float64]
 
 #: More rows than this are sampled: how well an attribute can be told does not need more.
 MAX_ROWS = 20_000
-#: Values with fewer rows than this cannot be told by a cross-validated model.
-MIN_ROWS = 10
 #: Numbers are cut into this many bins of equal mass to measure what a single column tells.
 COLUMN_BINS = 16
 
@@ -54,19 +55,25 @@ def proxies(
     *,
     attributes: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
+    by: By | Sequence[Sequence[str]] = "each",
     folds: int = 5,
     max_rows: int = MAX_ROWS,
     level: float = 0.95,
     seed: int = 0,
+    progress: Progress = silent,
 ) -> Proxies:
     """How well the protected attributes are predicted from the other columns, and which columns carry them.
 
     Parameters
     ----------
     data : Dataset
+        Its weights say how many people a row stands for; rows of weight 0 are left out.
     attributes : sequence of str, optional
+        The protected attributes looked at; all unless given.
     columns : sequence of str, optional
         Columns to predict from; by default all features that are not protected.
+    by : "each", "intersection", "all" or lists of names
+        What is told: each attribute, or combinations of them, a combination of values being one group.
     folds : int
         Of the cross-validation of a gradient boosting classifier.
     max_rows : int
@@ -76,7 +83,8 @@ def proxies(
     -----
     Balanced accuracy is the mean over values of how often that value is told rightly (1 / K by guessing); its interval
     is normal, from the variance of those rates. AUC is one value against the rest, averaged; its interval is Hanley and
-    McNeil's. Importance is measured on rows that the model was not fitted to.
+    McNeil's. Importance is measured on rows that the model was not fitted to. With weights, rates and information are
+    those of rows repeated (weight) times; intervals, and what chance would give, go by the effective number of rows.
 
     References
     ----------
@@ -97,9 +105,10 @@ def proxies(
         if name not in data.columns:
             raise SpecError(f"`columns` must name columns of the data; got {name!r}.{close_to(name, data.columns)}")
     rng = np.random.default_rng(seed)
-    rows = np.arange(len(data))
+    rows = np.arange(len(data)) if data.weights is None else np.flatnonzero(data.weights > 0)
     if rows.size > max_rows:
         rows = np.sort(rng.choice(rows, max_rows, replace=False))
+    weights = None if data.weights is None else data.weights[rows]
     X, kept, categorical = _matrix(data, used, rows)
     if not kept:
         raise NotApplicable("there is no other column to tell a protected attribute from")
@@ -107,17 +116,22 @@ def proxies(
     carried: dict[str, list[Any]] = {name: [] for name in ("attribute", "column", "importance", "information")}
     auc: dict[str, Estimate] = {}
     balanced: dict[str, Estimate] = {}
-    for column in known:
-        if attributes is not None and column.name not in attributes:
-            continue
-        target = column.take(rows)
-        one = _Told.of(target, X, categorical, folds, level, seed)
+    targets = attribute_sets([column for column in known if attributes is None or column.name in attributes], by)
+    for place, target in enumerate(targets):
+        column = target.take(rows).observed()
+
+        def done(fold: int, place: int = place) -> None:
+            progress("proxies", place * folds + fold, len(targets) * folds)
+
+        one = tell(column, X, categorical, weights, folds=folds, level=level, seed=seed, done=done)
         auc[column.name], balanced[column.name] = one.auc, one.balanced
         _add(told, column.name, one)
         carried["attribute"] += [column.name] * len(kept)
         carried["column"] += kept
         carried["importance"] += one.importance.tolist()
-        carried["information"] += [_information(target, X[:, place], categorical[place]) for place in range(len(kept))]
+        carried["information"] += [
+            _information(column, X[:, place], categorical[place], weights) for place in range(len(kept))
+        ]
     tables = {
         "attributes": Table(
             told, _FORMATS, _TITLES, msg("How well an attribute is told from the others"), data.backend
@@ -140,7 +154,11 @@ def carriers(
     target = next(column for column in dataset_attributes(data) if column.name == attribute)
     X, kept, categorical = _matrix(data, [name for name in columns if name in data.columns], np.arange(len(data)))
     told = sorted(
-        ((_information(target, X[:, place], categorical[place]), name) for place, name in enumerate(kept)), reverse=True
+        (
+            (_information(target, X[:, place], categorical[place], data.weights), name)
+            for place, name in enumerate(kept)
+        ),
+        reverse=True,
     )
     return tuple(name for information, name in told[:most] if information >= least)
 
@@ -158,114 +176,22 @@ _FORMATS: dict[str, Any] = dict.fromkeys(
 ) | {"auc": "num", "auc_low": "num", "auc_high": "num", "importance": "points", "values": "int"}
 
 
-@dataclass(frozen=True, eq=False)
-class _Told:
-    """One attribute predicted from the others."""
-
-    size: int
-    auc: Estimate
-    balanced: Estimate
-    importance: Floats
-    note: Any = None
-
-    @classmethod
-    def of(cls, target: Codes, X: Floats, categorical: Sequence[bool], folds: int, level: float, seed: int) -> _Told:
-        counts = target.counts()
-        common = [
-            code for code in range(target.size) if counts[code] >= max(MIN_ROWS, folds) and code != target.missing
-        ]
-        if len(common) < 2:
-            reason = f"fewer than two values of '{target.name}' have {max(MIN_ROWS, folds)} rows"
-            nothing = Estimate.missing(reason)
-            return cls(len(common), nothing, nothing, np.full(X.shape[1], np.nan),
-                       msg("fewer than two groups with enough rows have a value"))  # fmt: skip
-        rows = np.isin(target.codes, common)
-        y = np.searchsorted(common, target.codes[rows])
-        with one_thread():
-            proba, importance = _cross_validated(X[rows], y, categorical, folds, seed)
-        return cls(len(common), _auc(y, proba, level), _balanced(y, proba.argmax(axis=1), level), importance)
-
-
-def _cross_validated(
-    X: Floats, y: NDArray[Any], categorical: Sequence[bool], folds: int, seed: int
-) -> tuple[Floats, Floats]:
-    """Probabilities of rows left out, and the loss of balanced accuracy when a column of theirs is shuffled."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.model_selection import StratifiedKFold
-
-    k = int(y.max()) + 1
-    proba = np.zeros((len(y), k))
-    lost = np.zeros((folds, X.shape[1]))
-    rng = np.random.default_rng(seed)
-    parts = StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y)
-    for fold, (train, test) in enumerate(parts):
-        model = HistGradientBoostingClassifier(
-            max_iter=60, learning_rate=0.15, max_leaf_nodes=15, categorical_features=list(categorical),
-            class_weight="balanced", early_stopping=False, random_state=seed,
-        ).fit(X[train], y[train])  # fmt: skip
-        proba[test] = model.predict_proba(X[test])
-        base = _mean_recall(y[test], proba[test].argmax(axis=1))
-        # all shuffled copies in one batch: one call of predict a fold
-        copies = np.tile(X[test], (X.shape[1], 1, 1))
-        for place in range(X.shape[1]):
-            copies[place, :, place] = rng.permutation(X[test][:, place])
-        said = model.predict_proba(copies.reshape(-1, X.shape[1])).argmax(axis=1).reshape(X.shape[1], -1)
-        lost[fold] = [base - _mean_recall(y[test], column) for column in said]
-    return proba, lost.mean(axis=0)
-
-
-def _mean_recall(y: NDArray[Any], said: NDArray[Any]) -> float:
-    n = np.bincount(y)
-    right = np.bincount(y, weights=y == said, minlength=n.size)
-    return float((right[n > 0] / n[n > 0]).mean())
-
-
-def _balanced(y: NDArray[Any], said: NDArray[Any], level: float) -> Estimate:
-    n = np.bincount(y).astype(float)
-    recall = np.bincount(y, weights=y == said, minlength=n.size) / n
-    error = float(np.sqrt((recall * (1 - recall) / n).sum())) / n.size
-    value, half = float(recall.mean()), normal_quantile(level) * error
-    return Estimate(value, max(value - half, 0.0), min(value + half, 1.0), n=y.size, method="normal", level=level)
-
-
-def _auc(y: NDArray[Any], proba: Floats, level: float) -> Estimate:
-    from scipy.stats import rankdata
-
-    k = proba.shape[1]
-    values, variances = [], []
-    for code in range(1, 2) if k == 2 else range(k):
-        positive = y == code
-        p, q = int(positive.sum()), int((~positive).sum())
-        a = (rankdata(proba[:, code])[positive].sum() - p * (p + 1) / 2) / (p * q)
-        q1, q2 = a / (2 - a), 2 * a * a / (1 + a)
-        variances.append((a * (1 - a) + (p - 1) * (q1 - a * a) + (q - 1) * (q2 - a * a)) / (p * q))
-        values.append(a)
-    # the one-vs-rest figures share their rows: the cautious error is the mean of the single ones
-    value, error = float(np.mean(values)), float(np.mean(np.sqrt(variances)))
-    half = normal_quantile(level) * error
-    return Estimate(
-        value, max(value - half, 0.0), min(value + half, 1.0), n=y.size, method="hanley-mcneil", level=level
-    )
-
-
-def _information(target: Codes, values: Floats, categorical: bool) -> float:
+def _information(target: Codes, values: Floats, categorical: bool, weights: Floats | None) -> float:
     """Mutual information of one column and the attribute, over the attribute's entropy, corrected for chance.
 
     The correction takes off what independent columns of these sizes show on average, (r - 1)(c - 1) / 2n.
     """
     if not categorical:
-        edges = np.unique(np.nanquantile(values, np.linspace(0, 1, COLUMN_BINS + 1)[1:-1]))
-        values = np.where(np.isnan(values), -1.0, np.searchsorted(edges, values, side="right"))
+        edges = equal_shares(values, COLUMN_BINS, weights)[1:-1]
+        values = np.where(np.isnan(values), -1.0, np.searchsorted(edges, values, side="left"))
     codes = np.unique(np.nan_to_num(values, nan=-1.0), return_inverse=True)[1]
-    size = int(codes.max()) + 1
-    table = np.bincount(target.codes.astype(np.intp) * size + codes, minlength=target.size * size)
-    joint = table.reshape(target.size, size) / len(target)
-    joint = joint[joint.sum(axis=1) > 0]
-    a, b = joint.sum(axis=1, keepdims=True), joint.sum(axis=0, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shared = np.where(joint > 0, joint * np.log(joint / (a * b)), 0.0).sum()
-        own = -np.where(a > 0, a * np.log(a), 0.0).sum()
-    by_chance = (joint.shape[0] - 1) * (size - 1) / (2 * len(target))
+    column = Codes("", codes.astype(np.uint32), tuple(range(int(codes.max()) + 1)))
+    counts = table(Codes("", np.zeros(len(target), np.uint8), (0,)), target, column, weights)
+    shared = float(information(counts))
+    share = counts.sum(axis=(0, 2)) / counts.sum()
+    share = share[share > 0]
+    own = -float((share * np.log(share)).sum())
+    by_chance = (share.size - 1) * (column.size - 1) / (2 * effective_rows(len(target), weights))
     return float(np.clip((shared - by_chance) / own, 0.0, 1.0)) if own > 0 else 0.0
 
 
@@ -296,7 +222,7 @@ def _matrix(data: Dataset, names: Sequence[str], rows: NDArray[Any]) -> tuple[Fl
     return (np.column_stack(parts) if parts else np.zeros((rows.size, 0))), kept, categorical
 
 
-def _add(told: dict[str, list[Any]], name: str, one: _Told) -> None:
+def _add(told: dict[str, list[Any]], name: str, one: Told) -> None:
     guess = 1 / one.size if one.size else None
     values = (name, one.size, one.balanced.value, one.balanced.low, one.balanced.high, guess, one.auc.value,
               one.auc.low, one.auc.high, one.note)  # fmt: skip

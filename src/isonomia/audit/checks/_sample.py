@@ -12,8 +12,11 @@ from isonomia.audit.subject import Subject
 from isonomia.data import Dataset, wrap
 from isonomia.languages import Message, msg
 
-#: Searches for neighbours are held to this many rows unless the check's options say otherwise.
-MAX_ROWS = 10_000
+#: Searches for neighbours look among this many rows at most unless the check's options say otherwise (`max_rows`).
+MAX_ROWS = 20_000
+#: That many people are held against their neighbours unless the options say otherwise (`max_people`): who is near is
+#: found among all, so fewer people make the interval wider and nothing else.
+MAX_PEOPLE = 4_000
 
 
 def sampled(subject: Subject, options: Mapping[str, Any]) -> NDArray[np.intp]:

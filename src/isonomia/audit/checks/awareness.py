@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isonomia.audit.checking import check
-from isonomia.audit.checks._sample import people_of, said_of_sample, sampled
+from isonomia.audit.checks._sample import MAX_PEOPLE, people_of, said_of_sample, sampled
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import awareness_of
@@ -27,12 +27,14 @@ def awareness(subject: Subject) -> Result:
     options = dict(subject.options.get("awareness", {}))
     rows = sampled(subject, options)
     options.pop("max_rows", None)
+    people = options.pop("max_people", MAX_PEOPLE)
     data = subject.known
     result = awareness_of(
         people_of(data, rows), subject.outcome.surface.take(rows),
         protected=[name for name in data.protected if name in data.features],
-        columns=[column.take(rows) for column in subject.attributes], level=subject.level, seed=subject.seed,
-        backend=data.backend, **options,
+        columns=[column.take(rows) for column in subject.attributes],
+        weights=None if subject.weights is None else subject.weights[rows], max_rows=people, level=subject.level,
+        seed=subject.seed, backend=data.backend, progress=subject.progress, **options,
     )  # fmt: skip
     findings = ()
     near = result.near

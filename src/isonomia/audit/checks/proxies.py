@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.checking import check
-from isonomia.audit.checks._sample import MAX_ROWS
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import proxies as find_proxies
 from isonomia.languages import msg
 
+#: More rows are sampled: how well an attribute can be told does not need more.
+MAX_ROWS = 10_000
 #: An attribute told this much better than by guessing (0: as by guessing, 1: always) is worth telling.
 TOLD = 0.3
 
@@ -26,7 +27,8 @@ TOLD = 0.3
 def proxies(subject: Subject) -> Result:
     """How well the attributes are told from the other columns."""
     subject.needs_attributes()
-    options: dict[str, Any] = {"level": subject.level, "seed": subject.seed, "folds": 3, "max_rows": MAX_ROWS}
+    options: dict[str, Any] = {"level": subject.level, "seed": subject.seed, "folds": 3, "max_rows": MAX_ROWS,
+                               "progress": subject.progress}  # fmt: skip
     result = find_proxies(subject.data, **{**options, **subject.options.get("proxies", {})})
     findings = []
     for row in result.tables["attributes"].rows():
