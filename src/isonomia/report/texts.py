@@ -69,14 +69,21 @@ def sentence(text: Message | str | None, language: str, escape: Callable[[str], 
 
 
 def who(people: Mapping[str, str], language: str, escape: Callable[[str], str] = tame) -> str:
-    """People as "column = value" pairs; everyone where there is none.
+    """People as "column = value" pairs, bands of numbers as such; everyone where there is none.
 
-    >>> who({"sex": "Female", "race": "Black"}, "en"), who({}, "pt-BR")
-    ('sex = Female, race = Black', 'todas as pessoas')
+    >>> who({"sex": "Female", "age": "< 25"}, "en"), who({"age": "[25, 60)"}, "en"), who({}, "pt-BR")
+    ('sex = Female, age < 25', 'age in [25, 60)', 'todas as pessoas')
     """
     if not people:
         return msg("everyone").text(language)
-    return ", ".join(f"{escape(str(column))} = {escape(str(value))}" for column, value in people.items())
+    return ", ".join(_is(escape(str(column)), str(value), escape) for column, value in people.items())
+
+
+def _is(name: str, value: str, escape: Callable[[str], str]) -> str:
+    if value.startswith(("< ", ">= ")):
+        return f"{name} {escape(value)}"
+    band = value.startswith("[") and value.endswith((")", "]"))
+    return f"{name} in {escape(value)}" if band else f"{name} = {escape(value)}"
 
 
 def figure(estimate: Estimate, language: str, style: str = "num") -> str:
