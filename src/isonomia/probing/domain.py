@@ -141,6 +141,10 @@ class Domain:
             feature.name: feature.decode(np.ascontiguousarray(rows[:, place]), self.backend)
             for place, feature in enumerate(self.features)
         }
+        if self.backend == "pandas":  # from_dict would turn categories into texts
+            import pandas as pd
+
+            return pd.DataFrame({name: column.to_native() for name, column in columns.items()})
         return nw.from_dict(columns, backend=self.backend).to_native()
 
     # what is valid ----------------------------------------------------------------------------------------------

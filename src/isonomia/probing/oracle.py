@@ -108,6 +108,10 @@ class Oracle:
             raise ModelError(f"The model was asked about {len(rows):,} rows and answered {len(said):,}.")
         return said
 
+    def handed(self, rows: Floats) -> Any:
+        """Rows of the domain as `estimator` takes them: a frame, or an array for one fitted on arrays."""
+        return self.domain.decode(rows) if _wants_names(self.estimator) else self._array(rows)
+
     @property
     def estimator(self) -> Any:
         """The estimator (or function) behind the model: what exact answers and gradients look into."""

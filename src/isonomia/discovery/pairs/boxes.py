@@ -1,72 +1,49 @@
 """Branch and bound over boxes of people: where a sum of trees discriminates, where it provably does not.
 
-A box is an interval in every free column. All protected variants of the people in a box walk down every tree
-together until a question about a free column parts the box. Sums of the least and the greatest leaf below bound the
-score of each variant: a box is *safe* when no two comparable variants can be decided differently, *discriminating*
-when two certainly are, and is cut in two at a pending question otherwise, the largest boxes first.
+Sums of the least and the greatest leaf below the nodes that a box has reached bound the score of each variant: a box is
+*safe* when no two comparable variants can be decided differently, *discriminating* when two certainly are, and is cut
+in two at a pending question otherwise, the largest boxes first.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.trees import Ensemble
-from isonomia.probing import Domain
+from isonomia.discovery.pairs.grown import Link
+from isonomia.discovery.pairs.lanes import Boxes, Lanes
+from isonomia.discovery.pairs.links import apart, rise, said_bounds, steepest
 from isonomia.probing.features import Floats
 
-#: Boxes worked on together.
-BATCH = 2048
-#: Boxes waiting, after which the smallest are finished first instead of opening more.
-MAX_WAITING = 100_000
-#: Two scores this close to the cut are left to the model itself.
-CLOSE = 1e-9
-
-
-@dataclass(eq=False)
-class Boxes:
-    """Boxes of people: bounds of every column, and the node each variant has reached in each tree."""
-
-    low: Floats
-    high: Floats
-    node: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.low)
-
-    def take(self, rows: NDArray[np.intp]) -> Boxes:
-        """Some of them."""
-        return Boxes(self.low[rows], self.high[rows], self.node[rows])
-
-    @staticmethod
-    def join(parts: list[Boxes]) -> Boxes:
-        """All of several."""
-        return Boxes(
-            np.concatenate([part.low for part in parts]),
-            np.concatenate([part.high for part in parts]),
-            np.concatenate([part.node for part in parts]),
-        )
+#: Boxes worked on together, and nodes that they may have reached in all.
+BATCH, BATCH_NODES = 2048, 1_500_000
+#: Bytes of boxes waiting, after which the smallest are finished first instead of opening more.
+WAITING_BYTES = 256_000_000
 
 
 @dataclass(eq=False)
 class Certified:
     """What was proved: discriminating boxes, and the share of the domain that is safe, discriminating or open."""
 
-    low: Floats
-    high: Floats
+    boxes: Boxes
     volume: Floats
     share: float = 0.0
     waiting: float = 0.0
     opened: int = 0
     finished: bool = False
-    gap_low: float = 0.0
-    gap_high: float = math.inf
-    gap_at: Floats | None = None
-    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Widest:
+    """The largest difference between two comparable variants: reached, not to be exceeded, and where."""
+
+    reached: float
+    bound: float
+    at: Floats | None
 
 
 class Search:
@@ -77,212 +54,242 @@ class Search:
     lines : list of arrays
         Sets of variants that may be compared with each other.
     gamma : float
-        For a regression (or a probability, above 0): scores must differ by more than it.
+        Above 0, and for a regression: what the model says must differ by more than it.
     ask : function
-        What the model itself decides about rows and their variants, for scores too close to the cut to tell.
+        What the model itself decides about rows and their variants, for scores too close to a tie to tell.
     """
 
     def __init__(
         self,
-        ensemble: Ensemble,
-        domain: Domain,
-        protected: NDArray[np.intp],
-        variants: Floats,
+        lanes: Lanes,
         lines: list[NDArray[np.intp]],
         gamma: float,
         ask: Callable[[Floats], NDArray[np.bool_]],
     ) -> None:
-        self.trees, self.domain, self.protected, self.variants = ensemble, domain, protected, variants
-        self.lines, self.gamma, self.ask = lines, gamma, ask
-        self.free = np.setdiff1d(np.arange(len(domain)), protected)
-        self.by_gap = gamma > 0 or not ensemble.classifier
-        asked = np.full((len(variants), len(domain)), np.nan)
-        asked[:, protected] = variants
-        self.asked = asked.astype(np.float32).astype(float)
-        self.is_protected = np.isin(np.arange(len(domain)), protected)
-        uses = ensemble.uses[ensemble.roots]
-        self.roots = np.concatenate([ensemble.roots[uses], ensemble.roots[~uses]])
-        self.n_touched = int(uses.sum())
-
-    # walking ----------------------------------------------------------------------------------------------------
-
-    def start(self) -> Boxes:
-        """The whole domain as one box, every variant at every root."""
-        v, t = len(self.variants), len(self.roots)
-        node = np.broadcast_to(self.roots[None, :, None], (1, t, v)).copy()
-        return self._walk(Boxes(self.domain.low[None].copy(), self.domain.high[None].copy(), node))
-
-    def _walk(self, boxes: Boxes) -> Boxes:
-        """Move every variant down every tree as far as the box answers the questions."""
-        trees, flat = self.trees, boxes.node.reshape(-1)
-        t, v = boxes.node.shape[1:]
-        todo = np.flatnonzero(trees.feature[flat] >= 0)
-        while todo.size:
-            node = flat[todo]
-            column, cut = trees.feature[node], trees.threshold[node]
-            box = todo // (t * v)
-            given = self.is_protected[column]
-            value = self.asked[todo % v, column]
-            low = np.where(given, value, boxes.low[box, column])
-            high = np.where(given, value, boxes.high[box, column])
-            below, above = high <= cut, low > cut
-            moved = below | above
-            todo, node, below = todo[moved], node[moved], below[moved]
-            flat[todo] = np.where(below, trees.left[node], trees.right[node])
-            todo = todo[trees.feature[flat[todo]] >= 0]
-        return boxes
-
-    def _split(self, boxes: Boxes, weight: Floats) -> Boxes:
-        """Cut each box in two at its pending question of the greatest weight (n, t, v)."""
-        n = len(boxes)
-        pick = weight.reshape(n, -1).argmax(axis=1)
-        node = boxes.node.reshape(n, -1)[np.arange(n), pick]
-        column, cut = self.trees.feature[node], self.trees.threshold[node]
-        whole = self.domain.whole[column]
-        left, right = boxes.take(np.arange(n)), boxes.take(np.arange(n))
-        place = np.arange(n)
-        left.high[place, column] = np.where(whole, np.floor(cut), cut)
-        beyond = np.nextafter(cut, np.inf)
-        right.low[place, column] = np.where(whole, np.floor(cut) + 1, beyond)
-        return self._walk(Boxes.join([left, right]))
-
-    def volume(self, low: Floats, high: Floats) -> Floats:
-        """The share of the domain's people (free columns only) inside each box."""
-        whole = self.domain.whole[self.free]
-        size = high[:, self.free] - low[:, self.free] + whole
-        total = self.domain.high[self.free] - self.domain.low[self.free] + whole
-        part = np.where(total > 0, size / np.where(total > 0, total, 1.0), 1.0)
-        return np.asarray(part.prod(axis=1))
+        self.lanes, self.trees, self.lines, self.gamma, self.ask = lanes, lanes.trees, lines, gamma, ask
+        self.by_gap = gamma > 0 or not self.trees.classifier
+        count = len(lanes.roots)
+        self.batch = int(np.clip(BATCH_NODES // count, 16, BATCH))
+        box_bytes = 4 * count + 16 * len(lanes.domain) + 8 * lanes.words * len(self.trees.unordered)
+        self.most_waiting = max(4 * self.batch, WAITING_BYTES // box_bytes)
+        # where one number is said as it is summed, trees without protected questions cancel out of every gap
+        self.cancels = self.trees.link == "identity"
 
     # judging ----------------------------------------------------------------------------------------------------
 
-    def _bounds(self, boxes: Boxes) -> tuple[Floats, Floats]:
-        """Least and greatest possible score of each variant of each box."""
-        least = self.trees.base + self.trees.low[boxes.node].sum(axis=1)
-        most = self.trees.base + self.trees.high[boxes.node].sum(axis=1)
-        return np.asarray(least), np.asarray(most)
+    def _sums(self, boxes: Boxes, alike: NDArray[np.bool_] | None) -> tuple[Floats, Floats]:
+        """Least and greatest raw score (n, V, K) of each variant; without the trees that all variants share so far."""
+        shape = (len(boxes), self.lanes.of_variant.shape[1], self.trees.n_classes)
+        least, most = np.empty(shape), np.empty(shape)
+        for k in range(shape[2]):
+            low, high = self.trees.low[boxes.node, k], self.trees.high[boxes.node, k]
+            if alike is not None:
+                low, high = np.where(alike, 0.0, low), np.where(alike, 0.0, high)
+            least[:, :, k], most[:, :, k] = low @ self.lanes.of_variant, high @ self.lanes.of_variant
+        return (least, most) if alike is not None else (self.trees.base + least, self.trees.base + most)
 
-    def _gaps(self, boxes: Boxes) -> tuple[Floats, Floats]:
-        """Bounds of the widest difference between two comparable variants; what both share cancels."""
-        node = boxes.node[:, : self.n_touched]
-        alike = (node == node[:, :, :1]).all(axis=2) & ~self.trees.uses[node[:, :, 0]]
-        least = np.where(alike[:, :, None], 0.0, self.trees.low[node]).sum(axis=1)
-        most = np.where(alike[:, :, None], 0.0, self.trees.high[node]).sum(axis=1)
+    def _alike(self, boxes: Boxes) -> NDArray[np.bool_]:
+        """Lanes (n, L) of trees in which all variants stand at one node and are not parted below it."""
+        node, first = boxes.node, self.lanes.first
+        same = np.minimum.reduceat(node, first, axis=1) == np.maximum.reduceat(node, first, axis=1)
+        alike = same & ~self.trees.uses[node[:, first]]
+        return np.asarray(alike[:, self.lanes.tree])
+
+    def gaps(self, boxes: Boxes, link: Link | None = None) -> tuple[Floats, Floats]:
+        """How far two comparable variants are apart in what is said: for sure, and at most."""
+        link = link or self.trees.link
+        alike = self._alike(boxes)
+        least, most = self._sums(boxes, alike)
         sure, possible = np.zeros(len(boxes)), np.zeros(len(boxes))
+        full = self._sums(boxes, None) if link != "identity" else None
         for line in self.lines:
-            sure = np.maximum(sure, least[:, line].max(axis=1) - most[:, line].min(axis=1))
-            for v in line:
-                others = line[line != v]
-                possible = np.maximum(possible, (most[:, [v]] - least[:, others]).max(axis=1))
-        return sure, np.where(alike.all(axis=1), 0.0, possible)
+            for k in range(self.trees.n_classes):
+                near, far = apart(least[:, line, k], most[:, line, k])
+                if full is not None:
+                    near, far = self._said_apart(link, near, far, least[:, line, k], most[:, line, k], full, line, k)
+                sure, possible = np.maximum(sure, near), np.maximum(possible, far)
+        return sure, np.where(alike.all(axis=1), 0.0, np.maximum(possible, sure))
+
+    def _said_apart(
+        self,
+        link: Link,
+        near: Floats,
+        far: Floats,
+        least: Floats,
+        most: Floats,
+        full: tuple[Floats, Floats],
+        line: NDArray[np.intp],
+        k: int,
+    ) -> tuple[Floats, Floats]:
+        """Differences of raw scores as differences of what is said, with what is known of the raw scores themselves."""
+        low, high = said_bounds(link, full[0][:, line], full[1][:, line])
+        sure, possible = apart(low[:, :, k], high[:, :, k])
+        if link == "softmax":
+            return sure, possible
+        place = np.arange(len(near))
+        lower = most.argmin(axis=1)  # the variant that certainly lies lowest
+        ends = full[0][:, line, k][place, lower], full[1][:, line, k][place, lower]
+        certain = np.minimum(rise(link, ends[0], near), rise(link, ends[1], near))
+        reach = steepest(link, far, full[0][:, line, k].min(axis=1), full[1][:, line, k].max(axis=1))
+        return np.maximum(sure, np.where(near > 0, certain, 0.0)), np.minimum(possible, reach)
 
     def _judge(self, boxes: Boxes) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which boxes are certainly discriminating, and which certainly safe."""
-        sure, possible = self._gaps(boxes)
-        none = possible <= (self.gamma if self.by_gap else 0.0)
         if self.by_gap:
-            return sure > self.gamma, none
-        least, most = self._bounds(boxes)
-        cut, room = self.trees.cut, CLOSE * max(1.0, abs(self.trees.cut))
-        yes, no = least > cut + room, most < cut - room
+            sure, possible = self.gaps(boxes)
+            room = self.trees.gap_room
+            return sure > self.gamma + room, (possible <= 0.0) | (possible < self.gamma - room)
+        none = self._alike(boxes).all(axis=1)
+        code = self._decided(*self._sums(boxes, None))
         found = np.zeros(len(boxes), dtype=bool)
-        open_ = np.zeros(len(boxes), dtype=bool)
+        fine = np.ones(len(boxes), dtype=bool)
         for line in self.lines:
-            found |= yes[:, line].any(axis=1) & no[:, line].any(axis=1)
-            open_ |= ~(yes[:, line].all(axis=1) | no[:, line].all(axis=1))
-        return found & ~none, (none | ~open_) & ~found
+            here = code[:, line]
+            top = here.max(axis=1)
+            known = np.where(here >= 0, here, np.iinfo(np.int64).max).min(axis=1)
+            found |= (top >= 0) & (top > known)
+            fine &= (here.min(axis=1) == top) & (top >= 0)
+        return found & ~none, none | (fine & ~found)
 
-    def _pending(self, boxes: Boxes, *, touched: bool) -> tuple[Floats, NDArray[np.bool_]]:
+    def _decided(self, least: Floats, most: Floats) -> NDArray[np.int64]:
+        """The class that each variant of each box is certainly given, -1 where that is open."""
+        room = self.trees.room
+        if self.trees.n_classes == 1:
+            cut = self.trees.decide
+            return np.where(least[:, :, 0] > cut + room, 1, np.where(most[:, :, 0] < cut - room, 0, -1))
+        code = np.full(least.shape[:2], -1, dtype=np.int64)
+        for k in range(self.trees.n_classes):
+            others = np.delete(most, k, axis=2).max(axis=2)
+            code[least[:, :, k] > others + room] = k
+        return code
+
+    def _pending(self, boxes: Boxes, *, cancels: bool) -> tuple[Floats, NDArray[np.bool_]]:
         """How much each pending question matters, and which boxes have none left."""
         node = boxes.node
-        weight = np.where(self.trees.feature[node] >= 0, self.trees.high[node] - self.trees.low[node] + 1e-12, -1.0)
-        if touched:
-            weight[:, self.n_touched :] = -1.0
-            part = node[:, : self.n_touched]
-            alike = (part == part[:, :, :1]).all(axis=2) & ~self.trees.uses[part[:, :, 0]]
-            weight[:, : self.n_touched][alike] = -1.0
-        return weight, np.asarray(weight.reshape(len(boxes), -1).max(axis=1) < 0)
+        spread = (self.trees.high[node] - self.trees.low[node]).max(axis=2)
+        weight = np.where(self.trees.feature[node] >= 0, spread + 1e-12, -1.0)
+        if cancels:  # what all variants share matters only where nothing else is left
+            shared = self._alike(boxes) & (weight > 0)
+            weight[shared] *= 1e-9
+        return weight, np.asarray(weight.max(axis=1) < 0)
 
     # searching --------------------------------------------------------------------------------------------------
 
     def shares(self, max_boxes: int, stop: Callable[[], bool]) -> Certified:
         """Certify as much of the domain as the budget allows, the largest boxes first."""
-        waiting = self.start()
-        sizes = self.volume(waiting.low, waiting.high)
-        kept: list[tuple[Floats, Floats, Floats]] = []
+        start = self.lanes.start()
+        waiting = Pool(start, self.lanes.volume(start))
+        kept: list[Boxes] = []
+        volumes: list[Floats] = []
         safe = 0.0
         opened = 0
         while len(waiting) and opened < max_boxes and not stop():
-            order = np.argsort(-sizes, kind="stable")
-            now = order[:BATCH] if len(waiting) < MAX_WAITING else order[-BATCH:]
-            rest = np.setdiff1d(np.arange(len(waiting)), now)
-            boxes, volume = waiting.take(now), sizes[now]
+            boxes, volume = waiting.pop(self.batch, largest=len(waiting) < self.most_waiting)
             opened += len(boxes)
             found, fine = self._judge(boxes)
-            weight, resolved = self._pending(boxes, touched=self.by_gap)
-            close = resolved & ~found & ~fine
-            if close.any():
-                told = self.ask(self._corner(boxes.take(np.flatnonzero(close))))
+            weight, resolved = self._pending(boxes, cancels=self.by_gap and self.cancels)
+            close = np.flatnonzero(resolved & ~found & ~fine)
+            if close.size:
+                told = self.ask(self.lanes.corner(boxes.take(close)))
                 found[close], fine[close] = told, ~told
-            kept.append((boxes.low[found], boxes.high[found], volume[found]))
+            if found.any():
+                certain = boxes.take(np.flatnonzero(found))
+                kept.append(replace(certain, node=certain.node[:, :0]))
+                volumes.append(volume[found])
             safe += float(volume[fine].sum())
             todo = np.flatnonzero(~found & ~fine)
-            parts = [waiting.take(rest)]
-            volumes = [sizes[rest]]
             if len(todo):
-                children = self._split(boxes.take(todo), weight[todo])
-                parts.append(children)
-                volumes.append(self.volume(children.low, children.high))
-            waiting, sizes = Boxes.join(parts), np.concatenate(volumes)
-        low, high, volume = (np.concatenate([part[k] for part in kept]) for k in range(3)) if kept else self._nothing()
-        result = Certified(low, high, volume, opened=opened, finished=len(waiting) == 0)
+                children = self.lanes.split(boxes.take(todo), weight[todo])
+                waiting.put(children, self.lanes.volume(children))
+        certain = Boxes.join(kept) if kept else start.take(np.empty(0, np.intp))
+        volume = np.concatenate(volumes) if volumes else np.empty(0)
+        result = Certified(certain, volume, opened=opened, finished=len(waiting) == 0)
         result.share = float(volume.sum())
         result.waiting = 0.0 if result.finished else max(0.0, 1.0 - result.share - safe)
         return result
 
-    def widest(self, max_boxes: int, stop: Callable[[], bool], result: Certified) -> None:
+    def widest(self, max_boxes: int, stop: Callable[[], bool], link: Link | None = None) -> Widest:
         """The largest difference between two comparable variants, bracketed, and where it is reached."""
-        waiting = self.start()
-        bound = self._gaps(waiting)[1]
+        link = link or self.trees.link
+        start = self.lanes.start()
+        waiting = Pool(start, self.gaps(start, link)[1])
         best, at, opened = 0.0, None, 0
+        batch = max(16, self.batch // 4)
         while len(waiting) and opened < max_boxes and not stop():
-            keep = bound > best + 1e-12
-            waiting, bound = waiting.take(np.flatnonzero(keep)), bound[keep]
-            if len(waiting) == 0:
+            boxes, bound = waiting.pop(batch, largest=True)
+            keep = np.flatnonzero(bound > best + 1e-12)
+            if len(keep) == 0:  # the largest bounds come first: nothing wider is left
+                waiting = Pool(start.take(np.empty(0, np.intp)), np.empty(0))
                 break
-            order = np.argsort(-bound, kind="stable")
-            now, rest = order[: BATCH // 4], order[BATCH // 4 :]
-            boxes = waiting.take(now)
+            boxes = boxes.take(keep)
             opened += len(boxes)
-            weight, resolved = self._pending(boxes, touched=True)
-            sure, _ = self._gaps(boxes)
+            sure, _ = self.gaps(boxes, link)
             top = int(sure.argmax())
             if sure[top] > best:
-                best, at = float(sure[top]), self._corner(boxes.take(np.array([top])))[0]
-            todo = np.flatnonzero(~resolved)
-            parts, bounds = [waiting.take(rest)], [bound[rest]]
+                best, at = float(sure[top]), self.lanes.corner(boxes.take(np.array([top])))[0]
+            weight, resolved = self._pending(boxes, cancels=link == "identity")
+            todo = self._parted(boxes) if link == "identity" else np.flatnonzero(~resolved)
             if len(todo):
-                children = self._split(boxes.take(todo), weight[todo])
-                parts.append(children)
-                bounds.append(self._gaps(children)[1])
-            waiting, bound = Boxes.join(parts), np.concatenate(bounds)
-        left = bound[bound > best + 1e-12] if len(waiting) else np.empty(0)
-        result.gap_low, result.gap_high, result.gap_at = best, float(left.max(initial=best)), at
+                children = self.lanes.split(boxes.take(todo), weight[todo])
+                waiting.put(children, self.gaps(children, link)[1])
+                if len(waiting) > self.most_waiting:
+                    waiting.drop_below(best + 1e-12)
+        return Widest(best, max(best, waiting.largest()), at)
 
-    def _corner(self, boxes: Boxes) -> Floats:
-        """One person of each box."""
-        rows = boxes.high.copy()
-        rows[:, self.protected] = self.variants[0]
-        return rows
-
-    def _nothing(self) -> tuple[Floats, Floats, Floats]:
-        none = np.empty((0, len(self.domain)))
-        return none, none, np.empty(0)
+    def _parted(self, boxes: Boxes) -> NDArray[np.intp]:
+        """Boxes in which some question is pending in a tree that does not cancel."""
+        pending = (self.trees.feature[boxes.node] >= 0) & ~self._alike(boxes)
+        return np.flatnonzero(pending.any(axis=1))
 
 
-def draw_from(low: Floats, high: Floats, volume: Floats, domain: Domain, n: int, rng: np.random.Generator) -> Floats:
-    """People drawn uniformly from boxes."""
-    box = rng.choice(len(low), size=n, p=volume / volume.sum())
-    span = high[box] - low[box] + domain.whole
-    rows = low[box] + rng.random((n, len(domain))) * span
-    return np.asarray(np.where(domain.whole, np.minimum(np.floor(rows), high[box]), rows))
+class Pool:
+    """Boxes waiting, with a rank each; taking some and putting others back moves those alone."""
+
+    def __init__(self, boxes: Boxes, rank: Floats) -> None:
+        self.boxes, self.rank = boxes, np.where(np.isnan(rank), math.inf, rank).astype(float)
+        self.used = np.ones(len(boxes), dtype=bool)
+        self.count = len(boxes)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def pop(self, n: int, *, largest: bool) -> tuple[Boxes, Floats]:
+        """The `n` boxes of the largest (or the smallest) rank, taken out, the first of them first."""
+        place = np.flatnonzero(self.used)
+        rank = -self.rank[place] if largest else self.rank[place]
+        if len(place) > n:
+            some = np.argpartition(rank, n - 1)[:n]
+            place, rank = place[some], rank[some]
+        place = place[np.lexsort((place, rank))]
+        self.used[place] = False
+        self.count -= len(place)
+        return self.boxes.take(place), self.rank[place]
+
+    def put(self, boxes: Boxes, rank: Floats) -> None:
+        """Put boxes in, where others were taken out first."""
+        empty = np.flatnonzero(~self.used)
+        if len(empty) < len(boxes):
+            self._grow(max(len(boxes) - len(empty), len(self.used)))
+            empty = np.flatnonzero(~self.used)
+        place = empty[: len(boxes)]
+        for name in ("low", "high", "held", "node"):
+            getattr(self.boxes, name)[place] = getattr(boxes, name)
+        self.rank[place], self.used[place] = rank, True
+        self.count += len(boxes)
+
+    def _grow(self, by: int) -> None:
+        old = (self.boxes.low, self.boxes.high, self.boxes.held, self.boxes.node)
+        more = Boxes(*(np.zeros((by, *part.shape[1:]), part.dtype) for part in old))
+        self.boxes = Boxes.join([self.boxes, more])
+        self.rank = np.concatenate([self.rank, np.zeros(by)])
+        self.used = np.concatenate([self.used, np.zeros(by, dtype=bool)])
+
+    def drop_below(self, rank: float) -> None:
+        """Forget boxes of a rank not above this."""
+        gone = self.used & (self.rank <= rank)
+        self.used[gone] = False
+        self.count -= int(gone.sum())
+
+    def largest(self) -> float:
+        """The largest rank of all, 0 where nothing waits."""
+        return float(self.rank[self.used].max(initial=0.0))

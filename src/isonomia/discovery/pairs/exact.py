@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.discovery.pairs import slab
-from isonomia.discovery.pairs.boxes import Certified, draw_from
 from isonomia.discovery.pairs.boxes import Search as BoxSearch
+from isonomia.discovery.pairs.boxes import Widest
+from isonomia.discovery.pairs.lanes import Lanes
 from isonomia.discovery.pairs.method import at_least, pair_method
 from isonomia.discovery.pairs.space import Space
-from isonomia.discovery.pairs.trees import count_leaves, read_trees
-from isonomia.errors import NotApplicable
+from isonomia.discovery.pairs.trees import read_trees
 from isonomia.languages import msg
 from isonomia.probing import Search
 from isonomia.probing.features import Floats
 
 #: People of the data that are tested where the budget ended before anything was certified.
 LAST_TRY = 5000
+#: Parts of the seconds that are left which the share, then each gap, may take; the rest is for tests of the model.
+SHARE_TIME, GAP_TIME = 0.6, 0.4
 
 
 @pair_method(
@@ -78,17 +81,15 @@ def linear_part(space: Space, n_pairs: int) -> Floats:
     model = slab.read_linear(probe.oracle, space.free, space.protected, probe.variants)
     lines = lines_of(space)
     base = np.clip(np.floor((space.domain.low + space.domain.high) / 2), space.domain.low, space.domain.high)
-    reached, bound, at = slab.widest(model, lines, base, space.rng)
+    gap = slab.widest(model, lines, base, space.rng)
     scale = "probability" if model.probability else "decision value" if model.classifier else "prediction"
-    _facts(space, "linear", reached, bound, at, scale)
-    if gamma > 0 or not model.classifier:
-        if model.probability:
-            raise NotApplicable("with gamma above 0 exact shares of probabilities are not available; leave gamma at 0")
+    _facts(space, "linear", gap, scale)
+    if not model.classifier or (gamma > 0 and not model.probability):  # the same gap for everyone
         room = 1e-9 * max(1.0, float(np.abs(model.offsets).max()))
-        everyone = float(reached > max(gamma, room))
+        everyone = float(gap.reached > max(gamma, room))
         space.facts.update(share_low=everyone, share_high=everyone)
         return space.domain.sample(n_pairs, space.rng) if everyone else np.empty((0, len(space.domain)))
-    slabs = slab.intervals(model.offsets, lines)
+    slabs = slab.intervals(model, lines, gamma)
     low, high = slab.share_bounds(model, slabs)
     space.facts.update(share_low=low, share_high=high)
     return slab.draw_slab(model, slabs, base, 4 * n_pairs, space.rng)[:n_pairs]
@@ -97,23 +98,19 @@ def linear_part(space: Space, n_pairs: int) -> Floats:
 def tree_part(space: Space, max_boxes: int, n_pairs: int, *, most_leaves: int | None = None) -> Floats:
     """What the boxes tell, and people drawn from the certified ones."""
     probe = space.probe
-    if space.domain.may_miss.any():
-        raise NotApplicable("exact answers need columns without missing numbers")
-    model = probe.oracle.estimator
-    if most_leaves is not None and not hasattr(model, "tree_") and count_leaves(model) > most_leaves:
-        raise NotApplicable(f"the forest has {count_leaves(model):,} leaves, too many to certify in passing")
-    ensemble = read_trees(probe.oracle, space.protected)
-    if probe.gamma > 0 and ensemble.scale == "log-odds":
-        raise NotApplicable("with gamma above 0 boosted classifiers have no exact answer; leave gamma at 0")
+    ensemble = read_trees(probe.oracle, space.protected, probe.variants, most_leaves=most_leaves)
+    lanes = Lanes(ensemble, space.domain, space.protected, probe.variants)
 
     def ask(rows: Floats) -> NDArray[np.bool_]:
         return np.asarray(probe.test(rows).margin > 0)
 
-    search = BoxSearch(ensemble, space.domain, space.protected, probe.variants, lines_of(space), probe.gamma, ask)
-    ledger = space.loop.ledger
-    certified: Certified = search.shares(max_boxes, lambda: ledger.spent)
-    search.widest(max_boxes // 4 + 1, lambda: ledger.spent, certified)
-    _facts(space, "boxes", certified.gap_low, certified.gap_high, certified.gap_at, ensemble.scale)
+    search = BoxSearch(lanes, lines_of(space), probe.gamma, ask)
+    certified = search.shares(max_boxes, _until(space, SHARE_TIME))
+    gap = search.widest(max_boxes // 4 + 1, _until(space, GAP_TIME))
+    _facts(space, "boxes", gap, ensemble.scale)
+    if ensemble.link == "logistic":
+        raw = search.widest(max_boxes // 4 + 1, _until(space, GAP_TIME), "identity")
+        space.facts.update(max_gap_log_odds=raw.reached, max_gap_log_odds_bound=raw.bound)
     space.facts.update(
         share_low=certified.share,
         share_high=min(1.0, certified.share + certified.waiting),
@@ -123,19 +120,23 @@ def tree_part(space: Space, max_boxes: int, n_pairs: int, *, most_leaves: int | 
     )
     if len(certified.volume) == 0:
         return np.empty((0, len(space.domain)))
-    return draw_from(certified.low, certified.high, certified.volume, space.domain, n_pairs, space.rng)
+    return lanes.draw(certified.boxes, certified.volume, n_pairs, space.rng)
 
 
-def _facts(space: Space, how: str, reached: float, bound: float, at: Floats | None, scale: str) -> None:
-    space.facts.update(
-        solver=how,
-        max_gap=reached,
-        max_gap_bound=bound,
-        gap_scale=scale,
-        max_gap_at=None
-        if at is None
-        else dict(zip(space.domain.names, space.domain.texts(np.asarray(at)), strict=True)),
-    )
+def _until(space: Space, part: float) -> Callable[[], bool]:
+    """Whether the budget is spent, or that part of what is left of its seconds now."""
+    ledger = space.loop.ledger
+    if ledger.max_seconds is None:
+        return lambda: ledger.spent
+    began = ledger.elapsed
+    end = began + part * max(0.0, ledger.max_seconds - began)
+    return lambda: ledger.spent or ledger.elapsed >= end
+
+
+def _facts(space: Space, how: str, gap: Widest, scale: str) -> None:
+    """The widest gap, on the scale that `gamma` is compared with."""
+    person = None if gap.at is None else dict(zip(space.domain.names, space.domain.texts(gap.at), strict=True))
+    space.facts.update(solver=how, max_gap=gap.reached, max_gap_bound=gap.bound, gap_scale=scale, max_gap_at=person)
 
 
 def _conclude(space: Space, found: bool) -> None:

@@ -7,12 +7,13 @@ min_v(m + c_v) and max_v(m + c_v), so everything is told by the distribution of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.discovery.pairs.boxes import Widest
 from isonomia.errors import NotApplicable
 from isonomia.probing import Oracle
 from isonomia.probing.features import Floats
@@ -39,6 +40,8 @@ _ENCODERS = (
     "SimpleImputer",
     "FunctionTransformer",
 )
+#: Intervals of the margin.
+Slabs = list[tuple[float, float]]
 #: Cells a real feature is cut into, and cells the margin is counted in.
 REAL_CELLS, GRID = 2000, 200_000
 #: Combinations of half of the features that are listed to count exactly.
@@ -50,7 +53,8 @@ class Additive:
     """A margin as a sum of terms: `terms[f]` holds the term of every value (or cell) of free feature f.
 
     `width[f]` is how much the term varies inside a cell (0 for features of whole numbers and categories); `values[f]`
-    are the values themselves; `offsets` what each protected variant adds, the intercept included.
+    are the values themselves; `offsets` what each protected variant adds, the intercept included. A classifier decides
+    positively above `cut`; `probability` says whether the model's scores are the logistic function of the margin.
     """
 
     columns: NDArray[np.intp]
@@ -60,6 +64,7 @@ class Additive:
     offsets: Floats
     probability: bool
     classifier: bool
+    cut: float = 0.0
 
     @property
     def exact(self) -> bool:
@@ -105,7 +110,7 @@ def read_linear(oracle: Oracle, free: NDArray[np.intp], protected: NDArray[np.in
         raise NotApplicable("exact answers for classifiers are for two classes")
 
     def ask(rows: Floats) -> Floats:
-        frame = domain.decode(rows) if hasattr(model, "feature_names_in_") else oracle._array(rows)
+        frame = oracle.handed(rows)
         return np.asarray(model.decision_function(frame) if classifier else model.predict(frame), dtype=float).ravel()
 
     base = np.floor((domain.low + domain.high) / 2)
@@ -132,29 +137,58 @@ def read_linear(oracle: Oracle, free: NDArray[np.intp], protected: NDArray[np.in
             width.append(float(np.abs(np.diff(term)).max()))
     rows = np.tile(base, (len(variants), 1))
     rows[:, protected] = variants
-    made = Additive(
-        free, values, terms, np.array(width), ask(rows), hasattr(last, "predict_proba") and classifier, classifier
-    )
-    _check(made, ask, oracle, protected, variants)
-    return made
+    made = Additive(free, values, terms, np.array(width), ask(rows), False, classifier)
+    return _checked(made, ask, oracle, protected, variants)
 
 
-def _check(made: Additive, ask: Any, oracle: Oracle, protected: NDArray[np.intp], variants: Floats) -> None:
-    """The model must be what the terms say, on people drawn at random."""
+def _checked(made: Additive, ask: Any, oracle: Oracle, protected: NDArray[np.intp], variants: Floats) -> Additive:
+    """The model must be what the terms say, on people drawn at random, and decide and score as the margin tells."""
     rng = np.random.default_rng(0)
     rows = oracle.domain.sample(200, rng)
     variant = rng.integers(len(variants), size=len(rows))
     rows[:, protected] = variants[variant]
-    said = ask(rows)
-    off = said - made.margin(rows) - made.offsets[variant]
-    room = 1e-7 * max(1.0, float(np.abs(said).max()))
+    margin = ask(rows)
+    off = margin - made.margin(rows) - made.offsets[variant]
+    room = 1e-7 * max(1.0, float(np.abs(margin).max()))
     if (off < -room).any() or (off > made.width.sum() + room).any():
         raise NotApplicable("the model is not a sum of one term a feature; exact answers for linear models do not hold")
+    if not made.classifier:
+        return made
+    said = oracle.ask(rows)
+    for turn in (1.0, -1.0):  # the positive class may be the model's first one
+        cut = turn * oracle.threshold
+        probability = said.score is not None and np.allclose(_sigmoid(turn * margin), said.score, rtol=0, atol=1e-7)
+        if probability:
+            share = float(np.clip(oracle.threshold, 1e-300, 1 - 1e-16))
+            cut = turn * float(np.log(share) - np.log1p(-share))
+        elif said.score is not None and not np.allclose(turn * margin, said.score, rtol=1e-7, atol=1e-7):
+            cut = 0.0  # a score of another kind, beside the decisions of the margin's sign
+        sure = np.abs(margin - cut) > room
+        if np.array_equal(((margin > cut) ^ (turn < 0))[sure], np.asarray(said.label == 1)[sure]):
+            return replace(made, cut=cut, probability=probability)
+    raise NotApplicable("the model does not decide by the sign of its margin; exact answers do not hold")
 
 
-def intervals(offsets: Floats, lines: list[NDArray[np.intp]]) -> list[tuple[float, float]]:
-    """Where m must lie for two comparable variants to be decided differently: (low, high], merged."""
-    parts = sorted((-float(offsets[line].max()), -float(offsets[line].min())) for line in lines)
+def intervals(model: Additive, lines: list[NDArray[np.intp]], gamma: float = 0.0) -> Slabs:
+    """Where m must lie for two comparable variants to be decided differently: (low, high], merged.
+
+    With `gamma` (of probabilities): where their probabilities differ by more. With D the difference of their offsets
+    and u the distance of m from the middle between them, it is sinh(D/2) / (cosh(u) + cosh(D/2)).
+    """
+    ends = [(float(model.offsets[line].min()), float(model.offsets[line].max())) for line in lines]
+    if gamma <= 0:
+        return _merged([(model.cut - high, model.cut - low) for low, high in ends])
+    parts = []
+    for low, high in ends:
+        half = min((high - low) / 2, 300.0)
+        reach = np.sinh(half) / gamma - np.cosh(half)
+        if reach > 1:
+            parts.append((-(low + high) / 2 - np.arccosh(reach), -(low + high) / 2 + np.arccosh(reach)))
+    return _merged(parts)
+
+
+def _merged(slabs: Slabs) -> Slabs:
+    parts = sorted(slabs)
     merged: list[tuple[float, float]] = []
     for low, high in parts:
         if high <= low:
@@ -166,14 +200,18 @@ def intervals(offsets: Floats, lines: list[NDArray[np.intp]]) -> list[tuple[floa
     return merged
 
 
-def share_bounds(model: Additive, slabs: list[tuple[float, float]]) -> tuple[float, float]:
-    """The share of the domain whose margin lies in the slabs: exact where it can be counted, else certified bounds."""
+def share_bounds(model: Additive, slabs: Slabs) -> tuple[float, float]:
+    """The share of the domain whose margin lies in the slabs: exact where it can be counted, else certified bounds.
+
+    Margins within rounding of an edge of a slab count for the upper bound alone.
+    """
     if not slabs:
         return 0.0, 0.0
     halves = _halves(model)
     if model.exact and halves is not None:
-        share = _count(model, halves, slabs)
-        return share, share
+        room = 1e-11 * max(1.0, *(abs(edge) for slab in slabs for edge in slab))
+        least = _count(model, halves, _merged([(low + room, high - room) for low, high in slabs]))
+        return least, _count(model, halves, _merged([(low - room, high + room) for low, high in slabs]))
     return _grid(model, slabs)
 
 
@@ -196,7 +234,7 @@ def _sums(model: Additive, places: list[int]) -> Floats:
     return total
 
 
-def _count(model: Additive, halves: tuple[list[int], list[int]], slabs: list[tuple[float, float]]) -> float:
+def _count(model: Additive, halves: tuple[list[int], list[int]], slabs: Slabs) -> float:
     """Meet in the middle: for every combination of one half, how many of the other land in the slabs."""
     one, other = _sums(model, halves[0]), np.sort(_sums(model, halves[1]))
     inside = 0
@@ -207,7 +245,7 @@ def _count(model: Additive, halves: tuple[list[int], list[int]], slabs: list[tup
     return inside / (len(one) * len(other))
 
 
-def _grid(model: Additive, slabs: list[tuple[float, float]]) -> tuple[float, float]:
+def _grid(model: Additive, slabs: Slabs) -> tuple[float, float]:
     """The distribution of m on a grid, every term rounded down: m lies between a cell and `slack` above it."""
     lows = np.array([float(term.min()) for term in model.terms])
     span = sum(float(term.max() - term.min()) for term in model.terms)
@@ -234,9 +272,7 @@ def _grid(model: Additive, slabs: list[tuple[float, float]]) -> tuple[float, flo
     return max(0.0, least - 1e-12), min(1.0, most + 1e-12)
 
 
-def draw_slab(
-    model: Additive, slabs: list[tuple[float, float]], base: Floats, n: int, rng: np.random.Generator
-) -> Floats:
+def draw_slab(model: Additive, slabs: Slabs, base: Floats, n: int, rng: np.random.Generator) -> Floats:
     """People whose margin is aimed into the slabs: all features at random, then one feature chosen to land inside.
 
     Where no value of a first feature lands inside, the next one is tried; rows that never land are left out.
@@ -271,26 +307,49 @@ def draw_slab(
     return np.asarray(rows[done])
 
 
-def widest(model: Additive, lines: list[NDArray[np.intp]], base: Floats, rng: np.random.Generator) -> tuple[Any, ...]:
+def widest(model: Additive, lines: list[NDArray[np.intp]], base: Floats, rng: np.random.Generator) -> Widest:
     """The largest difference in score: reached, bound, and where. On the margin itself it is the same everywhere."""
     pairs = [(float(model.offsets[line].min()), float(model.offsets[line].max())) for line in lines]
     low, high = max(pairs, key=lambda pair: pair[1] - pair[0])
     if not model.probability:
-        return high - low, high - low, base
+        return Widest(high - low, high - low, base)
     least = sum(float(terms.min()) for terms in model.terms)
     most = sum(float(terms.max()) for terms in model.terms) + float(model.width.sum())
     middle = float(np.clip(-(low + high) / 2, least, most))
-    bound = _sigmoid(middle + high) - _sigmoid(middle + low)
+    bound = float(_sigmoid(middle + high) - _sigmoid(middle + low))
+    halves = _halves(model)
+    if model.exact and halves is not None:  # who comes nearest to the middle is treated most differently
+        person, nearest = _nearest(model, halves, middle, base)
+        reached = float(_sigmoid(nearest + high) - _sigmoid(nearest + low))
+        return Widest(reached, reached, person)
     room = 1e-9 + 0.02 * (high - low)
     rows = draw_slab(model, [(middle - room, middle + room)], base, 512, rng)
     if len(rows) == 0:
         rows = draw_slab(model, [(middle - abs(high - low), middle + abs(high - low))], base, 2048, rng)
     if len(rows) == 0:
-        return 0.0, bound, None
+        return Widest(0.0, bound, None)
     margin = model.margin(rows)
     gaps = _sigmoid(margin + high) - _sigmoid(margin + low)
     best = int(np.argmax(gaps))
-    return float(gaps[best]), float(max(bound, gaps[best])), rows[best]
+    return Widest(float(gaps[best]), max(bound, float(gaps[best])), rows[best])
+
+
+def _nearest(model: Additive, halves: tuple[list[int], list[int]], middle: float, base: Floats) -> tuple[Floats, float]:
+    """The person whose margin lies nearest to `middle`, and that margin: meet in the middle."""
+    one, other = _sums(model, halves[0]), _sums(model, halves[1])
+    order = np.argsort(other, kind="stable")
+    ranked = other[order]
+    right = np.clip(np.searchsorted(ranked, middle - one), 0, len(ranked) - 1)
+    left = np.maximum(right - 1, 0)
+    closer = np.abs(one + ranked[left] - middle) < np.abs(one + ranked[right] - middle)
+    mate = np.where(closer, left, right)
+    best = int(np.abs(one + ranked[mate] - middle).argmin())
+    person = base.copy()
+    for places, index in ((halves[0], best), (halves[1], int(order[mate[best]]))):
+        picks = np.unravel_index(index, [len(model.values[place]) for place in places]) if places else ()
+        for place, pick in zip(places, picks, strict=True):
+            person[model.columns[place]] = model.values[place][int(pick)]
+    return person, float(one[best] + ranked[mate[best]])
 
 
 def _sigmoid(z: Any) -> Any:

@@ -1,143 +1,309 @@
-"""Trees and forests read out of scikit-learn as arrays: what exact answers are worked out on."""
+"""Trees over the people of a domain: every question asks about one feature, as it is held in the domain."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.discovery.pairs.cuts import Questions
+from isonomia.discovery.pairs.grown import Grown, Link
+from isonomia.discovery.pairs.links import said_of
+from isonomia.discovery.pairs.read_boosters import booster_of, read_lightgbm, read_xgboost
+from isonomia.discovery.pairs.read_sklearn import SKLEARN, read_sklearn
+from isonomia.discovery.pairs.wiring import Wiring, steps_of
 from isonomia.errors import NotApplicable
 from isonomia.probing import Oracle
 from isonomia.probing.features import Floats
 
-Scale = Literal["probability", "log-odds", "prediction"]
+Scale = Literal["probability", "score", "prediction"]
 
-_SINGLE = ("DecisionTreeClassifier", "ExtraTreeClassifier", "DecisionTreeRegressor", "ExtraTreeRegressor")
-_FORESTS = ("RandomForestClassifier", "ExtraTreesClassifier", "RandomForestRegressor", "ExtraTreesRegressor")
-_BOOSTED = ("GradientBoostingClassifier", "GradientBoostingRegressor")
+#: People drawn to compare the trees with the model, and people set exactly at, and next to, a cut.
+CHECKED, AT_CUTS = 1000, 500
 
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """A sum of trees: score(x) = base + sum of the values of the leaves x falls into.
+    """A sum of trees: raw(x) = base + sum of the values of the leaves x falls into, one number a class.
 
-    Nodes of all trees stand in one row of arrays; `roots` says where each tree begins. A leaf has `feature` -1.
-    `low` and `high` are the least and the greatest value of a leaf below each node, `uses` says whether a protected
-    column is asked about below it (or at it). A classifier decides positively where the score exceeds `cut`.
+    Nodes of all trees stand in one row of arrays; `roots` says where each tree begins. A leaf has `feature` -1. A node
+    sends left the values up to `cut`, or, where `group` is not -1, those whose bits (counted from `origin`) are set in
+    `masks[group]`; `unordered` lists the features such questions are about. `low` and `high` are the least and the
+    greatest value of a leaf below each node, `uses` says whether a protected feature is asked about at it or below it.
+    Two classes are decided positively where the raw score exceeds `decide`; of several the greatest is decided.
+
+    Attributes
+    ----------
+    link : str
+        How the raw score becomes what the model says (and what gaps are measured in), see `links`.
+    room : float
+        Raw scores closer than this to a tie are left to the model itself.
+    gap_room : float
+        The same for differences of what it says.
     """
 
     roots: NDArray[np.int64]
     feature: NDArray[np.int64]
-    threshold: Floats
+    cut: Floats
+    group: NDArray[np.int64]
     left: NDArray[np.int64]
     right: NDArray[np.int64]
     value: Floats
     low: Floats
     high: Floats
     uses: NDArray[np.bool_]
-    base: float
-    cut: float
+    masks: NDArray[np.uint64]
+    unordered: NDArray[np.int64]
+    origin: Floats
+    base: Floats
+    decide: float
     classifier: bool
+    link: Link
     scale: Scale
+    room: float
+    gap_room: float
 
     @property
     def n_leaves(self) -> int:
-        """Leaves of all trees."""
+        """Leaves of all trees that anyone in the domain can reach by name of their tree."""
         return int((self.feature < 0).sum())
 
-    def score(self, rows: Floats) -> Floats:
-        """The score of rows, by walking all trees at once."""
+    @property
+    def n_classes(self) -> int:
+        """Numbers a leaf has: 1 for two classes and for regressions."""
+        return int(self.value.shape[1])
+
+    def raw(self, rows: Floats) -> Floats:
+        """The raw score (n, K) of rows, by walking all trees at once."""
         node = np.tile(self.roots, (len(rows), 1))
-        narrow = rows.astype(np.float32)  # what scikit-learn compares
-        place = np.arange(len(rows))[:, None]
+        place = np.broadcast_to(np.arange(len(rows))[:, None], node.shape)
         while True:
-            column = self.feature[node]
-            inner = column >= 0
+            feature = self.feature[node]
+            inner = feature >= 0
             if not inner.any():
                 return np.asarray(self.base + self.value[node].sum(axis=1))
-            below = narrow[place, np.maximum(column, 0)] <= self.threshold[node]
+            at = rows[place, np.maximum(feature, 0)]
+            below = at <= self.cut[node]
+            grouped = self.group[node] >= 0
+            if grouped.any():
+                below[grouped] = in_mask(
+                    self.masks, self.group[node[grouped]], at[grouped] - self.origin[feature[grouped]]
+                )
             node = np.where(inner, np.where(below, self.left[node], self.right[node]), node)
 
-
-def count_leaves(model: Any) -> int:
-    """Leaves of a tree or an ensemble of scikit-learn; 0 for anything else."""
-    members = [model] if hasattr(model, "tree_") else np.ravel(getattr(model, "estimators_", []))
-    return sum(int(member.tree_.n_leaves) for member in members if hasattr(member, "tree_"))
+    def said(self, raw: Floats) -> Floats:
+        """What the model says where the raw score is this."""
+        return said_of(self.link, raw)
 
 
-def read_trees(oracle: Oracle, protected: NDArray[np.intp]) -> Ensemble:
-    """The trees of an oracle's model, or `NotApplicable` with the reason."""
-    model, domain = oracle.estimator, oracle.domain
-    kind = type(model).__name__
-    if kind not in (*_SINGLE, *_FORESTS, *_BOOSTED):
+def in_mask(masks: NDArray[np.uint64], group: NDArray[np.int64], value: Floats) -> NDArray[np.bool_]:
+    """Whether the bit of a value is set in a mask."""
+    place = value.astype(np.int64)
+    word = masks[group, place >> 6]
+    return np.asarray((word >> (place & 63).astype(np.uint64)) & np.uint64(1), dtype=bool)
+
+
+def read_grown(model: Any) -> tuple[list[Any], Grown]:
+    """The steps before the trees and the trees themselves, or `NotApplicable` with the reason."""
+    steps, last = steps_of(model)
+    kind = type(last).__name__
+    booster = booster_of(last)
+    if booster is not None:
+        maker, trees = booster
+        return steps, read_xgboost(trees) if maker == "xgboost" else read_lightgbm(trees)
+    if kind not in SKLEARN:
         raise NotApplicable(
-            f"exact answers are for linear models, decision trees, forests and gradient boosting of scikit-learn "
-            f"on columns of numbers; the model is a {kind}"
+            "exact answers are for linear models, decision trees, forests and gradient boosting of scikit-learn, "
+            f"XGBoost and LightGBM, also behind encoders that work column by column; the model is a {kind}"
         )
-    takes = getattr(model, "feature_names_in_", None)
-    if takes is not None and tuple(map(str, takes)) != domain.names:
+    return steps, read_sklearn(last)
+
+
+def read_trees(
+    oracle: Oracle, protected: NDArray[np.intp], variants: Floats, *, most_leaves: int | None = None
+) -> Ensemble:
+    """The trees of an oracle's model over its domain, compared with what the model itself says.
+
+    Parameters
+    ----------
+    protected, variants
+        Columns of the domain, and the values they take together; other values are not looked at.
+    most_leaves : int, optional
+        Refuse ensembles (not single trees) with more.
+    """
+    domain = oracle.domain
+    if domain.may_miss.any():
+        missing = domain.names[int(np.flatnonzero(domain.may_miss)[0])]
+        raise NotApplicable(f"exact answers need columns without missing numbers; '{missing}' has some")
+    takes = getattr(oracle.estimator, "feature_names_in_", None)
+    own = type(oracle.estimator).__module__.startswith("sklearn")
+    if own and takes is not None and tuple(map(str, takes)) != domain.names:
         raise NotApplicable("the model's features are not those of the domain, or stand in another order")
-    numeric = all(isinstance(level, int | float) for f in domain.features for level in f.levels)
-    in_order = all(list(f.levels) == list(range(len(f.levels))) for f in domain.features if f.kind == "category")
-    if not numeric or not in_order:
-        raise NotApplicable("the model takes categories that are no numbers in order; exact answers need numbers")
-    classifier = kind.endswith("Classifier")
-    if classifier and len(model.classes_) != 2:
-        raise NotApplicable("exact answers for classifiers are for two classes")
-    return _ensemble(oracle, model, kind, protected)
+    steps, grown = read_grown(oracle.estimator)
+    if most_leaves is not None and len(grown.roots) > 1 and grown.n_leaves > most_leaves:
+        raise NotApplicable(f"the forest has {grown.n_leaves:,} leaves, too many to certify in passing")
+    wiring = Wiring(oracle, steps, grown)
+    questions = Questions(grown, wiring, protected, variants)
+    made = _ensemble(grown, questions, protected, domain.low)
+    made = _based(made, grown, oracle)
+    return _checked(made, oracle, protected, variants)
 
 
-def _ensemble(oracle: Oracle, model: Any, kind: str, protected: NDArray[np.intp]) -> Ensemble:
-    classifier = kind.endswith("Classifier")
-    boosted = kind in _BOOSTED
-    members = [model] if kind in _SINGLE else list(np.ravel(model.estimators_))
-    weight = float(model.learning_rate) if boosted else 1.0 / len(members)
-    parts: list[dict[str, NDArray[Any]]] = []
-    offset = 0
-    for member in members:
-        tree = member.tree_
-        leaf = tree.children_left < 0
-        value = tree.value[:, 0, :]
-        numbers = value[:, 1] / value.sum(axis=1) if classifier and not boosted else value[:, 0]
-        parts.append(
-            {
-                "feature": np.where(leaf, -1, tree.feature).astype(np.int64),
-                "threshold": tree.threshold.astype(float),
-                "left": np.where(leaf, np.arange(len(leaf)), tree.children_left) + offset,
-                "right": np.where(leaf, np.arange(len(leaf)), tree.children_right) + offset,
-                "value": np.where(leaf, weight * numbers, 0.0),
-            }
-        )
-        offset += len(leaf)
-    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    sizes = np.array([len(part["feature"]) for part in parts])
-    roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    low, high, uses = _below(joined, protected)
-    scale: Scale = "prediction" if not classifier else "log-odds" if boosted else "probability"
-    made = Ensemble(
-        roots, **joined, low=low, high=high, uses=uses, base=0.0, cut=0.5, classifier=classifier, scale=scale
+def _ensemble(grown: Grown, questions: Questions, protected: NDArray[np.intp], origin: Floats) -> Ensemble:
+    """Questions in place of columns and thresholds; nodes with one answer for everyone are passed by."""
+    asked = questions.of_node
+    inner = grown.column >= 0
+    left = np.where(questions.swap[asked] & inner, grown.right, grown.left)
+    right = np.where(questions.swap[asked] & inner, grown.left, grown.right)
+    jump = np.arange(len(inner))
+    always = np.where(inner, questions.always[asked], 0)
+    jump = np.where(always > 0, left, np.where(always < 0, right, jump))
+    while not np.array_equal(further := jump[jump], jump):
+        jump = further
+    nodes: dict[str, NDArray[Any]] = {
+        "feature": np.where(inner, questions.feature[asked], -1),
+        "left": jump[left],
+        "right": jump[right],
+        "value": grown.value,
+    }
+    low, high, _ = _below(nodes, protected)
+    settled = (low == high).all(axis=1)  # whatever is asked from here on, the same comes out
+    nodes["feature"] = np.where(settled, -1, nodes["feature"])
+    nodes["value"] = np.where(settled[:, None], low, nodes["value"])
+    low, high, uses = _below(nodes, protected)
+    scale = float(np.abs(grown.value).max(initial=0.0)) * len(grown.roots) + float(
+        np.nan_to_num(np.abs(grown.base)).max(initial=0.0)
     )
-    if not boosted:
-        return made
-    some = oracle.domain.sample(1, np.random.default_rng(0))
-    frame = oracle.domain.decode(some) if hasattr(model, "feature_names_in_") else some
-    raw = float(np.ravel(model.decision_function(frame) if classifier else model.predict(frame))[0])
-    base = raw - float(made.score(some)[0])
-    return Ensemble(**{**made.__dict__, "base": base, "cut": 0.0})
+    return Ensemble(
+        jump[grown.roots],
+        **nodes,
+        cut=questions.cut[asked],
+        group=np.where(nodes["feature"] >= 0, questions.group[asked], -1),
+        low=low,
+        high=high,
+        uses=uses,
+        masks=questions.masks,
+        unordered=questions.unordered,
+        origin=origin,
+        base=grown.base,
+        decide=0.0,
+        classifier=grown.classifier,
+        link=grown.link,
+        scale="prediction",
+        room=max(1e-9, grown.slack * max(1.0, scale)),
+        gap_room=max(1e-9, grown.slack * max(1.0, scale)),
+    )
 
 
 def _below(nodes: dict[str, NDArray[Any]], protected: NDArray[np.intp]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Least and greatest leaf below each node, and whether protected columns are asked about; from the leaves up."""
+    """Least and greatest leaf below each node, and whether protected features are asked about; from the leaves up."""
     leaf = nodes["feature"] < 0
-    low = np.where(leaf, nodes["value"], np.inf)
-    high = np.where(leaf, nodes["value"], -np.inf)
+    low = np.where(leaf[:, None], nodes["value"], np.inf)
+    high = np.where(leaf[:, None], nodes["value"], -np.inf)
     uses = np.isin(nodes["feature"], protected) & ~leaf
+    left, right = nodes["left"], nodes["right"]
     while True:  # as many rounds as the deepest tree is deep
-        new_low = np.where(leaf, low, np.minimum(low[nodes["left"]], low[nodes["right"]]))
-        new_high = np.where(leaf, high, np.maximum(high[nodes["left"]], high[nodes["right"]]))
-        new_uses = uses | (~leaf & (uses[nodes["left"]] | uses[nodes["right"]]))
+        new_low = np.where(leaf[:, None], low, np.minimum(low[left], low[right]))
+        new_high = np.where(leaf[:, None], high, np.maximum(high[left], high[right]))
+        new_uses = uses | (~leaf & (uses[left] | uses[right]))
         if np.array_equal(new_low, low) and np.array_equal(new_high, high) and np.array_equal(new_uses, uses):
             return low, high, uses
         low, high, uses = new_low, new_high, new_uses
+
+
+def _based(made: Ensemble, grown: Grown, oracle: Oracle) -> Ensemble:
+    """The base where the library does not keep it: what the raw score of one person leaves."""
+    if not np.isnan(made.base).any():
+        return made
+    some = oracle.domain.sample(1, np.random.default_rng(0))
+    model, frame = oracle.estimator, oracle.handed(some)
+    raw = np.ravel(model.decision_function(frame) if made.classifier else model.predict(frame))
+    rest = grown.factor * raw - replace(made, base=np.zeros_like(made.base)).raw(some)[0]
+    return replace(made, base=np.asarray(rest, dtype=float))
+
+
+# the comparison with the model ------------------------------------------------------------------------------------
+
+
+def _checked(made: Ensemble, oracle: Oracle, protected: NDArray[np.intp], variants: Floats) -> Ensemble:
+    """The ensemble on the scale of the model's own answers; `NotApplicable` where the two do not agree."""
+    rows = people_to_check(made, oracle, protected, variants)
+    said = oracle.ask(rows)
+    raw = made.raw(rows)
+    cut = oracle.threshold
+    room = 1e-7 if made.room <= 1e-9 else 1e-4
+    if said.label is None:
+        if not _close(made.said(raw)[:, 0], said.score, room):
+            raise _differs(oracle, rows, made.said(raw)[:, 0], said.score)
+        return made
+    if made.n_classes > 1:
+        return _checked_classes(made, oracle, rows, raw, said)
+    if not made.classifier:
+        raise NotApplicable("the trees give numbers and the model gives classes; how it cuts them is not known")
+    score = made.said(raw)[:, 0]
+    flips = {"straight": (score, False), "turned": (1.0 - score, True)}
+    raws = {"straight": (raw[:, 0], False), "turned": (-raw[:, 0], True)}
+    tried = [("probability", *part) for part in flips.values()] + [("score", *part) for part in raws.values()]
+    for scale, numbers, turned in tried:
+        if said.score is not None and not _close(numbers, said.score, room):
+            continue
+        link: Link = made.link if scale == "probability" else "identity"
+        at = (1.0 - cut if turned else cut) if scale == "probability" else (-cut if turned else cut)
+        decide = at if link == "identity" else float(np.log(at) - np.log1p(-at)) if 0 < at < 1 else np.nan
+        sure = np.abs(raw[:, 0] - decide) > max(made.room, 1e-6)
+        yes = (raw[:, 0] > decide) ^ turned
+        if np.isfinite(decide) and bool((yes == (said.label == 1))[sure].all()):
+            name: Scale = "probability" if scale == "probability" else "score"
+            return replace(made, link=link, decide=float(decide), scale=name)
+    raise _differs(oracle, rows, score, said.score)
+
+
+def _checked_classes(made: Ensemble, oracle: Oracle, rows: Floats, raw: Floats, said: Any) -> Ensemble:
+    """Several classes, whatever their order: the same probabilities, and one class of ours for each of theirs."""
+    ours = made.said(raw)
+    if said.score is not None and not _close(np.sort(ours, axis=1), np.sort(said.score, axis=1), 1e-4):
+        raise _differs(oracle, rows, ours.max(axis=1), said.score.max(axis=1))
+    two = np.partition(raw, -2, axis=1)
+    sure = two[:, -1] - two[:, -2] > max(made.room, 1e-6)
+    pairs = np.unique(np.stack([raw.argmax(axis=1), said.label], axis=1)[sure], axis=0)
+    if len(np.unique(pairs[:, 0])) != len(pairs) or len(np.unique(pairs[:, 1])) != len(pairs):
+        raise _differs(oracle, rows, ours.max(axis=1), None)
+    return replace(made, scale="probability")
+
+
+def people_to_check(made: Ensemble, oracle: Oracle, protected: NDArray[np.intp], variants: Floats) -> Floats:
+    """People drawn at random, and people set exactly at a cut and one step beyond it."""
+    domain, rng = oracle.domain, np.random.default_rng(0)
+    rows = domain.sample(CHECKED, rng)
+    cuts = np.flatnonzero((made.feature >= 0) & (made.group < 0) & ~np.isin(made.feature, protected))
+    if len(cuts):
+        some = rng.choice(cuts, size=min(AT_CUTS, len(cuts)), replace=False)
+        feature, cut = made.feature[some], made.cut[some]
+        at = domain.sample(2 * len(some), rng)
+        beyond = np.where(domain.whole[feature], np.floor(cut) + 1, np.nextafter(cut, np.inf))
+        both = np.concatenate([np.where(domain.whole[feature], np.floor(cut), cut), beyond])
+        column = np.tile(feature, 2)
+        at[np.arange(len(at)), column] = np.clip(both, domain.low[column], domain.high[column])
+        rows = np.concatenate([rows, at])
+    rows[:, protected] = variants[rng.integers(len(variants), size=len(rows))]
+    return rows
+
+
+def _close(ours: Floats, theirs: Floats | None, room: float) -> bool:
+    if theirs is None or ours.shape != theirs.shape:
+        return False
+    return bool((np.abs(ours - theirs) <= room * np.maximum(1.0, np.abs(theirs))).all())
+
+
+def _differs(oracle: Oracle, rows: Floats, ours: Floats, theirs: Floats | None) -> NotApplicable:
+    """Trees that were read and do not say what the model says: no answer may rest on them."""
+    if theirs is None or np.shape(ours) != np.shape(theirs):
+        return NotApplicable("the trees as read do not decide as the model does; no exact answer rests on them")
+    worst = int(np.abs(ours - theirs).argmax())
+    person = dict(zip(oracle.domain.names, oracle.domain.texts(rows[worst]), strict=True))
+    return NotApplicable(
+        f"the trees as read say {ours[worst]:.6g} where the model says {theirs[worst]:.6g}, for {person}; "
+        "no exact answer rests on them"
+    )

@@ -1,0 +1,173 @@
+"""The questions of trees, asked about features as a domain holds them: up to a cut, or one of a set of values."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.discovery.pairs.grown import Grown
+from isonomia.discovery.pairs.wiring import Wiring
+from isonomia.errors import NotApplicable
+from isonomia.probing.features import Floats
+
+
+class Questions:
+    """Every different question of an ensemble, about the domain's features.
+
+    Attributes
+    ----------
+    of_node : array
+        The question of each node (any for a leaf).
+    feature, cut, group : arrays
+        What is asked: whether the feature is at most `cut`, or whether its bit is set in ``masks[group]``.
+    swap : array of bool
+        Whether the answer "yes" leads to the right child.
+    always : array
+        1 where everyone answers yes, -1 where everyone answers no, 0 otherwise.
+    unordered : array
+        The features that sets of values are asked about; questions about them use `masks` alone.
+    """
+
+    def __init__(self, grown: Grown, wiring: Wiring, protected: NDArray[np.intp], variants: Floats) -> None:
+        self.grown, self.wiring, self.domain = grown, wiring, wiring.domain
+        inner = np.flatnonzero(grown.column >= 0)
+        if len(inner) and grown.column[inner].max() >= len(wiring.source):
+            raise NotApplicable("the trees ask about more columns than the model is handed")
+        group = np.full(len(grown.column), -1) if grown.group is None else grown.group
+        keys = np.stack(
+            [grown.column[inner], grown.threshold[inner].view(np.int64), group[inner], grown.missing_left[inner]],
+            axis=1,
+        )
+        _, first, back = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        self.node = inner[first]  # one node that asks each question
+        self.of_node = np.zeros(len(grown.column), dtype=np.int64)
+        self.of_node[inner] = back.ravel()
+        count = max(1, len(self.node))
+        self.feature = np.zeros(count, dtype=np.int64)
+        self.cut = np.full(count, np.nan)
+        self.group = np.full(count, -1, dtype=np.int64)
+        self.swap = np.zeros(count, dtype=bool)
+        self.always = np.zeros(count, dtype=np.int64)
+        sets = self._listed()
+        self._halved()
+        self._pack(sets)
+        self._narrow(protected, variants)
+
+    def _listed(self) -> dict[int, list[tuple[NDArray[np.intp], NDArray[np.bool_]]]]:
+        """Questions about features with few values: every value is answered."""
+        column = self.grown.column[self.node]
+        source = self.wiring.source[column]
+        sets: dict[int, list[tuple[NDArray[np.intp], NDArray[np.bool_]]]] = {}
+        for feature in np.unique(source):
+            asked = np.flatnonzero(source == feature)
+            if feature < 0:  # the same for everyone: any value tells
+                same = self.wiring.see(self.wiring.base[None])[0]
+                yes = self.grown.goes_left(self.node[asked], same[column[asked]])
+                self.always[asked] = np.where(yes, 1, -1)
+                continue
+            self.feature[asked] = feature
+            values = self.wiring.values[int(feature)]
+            if values is None:
+                continue
+            nodes = np.repeat(self.node[asked][:, None], len(values), axis=1)
+            yes = self.grown.goes_left(nodes, np.ascontiguousarray(values[:, column[asked]].T))
+            self._sort_out(asked, yes, int(feature), sets)
+        return sets
+
+    def _sort_out(
+        self,
+        asked: NDArray[np.intp],
+        yes: NDArray[np.bool_],
+        feature: int,
+        sets: dict[int, list[tuple[NDArray[np.intp], NDArray[np.bool_]]]],
+    ) -> None:
+        """Cuts where all answers change once along the values, sets of values otherwise."""
+        turns = (yes[:, 1:] != yes[:, :-1]).sum(axis=1)
+        flat = turns == 0
+        self.always[asked[flat]] = np.where(yes[flat, 0], 1, -1)
+        if (turns <= 1).all():
+            self.swap[asked] = ~yes[:, 0] & ~flat
+            before = np.where(yes[:, :1], yes, ~yes).sum(axis=1)
+            self.cut[asked] = self.domain.low[feature] + before - 1
+            return
+        sets.setdefault(feature, []).append((asked, yes))
+
+    def _halved(self) -> None:
+        """Questions about features with many values: where the answer changes, by halves, to the last bit."""
+        column = self.grown.column[self.node]
+        source = self.wiring.source[column]
+        many = np.array([values is None for values in self.wiring.values])
+        asked = np.flatnonzero((source >= 0) & many[np.maximum(source, 0)])
+        if len(asked) == 0:
+            return
+        for feature in np.unique(source[asked]):
+            self.wiring.check_order(int(feature))
+        node, feature = self.node[asked], source[asked]
+        if (self.grown.zero_missing is not None and self.grown.zero_missing[node].any()) or (
+            self.grown.group is not None and (self.grown.group[node] >= 0).any()
+        ):
+            raise NotApplicable("the trees take 0 for missing, or single numbers for categories, in a real column")
+        whole = self.domain.whole[feature]
+        low, high = self.domain.low[feature], self.domain.high[feature]
+
+        def answer(value: Floats) -> NDArray[np.bool_]:
+            return self.grown.goes_left(node, self.wiring.many(feature, column[asked], value))
+
+        first, last = answer(low), answer(high)
+        a, b = _rank(low, whole), _rank(high, whole)
+        while (todo := (b > a) & (b - 1 != a)).any():
+            middle = np.where(todo, (a >> 1) + (b >> 1) + (a & b & 1), a)
+            same = answer(_unrank(middle, whole)) == first
+            a, b = np.where(todo & same, middle, a), np.where(todo & ~same, middle, b)
+        self.cut[asked] = _unrank(a, whole)
+        self.swap[asked] = ~first & (first != last)
+        self.always[asked] = np.where(first == last, np.where(first, 1, -1), 0)
+
+    def _pack(self, sets: dict[int, list[tuple[NDArray[np.intp], NDArray[np.bool_]]]]) -> None:
+        """The sets of values as bits."""
+        self.unordered = np.array(sorted(sets), dtype=np.int64)
+        longest = max((part[0][1].shape[1] for part in sets.values()), default=1)
+        words = (longest + 63) // 64
+        packed: list[NDArray[np.uint64]] = []
+        count = 0
+        for parts in sets.values():
+            for asked, yes in parts:
+                bits = np.zeros((len(yes), 64 * words), dtype=bool)
+                bits[:, : yes.shape[1]] = yes
+                packed.append(np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64))
+                self.group[asked] = count + np.arange(len(asked))
+                count += len(asked)
+        self.masks = np.concatenate(packed) if packed else np.zeros((0, words), dtype=np.uint64)
+
+    def _narrow(self, protected: NDArray[np.intp], variants: Floats) -> None:
+        """Questions about protected features that every variant answers alike."""
+        for place, feature in enumerate(protected):
+            asked = np.flatnonzero((self.feature == feature) & (self.always == 0))
+            if len(asked) == 0:
+                continue
+            yes = self.answers(asked, variants[:, place])
+            self.always[asked] = np.where(yes.all(axis=1), 1, np.where(~yes.any(axis=1), -1, 0))
+
+    def answers(self, asked: NDArray[np.intp], values: Floats) -> NDArray[np.bool_]:
+        """The answer (questions, values) to questions about one feature."""
+        at = np.broadcast_to(values, (len(asked), len(values)))
+        with np.errstate(invalid="ignore"):
+            yes = at <= self.cut[asked][:, None]
+        grouped = self.group[asked] >= 0
+        if grouped.any():
+            place = at[grouped].astype(np.int64) - int(self.domain.low[self.feature[asked[0]]])
+            word = self.masks[self.group[asked[grouped]][:, None], place >> 6]
+            yes[grouped] = ((word >> (place & 63).astype(np.uint64)) & np.uint64(1)).astype(bool)
+        return np.asarray(yes)
+
+
+def _rank(value: Floats, whole: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Numbers as whole numbers in the same order: themselves, or the bits of a real."""
+    bits = (value + 0.0).view(np.int64)
+    ordered = bits ^ ((bits >> 63) & np.int64(0x7FFFFFFFFFFFFFFF))
+    return np.where(whole, np.where(whole, value, 0.0).astype(np.int64), ordered)
+
+
+def _unrank(rank: NDArray[np.int64], whole: NDArray[np.bool_]) -> Floats:
+    bits = rank ^ ((rank >> 63) & np.int64(0x7FFFFFFFFFFFFFFF))
+    return np.where(whole, rank.astype(float), bits.view(np.float64))

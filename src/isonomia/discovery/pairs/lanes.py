@@ -1,0 +1,222 @@
+"""Boxes of people walking down trees: an interval or a set of values a feature, one lane a tree and kind of variant.
+
+All protected variants of the people in a box walk down every tree together until a question about a free feature parts
+the box. Variants that a tree cannot tell apart share a lane of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.discovery.pairs.trees import Ensemble, in_mask
+from isonomia.probing import Domain
+from isonomia.probing.features import Floats
+
+
+@dataclass(eq=False)
+class Boxes:
+    """Boxes of people: bounds of every feature, sets of values, and the node that each lane has reached."""
+
+    low: Floats
+    high: Floats
+    held: NDArray[np.uint64]
+    node: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def take(self, rows: NDArray[np.intp]) -> Boxes:
+        """Some of them."""
+        return Boxes(self.low[rows], self.high[rows], self.held[rows], self.node[rows])
+
+    @staticmethod
+    def join(parts: list[Boxes]) -> Boxes:
+        """All of several."""
+        names = ("low", "high", "held", "node")
+        return Boxes(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+class Lanes:
+    """How boxes of a domain walk down an ensemble.
+
+    Attributes
+    ----------
+    of_variant : matrix (lanes, variants)
+        1 where a lane is the one that a variant takes in its tree.
+    first : array
+        The first lane of each tree; trees that ask about protected features come first, `touched` lanes in all.
+    """
+
+    def __init__(self, ensemble: Ensemble, domain: Domain, protected: NDArray[np.intp], variants: Floats) -> None:
+        self.trees, self.domain, self.protected, self.variants = ensemble, domain, protected, variants
+        self.free = np.setdiff1d(np.arange(len(domain)), protected)
+        self.is_protected = np.isin(np.arange(len(domain)), protected)
+        self.place = np.full(len(domain), -1, dtype=np.int64)  # of a feature among the unordered ones
+        self.place[ensemble.unordered] = np.arange(len(ensemble.unordered))
+        self.words = ensemble.masks.shape[1]
+        self._answer_protected()
+        self._lay()
+
+    def _answer_protected(self) -> None:
+        """What each variant answers at each node that asks about a protected feature."""
+        trees = self.trees
+        asking = np.flatnonzero((trees.feature >= 0) & self.is_protected[np.maximum(trees.feature, 0)])
+        self.answer_of = np.full(len(trees.feature), -1, dtype=np.int64)
+        self.answer_of[asking] = np.arange(len(asking))
+        asked = np.full((len(self.variants), len(self.domain)), np.nan)
+        asked[:, self.protected] = self.variants
+        at = asked[:, trees.feature[asking]].T
+        self.answers = at <= trees.cut[asking][:, None]
+        grouped = trees.group[asking] >= 0
+        if grouped.any():
+            group = np.repeat(trees.group[asking[grouped]][:, None], len(self.variants), axis=1)
+            origin = trees.origin[trees.feature[asking[grouped]]][:, None]
+            self.answers[grouped] = in_mask(trees.masks, group, at[grouped] - origin)
+
+    def _lay(self) -> None:
+        """Lanes of each tree: one for every kind of variant that it can tell apart."""
+        trees = self.trees
+        tree_of = self._tree_of_node()
+        uses = trees.uses[trees.roots]
+        order = np.concatenate([np.flatnonzero(uses), np.flatnonzero(~uses)])
+        asking = np.flatnonzero(self.answer_of >= 0)
+        by_tree = np.argsort(tree_of[asking], kind="stable")
+        asking = asking[by_tree]
+        ends = np.searchsorted(tree_of[asking], np.arange(len(trees.roots) + 1))
+        roots: list[int] = []
+        variant: list[int] = []
+        first: list[int] = []
+        rows: list[NDArray[np.intp]] = []
+        columns: list[NDArray[np.intp]] = []
+        for tree in order:
+            first.append(len(roots))
+            own = self.answers[self.answer_of[asking[ends[tree] : ends[tree + 1]]]]
+            if not uses[tree]:
+                own = own[:0]
+            _, kind, lane = np.unique(own, axis=1, return_index=True, return_inverse=True) if len(own) else (
+                None, np.zeros(1, np.intp), np.zeros(len(self.variants), np.intp)
+            )  # fmt: skip
+            rows.append(len(roots) + lane.ravel())
+            columns.append(np.arange(len(self.variants)))
+            roots += [int(trees.roots[tree])] * len(kind)
+            variant += kind.tolist()
+        self.roots = np.array(roots, dtype=np.int32)
+        self.variant = np.array(variant, dtype=np.int64)
+        self.first = np.array(first, dtype=np.int64)
+        self.touched = int(self.first[uses.sum()]) if uses.sum() < len(first) else len(roots)
+        self.of_variant = np.zeros((len(roots), len(self.variants)))
+        self.of_variant[np.concatenate(rows), np.concatenate(columns)] = 1.0
+        self.tree = np.repeat(np.arange(len(first)), np.diff(np.append(self.first, len(roots))))
+
+    def _tree_of_node(self) -> NDArray[np.int64]:
+        """The tree that each node that can be reached stands in."""
+        trees = self.trees
+        tree = np.full(len(trees.feature), -1, dtype=np.int64)
+        front, number = trees.roots, np.arange(len(trees.roots))
+        while len(front):
+            tree[front] = number
+            inner = trees.feature[front] >= 0
+            front, number = front[inner], number[inner]
+            front, number = np.concatenate([trees.left[front], trees.right[front]]), np.tile(number, 2)
+        tree[tree < 0] = len(trees.roots)  # passed by: nobody gets there
+        return tree
+
+    # walking ----------------------------------------------------------------------------------------------------
+
+    def start(self) -> Boxes:
+        """The whole domain as one box, every lane at its root."""
+        held = np.zeros((1, len(self.trees.unordered), self.words), dtype=np.uint64)
+        for place, feature in enumerate(self.trees.unordered):
+            bits = np.zeros(64 * self.words, dtype=bool)
+            bits[: int(self.domain.high[feature] - self.domain.low[feature]) + 1] = True
+            held[0, place] = np.packbits(bits, bitorder="little").view("<u8")
+        return self.walk(
+            Boxes(self.domain.low[None].copy(), self.domain.high[None].copy(), held, self.roots[None].copy())
+        )
+
+    def walk(self, boxes: Boxes) -> Boxes:
+        """Move every lane down its tree as far as the box answers the questions."""
+        trees, flat, lanes = self.trees, boxes.node.reshape(-1), boxes.node.shape[1]
+        todo = np.flatnonzero(trees.feature[flat] >= 0)
+        while todo.size:
+            node = flat[todo]
+            feature, box = trees.feature[node], todo // lanes
+            below = boxes.high[box, feature] <= trees.cut[node]
+            above = boxes.low[box, feature] > trees.cut[node]
+            known = self.answer_of[node]
+            given = np.flatnonzero(known >= 0)
+            if given.size:
+                below[given] = self.answers[known[given], self.variant[todo[given] % lanes]]
+                above[given] = ~below[given]
+            grouped = np.flatnonzero((trees.group[node] >= 0) & (known < 0))
+            if grouped.size:
+                held = boxes.held[box[grouped], self.place[feature[grouped]]]
+                mask = trees.masks[trees.group[node[grouped]]]
+                below[grouped] = ~(held & ~mask).any(axis=1)
+                above[grouped] = ~(held & mask).any(axis=1)
+            moved = np.flatnonzero(below | above)
+            todo, node = todo[moved], node[moved]
+            flat[todo] = np.where(below[moved], trees.left[node], trees.right[node])
+            todo = todo[trees.feature[flat[todo]] >= 0]
+        return boxes
+
+    def split(self, boxes: Boxes, weight: Floats) -> Boxes:
+        """Cut each box in two at its pending question of the greatest weight (n, lanes)."""
+        place = np.arange(len(boxes))
+        node = boxes.node[place, weight.argmax(axis=1)]
+        feature, cut = self.trees.feature[node], self.trees.cut[node]
+        left, right = boxes.take(place), boxes.take(place)
+        ordered = np.flatnonzero(self.trees.group[node] < 0)
+        f, at = feature[ordered], cut[ordered]
+        whole = self.domain.whole[f]
+        left.high[ordered, f] = np.where(whole, np.floor(at), at)
+        right.low[ordered, f] = np.where(whole, np.floor(at) + 1, np.nextafter(at, np.inf))
+        grouped = np.flatnonzero(self.trees.group[node] >= 0)
+        if grouped.size:
+            f = self.place[feature[grouped]]
+            mask = self.trees.masks[self.trees.group[node[grouped]]]
+            left.held[grouped, f] &= mask
+            right.held[grouped, f] &= ~mask
+        return self.walk(Boxes.join([left, right]))
+
+    # what a box holds -------------------------------------------------------------------------------------------
+
+    def volume(self, boxes: Boxes) -> Floats:
+        """The share of the domain's people (free features only) inside each box."""
+        whole = self.domain.whole[self.free]
+        size = boxes.high[:, self.free] - boxes.low[:, self.free] + whole
+        total = self.domain.high[self.free] - self.domain.low[self.free] + whole
+        part = np.where(total > 0, size / np.where(total > 0, total, 1.0), 1.0)
+        for feature in self.trees.unordered:
+            if not self.is_protected[feature]:
+                count = np.bitwise_count(boxes.held[:, self.place[feature]]).sum(axis=1)
+                part[:, np.searchsorted(self.free, feature)] = count / (
+                    self.domain.high[feature] - self.domain.low[feature] + 1
+                )
+        return np.asarray(part.prod(axis=1))
+
+    def corner(self, boxes: Boxes) -> Floats:
+        """One person of each box, as the first variant."""
+        rows = boxes.high.copy()
+        for place, feature in enumerate(self.trees.unordered):
+            rows[:, feature] = self.domain.low[feature] + self._bits(boxes.held[:, place]).argmax(axis=1)
+        rows[:, self.protected] = self.variants[0]
+        return rows
+
+    def draw(self, boxes: Boxes, volume: Floats, n: int, rng: np.random.Generator) -> Floats:
+        """People drawn uniformly from boxes."""
+        box = rng.choice(len(boxes), size=n, p=volume / volume.sum())
+        whole = self.domain.whole
+        rows = boxes.low[box] + rng.random((n, len(self.domain))) * (boxes.high[box] - boxes.low[box] + whole)
+        rows = np.where(whole, np.minimum(np.floor(rows), boxes.high[box]), rows)
+        for place, feature in enumerate(self.trees.unordered):
+            bits = self._bits(boxes.held[box, place])
+            rows[:, feature] = self.domain.low[feature] + (bits * rng.random(bits.shape)).argmax(axis=1)
+        return np.asarray(rows)
+
+    def _bits(self, held: NDArray[np.uint64]) -> NDArray[np.uint8]:
+        words = np.ascontiguousarray(held).astype("<u8")
+        return np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")

@@ -1,0 +1,245 @@
+"""From the features of a person to the columns that trees see: which column comes from which feature, and how.
+
+Every step of a pipeline must work column by column, so that each column that the trees see comes from one feature. How
+it does is not worked out again: the pipeline itself is asked, about every value of a feature that has few, and about
+halves of halves of its range for one that has many (all such steps keep the order of numbers).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.discovery.pairs.grown import Grown
+from isonomia.errors import IsonomiaError, NotApplicable
+from isonomia.probing import Oracle
+from isonomia.probing.features import Feature, Floats
+
+#: Steps that keep the order of numbers in every column (or drop columns).
+_KEEP_ORDER = (
+    "StandardScaler",
+    "MinMaxScaler",
+    "MaxAbsScaler",
+    "RobustScaler",
+    "SimpleImputer",
+    "VarianceThreshold",
+    "SelectKBest",
+    "SelectPercentile",
+    "SelectFromModel",
+)
+#: Steps that work column by column but may turn numbers into anything.
+_BY_COLUMN = ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder", "KBinsDiscretizer", "Binarizer", "PowerTransformer")
+#: Functions that keep the order of numbers.
+_FUNCTIONS = ("log", "log1p", "log2", "log10", "sqrt", "cbrt", "exp", "expm1", "arcsinh", "tanh")
+#: Features with more values than this are asked by halves.
+MOST_VALUES = 4096
+#: Rows that are put through a pipeline at once.
+PORTION = 20_000
+
+
+def steps_of(model: Any) -> tuple[list[Any], Any]:
+    """The steps before the last estimator, and that estimator; a search over parameters is its best one."""
+    model = getattr(model, "best_estimator_", model)
+    if not hasattr(model, "steps"):
+        return [], model
+    inner, last = steps_of(model.steps[-1][1])
+    return [step for _, step in model.steps[:-1]] + inner, last
+
+
+class Wiring:
+    """How the columns that an ensemble's trees see come from the features of a domain.
+
+    Attributes
+    ----------
+    source : array
+        The feature that each column comes from; -1 where a column is the same for everyone.
+    values : list
+        For each feature with few values the columns at each of them (values, columns); None for one with many.
+    """
+
+    def __init__(self, oracle: Oracle, steps: list[Any], grown: Grown) -> None:
+        self.oracle, self.domain, self.steps, self.grown = oracle, oracle.domain, steps, grown
+        names = list(self.domain.names)
+        self.passed: dict[str, set[str]] = {name: set() for name in names}
+        for place, step in enumerate(steps):
+            for name, kinds in _passed(step, names, first=place == 0).items():
+                self.passed[name] |= kinds
+        self._direct = not steps and grown.prepare is None
+        self._levels = [self._codes_of(place, feature) for place, feature in enumerate(self.domain.features)]
+        self._ask_values()
+
+    def see(self, rows: Floats) -> Floats:
+        """The columns that the trees see for rows of the domain."""
+        if self._direct:
+            return self._directly(rows)
+        parts = [self._through(rows[start : start + PORTION]) for start in range(0, len(rows), PORTION)]
+        return np.concatenate(parts)
+
+    def _through(self, rows: Floats) -> Floats:
+        table: Any = self.oracle.handed(rows)
+        try:
+            for step in self.steps:
+                table = table if step is None or isinstance(step, str) else step.transform(table)
+            if self.grown.prepare is not None:
+                table = self.grown.prepare(table)
+            return self._dense(table)
+        except IsonomiaError:
+            raise
+        except Exception as error:  # whatever a transformer raises about valid people ends the reading
+            raise NotApplicable(f"the steps before the trees raised {type(error).__name__}: {error}") from error
+
+    def _dense(self, table: Any) -> Floats:
+        if not hasattr(table, "tocoo"):
+            return np.asarray(table, dtype=float)
+        if not self.grown.sparse_missing:
+            return np.asarray(table.toarray(), dtype=float)
+        sparse = table.tocoo()
+        dense = np.full(sparse.shape, np.nan)
+        dense[sparse.coords if hasattr(sparse, "coords") else (sparse.row, sparse.col)] = sparse.data
+        return dense
+
+    def _directly(self, rows: Floats) -> Floats:
+        """Columns as they are, categories as the numbers that the library gives them."""
+        table = rows.copy()
+        for place, codes in enumerate(self._levels):
+            if codes is not None:
+                table[:, place] = codes[rows[:, place].astype(np.intp)]
+            elif _is_short(self.domain.features[place]):
+                table[:, place] = rows[:, place].astype(np.float32)
+        return table
+
+    def _codes_of(self, place: int, feature: Feature) -> Floats | None:
+        """The number of each category for trees that see the feature itself."""
+        if feature.kind != "category" or not self._direct:
+            return None
+        codes = self.grown.codes
+        known = codes[place] if place < len(codes) else None
+        if known is not None:
+            lookup = {str(level): float(code) for code, level in enumerate(known)}
+            return np.array([np.nan if level is None else lookup.get(str(level), np.nan) for level in feature.levels])
+        try:
+            return np.array([np.nan if level is None else float(level) for level in feature.levels])
+        except (TypeError, ValueError):
+            raise NotApplicable(
+                f"the model takes '{feature.name}' as texts, and which number each becomes is not known"
+            ) from None
+
+    # asking about values ----------------------------------------------------------------------------------------
+
+    def _ask_values(self) -> None:
+        """Put every value of features with few, and the ends of the others, through the steps once."""
+        domain = self.domain
+        base = np.clip(np.floor((domain.low + domain.high) / 2), domain.low, domain.high)
+        points = [_points(feature) for feature in domain.features]
+        rows = np.tile(base, (sum(map(len, points)), 1))
+        starts = np.concatenate([[0], np.cumsum([len(part) for part in points])])
+        for place, part in enumerate(points):
+            rows[starts[place] : starts[place + 1], place] = part
+        seen = self.see(rows)
+        self.base = base
+        self.source = np.full(seen.shape[1], -1, dtype=np.int64)
+        self.values: list[Floats | None] = []
+        for place, feature in enumerate(domain.features):
+            part = seen[starts[place] : starts[place + 1]]
+            moves = ~((part == part[:1]) | (np.isnan(part) & np.isnan(part[:1]))).all(axis=0)
+            if (self.source[moves] >= 0).any():
+                raise NotApplicable(
+                    f"a column that the trees see comes from more than one feature, '{feature.name}' among them"
+                )
+            self.source[moves] = place
+            self.values.append(part if _is_listed(feature) else None)
+
+    def many(self, feature: NDArray[np.int64], column: NDArray[np.int64], value: Floats) -> Floats:
+        """What one column becomes where one feature has a value, for many at once."""
+        if self._direct:
+            short = np.array([_is_short(one) for one in self.domain.features])[feature]
+            return np.where(short, value.astype(np.float32), value)
+        rows = np.tile(self.base, (len(value), 1))
+        rows[np.arange(len(value)), feature] = value
+        return np.asarray(self.see(rows)[np.arange(len(value)), column])
+
+    def check_order(self, feature: int) -> None:
+        """A feature with many values must go through steps that keep the order of numbers alone."""
+        name = self.domain.names[feature]
+        other = sorted(kind for kind in self.passed[name] if kind in _BY_COLUMN)
+        if other:
+            raise NotApplicable(
+                f"'{name}' has more than {MOST_VALUES:,} values and goes through {', '.join(other)}, which need not "
+                "keep the order of numbers; make it a whole number or a category with fewer values"
+            )
+
+
+def _points(feature: Feature) -> Floats:
+    """All values of a feature with few, else its ends and some between."""
+    if _is_listed(feature):
+        return np.arange(feature.low, feature.high + 1)
+    points = np.linspace(feature.low, feature.high, 9)
+    return np.asarray(np.floor(points) if feature.kind == "integer" else points)
+
+
+def _is_listed(feature: Feature) -> bool:
+    return feature.kind == "category" or (feature.size is not None and feature.size <= MOST_VALUES)
+
+
+def _is_short(feature: Feature) -> bool:
+    """Whether the frame holds the feature as numbers of 32 bits."""
+    return feature.kind != "category" and str(feature.dtype) == "Float32"
+
+
+def _passed(step: Any, names: list[str], *, first: bool) -> dict[str, set[str]]:
+    """The steps that each feature may go through; `first` where the step's columns are the features themselves."""
+    if step is None or isinstance(step, str):
+        return {}
+    if hasattr(step, "transformers_"):
+        merged: dict[str, set[str]] = {name: set() for name in names}
+        for _, inner, columns in step.transformers_:
+            own = _columns(columns, names) if first else names
+            for name, kinds in _passed(inner, own, first=first).items():
+                merged[name] |= kinds
+        return merged
+    if hasattr(step, "steps") or hasattr(step, "transformer_list"):
+        apart = hasattr(step, "transformer_list")
+        parts = [one[1] for one in (step.transformer_list if apart else step.steps)]
+        merged = {name: set() for name in names}
+        for place, inner in enumerate(parts):
+            for name, kinds in _passed(inner, names, first=first and (apart or place == 0)).items():
+                merged[name] |= kinds
+        return merged
+    return {name: {_kind(step)} for name in names}
+
+
+def _kind(step: Any) -> str:
+    kind = type(step).__name__
+    if kind == "FunctionTransformer":
+        func = step.func
+        if func is None or (isinstance(func, np.ufunc) and func.__name__ in _FUNCTIONS):
+            return "StandardScaler"  # keeps the order of numbers as well as one
+        if isinstance(func, np.ufunc):
+            return "Binarizer"  # by column, like one
+        raise NotApplicable("the pipeline holds a FunctionTransformer of a function that may mix columns")
+    if kind not in (*_KEEP_ORDER, *_BY_COLUMN):
+        raise NotApplicable(
+            f"the pipeline holds a {kind}; exact answers read trees behind steps that work column by column: "
+            f"{', '.join((*_KEEP_ORDER, *_BY_COLUMN))}"
+        )
+    return kind
+
+
+def _columns(columns: Any, names: list[str]) -> list[str]:
+    """The names that a ColumnTransformer's columns stand for."""
+    if isinstance(columns, str):
+        return [columns]
+    if isinstance(columns, slice):
+        if isinstance(columns.start, str) or isinstance(columns.stop, str):
+            start = names.index(columns.start) if columns.start is not None else 0
+            stop = names.index(columns.stop) + 1 if columns.stop is not None else len(names)
+            return names[start:stop]
+        return names[columns]
+    if isinstance(columns, int | np.integer):
+        return [names[int(columns)]]
+    given = np.asarray(columns)
+    if given.dtype == bool:
+        return [name for name, taken in zip(names, given, strict=True) if taken]
+    return [str(one) if isinstance(one, str) else names[int(one)] for one in given.tolist()]
