@@ -2,6 +2,7 @@
 
 from isonomia.models.allowed import ALLOWED, Allowed
 from isonomia.models.columns import FrameKind
+from isonomia.models.endpoint import EndpointProtocol, endpoint, is_address
 from isonomia.models.loading import MAX_BYTES, SUFFIXES, Format, TrustWarning, load_model, save_model
 from isonomia.models.model import Model, ModelOptions
 from isonomia.models.outcome import Outcome, read_outcome
@@ -11,6 +12,7 @@ from isonomia.models.truth import Truth, surface_of, truth_codes
 __all__ = [
     "ALLOWED",
     "Allowed",
+    "EndpointProtocol",
     "Format",
     "FrameKind",
     "MAX_BYTES",
@@ -24,7 +26,9 @@ __all__ = [
     "Truth",
     "check_probabilities",
     "encode_labels",
+    "endpoint",
     "finite_numbers",
+    "is_address",
     "load_model",
     "read_outcome",
     "save_model",

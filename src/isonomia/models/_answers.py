@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -230,6 +230,8 @@ def _labels(values: NDArray[Any], answer: Answer, question: Question) -> Surface
         raise ModelError(
             f"The model ({question.make}) returned {values.shape[1]} columns where one decision a row is wanted."
         )
+    if answer.classes is None and _are_codes(values, question.classes):
+        answer = replace(answer, classes=tuple(range(len(question.classes or ()))))
     own = _own_classes(answer, question, None)
     if own is None:
         said = distinct(values)
@@ -241,6 +243,14 @@ def _labels(values: NDArray[Any], answer: Answer, question: Question) -> Surface
     classes = _final_classes(question, own)
     label = _encode(values, answer, own, classes, question)
     return Surface(_task(question, own), classes, label=label)
+
+
+def _are_codes(values: NDArray[Any], classes: Sequence[Any] | None) -> bool:
+    """Whether decisions are the places of the named classes, as from a model trained on codes."""
+    if classes is None or values.dtype.kind not in "iu" or not values.size:
+        return False
+    numbers = any(isinstance(label, bool | int | float | np.number) for label in classes)
+    return not numbers and bool(((values >= 0) & (values < len(classes))).all())
 
 
 def _encode(

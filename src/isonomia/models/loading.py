@@ -18,6 +18,7 @@ from isonomia.models._catboost import load_catboost
 from isonomia.models._onnx import load_onnx
 from isonomia.models._skops import load_skops, save_skops
 from isonomia.models._torch import load_torch, torch_kind
+from isonomia.models.endpoint import endpoint, is_address
 from isonomia.models.model import Model, ModelOptions
 
 Format = Literal["skops", "onnx", "xgboost", "lightgbm", "catboost", "torch", "pickle"]
@@ -89,9 +90,10 @@ def load_model(
 
     Parameters
     ----------
-    source : path, "module:callable", or anything `Model.of` takes
+    source : path, "module:callable", an http(s) address, or anything `Model.of` takes
         Files: skops, ONNX, XGBoost (.ubj, .json), LightGBM (.txt), CatBoost (.cbm); PyTorch (.pt2, .pt) and pickle or
-        joblib when trusted. The format is read off the suffix and must agree with how the file begins.
+        joblib when trusted. The format is read off the suffix and must agree with how the file begins. An address is
+        a server that answers about rows (see `endpoint`, which takes more options); files are not fetched.
     trust : bool
         Allow a pickle, joblib or PyTorch file. Loading one runs whatever code its author put in; the model is marked as
         `trusted` and the report says so.
@@ -130,6 +132,8 @@ def load_model(
         raise SpecError(f"`format` must be one of {', '.join(_FORMATS)}; got {format!r}.{close_to(format, _FORMATS)}")
     if not isinstance(source, str | Path):
         return Model.of(source, **options)
+    if is_address(source):
+        return _answering(str(source), options)
     path = Path(source)
     if isinstance(source, str) and _IMPORT.fullmatch(source) and not path.exists():
         return _imported(source, options)
@@ -165,9 +169,16 @@ def save_model(model: Any, path: str | Path) -> Path:
     return target
 
 
+def _answering(address: str, options: ModelOptions) -> Model:
+    suffix = Path(address.partition("?")[0]).suffix.lower()
+    if suffix in SUFFIXES:
+        raise ModelError(
+            f"Model files are not fetched from addresses ({suffix}); download the file first and give its path."
+        )
+    return endpoint(address, **options)
+
+
 def _read(path: Path, max_bytes: int) -> bytes:
-    if str(path).startswith(("http:", "https:")):
-        raise ModelError("Models are not fetched from addresses; download the file first and give its path.")
     if not path.exists():
         near = close_to(path.name, [item.name for item in path.parent.iterdir()]) if path.parent.is_dir() else ""
         raise ModelError(f"There is no model file '{path}'.{near if near.startswith(' Close') else ''}")
