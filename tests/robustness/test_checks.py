@@ -64,3 +64,23 @@ def test_every_picture_can_be_drawn_in_both_languages(make_broken: Any) -> None:
             assert finding.message.text("pt-BR") != finding.message.text("en")
         assert result.to_dict()["tables"]
         assert result._repr_html_()
+
+
+def test_disturbed_inputs_are_a_check_of_the_full_set(make_broken: Any) -> None:
+    data = make_broken(n=400)
+
+    def model(frame: Any) -> Any:
+        return np.where(np.asarray(frame["income"]) > 50, "yes", "no")
+
+    options = {"perturb": {"levels": [0.3], "n_trials": 2, "adversarial": True, "budget": 5, "max_rows": 200}}
+    report = iso.audit(data, model, checks="perturb", options=options)
+    section = report.document.sections[0]
+    assert section.outcome in ("issue", "passed")
+    assert section.result is not None
+    assert any("200 of 400 rows" in str(note) for note in section.result.notes)
+    for picture in section.result.pictures:
+        for language in ("en", "pt-BR"):
+            assert len(draw(picture, section.result.tables[picture.table], language).data) > 0
+    assert "Entradas perturbadas" in report.to_html("pt-BR")
+    without = iso.audit(data, checks="perturb")
+    assert without.document.sections[0].outcome == "not_applicable"

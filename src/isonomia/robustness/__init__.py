@@ -5,6 +5,7 @@ from isonomia.robustness.distances import Distances, category_distances, numeric
 from isonomia.robustness.drift import drift
 from isonomia.robustness.meter import Cells, Measured, Meter
 from isonomia.robustness.overfit import overfit
+from isonomia.robustness.perturb import perturb
 from isonomia.robustness.perturbers import PERTURBERS, Columns, Perturber, perturb_rows
 from isonomia.robustness.scenarios import Scenarios, scenarios
 from isonomia.robustness.slicing import SLICINGS, Cut, Slicing, change_points, learn_cuts
@@ -34,6 +35,7 @@ __all__ = [
     "learn_cuts",
     "numeric_distances",
     "overfit",
+    "perturb",
     "perturb_rows",
     "scenario",
     "scenarios",

@@ -17,6 +17,7 @@ from isonomia.probing import Feature
 from isonomia.registry import Registry
 
 Floats = NDArray[np.float64]
+Place = int | np.integer[Any]
 Disturbs = Literal["number", "category"]
 
 #: Factors of a value written in another unit: metres for centimetres, cents for units.
@@ -83,11 +84,44 @@ class Columns:
     @cached_property
     def latent(self) -> Floats:
         """A root L of the correlation L L' of the numbers' normal scores: the Gaussian copula of the columns seen."""
+        half = np.full(len(self.rows), 0.5)
+        scores = np.stack([self.score(self.rows, place, half) for place in np.flatnonzero(self.numeric)], axis=1)
+        return np.asarray(np.linalg.cholesky(nearest_correlation(pairwise_correlation(scores))), dtype=float)
+
+    @cached_property
+    def _spans(self) -> dict[Place, tuple[NDArray[Any], NDArray[Any]]]:
+        return {}
+
+    def rank(self, values: Floats, place: Place, tie: Floats) -> Floats:
+        """Ranks in (0, 1) of a column of numbers among those seen, NaN where missing.
+
+        Within a tie `tie` says where in its span a row stands.
+        """
+        seen, own = self.ordered[place], values[:, place]
+        known = self._spans.get(place) if values is self.rows else None
+        left, right = known or (np.searchsorted(seen, own, "left"), np.searchsorted(seen, own, "right"))
+        if values is self.rows:
+            self._spans[place] = left, right  # the rows seen are disturbed time and again
+        rank = np.clip(left + tie * (right - left), 1e-9, seen.size - 1e-9) / seen.size
+        return np.where(np.isnan(own), np.nan, rank)
+
+    def score(self, values: Floats, place: Place, tie: Floats) -> Floats:
+        """The normal scores of these ranks; those of the rows seen are kept where no two are tied."""
         from scipy.special import ndtri
 
-        places = np.flatnonzero(self.numeric)
-        scores = np.stack([ndtri(_middle_rank(self.ordered[p], self.rows[:, p])) for p in places], axis=1)
-        return np.asarray(np.linalg.cholesky(nearest_correlation(pairwise_correlation(scores))), dtype=float)
+        if values is not self.rows or not self._untied[place]:
+            return np.asarray(ndtri(self.rank(values, place, tie)))
+        if place not in self._scores:
+            self._scores[place] = np.asarray(ndtri(self.rank(values, place, np.full(len(values), 0.5))))
+        return self._scores[place]
+
+    @cached_property
+    def _untied(self) -> NDArray[np.bool_]:
+        return np.array([bool((np.diff(seen) > 0).all()) for seen in self.ordered], dtype=bool)
+
+    @cached_property
+    def _scores(self) -> dict[Place, Floats]:
+        return {}
 
     def take(self, places: Sequence[int] | NDArray[Any]) -> Columns:
         """Some of the columns."""
@@ -218,7 +252,7 @@ def quantile_noise(values: Floats, columns: Columns, level: float, rng: np.rando
     out = values.copy()
     for place in np.flatnonzero(columns.numeric & ~columns.constant):
         seen = columns.ordered[place]
-        rank = _rank(seen, values[:, place], tie[:, place]) + shift[:, place]
+        rank = columns.rank(values, place, tie[:, place]) + shift[:, place]
         rank = np.abs(rank)
         rank = 1.0 - np.abs(1.0 - rank)
         out[:, place] = _read_back(seen, rank, values[:, place])
@@ -232,7 +266,7 @@ def correlated_noise(values: Floats, columns: Columns, level: float, rng: np.ran
     through each column's own quantiles. z' is distributed as z, so rank correlations and distributions stay; level 1
     is another row altogether.
     """
-    from scipy.special import ndtr, ndtri
+    from scipy.special import ndtr
 
     places = np.flatnonzero(columns.numeric)
     if not places.size:
@@ -244,7 +278,7 @@ def correlated_noise(values: Floats, columns: Columns, level: float, rng: np.ran
         if columns.constant[place]:
             continue
         seen = columns.ordered[place]
-        score = ndtri(_rank(seen, values[:, place], tie[:, at]))
+        score = columns.score(values, place, tie[:, at])
         moved = ndtr(np.sqrt(1.0 - level * level) * score + level * noise[:, at])
         out[:, place] = _read_back(seen, moved, values[:, place])
     return out
@@ -311,22 +345,11 @@ def _missing_place(feature: Feature) -> float:
 # --- ranks -----------------------------------------------------------------------------------------------------------
 
 
-def _middle_rank(seen: Floats, values: Floats) -> Floats:
-    left, right = (np.searchsorted(seen, values, side=side) for side in ("left", "right"))
-    rank = np.clip((left + right) / 2, 0.5, seen.size - 0.5) / seen.size
-    return np.where(np.isnan(values), np.nan, rank)
-
-
-def _rank(seen: Floats, values: Floats, tie: Floats) -> Floats:
-    """Ranks in (0, 1); within a tie anywhere in its span."""
-    left, right = (np.searchsorted(seen, values, side=side) for side in ("left", "right"))
-    return np.clip(left + tie * (right - left), 1e-9, seen.size - 1e-9) / seen.size
-
-
 def _read_back(seen: Floats, rank: Floats, values: Floats) -> Floats:
     """The value seen at a rank; missing values stay missing."""
-    place = np.clip((np.nan_to_num(rank) * seen.size).astype(np.intp), 0, seen.size - 1)
-    return np.where(np.isnan(values), np.nan, seen[place])
+    lost = np.isnan(values)
+    place = np.minimum((np.where(lost, 0.0, rank) * seen.size).astype(np.intp), seen.size - 1)
+    return np.where(lost, np.nan, seen[place])
 
 
 def _add(identifier: str, title: Message, apply: Apply, disturbs: tuple[Disturbs, ...], **more: Any) -> None:

@@ -22,6 +22,7 @@ from isonomia.audit.checks import weak_spots
 from isonomia.audit.checks import hidden_subgroups
 from isonomia.audit.checks import overfit
 from isonomia.audit.checks import scenarios
+from isonomia.audit.checks import perturb
 from isonomia.audit.checks import conformal
 from isonomia.audit.checks import drift
 
@@ -46,6 +47,7 @@ __all__ = [
     "overfit",
     "pairs",
     "performance",
+    "perturb",
     "proxies",
     "representation",
     "scenarios",
