@@ -265,7 +265,7 @@ def _pictures(tables: dict[str, Table]) -> tuple[Picture, ...]:
             "bars",
             "features",
             msg("How far those treated differently stand from everyone, feature by feature"),
-            {"label": "feature", "value": "distance"},
+            {"labels": "feature", "value": "distance"},
         ),
     )
 
