@@ -220,7 +220,7 @@ def test_a_change_is_found_where_it_is_and_none_where_none_is() -> None:
 
 
 def test_the_change_point_equals_brute_force() -> None:
-    from isonomia.fairness.over_time import change_point
+    from isonomia.fairness._limits import change_point
 
     rng = np.random.default_rng(3)
     for _ in range(20):

@@ -180,13 +180,33 @@ def test_benefits_of_a_regression_and_weights(seed: int, alpha: float) -> None:
 def test_what_has_no_index_says_why() -> None:
     with pytest.raises(iso.NotApplicable, match="infinite; take an alpha above 0"):
         fairness.generalized_entropy([1, 0], [0, 0], alpha=0)
-    with pytest.raises(iso.NotApplicable, match="no order of benefit"):
+    with pytest.raises(iso.NotApplicable, match="every benefit is 0"):
         fairness.generalized_entropy(list("abc"), list("bca"))
+    with pytest.raises(iso.NotApplicable, match="no true outcomes"):
+        fairness.generalized_entropy(None, list("bca"))
+    with pytest.raises(iso.errors.SpecError, match="say how good each class is"):
+        fairness.generalized_entropy(list("abc"), list("bcc"), benefit="prediction")
     with pytest.raises(iso.NotApplicable, match="negative"):
         fairness.generalized_entropy([1.5, 2.5], [-1.5, 2.5])
     mapped = fairness.generalized_entropy(list("abc"), list("bcc"), benefit={"a": 0, "b": 0.5, "c": 1}, n_boot=0)
     assert mapped.total == pytest.approx(aif360_index(np.array([1.5, 1.5, 1.0]), 2))
     assert mapped.within is None
+
+
+def test_several_classes_share_the_benefit_of_being_right() -> None:
+    rng = np.random.default_rng(0)
+    y, said, s = (rng.choice(list("abc"), 300) for _ in range(3))
+    right = (y == said).astype(float)
+    found = fairness.generalized_entropy(y, said, sensitive_features={"s": s, "t": np.roll(s, 7)}, n_boot=50)
+    assert found.total == pytest.approx(aif360_index(right, 2), abs=1e-12)
+    assert found.within + found.between == pytest.approx(found.total, abs=1e-12)
+    assert found.estimates["total"].low < found.total < found.estimates["total"].high
+    assert "no order of favour" in str(found.notes[0])
+    w = rng.integers(1, 4, 300)
+    weighted = fairness.generalized_entropy(y, said, weights=w, n_boot=0).total
+    assert weighted == pytest.approx(aif360_index(np.repeat(right, w), 2), abs=1e-12)
+    two = fairness.generalized_entropy([1, 0, 1, 0], [1, 1, 0, 0], benefit="correct", n_boot=0)
+    assert two.total == pytest.approx(aif360_index(np.array([1.0, 0, 0, 1]), 2), abs=1e-12)
 
 
 def test_the_interval_covers() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from isonomia._version import __version__
 from isonomia.audit.balance import balance_sheet
 from isonomia.audit.checking import Check, choose_checks
+from isonomia.audit.naming import in_words
 from isonomia.audit.policy import Policy, load_policy
 from isonomia.audit.report import Report
 from isonomia.audit.spec import Spec, read_spec
@@ -198,7 +199,7 @@ def _section(entry: Check, subject: Subject) -> Section:
         raise  # an option is wrong: the user's to repair, before anything is believed
     except IsonomiaError as error:
         return ended("failed", reason=str(error))
-    return ended("issue" if result.findings else "passed", result=result)
+    return ended("issue" if result.findings else "passed", result=in_words(result))
 
 
 def _adjusted(sections: Sequence[Section]) -> tuple[list[Section], int]:

@@ -34,6 +34,8 @@ class Table:
         The table's own title.
     backend : "pandas", "polars" or "pyarrow"
         The kind of frame the user gave, and gets back.
+    names : mapping of mappings
+        By column, how codes in it are read ("tpr" as "true positive rate"); frames and JSON keep the codes.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Table:
     titles: Mapping[str, Message] = field(default_factory=dict)
     title: Message | None = None
     backend: Backend = field(default_factory=default_backend)
+    names: Mapping[str, Mapping[str, Message]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -69,9 +72,14 @@ class Table:
         for values in zip(*(self.columns[name] for name in names), strict=True):
             yield {name: _plain(value) for name, value in zip(names, values, strict=True)}
 
+    def named(self, column: str, value: Any) -> Any:
+        """A code in words, where its column has words for it; any other value as it is."""
+        return self.names[column].get(value, value) if column in self.names and isinstance(value, str) else value
+
     def cell(self, column: str, value: Any, language: str = "en") -> str:
         """One value as a person reads it."""
         style = self.formats.get(column)
+        value = self.named(column, value)
         if isinstance(value, Message):
             return value.text(language)
         if value is None or (isinstance(value, float) and math.isnan(value)):

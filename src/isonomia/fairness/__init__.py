@@ -2,6 +2,7 @@
 
 from isonomia.fairness.awareness import Awareness, awareness, awareness_of
 from isonomia.fairness.causal import CausalGraph
+from isonomia.fairness.change_between import change_between
 from isonomia.fairness.conditional import conditional_statistical_parity
 from isonomia.fairness.consistency import Consistency, consistency, consistency_of
 from isonomia.fairness.counterfactual import Counterfactual, counterfactual
@@ -30,7 +31,7 @@ from isonomia.fairness.named import (
     predictive_parity,
     treatment_equality,
 )
-from isonomia.fairness.over_time import OverTime, change_between, follow, over_time
+from isonomia.fairness.over_time import OverTime, follow, over_time
 from isonomia.fairness.proxies import Proxies, proxies
 from isonomia.fairness.references import against_references
 from isonomia.fairness.representation import Representation, represent, representation

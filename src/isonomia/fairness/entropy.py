@@ -15,7 +15,7 @@ from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, percentile
 from isonomia.fairness.group_metrics import check_weights
 from isonomia.fairness.groups import By, form_groups, read_attributes, rows_with_attributes
-from isonomia.languages import msg
+from isonomia.languages import Message, msg
 from isonomia.models import Outcome, read_outcome
 
 Floats = NDArray[np.float64]
@@ -67,14 +67,17 @@ def generalized_entropy(
     ----------
     y_true, y_pred : arrays
         True and predicted outcomes. With two classes b = 1 + predicted - true: 0 for a wrongful refusal, 2 for an
-        undeserved favour, 1 for a right answer.
+        undeserved favour, 1 for a right answer. Several classes have no order of favour by themselves: b is 1 for a
+        right answer and 0 for a wrong one, unless `benefit` says how good each class is.
     sensitive_features : column, frame, mapping or array, optional
         Protected attributes; without them there is no decomposition.
     alpha : float
         The larger, the more weight is given to those who fare best.
-    benefit : "prediction", array or mapping, optional
-        Other benefits: the predicted number itself (what a regression takes by itself; it must not be negative), one
-        number of at least 0 a row, or (several classes) how good each class is, as ``{"A": 1, "B": 0.5, "C": 0}``.
+    benefit : "prediction", "correct", array or mapping, optional
+        Other benefits: the predicted number itself (what a regression takes by itself; it must not be negative) or the
+        favourable decision, "correct" for being judged rightly (1) or not (0; what several classes take by themselves),
+        one number of at least 0 a row, or how good each class is, as ``{"A": 1, "B": 0.5, "C": 0}``: then
+        b = 1 + (worth of the predicted - worth of the true class) / the range of worths, the formula of two classes.
     by : "all", "each", "intersection" or lists of names
         Ways of grouping. `within` and `between` are those of all attributes together.
 
@@ -163,11 +166,23 @@ def entropy_of(
                     {"labels": "by", "value": "between"}),
         )  # fmt: skip
     return Entropy(
-        "entropy", msg("Inequality of benefits"), tables, dict(estimates), (), pictures, (),
+        "entropy", msg("Inequality of benefits"), tables, dict(estimates), (), pictures, (_said(outcome, benefit),),
         float(whole), within, between, float(alpha), estimates,
         titles={"total": msg("inequality of benefits"), "within": msg("within groups"),
                 "between": msg("between groups")},
     )  # fmt: skip
+
+
+def _said(outcome: Outcome, benefit: Any) -> Message:
+    """What a benefit is here."""
+    if benefit is not None and not isinstance(benefit, str):
+        return msg("Benefits are those that were given.")
+    if outcome.task == "regression" or benefit == "prediction":
+        return msg("A benefit is what is predicted.")
+    if outcome.task == "binary" and benefit is None:
+        return msg("A benefit is 1 for a right answer, 0 for a wrongful refusal, 2 for an undeserved favour.")
+    return msg("A benefit is 1 for a right answer and 0 for a wrong one: the classes have no order of favour unless "
+               "one is given.")  # fmt: skip
 
 
 def index_of(sums: Floats, alpha: float) -> Any:
@@ -287,8 +302,10 @@ def _tables(
 
 def _benefits(outcome: Outcome, benefit: Any) -> Floats:
     surface = outcome.surface
-    if isinstance(benefit, str) and benefit != "prediction":
-        raise SpecError(f"`benefit` must be 'prediction', an array, a mapping of classes or None; got {benefit!r}.")
+    if isinstance(benefit, str) and benefit not in ("prediction", "correct"):
+        raise SpecError(
+            f"`benefit` must be 'prediction', 'correct', an array, a mapping of classes or None; got {benefit!r}."
+        )
     if benefit is not None and not isinstance(benefit, str | Mapping):
         numbers = np.asarray(to_numpy(benefit), dtype=float)
         if numbers.shape != (len(outcome),) or not np.isfinite(numbers).all():
@@ -296,27 +313,26 @@ def _benefits(outcome: Outcome, benefit: Any) -> Floats:
         return numbers
     if outcome.task == "regression":
         assert surface.continuous is not None
-        if isinstance(benefit, Mapping):
-            raise SpecError("`benefit` by class is for classifications; this is a regression.")
+        if isinstance(benefit, Mapping) or benefit == "correct":
+            raise SpecError("`benefit` by class, or of being right, is for classifications; this is a regression.")
         return surface.continuous
     if surface.label is None:
         raise NotApplicable("there are scores but no decisions, so nobody's benefit is known")
-    if outcome.task == "binary" and not isinstance(benefit, Mapping):
-        said: Floats = surface.label.astype(float)
-        if benefit == "prediction":
-            return said
-        if outcome.truth is None:
-            raise NotApplicable("there are no true outcomes to tell a deserved benefit from an undeserved one")
-        return np.asarray(1.0 + said - outcome.truth.astype(float))
-    return _class_benefits(outcome, benefit)
+    if benefit == "prediction":
+        if outcome.task != "binary":
+            raise SpecError("`benefit='prediction'` is for numbers and two classes; say how good each class is.")
+        return np.asarray(surface.label.astype(float))
+    if outcome.truth is None:
+        raise NotApplicable("there are no true outcomes to tell a deserved benefit from an undeserved one")
+    if isinstance(benefit, Mapping):
+        return _class_benefits(outcome, benefit)
+    if outcome.task == "binary" and benefit is None:
+        return np.asarray(1.0 + surface.label.astype(float) - outcome.truth.astype(float))
+    return np.asarray(surface.label == outcome.truth, dtype=float)
 
 
-def _class_benefits(outcome: Outcome, benefit: Any) -> Floats:
+def _class_benefits(outcome: Outcome, benefit: Mapping[Any, Any]) -> Floats:
     surface = outcome.surface
-    if not isinstance(benefit, Mapping):
-        raise NotApplicable(
-            "several classes have no order of benefit; say how good each is: benefit={class: number, ...}"
-        )
     known = {str(name): float(value) for name, value in benefit.items()}
     missing = [str(label) for label in surface.classes if str(label) not in known]
     if missing:
@@ -325,8 +341,8 @@ def _class_benefits(outcome: Outcome, benefit: Any) -> Floats:
     spread = float(worth.max() - worth.min())
     if not np.isfinite(worth).all() or spread == 0:
         raise SpecError("`benefit` must give finite numbers that are not all the same.")
-    if outcome.truth is None or surface.label is None:
-        raise NotApplicable("there are no true outcomes to tell a deserved benefit from an undeserved one")
+    assert outcome.truth is not None  # the caller has looked
+    assert surface.label is not None
     return np.asarray(1.0 + (worth[surface.label] - worth[outcome.truth]) / spread)
 
 

@@ -29,6 +29,12 @@ BEYOND = msg("different; whether within the margin is open")
 OPEN = msg("not settled: more rows are needed")
 
 
+_FAMILY = msg(
+    "Being alike is another claim than being different, with the reverse null hypothesis: the p-values of equivalence "
+    "are adjusted among themselves, apart from the tests for differences of the whole run."
+)
+
+
 @dataclass(frozen=True, repr=False)
 class Equivalence(Result):
     """Which groups are shown to be treated alike within a margin.
@@ -71,6 +77,18 @@ def equivalence(
     error; the margin is then in units of the metric. A small ``p_equivalence`` shows that the difference is smaller
     than the margin; adjusted after Benjamini and Hochberg over the table.
 
+    Notes
+    -----
+    Equivalence tests are a family of their own, and are not adjusted together with tests for differences, not even
+    over a whole run. Their null hypothesis is the reverse one ("the gap is at least the margin"), and what a rejection
+    claims is another thing ("alike"). In one pool the many easy rejections of either kind would loosen the
+    Benjamini-Hochberg threshold of the other: large groups shown to be alike would make it easier to claim that small
+    ones are not. So each kind of claim keeps its own false discovery rate. That *every* comparison is within the
+    margin (`Equivalence.shown`) needs each single test to reject, an intersection-union test, which holds at level
+    alpha without any adjustment; adjusted p-values agree, as the largest one is the largest p-value itself.
+
+    "different" in a conclusion goes by tests for a difference adjusted over the same table.
+
     Parameters
     ----------
     metrics : list of str, optional
@@ -83,7 +101,8 @@ def equivalence(
 
     References
     ----------
-    D. J. Schuirmann (1987), J. Pharmacokinet. Biopharm. 15:657.
+    D. J. Schuirmann (1987), J. Pharmacokinet. Biopharm. 15:657; R. L. Berger, J. C. Hsu (1996), Stat. Sci. 11:283
+    (intersection-union).
 
     Examples
     --------
@@ -158,7 +177,7 @@ def equivalence_of(measured: GroupMetrics, margin: float = MARGIN) -> Equivalenc
     )
     return Equivalence(
         "equivalence", msg("Equivalence"), {"equivalence": _table(table, measured)},
-        {"margin": margin, "rows": measured.values["rows"]}, notes=measured.notes, margin=margin,
+        {"margin": margin, "rows": measured.values["rows"]}, notes=(*measured.notes, _FAMILY), margin=margin,
     )  # fmt: skip
 
 

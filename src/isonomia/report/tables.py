@@ -56,7 +56,7 @@ def _has_interval(table: Table, name: str) -> bool:
 
 
 def _cell(table: Table, row: dict[str, Any], name: str, language: str, escape: Callable[[str], str]) -> Cell:
-    value = row[name]
+    value = table.named(name, row[name])
     if isinstance(value, bool):
         value = yes_no(value)
     if isinstance(value, Message):

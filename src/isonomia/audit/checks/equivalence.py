@@ -8,8 +8,7 @@ from isonomia.errors import SpecError
 from isonomia.evidence import Estimate, Finding, Picture, Result
 from isonomia.fairness import Equivalence, measure_equivalence
 from isonomia.fairness.equivalence import OPEN
-from isonomia.languages import Message, msg
-from isonomia.metrics import METRICS
+from isonomia.languages import msg
 
 
 @check(
@@ -37,17 +36,11 @@ def equivalence(subject: Subject) -> Result:
     found: Equivalence = measure_equivalence(subject.outcome, columns, **grouping)
     picture = Picture(
         "forest", "equivalence", msg("Differences to the reference, with the intervals that the tests use"),
-        {"labels": "group", "value": "difference", "facet": "metric", "reference": 0.0, "names": _titles(found)},
+        {"labels": "group", "value": "difference", "facet": "metric", "reference": 0.0},
     )  # fmt: skip
     titles = {"margin": msg("margin"), "rows": msg("rows")}
     findings = _findings(found, subject)
     return Result(found.code, found.title, found.tables, found.values, findings, (picture,), found.notes, titles=titles)
-
-
-def _titles(found: Equivalence) -> dict[str, Message]:
-    """Metrics by their titles; one of a class against the rest keeps its own name."""
-    names = dict.fromkeys(found.tables["equivalence"].columns["metric"])
-    return {name: METRICS[name].title for name in names if name in METRICS}
 
 
 def _findings(found: Equivalence, subject: Subject) -> tuple[Finding, ...]:

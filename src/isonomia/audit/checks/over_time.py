@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.checking import check
+from isonomia.audit.naming import metric_title
 from isonomia.audit.subject import Subject
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, Finding, Result
@@ -51,8 +52,8 @@ def _findings(result: OverTime, subject: Subject) -> tuple[Finding, ...]:
     found = []
     points = 0
     for alert in result.alerts:
-        facts = {"metric": alert["metric"], "group": alert["group"], "period": alert["period"],
-                 "change": abs(alert["change"]), "reference": alert["reference"]}  # fmt: skip
+        facts = {"metric": metric_title(alert["metric"]) or alert["metric"], "change": abs(alert["change"]),
+                 **{name: alert[name] for name in ("group", "period", "reference")}}  # fmt: skip
         if alert["kind"] == "change of the gap":
             if subject.task != "regression" and abs(alert["change"]) < CHANGE:
                 continue

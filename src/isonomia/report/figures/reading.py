@@ -143,9 +143,9 @@ class Reading:
         """A cell as it is read, not yet escaped or cut: what rows with one label have in common."""
         if value is None:
             return "—"
-        names = self.option("names", {})
-        if isinstance(value, str) and value in names:
-            value = names[value]
+        for names in (self.option("names", {}), *self.table.names.values()):
+            if isinstance(value, str) and value in names:
+                value = names[value]
         if isinstance(value, Message):
             return value.text(self.language)
         if isinstance(value, float):

@@ -1,0 +1,44 @@
+"""Codes in tables as people read them: metrics by their titles, everyone instead of "overall"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from isonomia.evidence import Result, Table
+from isonomia.languages import Message, msg
+from isonomia.metrics import METRICS
+
+#: A metric of one class against the rest: "tpr[class]".
+_OF_CLASS = re.compile(r"(\w+)\[(.*)\]", re.DOTALL)
+_REFERENCES = {"overall": msg("everyone")}
+
+
+def in_words(result: Result) -> Result:
+    """The result whose tables name metrics and references as people read them; frames and JSON keep the codes."""
+    return replace(result, tables={name: _named(table) for name, table in result.tables.items()})
+
+
+def metric_title(code: str) -> Message | None:
+    """The title of a metric, also of one class against the rest; None for what is no metric.
+
+    >>> str(metric_title("tpr[high]"))
+    'True positive rate of high'
+    """
+    if code in METRICS:
+        return METRICS[code].title
+    parts = _OF_CLASS.fullmatch(code)
+    if parts is None or parts[1] not in METRICS:
+        return None
+    return msg("{metric} of {label}", metric=METRICS[parts[1]].title, label=parts[2])
+
+
+def _named(table: Table) -> Table:
+    names: dict[str, Mapping[str, Message]] = dict(table.names)
+    if "metric" in table.columns:
+        codes = {code for code in table.columns["metric"] if isinstance(code, str)}
+        names.setdefault("metric", {code: title for code in codes if (title := metric_title(code)) is not None})
+    if "reference" in table.columns:
+        names.setdefault("reference", _REFERENCES)
+    return replace(table, names=names)
