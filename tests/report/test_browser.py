@@ -150,7 +150,8 @@ def test_evidence_is_a_click_away(desk: Desk) -> None:
     opened = desk.show("en", "desktop")
     opened.page.evaluate("document.querySelector('#table-group_fairness-by_group').open = false")
     opened.page.locator(".evidence a").first.click()
-    opened.page.wait_for_function("document.querySelector('#table-group_fairness-by_group').open")
+    # a function to wait for would be evaluated in the page, which its policy refuses where it has to wait
+    opened.page.locator("#table-group_fairness-by_group[open]").wait_for(state="attached")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
