@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from isonomia.evidence import Estimate, Finding, Picture, Result, Table, rank
+from isonomia.evidence import Change, Estimate, Finding, Picture, Result, Table, rank
 from isonomia.languages import msg
 from isonomia.report import Criterion, Document, Section, Verdict
 
@@ -234,3 +234,35 @@ def document() -> Document:
 def hostile() -> Document:
     """The same audit of data whose names attack the page."""
     return build(HOSTILE, column=HOSTILE[0], other=HOSTILE[3])
+
+
+def build_pairs(names: tuple[str, ...], column: str = "sex") -> Document:
+    """An audit that found pairs of people, whose values bear the names given."""
+    changes = [(0, 1), (0, 1), (2, 0), (1, 2), (3, 1)]
+    table = Table(
+        {
+            "case_id": list(range(5)),
+            "age": [40, 31, 22, 67, 18],
+            column: [Change(names[a], names[b]) for a, b in changes],
+            "town": [names[4], names[5], names[6], names[7], names[4]],
+            "outcome": [Change("no", "yes")] * 3 + [Change("yes", "no")] * 2,
+            "gap": [0.9, 0.8, 0.5, 0.25, 0.125],
+        },
+        {"gap": "num", "case_id": "int"},
+        title=msg("Pairs treated most differently (changed cells: before → after)"),
+    )
+    result = Result("pairs", msg("Pairs of people"), {"witnesses": table})
+    section = Section("pairs", msg("Pairs of people"), msg("Who?"), "issue", result, seconds=0.1)
+    return Document(title="Pairs", subject={"dataset": names[0]}, sections=(section,))
+
+
+@pytest.fixture(scope="session")
+def people() -> Document:
+    """Pairs of people with ordinary values."""
+    return build_pairs(NAMES)
+
+
+@pytest.fixture(scope="session")
+def hostile_people() -> Document:
+    """Pairs of people whose values attack the page."""
+    return build_pairs(HOSTILE, column=HOSTILE[1])

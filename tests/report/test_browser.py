@@ -85,7 +85,14 @@ class Desk:
 
 
 @pytest.fixture(scope="module")
-def desk(browser: Browser, document: Document, hostile: Document, tmp_path_factory: pytest.TempPathFactory) -> Desk:
+def desk(
+    browser: Browser,
+    document: Document,
+    hostile: Document,
+    people: Document,
+    hostile_people: Document,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Desk:
     folder = tmp_path_factory.mktemp("reports")
     return Desk(
         browser,
@@ -93,6 +100,9 @@ def desk(browser: Browser, document: Document, hostile: Document, tmp_path_facto
             "en": save(document, folder / "en", formats=["html"])["html"],
             "pt-BR": save(document, folder / "pt", formats=["html"], language="pt-BR")["html"],
             "hostile": save(hostile, folder / "hostile", formats=["html"])["html"],
+            "pairs": save(people, folder / "pairs", formats=["html"])["html"],
+            "pares": save(people, folder / "pares", formats=["html"], language="pt-BR")["html"],
+            "hostile pairs": save(hostile_people, folder / "hostile_pairs", formats=["html"])["html"],
         },
     )
 
@@ -165,3 +175,67 @@ def test_it_prints(desk: Desk) -> None:
     opened = desk.show("en", "desktop", "dark")
     assert opened.page.pdf(format="A4").startswith(b"%PDF")
     assert opened.trouble == []
+
+
+PERSON = "[...document.querySelectorAll('.browser tbody tr')].map(r => [...r.cells].map(c => c.innerText.trim()))"
+DIFFERS = "[...document.querySelectorAll('.browser tr.differs mark')].map(m => m.textContent)"
+
+
+def test_pairs_are_shown_side_by_side(desk: Desk) -> None:
+    opened = desk.show("pairs", "desktop")
+    page = opened.page
+    page.locator(".browser select").select_option("")
+    assert page.locator(".browser .place").inner_text() == "1 of 5"
+    assert [row[1:] for row in opened.run(PERSON)][1:5] == [
+        ["40", "40"],
+        ["Female", "Male"],
+        ["Young", "Young"],
+        ["no", "yes"],
+    ]
+    assert opened.run(DIFFERS) == ["Female", "Male", "no", "yes"]
+    assert page.locator(".browser .back").is_disabled()
+    page.locator(".browser .on").click()
+    page.locator(".browser .on").click()
+    assert page.locator(".browser .place").inner_text() == "3 of 5"
+    assert opened.run(DIFFERS) == ["Other", "Female", "no", "yes"]
+    page.keyboard.press("ArrowRight")  # the focus is on the button
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".browser .place").inner_text() == "5 of 5"
+    assert page.locator(".browser .on").is_disabled()
+    page.locator(".browser .back").click()
+    assert page.locator(".browser .place").inner_text() == "4 of 5"
+    assert opened.trouble == []
+
+
+def test_pairs_are_chosen_by_a_value(desk: Desk) -> None:
+    opened = desk.show("pairs", "desktop")
+    page = opened.page
+    page.locator(".browser select").select_option(label="Other")
+    assert page.locator(".browser .place").inner_text() == "1 of 2"
+    assert opened.run(DIFFERS) == ["Other", "Female", "no", "yes"]
+    page.locator(".browser .on").click()
+    assert opened.run(DIFFERS) == ["Male", "Other", "yes", "no"]
+    page.locator(".browser select").select_option("")
+    assert page.locator(".browser .place").inner_text() == "1 of 5"
+
+
+def test_pairs_with_hostile_values_are_texts(desk: Desk) -> None:
+    opened = desk.show("hostile pairs", "phone")
+    page = opened.page
+    for _ in range(4):
+        page.locator(".browser .on").click()
+    page.locator(".browser select").select_option(label="<script>alert(1)</script>")
+    assert opened.run(DIFFERS)[0] == "<script>alert(1)</script>"
+    assert opened.run("document.querySelectorAll('main script, main img, main a[href^=java], main i').length") == 0
+    assert opened.run("document.documentElement.scrollWidth") <= SIZES["phone"]["width"]
+    assert opened.trouble == []
+
+
+def test_pairs_speak_portuguese_and_are_a_table_without_scripts(desk: Desk, browser: Browser) -> None:
+    assert desk.show("pares", "phone").page.locator(".browser .place").inner_text() == "1 de 5"
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(desk.paths["pares"].as_uri())
+    assert page.locator(".browser").is_hidden()
+    assert page.locator("#table-pairs-witnesses tbody tr").count() == 5
+    assert page.locator("#table-pairs-witnesses mark").first.inner_text() == "Female → Male"

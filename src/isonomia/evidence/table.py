@@ -59,7 +59,7 @@ class Table:
     def frame(self, backend: Backend | None = None) -> Any:
         """The table as a frame of the kind the user gave (or the kind asked for)."""
         plain = {
-            name: [str(value) if isinstance(value, Message) else value for value in values]
+            name: [str(value) if isinstance(value, Message | Change) else value for value in values]
             if not isinstance(values, np.ndarray) or values.dtype == object
             else values
             for name, values in self.columns.items()
@@ -108,6 +108,21 @@ class Table:
             for row in self.rows()
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A value in a cell that differs between two people, or before and after: both are kept, and read as one text.
+
+    >>> str(Change("F", "M")), Table({"sex": [Change("F", "M"), "F"]}).to_dict()["rows"]
+    ('F → M', [['F → M'], ['F']])
+    """
+
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.before} → {self.after}"
 
 
 def yes_no(value: bool) -> Message:

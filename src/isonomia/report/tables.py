@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from isonomia.evidence import Estimate, Table
+from isonomia.evidence import Change, Estimate, Table
 from isonomia.evidence.table import yes_no
 from isonomia.languages import Message
 from isonomia.report.texts import interval, tame
@@ -16,13 +16,17 @@ _NUMBERS = ("pct", "points", "num", "num4", "int", "p")
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: what is read, the interval beside it, what it is sorted by, and whether it is a number."""
+    """One cell: what is read, the interval beside it, what it is sorted by, and whether it is a number.
+
+    `change` holds both sides of a value that differs between two people.
+    """
 
     text: str
     interval: str = ""
     key: float | str = ""
     number: bool = False
     whole: str = ""
+    change: tuple[str, str] | None = None
 
 
 def shown_columns(table: Table) -> list[str]:
@@ -62,6 +66,8 @@ def _cell(table: Table, row: dict[str, Any], name: str, language: str, escape: C
     if isinstance(value, Message):
         text = value.text(language, escape=escape)
         return Cell(text, key=text)
+    if isinstance(value, Change):
+        return Cell(escape(str(value)), key=escape(str(value)), change=(escape(value.before), escape(value.after)))
     style = table.formats.get(name) or ("num" if isinstance(value, float) else "text")
     text = table.cell(name, value, language)
     if style not in _NUMBERS or isinstance(value, str):

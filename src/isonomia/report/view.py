@@ -216,6 +216,7 @@ def _table(name: str, table: Table, code: str, language: Language, rows: int) ->
         "rows": shown,
         "more": more.text(language) if len(table) > rows else "",
         "folded": len(table) > FOLDED,
+        "changes": any(cell.change for line in shown for cell in line),
         "empty": not shown,
     }
 

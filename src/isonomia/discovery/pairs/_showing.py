@@ -9,7 +9,7 @@ import numpy as np
 from isonomia.discovery.pairs.method import PairMethod
 from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.space import Space
-from isonomia.evidence import Estimate, Finding, Picture, Table, wilson
+from isonomia.evidence import Change, Estimate, Finding, Picture, Table, wilson
 from isonomia.languages import Message, msg
 from isonomia.probing.features import Floats
 
@@ -66,7 +66,7 @@ def witnesses(space: Space, pairs: Pairs) -> Table:
     columns: dict[str, Any] = {"case_id": [int(place) for place in widest]}
     for place, feature in enumerate(space.domain.features):
         columns[feature.name] = [
-            before if before == after else f"{before} → {after}"
+            before if before == after else Change(before, after)
             for before, after in zip(
                 map(feature.text, some.first[:, place].tolist()),
                 map(feature.text, some.second[:, place].tolist()),
@@ -74,7 +74,7 @@ def witnesses(space: Space, pairs: Pairs) -> Table:
             )
         ]
     columns["outcome"] = [
-        f"{_outcome(space, before)} → {_outcome(space, after)}"
+        Change(_outcome(space, before), _outcome(space, after))
         for before, after in zip(some.outcome_first.tolist(), some.outcome_second.tolist(), strict=True)
     ]
     columns["gap"] = some.gap

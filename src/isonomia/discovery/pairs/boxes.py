@@ -7,7 +7,6 @@ in two at a pending question otherwise, the largest boxes first.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from isonomia.discovery.pairs.grown import Link
 from isonomia.discovery.pairs.lanes import Boxes, Lanes
 from isonomia.discovery.pairs.links import apart, rise, said_bounds, steepest
+from isonomia.discovery.pairs.peaks import climb
 from isonomia.probing.features import Floats
 
 #: Boxes worked on together, and nodes that they may have reached in all.
@@ -44,6 +44,12 @@ class Widest:
     reached: float
     bound: float
     at: Floats | None
+
+
+#: In the search for the widest gap, how much more a question matters in a tree that parts the variants.
+PARTED = 10.0
+#: The part of each batch that goes to boxes which look discriminating and are nearly decided.
+HOPEFUL = 0.25
 
 
 class Search:
@@ -133,14 +139,19 @@ class Search:
         reach = steepest(link, far, full[0][:, line, k].min(axis=1), full[1][:, line, k].max(axis=1))
         return np.maximum(sure, np.where(near > 0, certain, 0.0)), np.minimum(possible, reach)
 
-    def _judge(self, boxes: Boxes) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which boxes are certainly discriminating, and which certainly safe."""
+    def _judge(self, boxes: Boxes) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Floats]:
+        """Which boxes are certainly discriminating, which certainly safe, and how near the first each one looks."""
         if self.by_gap:
             sure, possible = self.gaps(boxes)
             room = self.trees.gap_room
-            return sure > self.gamma + room, (possible <= 0.0) | (possible < self.gamma - room)
+            hope = np.where(sure + possible > 2 * self.gamma, sure - possible, -np.inf)
+            return sure > self.gamma + room, (possible <= 0.0) | (possible < self.gamma - room), hope
         none = self._alike(boxes).all(axis=1)
-        code = self._decided(*self._sums(boxes, None))
+        least, most = self._sums(boxes, None)
+        code = self._decided(least, most)
+        middle = (least + most) / 2
+        guess = middle[:, :, 0] > self.trees.decide if self.trees.n_classes == 1 else middle.argmax(axis=2)
+        hope = np.where((guess != guess[:, :1]).any(axis=1), (least - most).sum(axis=(1, 2)), -np.inf)
         found = np.zeros(len(boxes), dtype=bool)
         fine = np.ones(len(boxes), dtype=bool)
         for line in self.lines:
@@ -149,7 +160,7 @@ class Search:
             known = np.where(here >= 0, here, np.iinfo(np.int64).max).min(axis=1)
             found |= (top >= 0) & (top > known)
             fine &= (here.min(axis=1) == top) & (top >= 0)
-        return found & ~none, none | (fine & ~found)
+        return found & ~none, none | (fine & ~found), hope
 
     def _decided(self, least: Floats, most: Floats) -> NDArray[np.int64]:
         """The class that each variant of each box is certainly given, -1 where that is open."""
@@ -163,14 +174,18 @@ class Search:
             code[least[:, :, k] > others + room] = k
         return code
 
-    def _pending(self, boxes: Boxes, *, cancels: bool) -> tuple[Floats, NDArray[np.bool_]]:
-        """How much each pending question matters, and which boxes have none left."""
+    def _pending(self, boxes: Boxes, *, cancels: bool, parted: float = 1.0) -> tuple[Floats, NDArray[np.bool_]]:
+        """How much each pending question matters, and which boxes have none left.
+
+        Questions in trees that part the variants weigh `parted` times as much.
+        """
         node = boxes.node
         spread = (self.trees.high[node] - self.trees.low[node]).max(axis=2)
         weight = np.where(self.trees.feature[node] >= 0, spread + 1e-12, -1.0)
-        if cancels:  # what all variants share matters only where nothing else is left
-            shared = self._alike(boxes) & (weight > 0)
-            weight[shared] *= 1e-9
+        if cancels or parted != 1.0:
+            # where it cancels, what all variants share matters only when nothing else is left
+            shared = self._alike(boxes)
+            weight[shared & (weight > 0)] *= 1e-9 if cancels else 1.0 / parted
         return weight, np.asarray(weight.max(axis=1) < 0)
 
     # searching --------------------------------------------------------------------------------------------------
@@ -186,7 +201,7 @@ class Search:
         while len(waiting) and opened < max_boxes and not stop():
             boxes, volume = waiting.pop(self.batch, largest=len(waiting) < self.most_waiting)
             opened += len(boxes)
-            found, fine = self._judge(boxes)
+            found, fine, hope = self._judge(boxes)
             weight, resolved = self._pending(boxes, cancels=self.by_gap and self.cancels)
             close = np.flatnonzero(resolved & ~found & ~fine)
             if close.size:
@@ -200,7 +215,7 @@ class Search:
             todo = np.flatnonzero(~found & ~fine)
             if len(todo):
                 children = self.lanes.split(boxes.take(todo), weight[todo])
-                waiting.put(children, self.lanes.volume(children))
+                waiting.put(children, self.lanes.volume(children), np.tile(hope[todo], 2))
         certain = Boxes.join(kept) if kept else start.take(np.empty(0, np.intp))
         volume = np.concatenate(volumes) if volumes else np.empty(0)
         result = Certified(certain, volume, opened=opened, finished=len(waiting) == 0)
@@ -213,7 +228,9 @@ class Search:
         link = link or self.trees.link
         start = self.lanes.start()
         waiting = Pool(start, self.gaps(start, link)[1])
-        best, at, opened = 0.0, None, 0
+        best, person = climb(self.lanes, self.lines, link)
+        at: Floats | None = person if best > 0 else None
+        opened = 0
         batch = max(16, self.batch // 4)
         while len(waiting) and opened < max_boxes and not stop():
             boxes, bound = waiting.pop(batch, largest=True)
@@ -227,7 +244,7 @@ class Search:
             top = int(sure.argmax())
             if sure[top] > best:
                 best, at = float(sure[top]), self.lanes.corner(boxes.take(np.array([top])))[0]
-            weight, resolved = self._pending(boxes, cancels=link == "identity")
+            weight, resolved = self._pending(boxes, cancels=link == "identity", parted=PARTED)
             todo = self._parted(boxes) if link == "identity" else np.flatnonzero(~resolved)
             if len(todo):
                 children = self.lanes.split(boxes.take(todo), weight[todo])
@@ -243,10 +260,11 @@ class Search:
 
 
 class Pool:
-    """Boxes waiting, with a rank each; taking some and putting others back moves those alone."""
+    """Boxes waiting, with a rank and a hope each; taking some and putting others back moves those alone."""
 
     def __init__(self, boxes: Boxes, rank: Floats) -> None:
-        self.boxes, self.rank = boxes, np.where(np.isnan(rank), math.inf, rank).astype(float)
+        self.boxes, self.rank = boxes, rank.astype(float)
+        self.hope = np.full(len(boxes), -np.inf)
         self.used = np.ones(len(boxes), dtype=bool)
         self.count = len(boxes)
 
@@ -254,18 +272,23 @@ class Pool:
         return self.count
 
     def pop(self, n: int, *, largest: bool) -> tuple[Boxes, Floats]:
-        """The `n` boxes of the largest (or the smallest) rank, taken out, the first of them first."""
+        """The `n` boxes of the largest (or the smallest) rank, taken out, the first of them first.
+
+        Where some have hope, a part of the `n` are those with the most.
+        """
+        place = np.flatnonzero(self.used)
+        hopeful = place[np.isfinite(self.hope[place])]
+        first = _least(-self.hope[hopeful], max(1, int(HOPEFUL * n)))
+        chosen = hopeful[first]
+        self.used[chosen] = False
         place = np.flatnonzero(self.used)
         rank = -self.rank[place] if largest else self.rank[place]
-        if len(place) > n:
-            some = np.argpartition(rank, n - 1)[:n]
-            place, rank = place[some], rank[some]
-        place = place[np.lexsort((place, rank))]
+        place = np.concatenate([place[_least(rank, n - len(chosen))], chosen])
         self.used[place] = False
         self.count -= len(place)
         return self.boxes.take(place), self.rank[place]
 
-    def put(self, boxes: Boxes, rank: Floats) -> None:
+    def put(self, boxes: Boxes, rank: Floats, hope: Floats | None = None) -> None:
         """Put boxes in, where others were taken out first."""
         empty = np.flatnonzero(~self.used)
         if len(empty) < len(boxes):
@@ -275,6 +298,7 @@ class Pool:
         for name in ("low", "high", "held", "node"):
             getattr(self.boxes, name)[place] = getattr(boxes, name)
         self.rank[place], self.used[place] = rank, True
+        self.hope[place] = -np.inf if hope is None else hope
         self.count += len(boxes)
 
     def _grow(self, by: int) -> None:
@@ -282,6 +306,7 @@ class Pool:
         more = Boxes(*(np.zeros((by, *part.shape[1:]), part.dtype) for part in old))
         self.boxes = Boxes.join([self.boxes, more])
         self.rank = np.concatenate([self.rank, np.zeros(by)])
+        self.hope = np.concatenate([self.hope, np.full(by, -np.inf)])
         self.used = np.concatenate([self.used, np.zeros(by, dtype=bool)])
 
     def drop_below(self, rank: float) -> None:
@@ -293,3 +318,11 @@ class Pool:
     def largest(self) -> float:
         """The largest rank of all, 0 where nothing waits."""
         return float(self.rank[self.used].max(initial=0.0))
+
+
+def _least(rank: Floats, n: int) -> NDArray[np.intp]:
+    """The places of the `n` least ranks, in order; of equal ones the first."""
+    place = np.arange(len(rank))
+    if len(rank) > n:
+        place = np.sort(np.argpartition(rank, n - 1)[:n]) if n > 0 else place[:0]
+    return place[np.argsort(rank[place], kind="stable")]

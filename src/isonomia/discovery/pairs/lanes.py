@@ -164,9 +164,12 @@ class Lanes:
         return boxes
 
     def split(self, boxes: Boxes, weight: Floats) -> Boxes:
-        """Cut each box in two at its pending question of the greatest weight (n, lanes)."""
+        """Cut each box in two, in the feature whose pending questions weigh most, at the median of their cuts.
+
+        `weight` (n, lanes) says how much each lane's question matters; below 0 there is none.
+        """
         place = np.arange(len(boxes))
-        node = boxes.node[place, weight.argmax(axis=1)]
+        node = self._questions(boxes, weight)
         feature, cut = self.trees.feature[node], self.trees.cut[node]
         left, right = boxes.take(place), boxes.take(place)
         ordered = np.flatnonzero(self.trees.group[node] < 0)
@@ -181,6 +184,26 @@ class Lanes:
             left.held[grouped, f] &= mask
             right.held[grouped, f] &= ~mask
         return self.walk(Boxes.join([left, right]))
+
+    def _questions(self, boxes: Boxes, weight: Floats) -> NDArray[np.int64]:
+        """One node of each box whose question parts it best."""
+        n, lanes = weight.shape
+        place = np.arange(n)
+        weight = np.maximum(weight, 0.0)
+        feature = np.maximum(self.trees.feature[boxes.node], 0)
+        total = np.bincount((place[:, None] * len(self.domain) + feature).ravel(), weight.ravel(), n * len(self.domain))
+        chosen = total.reshape(n, -1).argmax(axis=1)
+        weight = np.where(feature == chosen[:, None], weight, 0.0)
+        single = self.trees.group[boxes.node[place, weight.argmax(axis=1)]] >= 0  # sets have no median
+        pick = weight.argmax(axis=1)
+        many = np.flatnonzero(~single)
+        if many.size:
+            cut = np.where(weight[many] > 0, self.trees.cut[boxes.node[many]], np.inf)
+            order = np.argsort(cut, axis=1)
+            sums = np.cumsum(np.take_along_axis(weight[many], order, axis=1), axis=1)
+            middle = (sums < sums[:, -1:] / 2).sum(axis=1)
+            pick[many] = order[np.arange(len(many)), np.minimum(middle, lanes - 1)]
+        return np.asarray(boxes.node[place, pick])
 
     # what a box holds -------------------------------------------------------------------------------------------
 

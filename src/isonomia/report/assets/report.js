@@ -95,6 +95,87 @@
   open();
   if (window.innerWidth < 1024) document.querySelector("nav details").open = false;
 
+  // ---- pairs are shown one at a time, from the rows of their table; texts from data are only ever set as texts --------
+  document.querySelectorAll(".browser").forEach(function (browser) {
+    var table = document.getElementById(browser.dataset.of).querySelector("table");
+    var heads = Array.prototype.map.call(table.tHead.rows[0].cells, function (head) { return head.textContent.trim(); });
+    var pairs = Array.prototype.map.call(table.tBodies[0].rows, function (row) {
+      return Array.prototype.map.call(row.cells, function (cell) {
+        var same = cell.textContent.trim();
+        var differs = cell.dataset.before !== undefined;
+        return { differs: differs, sides: differs ? [cell.dataset.before, cell.dataset.after] : [same, same] };
+      });
+    });
+    var select = browser.querySelector("select"), body = browser.querySelector("tbody"), status = browser.querySelector(".place");
+    var back = browser.querySelector(".back"), on = browser.querySelector(".on");
+    var shown = pairs, place = 0, MOST = 40;
+
+    heads.forEach(function (head, column) {
+      var values = [];
+      pairs.forEach(function (pair) {
+        if (pair[column].differs) pair[column].sides.forEach(function (value) {
+          if (values.indexOf(value) < 0) values.push(value);
+        });
+      });
+      if (!values.length || values.length > MOST) return;
+      var group = document.createElement("optgroup");
+      group.label = head;
+      values.sort().forEach(function (value) {
+        var option = document.createElement("option");
+        option.textContent = value;
+        option.value = JSON.stringify([column, value]);
+        group.appendChild(option);
+      });
+      select.appendChild(group);
+    });
+
+    function cell(kind, text, marked) {
+      var made = document.createElement(kind);
+      if (kind === "th") made.scope = "row";
+      var inner = marked ? made.appendChild(document.createElement("mark")) : made;
+      inner.textContent = text;
+      return made;
+    }
+    function show() {
+      body.textContent = "";
+      status.textContent = status.dataset.words.replace("{place}", shown.length ? place + 1 : 0).replace("{all}", shown.length);
+      back.disabled = place <= 0;
+      on.disabled = place >= shown.length - 1;
+      (shown[place] || []).forEach(function (part, column) {
+        var row = document.createElement("tr");
+        var head = row.appendChild(cell("th", heads[column], false));
+        if (part.differs) {
+          var said = head.appendChild(document.createElement("span"));
+          said.className = "hidden";
+          said.textContent = " (" + body.dataset.differs + ")";
+          row.className = "differs";
+        }
+        part.sides.forEach(function (text) { row.appendChild(cell("td", text, part.differs)); });
+        body.appendChild(row);
+      });
+    }
+    function move(by) { place = Math.max(0, Math.min(shown.length - 1, place + by)); show(); }
+    back.addEventListener("click", function () { move(-1); });
+    on.addEventListener("click", function () { move(1); });
+    browser.addEventListener("keydown", function (event) {
+      if (event.target === select || event.altKey || event.ctrlKey || event.metaKey) return;
+      if (event.key === "ArrowLeft") move(-1);
+      else if (event.key === "ArrowRight") move(1);
+      else return;
+      event.preventDefault();
+    });
+    select.addEventListener("change", function () {
+      var wanted = select.value ? JSON.parse(select.value) : null;
+      shown = wanted ? pairs.filter(function (pair) {
+        return pair[wanted[0]].differs && pair[wanted[0]].sides.indexOf(wanted[1]) >= 0;
+      }) : pairs;
+      place = 0;
+      show();
+    });
+    browser.hidden = false;
+    show();
+  });
+
   // ---- tables are sorted by a click on a heading; what has no value stays last ---------------------------------------
   document.querySelectorAll("table.sortable").forEach(function (table) {
     var body = table.tBodies[0];
