@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -142,11 +143,40 @@ def test_a_small_budget_brackets_the_share() -> None:
     MODELS.pop("deep")
     share, _ = by_hand(model, ["sex"])
     widths = []
-    for boxes in (10, 3000, 60_000):
+    for boxes in (1, 10, 100, 400, 1600, 60_000):
         metrics = find_pairs(DOMAIN, model, method="exact", protected="sex", max_boxes=boxes).metrics
+        assert metrics["nodes_visited"] <= boxes
         assert metrics["share_low"] - 1e-9 <= share <= metrics["share_high"] + 1e-9
+        assert metrics["max_gap"] <= metrics["max_gap_bound"]
         widths.append(metrics["share_high"] - metrics["share_low"])
-    assert widths[0] > widths[1] > widths[2]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] > widths[2] > widths[3] > widths[-1] == 0
+
+
+def test_bounds_tighten_with_the_seconds_and_the_limit_is_kept(
+    ticking: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("isonomia.discovery.pairs.boxes.BATCH", 16)
+    MODELS["deep"] = lambda: RandomForestClassifier(25, max_depth=8, random_state=0)
+    model = learn("deep", 1)
+    MODELS.pop("deep")
+    share, _ = by_hand(model, ["sex"])
+    brackets, visited = [], []
+    for seconds in (40, 200, 1000, 20_000):
+        ticking(1.0)  # every look at the clock takes a second
+        metrics = find_pairs(
+            DOMAIN, model, method="exact", protected="sex", max_seconds=seconds, max_tests=None
+        ).metrics
+        assert metrics["status"] == "pair"  # time was left to test what was certified
+        assert metrics["total_time"] < seconds + 200  # one portion, and what it takes to tell
+        brackets.append((metrics["share_low"], metrics["share_high"]))
+        visited.append(metrics["nodes_visited"])
+    lows, highs = zip(*brackets, strict=True)
+    assert list(lows) == sorted(lows)
+    assert list(highs) == sorted(highs, reverse=True)
+    assert all(low - 1e-9 <= share <= high + 1e-9 for low, high in brackets)
+    assert visited[0] < visited[1] < visited[2]
+    assert lows[-1] == pytest.approx(highs[-1])
 
 
 def test_linear_models_behind_encoders() -> None:

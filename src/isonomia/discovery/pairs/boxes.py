@@ -199,7 +199,8 @@ class Search:
         safe = 0.0
         opened = 0
         while len(waiting) and opened < max_boxes and not stop():
-            boxes, volume = waiting.pop(self.batch, largest=len(waiting) < self.most_waiting)
+            some = min(self.batch, max_boxes - opened)
+            boxes, volume = waiting.pop(some, largest=len(waiting) < self.most_waiting)
             opened += len(boxes)
             found, fine, hope = self._judge(boxes)
             weight, resolved = self._pending(boxes, cancels=self.by_gap and self.cancels)
@@ -233,7 +234,7 @@ class Search:
         opened = 0
         batch = max(16, self.batch // 4)
         while len(waiting) and opened < max_boxes and not stop():
-            boxes, bound = waiting.pop(batch, largest=True)
+            boxes, bound = waiting.pop(min(batch, max_boxes - opened), largest=True)
             keep = np.flatnonzero(bound > best + 1e-12)
             if len(keep) == 0:  # the largest bounds come first: nothing wider is left
                 waiting = Pool(start.take(np.empty(0, np.intp)), np.empty(0))
