@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from isonomia import Dataset
 
@@ -54,5 +55,33 @@ def make_broken(rng: np.random.Generator) -> MakeData:
     def make(n: int = 6000, task: str = "binary", where: Any = None, **more: Any) -> Dataset:
         place = where or (lambda c: (c["income"] >= 30) & (c["income"] < 45))
         return Dataset(broken(n, task, rng, place), **{**roles(task), **more})
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def people() -> Callable[..., tuple[Dataset, Any]]:
+    """A maker of people with two groups and moments, and of a model fitted to them."""
+
+    def make(n: int = 1500, task: str = "binary", seed: int = 0, **more: Any) -> tuple[Dataset, Any]:
+        """People with a target that follows from their features, and a model fitted to them."""
+        rng = np.random.default_rng(seed)
+        columns: dict[str, Any] = {
+            "x": rng.normal(size=n),
+            "z": rng.integers(0, 6, n),
+            "sex": rng.integers(0, 2, n),
+            "when": np.arange(n) // max(1, n // 10),
+        }
+        score = 1.5 * columns["x"] + 0.4 * columns["z"] - 1 + 0.5 * columns["sex"] + rng.normal(size=n)
+        X = np.column_stack([columns[name] for name in ("x", "z", "sex")]).astype(float)
+        if task == "regression":
+            columns["y"] = score
+            model: Any = LinearRegression().fit(X, score)
+        else:
+            cuts = [0.0] if task == "binary" else [-1.0, 1.0]
+            columns["y"] = np.digitize(score, cuts)
+            model = LogisticRegression(max_iter=500).fit(X, columns["y"])
+        roles = {"target": "y", "protected": ["sex"], "time": "when", "features": ["x", "z", "sex"], "task": task}
+        return Dataset(columns, **{**roles, **more}), model
 
     return make

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as sk
-from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from isonomia import Dataset, SpecError
 from isonomia.evidence import Result
@@ -20,32 +20,11 @@ from isonomia.robustness.scenarios import gauge_of, situation
 from isonomia.robustness.stress import plan
 from isonomia.robustness.stress.trials import generator, play
 
+MakePeople = Callable[..., tuple[Dataset, Any]]
 #: Scenarios that need no model.
 WITHOUT = ("label_noise", "score_noise", "class_imbalance", "threshold_gaming", "covariate_shift", "temporal_shift")
 WITH = ("feature_corruption", "missing_features", "demographic_swap")
 TASKS = ("binary", "multiclass", "regression")
-
-
-def people(n: int = 1500, task: str = "binary", seed: int = 0, **more: Any) -> tuple[Dataset, Any]:
-    """People with a target that follows from their features, and a model fitted to them."""
-    rng = np.random.default_rng(seed)
-    columns: dict[str, Any] = {
-        "x": rng.normal(size=n),
-        "z": rng.integers(0, 6, n),
-        "sex": rng.integers(0, 2, n),
-        "when": np.arange(n) // max(1, n // 10),
-    }
-    score = 1.5 * columns["x"] + 0.4 * columns["z"] - 1 + 0.5 * columns["sex"] + rng.normal(size=n)
-    X = np.column_stack([columns[name] for name in ("x", "z", "sex")]).astype(float)
-    if task == "regression":
-        columns["y"] = score
-        model: Any = LinearRegression().fit(X, score)
-    else:
-        cuts = [0.0] if task == "binary" else [-1.0, 1.0]
-        columns["y"] = np.digitize(score, cuts)
-        model = LogisticRegression(max_iter=500).fit(X, columns["y"])
-    roles = {"target": "y", "protected": ["sex"], "time": "when", "features": ["x", "z", "sex"], "task": task}
-    return Dataset(columns, **{**roles, **more}), model
 
 
 def value(result: Scenarios, name: str, metric: str, column: str = "mean") -> float:
@@ -54,7 +33,7 @@ def value(result: Scenarios, name: str, metric: str, column: str = "mean") -> fl
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_everything_runs_on_every_task_or_says_why_not(task: str) -> None:
+def test_everything_runs_on_every_task_or_says_why_not(people: MakePeople, task: str) -> None:
     data, model = people(400, task)
     result = scenarios(data, model, n_trials=3)
     assert isinstance(result, Result)
@@ -71,7 +50,7 @@ def test_everything_runs_on_every_task_or_says_why_not(task: str) -> None:
     assert len(result.trials) == 3 * len(result.runs)
 
 
-def test_predictions_alone_are_enough_where_no_feature_changes() -> None:
+def test_predictions_alone_are_enough_where_no_feature_changes(people: MakePeople) -> None:
     data, model = people(500)
     said = model.predict_proba(np.column_stack([data.column(c).to_numpy() for c in ("x", "z", "sex")]).astype(float))[
         :, 1
@@ -87,7 +66,7 @@ def test_predictions_alone_are_enough_where_no_feature_changes() -> None:
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_level_0_changes_nothing(task: str) -> None:
+def test_level_0_changes_nothing(people: MakePeople, task: str) -> None:
     data, model = people(300, task)
     base = situation(data, model)
     gauge, _ = gauge_of(base, None)
@@ -102,7 +81,7 @@ def test_level_0_changes_nothing(task: str) -> None:
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_the_gauge_agrees_with_the_registry_trial_by_trial(task: str) -> None:
+def test_the_gauge_agrees_with_the_registry_trial_by_trial(people: MakePeople, task: str) -> None:
     """Every metric of every trial, measured anew from the rows of that trial."""
     data, model = people(300, task)
     weighted = data.replace({n: data.column(n).to_numpy() for n in data.columns} | {"w": 0.5 + np.arange(300) % 3})
@@ -129,7 +108,7 @@ def test_the_gauge_agrees_with_the_registry_trial_by_trial(task: str) -> None:
                         assert got == pytest.approx(expected, abs=1e-10), (one.id, metric.id)
 
 
-def test_gaps_are_those_of_a_plain_loop() -> None:
+def test_gaps_are_those_of_a_plain_loop(people: MakePeople) -> None:
     data, model = people(400)
     base = situation(data, model)
     gauge, _ = gauge_of(base, None)
@@ -149,7 +128,9 @@ def test_gaps_are_those_of_a_plain_loop() -> None:
 
 @pytest.mark.parametrize(("task", "classes"), [("binary", 2), ("multiclass", 3)])
 @pytest.mark.parametrize("rate", [0.1, 0.4])
-def test_label_noise_turns_accuracy_as_the_formula_says(task: str, classes: int, rate: float) -> None:
+def test_label_noise_turns_accuracy_as_the_formula_says(
+    people: MakePeople, task: str, classes: int, rate: float
+) -> None:
     data, model = people(4000, task)
     result = scenarios(data, model, [{"type": "label_noise", "noise_rate": rate}], n_trials=60, metrics=["accuracy"])
     a = result.baseline["accuracy"].value
@@ -160,7 +141,7 @@ def test_label_noise_turns_accuracy_as_the_formula_says(task: str, classes: int,
     assert abs(trials.mean() - expected) < 4 * error + 1e-12
 
 
-def test_label_noise_of_numbers_adds_its_variance() -> None:
+def test_label_noise_of_numbers_adds_its_variance(people: MakePeople) -> None:
     data, model = people(4000, "regression")
     result = scenarios(data, model, [{"type": "label_noise", "level": 0.5}], n_trials=40, metrics=["mse"])
     spread = float(np.var(data.column("y").to_numpy()))
@@ -170,7 +151,7 @@ def test_label_noise_of_numbers_adds_its_variance() -> None:
     assert trials.mean() == pytest.approx(before + 0.25 * spread, rel=0.02)
 
 
-def test_score_noise_of_numbers_adds_its_variance() -> None:
+def test_score_noise_of_numbers_adds_its_variance(people: MakePeople) -> None:
     data, model = people(4000, "regression")
     base = situation(data, model)
     result = scenarios(data, model, [{"type": "score_noise", "noise_level": 0.5}], n_trials=40, metrics=["mse"])
@@ -181,7 +162,7 @@ def test_score_noise_of_numbers_adds_its_variance() -> None:
     assert result.of("score_noise", "mse").mean() == pytest.approx(before + extra, rel=0.02)
 
 
-def test_imbalance_keeps_rates_given_the_class_and_moves_the_others() -> None:
+def test_imbalance_keeps_rates_given_the_class_and_moves_the_others(people: MakePeople) -> None:
     data, model = people(4000)
     result = scenarios(data, model, [{"type": "class_imbalance", "level": 0.8, "of_class": 1}], n_trials=80)
     for metric in ("tpr", "fpr", "auc", "balanced_accuracy"):
@@ -198,7 +179,7 @@ def test_imbalance_keeps_rates_given_the_class_and_moves_the_others() -> None:
     assert result.of("class_imbalance", "precision").mean() == pytest.approx(precision, abs=0.01)
 
 
-def test_a_scenario_that_empties_a_class_is_flagged_and_does_not_crash() -> None:
+def test_a_scenario_that_empties_a_class_is_flagged_and_does_not_crash(people: MakePeople) -> None:
     data, model = people(300)
     result = scenarios(data, model, [{"type": "class_imbalance", "level": 1.0, "of_class": 1}], n_trials=3)
     row = {r["metric"]: r for r in result.tables["scenarios"].rows()}
@@ -209,7 +190,7 @@ def test_a_scenario_that_empties_a_class_is_flagged_and_does_not_crash() -> None
     assert any("auc" in str(note) for note in result.notes)
 
 
-def test_gaming_picks_the_best_threshold_of_the_sample() -> None:
+def test_gaming_picks_the_best_threshold_of_the_sample(people: MakePeople) -> None:
     """By trying every threshold with scikit-learn on the same bootstrap sample."""
     data, model = people(250)
     base = situation(data, model)
@@ -229,7 +210,7 @@ def test_gaming_picks_the_best_threshold_of_the_sample() -> None:
         np.testing.assert_array_equal(now.surface.label, p >= now.surface.threshold)
 
 
-def test_a_covariate_shift_moves_the_mean_by_its_level() -> None:
+def test_a_covariate_shift_moves_the_mean_by_its_level(people: MakePeople) -> None:
     data, model = people(5000)
     base = situation(data, model)
     x = data.column("x").to_numpy()
@@ -248,7 +229,7 @@ def test_a_covariate_shift_moves_the_mean_by_its_level() -> None:
     assert min(moved) < 0 < max(moved)
 
 
-def test_a_stretch_of_time_holds_its_share_and_no_other_rows() -> None:
+def test_a_stretch_of_time_holds_its_share_and_no_other_rows(people: MakePeople) -> None:
     data, model = people(1000)
     base = situation(data, model)
     for trial in range(5):
@@ -260,7 +241,7 @@ def test_a_stretch_of_time_holds_its_share_and_no_other_rows() -> None:
         assert np.array_equal(periods, np.arange(periods[0], periods[-1] + 1))
 
 
-def test_swapping_everyone_is_the_flip_of_counterfactual_fairness() -> None:
+def test_swapping_everyone_is_the_flip_of_counterfactual_fairness(people: MakePeople) -> None:
     from isonomia.fairness import counterfactual
 
     data, model = people(800)
@@ -275,7 +256,7 @@ def test_swapping_everyone_is_the_flip_of_counterfactual_fairness() -> None:
     assert flipped.change["flip:sex"].value == pytest.approx(float(change))
 
 
-def test_corruption_replaces_the_share_of_cells_it_says_and_keeps_values_that_occur() -> None:
+def test_corruption_replaces_the_share_of_cells_it_says_and_keeps_values_that_occur(people: MakePeople) -> None:
     data, model = people(3000)
     base = situation(data, model)
     now = plan([{"type": "feature_corruption", "level": 0.2}])[0].change(base, generator(0, "feature_corruption", 0))
@@ -289,7 +270,7 @@ def test_corruption_replaces_the_share_of_cells_it_says_and_keeps_values_that_oc
     assert np.isin(frame.column("x").to_numpy(), x).all()
 
 
-def test_missing_cells_are_filled_with_the_usual_value() -> None:
+def test_missing_cells_are_filled_with_the_usual_value(people: MakePeople) -> None:
     data, model = people(1001)
     base = situation(data, model)
     planned = plan([{"type": "missing_features", "level": 1.0, "features": ["x"]}])[0]
@@ -300,7 +281,7 @@ def test_missing_cells_are_filled_with_the_usual_value() -> None:
     np.testing.assert_array_equal(frame.column("z").to_numpy(), data.column("z").to_numpy())
 
 
-def test_a_trial_does_not_depend_on_how_many_there_are_nor_on_the_others() -> None:
+def test_a_trial_does_not_depend_on_how_many_there_are_nor_on_the_others(people: MakePeople) -> None:
     data, model = people(300)
     few, many = (scenarios(data, model, n_trials=n, seed=3) for n in (2, 4))
     alone = scenarios(data, model, ["score_noise"], n_trials=2, seed=3)
@@ -314,7 +295,7 @@ def test_a_trial_does_not_depend_on_how_many_there_are_nor_on_the_others() -> No
 
 @settings(max_examples=8)
 @given(seed=st.integers(0, 50), rate=st.floats(0.05, 0.45))
-def test_wrong_labels_harm_a_good_model_in_every_direction(seed: int, rate: float) -> None:
+def test_wrong_labels_harm_a_good_model_in_every_direction(people: MakePeople, seed: int, rate: float) -> None:
     data, model = people(400, seed=seed)
     result = scenarios(data, model, [{"type": "label_noise", "level": rate}], n_trials=5, seed=seed)
     for metric in ("accuracy", "auc", "logloss", "brier_score", "fpr"):
@@ -326,7 +307,7 @@ def test_wrong_labels_harm_a_good_model_in_every_direction(seed: int, rate: floa
     assert value(result, "label_noise", "logloss") > value(result, "label_noise", "logloss", "baseline")
 
 
-def test_functions_and_registered_scenarios_of_users_are_played() -> None:
+def test_functions_and_registered_scenarios_of_users_are_played(people: MakePeople) -> None:
     def turned(now: Situation, rng: np.random.Generator, level: float) -> Situation:
         assert now.surface.label is not None
         return now.with_surface(replace(now.surface, label=1 - now.surface.label))
@@ -379,13 +360,13 @@ BAD: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("wanted", "message"), BAD)
-def test_what_makes_no_sense_is_told(wanted: Any, message: str) -> None:
+def test_what_makes_no_sense_is_told(people: MakePeople, wanted: Any, message: str) -> None:
     data, model = people(100)
     with pytest.raises(SpecError, match=message):
         scenarios(data, model, wanted if isinstance(wanted, list) else [wanted] if wanted != 3 else wanted, n_trials=1)
 
 
-def test_numbers_of_trials_and_metrics_are_checked() -> None:
+def test_numbers_of_trials_and_metrics_are_checked(people: MakePeople) -> None:
     data, model = people(100)
     with pytest.raises(SpecError, match="`n_trials` must be a whole number of at least 1; got 0"):
         scenarios(data, model, n_trials=0)
@@ -397,7 +378,7 @@ def test_numbers_of_trials_and_metrics_are_checked() -> None:
         scenarios(data, model, metrics=["accuracy"], metric="auc", n_trials=1)
 
 
-def test_without_time_or_attributes_the_reason_is_told() -> None:
+def test_without_time_or_attributes_the_reason_is_told(people: MakePeople) -> None:
     data, model = people(200, time=None, protected=[])
     result = scenarios(data, model, ["temporal_shift", "demographic_swap"], n_trials=2)
     assert "no column of time" in result.absent["temporal_shift"]
@@ -422,7 +403,7 @@ def test_constant_features_and_a_model_without_errors() -> None:
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_all_kinds_of_frames_give_the_same(task: str, frame_kind: Any) -> None:
+def test_all_kinds_of_frames_give_the_same(people: MakePeople, task: str, frame_kind: Any) -> None:
     data, model = people(120, task)
     columns = {name: data.column(name).to_numpy() for name in data.columns}
     roles = data.options()

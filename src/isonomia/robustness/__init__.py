@@ -1,21 +1,28 @@
 """Where and when does it break: weak spots, overfitting by slice, drift, and how far predictions can be trusted."""
 
 from isonomia.robustness.conformal import conformal, conformal_quantile
+from isonomia.robustness.dashboard import Dashboard, dashboard
 from isonomia.robustness.distances import Distances, category_distances, numeric_distances
 from isonomia.robustness.drift import drift
+from isonomia.robustness.failure_modes import failure_modes
 from isonomia.robustness.meter import Cells, Measured, Meter
+from isonomia.robustness.metric_disagreement import metric_disagreement
 from isonomia.robustness.overfit import overfit
 from isonomia.robustness.perturb import perturb
 from isonomia.robustness.perturbers import PERTURBERS, Columns, Perturber, perturb_rows
 from isonomia.robustness.scenarios import Scenarios, scenarios
+from isonomia.robustness.sensitivity import Sensitivity, sensitivity
 from isonomia.robustness.slicing import SLICINGS, Cut, Slicing, change_points, learn_cuts
 from isonomia.robustness.stress import SCENARIOS, Scenario, Situation, scenario
+from isonomia.robustness.subgroup_diagnostics import subgroup_diagnostics
+from isonomia.robustness.threshold_sweep import threshold_sweep
 from isonomia.robustness.weak_spots import weak_spots
 
 __all__ = [
     "Cells",
     "Columns",
     "Cut",
+    "Dashboard",
     "Distances",
     "Measured",
     "Meter",
@@ -25,19 +32,26 @@ __all__ = [
     "SLICINGS",
     "Scenario",
     "Scenarios",
+    "Sensitivity",
     "Situation",
     "Slicing",
     "category_distances",
     "change_points",
     "conformal",
     "conformal_quantile",
+    "dashboard",
     "drift",
+    "failure_modes",
     "learn_cuts",
+    "metric_disagreement",
     "numeric_distances",
     "overfit",
     "perturb",
     "perturb_rows",
     "scenario",
     "scenarios",
+    "sensitivity",
+    "subgroup_diagnostics",
+    "threshold_sweep",
     "weak_spots",
 ]

@@ -11,6 +11,7 @@ from isonomia.data import Backend
 from isonomia.evidence import Estimate, Finding, Format, Picture, Table
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS, Metric
+from isonomia.robustness._row_tables import table_of_rows
 from isonomia.robustness.degradation import scale_of, spread_over, worse_by
 from isonomia.robustness.scenarios import Scenarios
 from isonomia.robustness.stress.gauge import Gauge
@@ -64,27 +65,27 @@ def headings() -> dict[str, Message]:
         "degradation_low": msg("at least"), "degradation_high": msg("at most"),
         "relative": msg("Degradation on a common scale"), "trials": msg("Trials with a value"),
         "change": msg("Change of the gap"), "change_low": msg("at least"), "change_high": msg("at most"),
-        "reason": msg("Why not"), "share_worse": msg("Trials that are worse"),
+        "reason": msg("Why not"), "share_worse": msg("Trials that are worse"), "rank": msg("Rank"),
+        "response": msg("Degradation at the strongest"), "slope": msg("Degradation per unit of strength"),
+        "gives_way": msg("Gives way at a strength of"), "direction": msg("direction"), "baseline_low": msg("from"),
+        "baseline_high": msg("to"), "worst_scenario": msg("Worst scenario"), "large": msg("Large drop"),
+        "large_drops": msg("Metrics with large drops"), "worst_metric": msg("Metric that loses most"),
+        "score": msg("Score"), "score_low": msg("from"), "score_high": msg("to"),
     }  # fmt: skip
 
 
 _FORMATS: dict[str, Format] = {
     "level": "num", "baseline": "num4", "mean": "num4", "std": "num4", "low": "num4", "high": "num4", "worst": "num4",
     "degradation": "num4", "degradation_low": "num4", "degradation_high": "num4", "relative": "pct", "trials": "int",
+    "rank": "int", "response": "pct", "slope": "num", "gives_way": "num", "baseline_low": "num4",
+    "baseline_high": "num4", "large_drops": "int", "score": "num4", "score_low": "num4", "score_high": "num4",
     "change": "num4", "change_low": "num4", "change_high": "num4", "share_worse": "pct",
 }  # fmt: skip
 
 
 def table_of(rows: list[dict[str, Any]], names: tuple[str, ...], title: Message, backend: Backend) -> Table:
-    """Rows of scenarios as a table; a number that is not finite is missing."""
-
-    def plain(value: Any) -> Any:
-        return None if isinstance(value, float) and not np.isfinite(value) else value
-
-    columns = {name: [plain(row[name]) for row in rows] for name in names}
-    formats: dict[str, Format] = {name: _FORMATS[name] for name in names if name in _FORMATS}
-    titles = {name: heading for name, heading in headings().items() if name in names}
-    return Table(columns, formats, titles, title, backend)
+    """Rows of scenarios as a table."""
+    return table_of_rows(rows, names, title, backend, formats=_FORMATS, headings=headings())
 
 
 def scenario_table(

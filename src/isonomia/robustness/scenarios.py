@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.data import Task
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Estimate, Result, Table, check_level
 from isonomia.fairness import dataset_attributes
@@ -160,10 +161,8 @@ def scenarios(
     check_level(level)
     base = situation(data, model)
     gauge, left_out = gauge_of(base, metrics, min_per_group=min_per_group)
-    main = main_metric(gauge.metrics, metric, base)
-    figures = evaluate_all(
-        base.truth, base.surface, gauge.metrics, weights=base.weights, level=level, n_boot=200, seed=seed
-    )
+    main = main_metric(gauge.metrics, metric, base.task)
+    figures = baselines(gauge, level, 200, seed)
     runs: dict[str, Run] = {}
     absent: dict[str, str] = {}
     for one in planned:
@@ -203,7 +202,20 @@ def gauge_of(
     return Gauge(base, fitting, gap_metrics, min_per_group=min_per_group), left_out
 
 
-def main_metric(metrics: Sequence[Metric], wanted: str | None, base: Situation) -> str:
+def baselines(gauge: Gauge, level: float, n_boot: int, seed: int) -> dict[str, Estimate]:
+    """Each metric as it is, with its interval; the values are the gauge's own, so that no change is no change."""
+    base = gauge.base
+    figures = evaluate_all(
+        base.truth, base.surface, gauge.metrics, weights=base.weights, level=level, n_boot=n_boot, seed=seed
+    )
+    values = gauge.values([gauge.read(base)])[0]
+    for place, metric in enumerate(gauge.metrics):
+        if figures[metric.id].value is not None:
+            figures[metric.id] = replace(figures[metric.id], value=float(values[place]))
+    return figures
+
+
+def main_metric(metrics: Sequence[Metric], wanted: str | None, task: Task) -> str:
     """The metric the model is judged by first."""
     judged = [one.id for one in metrics if one.higher_is_better is not None]
     if wanted is not None:
@@ -211,7 +223,7 @@ def main_metric(metrics: Sequence[Metric], wanted: str | None, base: Situation) 
             METRICS[wanted]  # an unknown name is told as such
             raise SpecError(f"`metric` must be among those measured; got {wanted!r}.{close_to(wanted, judged)}")
         return wanted
-    for name in MAIN[base.task]:
+    for name in MAIN[task]:
         if name in judged:
             return name
     if not judged:

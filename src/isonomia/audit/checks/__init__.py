@@ -21,8 +21,13 @@ from isonomia.audit.checks import over_time
 from isonomia.audit.checks import weak_spots
 from isonomia.audit.checks import hidden_subgroups
 from isonomia.audit.checks import overfit
+from isonomia.audit.checks import failure_modes
+from isonomia.audit.checks import subgroup_diagnostics
+from isonomia.audit.checks import threshold_sweep
+from isonomia.audit.checks import metric_disagreement
 from isonomia.audit.checks import scenarios
 from isonomia.audit.checks import perturb
+from isonomia.audit.checks import sensitivity
 from isonomia.audit.checks import conformal
 from isonomia.audit.checks import drift
 
@@ -36,12 +41,14 @@ __all__ = [
     "duplicates",
     "entropy",
     "equivalence",
+    "failure_modes",
     "fairness_suite",
     "group_calibration",
     "group_fairness",
     "hidden_subgroups",
     "incompatibility",
     "label_bias",
+    "metric_disagreement",
     "missingness",
     "over_time",
     "overfit",
@@ -51,5 +58,8 @@ __all__ = [
     "proxies",
     "representation",
     "scenarios",
+    "sensitivity",
+    "subgroup_diagnostics",
+    "threshold_sweep",
     "weak_spots",
 ]

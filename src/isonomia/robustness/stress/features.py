@@ -26,7 +26,7 @@ MAX_VALUES = 64
     "feature_corruption",
     purpose="cells of features are replaced by those of other rows",
     title=msg("Corrupted features"),
-    unit="chance that a cell is replaced",
+    unit=msg("chance that a cell is replaced"),
     needs=("model", "features"),
 )
 def feature_corruption(
@@ -44,7 +44,7 @@ def feature_corruption(
     "missing_features",
     purpose="cells of features are missing, and filled with the usual value",
     title=msg("Missing features"),
-    unit="chance that a cell is missing",
+    unit=msg("chance that a cell is missing"),
     needs=("model", "features"),
 )
 def missing_features(
@@ -107,7 +107,7 @@ def _frame(series: list[nw.Series[Any]]) -> Any:
     purpose="people are recorded as members of another group",
     title=msg("Recorded as another group"),
     level=1.0,
-    unit="share of the people whose group is recorded wrong",
+    unit=msg("share of the people whose group is recorded wrong"),
     needs=("model", "attributes"),
 )
 def demographic_swap(

@@ -25,7 +25,7 @@ MAX_CATEGORIES = 1000
     purpose="one class becomes rarer: a share of its rows is dropped",
     title=msg("One class becomes rarer"),
     level=0.5,
-    unit="share of the class's rows that is dropped",
+    unit=msg("share of the class's rows that is dropped"),
     tasks=("binary", "multiclass"),
 )
 def class_imbalance(
@@ -63,7 +63,7 @@ def _class(now: Situation, of_class: Any) -> int:
     title=msg("Other people come"),
     level=0.5,
     most=3.0,
-    unit="standard deviations by which a feature's mean moves",
+    unit=msg("standard deviations by which a feature's mean moves"),
     needs=("features",),
     other_names=("shift",),
 )
@@ -155,7 +155,7 @@ def _standardised(z: Floats) -> Floats:
     purpose="only a stretch of time counts, wherever it lies",
     title=msg("Only a stretch of time"),
     level=0.75,
-    unit="share of the rows that is left out",
+    unit=msg("share of the rows that is left out"),
     needs=("time",),
 )
 def temporal_shift(now: Situation, rng: np.random.Generator, level: float, every: Any = None) -> Situation:

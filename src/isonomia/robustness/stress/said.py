@@ -25,7 +25,7 @@ CANDIDATES = 256
     "label_noise",
     purpose="true labels are replaced by another class at random; numbers get noise",
     title=msg("Wrong labels"),
-    unit="chance that a label is replaced, or standard deviations of a number",
+    unit=msg("chance that a label is replaced, or standard deviations of a number"),
     other_names=("noise_rate", "rate"),
 )
 def label_noise(now: Situation, rng: np.random.Generator, level: float) -> Situation:
@@ -52,7 +52,7 @@ def label_noise(now: Situation, rng: np.random.Generator, level: float) -> Situa
     title=msg("Noisy predictions"),
     level=0.05,
     most=float("inf"),
-    unit="standard deviation of the noise: of probabilities as it is, of scores and numbers in their own",
+    unit=msg("standard deviation of the noise: of probabilities as it is, of scores and numbers in their own"),
     other_names=("noise_level", "sigma"),
 )
 def score_noise(now: Situation, rng: np.random.Generator, level: float) -> Situation:
@@ -99,7 +99,7 @@ def _reflected(table: Floats) -> Floats:
     title=msg("Threshold tuned to one metric"),
     level=0.2,
     most=float("inf"),
-    unit="how far the threshold may move: of probabilities as it is, of scores in their standard deviations",
+    unit=msg("how far the threshold may move: of probabilities as it is, of scores in their standard deviations"),
     tasks=("binary",),
     needs=("ranking", "decisions"),
 )

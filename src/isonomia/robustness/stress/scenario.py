@@ -36,7 +36,7 @@ class Scenario:
         How strong it is unless the caller says otherwise; what that means stands in `unit`.
     most : float
         The strongest level there is.
-    unit : str
+    unit : Message, optional
         What the level is a number of.
     tasks : tuple of "binary", "multiclass", "regression"
     needs : tuple of "model", "time", "attributes", "ranking", "decisions", "features"
@@ -53,7 +53,7 @@ class Scenario:
     change: Change
     level: float = 0.1
     most: float = 1.0
-    unit: str = ""
+    unit: Message | None = None
     tasks: tuple[Task, ...] = ALL_TASKS
     needs: tuple[Need, ...] = ()
     options: tuple[str, ...] = ()

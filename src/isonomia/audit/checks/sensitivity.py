@@ -1,0 +1,33 @@
+"""Which metrics give way first as noise grows?"""
+
+from __future__ import annotations
+
+from isonomia.audit.checking import check
+from isonomia.audit.checks._options import options_of
+from isonomia.audit.subject import Subject
+from isonomia.evidence import Result
+from isonomia.languages import msg
+from isonomia.robustness import sensitivity as find
+
+#: Trials at each level in an audit, where nobody says.
+TRIALS = 10
+
+_OPTIONS = ("scenarios", "levels", "n_trials", "metrics", "tolerance")
+
+
+@check(
+    "sensitivity",
+    title=msg("Sensitivity"),
+    question=msg("Which metrics give way first as noise grows?"),
+    purpose="curves of every metric over growing noise, the most sensitive metric",
+    within="full",
+)
+def sensitivity(subject: Subject) -> Result:
+    """Noise on predictions by default; other scenarios and levels by option."""
+    assert subject.truth is not None
+    given = options_of(subject, "sensitivity", _OPTIONS)
+    given.setdefault("n_trials", TRIALS)
+    return find(
+        subject.known, subject.outcome.surface if subject.model is None else subject.model, level=subject.level,
+        seed=subject.seed, progress=subject.progress, **given,
+    )  # fmt: skip

@@ -1,0 +1,45 @@
+"""Tables made of rows: how each column is written and called is told once for a kind of table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from isonomia.data import Backend
+from isonomia.evidence import Format, Table
+from isonomia.languages import Message
+
+
+def table_of_rows(
+    rows: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    title: Message,
+    backend: Backend,
+    *,
+    formats: Mapping[str, Format],
+    headings: Mapping[str, Message],
+) -> Table:
+    """The named fields of rows as columns; a number that is not finite is missing."""
+
+    def plain(value: Any) -> Any:
+        return None if isinstance(value, float) and not np.isfinite(value) else value
+
+    return Table(
+        {name: [plain(row[name]) for row in rows] for name in names},
+        {name: formats[name] for name in names if name in formats},
+        {name: headings[name] for name in names if name in headings},
+        title,
+        backend,
+    )
+
+
+def chained(parts: Sequence[Message]) -> Message | None:
+    """Several sentences as one, with semicolons between them; None without any."""
+    if not parts:
+        return None
+    told = parts[0]
+    for more in parts[1:]:
+        told = Message("{told}; {more}", {"told": told, "more": more})
+    return told
