@@ -63,8 +63,9 @@ coverage: $(VENV)/.installed-dev ## tests with line and branch coverage
 bench: $(VENV)/.installed-dev $(PEERS)/.installed ## the table of ratios against other libraries: benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks $(BENCH)
 
-exports: $(VENV)/.installed-dev ## write the list of public names again: tests/exports.txt
+exports: $(VENV)/.installed-dev ## write the list of public names and the schema of specs again
 	@$(BIN)/python tests/test_exports.py
+	@$(BIN)/isonomia run --schema > docs/spec.schema.json
 
 clean: ## remove environments, caches and output
 	@rm -rf $(VENV) $(PEERS) out build dist htmlcov .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis \

@@ -14,7 +14,8 @@ from isonomia.audit.comparison import Comparison, compare
 from isonomia.audit.policy import Policy, Rule, load_policy, policy_names
 from isonomia.audit.report import Report
 from isonomia.audit.running import audit, run
-from isonomia.audit.spec import DataSpec, ModelSpec, Spec, read_spec
+from isonomia.audit.spec import DataSpec, EndpointSpec, ModelSpec, Spec, read_spec
+from isonomia.audit.spec_schema import spec_schema
 from isonomia.audit.subject import Subject
 from isonomia.audit.verdict import exit_code, judge
 
@@ -23,6 +24,7 @@ __all__ = [
     "Check",
     "Comparison",
     "DataSpec",
+    "EndpointSpec",
     "ModelSpec",
     "Policy",
     "Report",
@@ -40,6 +42,7 @@ __all__ = [
     "policy_names",
     "read_spec",
     "run",
+    "spec_schema",
 ]
 
 

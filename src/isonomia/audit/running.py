@@ -19,10 +19,11 @@ from isonomia.audit.checking import Check, choose_checks
 from isonomia.audit.naming import in_words
 from isonomia.audit.policy import Policy, load_policy
 from isonomia.audit.report import Report
-from isonomia.audit.spec import Spec, read_spec
+from isonomia.audit.spec import ModelSpec, Spec, read_spec
 from isonomia.audit.subject import Subject
 from isonomia.audit.verdict import judge
 from isonomia.audit.whole_run import adjust_whole_run
+from isonomia.audit.wiring import wired
 from isonomia.data import Dataset
 from isonomia.errors import IsonomiaError, MissingExtraError, NotApplicable, SpecError
 from isonomia.evidence import rank
@@ -126,7 +127,19 @@ def audit(
 
 
 def run(spec: str | Path | Mapping[str, Any] | Spec, *, progress: Progress = silent) -> Report:
-    """Everything from one spec: a mapping, or a JSON or YAML file.
+    """Everything from one spec: a mapping, or a JSON or YAML file; paths in a file are relative to it.
+
+    Parameters
+    ----------
+    spec : mapping or path
+        Keys: `dataset` (a path, or a mapping of the options of `Dataset`), `model` (a file, ``module:callable`` or an
+        address, or a mapping), `name`, `task`, `target`, `positive`, `protected` (also `sensitive_feature`),
+        `privileged`, `metric`, `checks`, `scenarios`, `n_trials`, `reference_dataset`, `train_dataset`, `policy`,
+        `seed`, `out`, `options` and those of `audit`. `isonomia run --schema` prints all of them for an editor.
+
+    Returns
+    -------
+    Report
 
     Examples
     --------
@@ -137,16 +150,12 @@ def run(spec: str | Path | Mapping[str, Any] | Spec, *, progress: Progress = sil
       - `protcted` is no key of a spec. ...
     """
     given = read_spec(spec)
+    checks, options = wired(given)
     data = _read_data(given)
-    model = None
-    if given.model is not None:
-        from isonomia.models import load_model
-
-        model = load_model(given.model.path, trust=given.model.trust)
     report = audit(
         data,
-        model,
-        checks=given.checks,
+        None if given.model is None else _load_model(given.model),
+        checks=checks,
         policy=given.policy,
         seed=given.seed,
         n_boot=given.n_boot,
@@ -155,7 +164,7 @@ def run(spec: str | Path | Mapping[str, Any] | Spec, *, progress: Progress = sil
         missing=given.missing,
         reference=given.reference,
         language=given.language,
-        options=given.options,
+        options=options,
         progress=progress,
     )
     if given.out is not None:
@@ -172,13 +181,20 @@ def _read_data(given: Spec) -> Dataset:
         if value not in (None, [], {})
     }
     options.setdefault("name", given.name or given.dataset.catalog or Path(given.dataset.path or "data").name)
-    if (given.dataset.path is None) == (given.dataset.catalog is None):
-        raise SpecError("The dataset of a spec needs either a `path` or a name of the `catalog`.")
     if given.dataset.path is not None:
         return rooms.read(given.dataset.path, **options)
     from isonomia.data import catalog
 
     return catalog.load(str(given.dataset.catalog)).with_roles(**options)
+
+
+def _load_model(given: ModelSpec) -> Model:
+    from isonomia.models import endpoint, is_address, load_model
+
+    options: Any = given.model_dump(include={"features", "classes", "threshold", "output", "name"}, exclude_none=True)
+    if is_address(given.path) and given.endpoint is not None:
+        return endpoint(given.path, **given.endpoint.model_dump(), **options)
+    return load_model(given.path, trust=given.trust, format=given.format, **options)
 
 
 def _section(entry: Check, subject: Subject) -> Section:

@@ -1,83 +1,183 @@
-"""Specs: a whole audit as a mapping, a JSON or a YAML file; every mistake is named with its place."""
+"""Specs: a whole audit as a mapping, a JSON or a YAML file."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from isonomia.audit.written import problems_of, read_mapping, validated
 from isonomia.errors import SpecError, close_to
+from isonomia.models import Format, is_address
 
-#: A spec file larger than this is refused.
-MAX_SPEC_BYTES = 1 << 20
+_SHAPE = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-M = TypeVar("M", bound=BaseModel)
+#: Longer names of the tasks, which other tools write.
+TASK_NAMES = {"binary_classification": "binary", "multiclass_classification": "multiclass"}
+
+Task = Annotated[
+    Literal["binary", "multiclass", "regression"],
+    BeforeValidator(lambda value: TASK_NAMES.get(value, value) if isinstance(value, str) else value),
+]
+Names = Annotated[list[str], Field(max_length=10_000)]
 
 
 class DataSpec(BaseModel):
-    """The data of an audit: where it is, and what its columns are for (the options of `Dataset` and `read`)."""
+    """The data of an audit: where it is, and what its columns are for."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = _SHAPE
 
     path: str | None = None
+    """A CSV, Parquet, Arrow or JSON lines file, relative to the spec file."""
     catalog: str | None = None
+    """Instead of a path: the name of a public dataset (`isonomia datasets`)."""
     target: str | None = None
+    """The column of true outcomes."""
     positive: Any = None
-    protected: list[str] | dict[str, Any] = Field(default_factory=list)
+    """The favourable value of the target."""
+    protected: Names | dict[str, Any] = Field(default_factory=list)
+    """Protected attributes; a numeric one with the edges of its bands: {age: [25, 60]}."""
     privileged: dict[str, Any] = Field(default_factory=dict)
+    """The privileged value (or values) of an attribute: {sex: male}."""
     prediction: str | None = None
-    score: str | list[str] | dict[str, str] | None = None
+    """Instead of a model: the column that holds what it decided or predicted."""
+    score: str | Names | dict[str, str] | None = None
+    """Instead of a model: the column of its probabilities or scores; one a class where there are several."""
     weight: str | None = None
+    """The column of weights."""
     time: str | None = None
-    features: list[str] | None = None
+    """The column that holds the moment of a row."""
+    features: Names | None = None
+    """The features; else all columns without another role."""
     kinds: dict[str, str] | None = None
-    task: Literal["binary", "multiclass", "regression"] | None = None
+    """How to read a column: numeric, integer, boolean, category or datetime."""
+    task: Task | None = None
+    """binary, multiclass or regression; else read off the target."""
     name: str | None = None
+    """What to call the data in the report."""
     delimiter: str | None = None
+    """CSV: what stands between the values."""
     encoding: str | None = None
-    na_values: list[str] | None = None
+    """CSV: the encoding of the text."""
+    na_values: Names | None = None
+    """CSV: texts that stand for a missing value."""
+
+    @model_validator(mode="after")
+    def _one_place(self) -> DataSpec:
+        if (self.path is None) == (self.catalog is None):
+            raise ValueError("the dataset needs either a `path` or a name of the `catalog`.")
+        return self
+
+
+class EndpointSpec(BaseModel):
+    """How a model behind an address is asked."""
+
+    model_config = _SHAPE
+
+    protocol: Literal["auto", "v2", "json"] = "auto"
+    """v2 is the open inference protocol; json sends rows and reads predictions; auto reads it off the address."""
+    batch: int = Field(default=1000, ge=1, le=1_000_000)
+    """Rows in one request."""
+    timeout: float = Field(default=30.0, gt=0, le=3600)
+    """Seconds one request may take."""
+    retries: int = Field(default=3, ge=0, le=10)
+    """How often a failed connection, or an answer 502, 503 or 504, is tried again."""
+    max_bytes: int = Field(default=64 << 20, ge=1)
+    """The largest answer that is read."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Sent with every request."""
+    output_name: str | None = None
+    """v2: the output that holds the predictions."""
 
 
 class ModelSpec(BaseModel):
-    """The model of an audit: a file or ``module:callable``, and whether it is trusted."""
+    """The model of an audit: a file, ``module:callable`` or an address, and how to read its answers."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = _SHAPE
 
     path: str
+    """A model file relative to the spec file, module:callable, or an http(s) address."""
     trust: bool = False
+    """Load a pickle, joblib or PyTorch file, which runs whatever code is in it."""
+    format: Format | None = None
+    """The file's format, where its suffix does not tell."""
+    features: Names | None = None
+    """The columns it takes, in its order."""
+    classes: Annotated[list[Any], Field(max_length=10_000)] | None = None
+    """What its classes are called in the data, in the model's own order."""
+    threshold: float | None = None
+    """Where the probability (or score) of the positive class is cut."""
+    output: Literal["label", "probability", "score", "continuous"] | None = None
+    """What it returns, where it does not say."""
+    name: str | None = None
+    """What to call it in the report."""
+    endpoint: EndpointSpec | None = None
+    """For an address: how it is asked."""
+
+    @model_validator(mode="after")
+    def _endpoint_has_address(self) -> ModelSpec:
+        if self.endpoint is not None and not is_address(self.path):
+            raise ValueError(f"`endpoint` is for a model behind an http(s) address; `path` is {self.path!r:.80}.")
+        return self
 
 
 class Spec(BaseModel):
     """A whole audit.
 
-    `dataset` and `model` may be given as plain paths; those in a file are relative to it. `out`, a folder to write the
-    report to, is relative to where the audit is run. `options` holds options of single checks, by their code.
+    `dataset` and `model` may be given as plain paths; those in a file are relative to it. The options of the dataset
+    that say what its columns are for may stand beside it.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = _SHAPE
 
     name: str | None = None
+    """What to call the audit."""
     dataset: DataSpec
+    """The data."""
     model: ModelSpec | None = None
-    checks: str | list[str] = "standard"
+    """The model; none where the data hold its predictions."""
+    metric: str | None = None
+    """The metric the model is judged by first (`isonomia metrics`)."""
+    checks: str | Annotated[list[str], Field(max_length=1000)] = "standard"
+    """quick, standard, full, or names of checks."""
+    scenarios: Annotated[list[str | dict[str, Any]], Field(max_length=100)] | None = None
+    """Scenarios to play: names, or mappings such as {type: label_noise, noise_rate: 0.1}; an empty list plays none."""
+    n_trials: int | None = Field(default=None, ge=1, le=10_000)
+    """How often each scenario is played."""
+    reference_dataset: str | None = None
+    """A file of earlier rows, which the data are compared with (the check drift)."""
+    train_dataset: str | None = None
+    """A file of the rows the model was trained on (the check overfit)."""
     policy: str | dict[str, Any] | None = None
-    seed: int = 0
+    """What the model is held against: eeoc, nyc-ll144, ecoa, engineering, a file, or the rules themselves."""
+    seed: int = Field(default=0, ge=0, lt=1 << 63)
+    """Start of everything random."""
     n_boot: int = Field(default=1000, ge=0, le=100_000)
+    """Bootstrap samples of an interval."""
     level: float = Field(default=0.95, gt=0, lt=1)
+    """Of intervals."""
     min_per_group: int = Field(default=30, ge=1)
+    """Smaller groups are shown and flagged; no finding leans on them."""
     missing: Literal["group", "exclude", "error"] = "group"
+    """What happens to rows with a missing protected value."""
     reference: str | dict[str, Any] | None = None
+    """Whom groups are compared with: largest, best, overall, or a value for each attribute."""
     language: str = "en"
+    """en or pt-BR."""
     out: str | None = None
+    """A folder for the report, relative to where the audit is run."""
     options: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """Options of single checks, by their code."""
 
 
 #: Options of the data that may stand at the top of a spec, beside `dataset`.
-_LIFTED = ("target", "positive", "protected", "privileged", "prediction", "score", "weight", "time", "task", "features")
+LIFTED = ("target", "positive", "protected", "privileged", "prediction", "score", "weight", "time", "task", "features")
+#: Another name of `protected`, for one attribute or several.
+SENSITIVE = "sensitive_feature"
+#: Options of checks that are files, which are relative to the spec's own.
+_FILES = (("drift", "reference"), ("overfit", "train"))
 
 
 def read_spec(spec: str | Path | Mapping[str, Any] | Spec) -> Spec:
@@ -91,63 +191,43 @@ def read_spec(spec: str | Path | Mapping[str, Any] | Spec) -> Spec:
     if isinstance(spec, Spec):
         return spec
     if isinstance(spec, Mapping):
-        return validated(Spec, _lifted(spec), "the spec")
+        return _read(spec, "the spec")
     path = Path(spec).expanduser()
     if not path.is_file():
         near = [str(item.name) for item in path.parent.glob("*") if item.suffix in (".yaml", ".yml", ".json")]
         raise SpecError(f"There is no spec file {str(spec)!r}.{close_to(path.name, near) if near else ''}")
-    content = validated(Spec, _lifted(read_mapping(path)), str(path))
-    return _relative_to(content, path.parent)
+    return _relative_to(_read(read_mapping(path), str(path)), path.parent)
 
 
-def read_mapping(path: Path) -> dict[str, Any]:
-    """A mapping from a JSON or YAML file, of bounded size; YAML is read without building any object."""
-    if path.stat().st_size > MAX_SPEC_BYTES:
-        raise SpecError(f"{str(path)!r} is larger than {MAX_SPEC_BYTES:,} bytes; a spec is a short text.")
+def _read(content: Mapping[str, Any], where: str) -> Spec:
+    lifted, problems = _lifted(content)
     try:
-        text = path.read_text(encoding="utf-8")
-        content = json.loads(text) if path.suffix == ".json" else yaml.load(text, Loader=_NoAliases)
-    except (UnicodeDecodeError, json.JSONDecodeError, yaml.YAMLError) as error:
-        told = " ".join(str(error).split())
-        raise SpecError(
-            f"{str(path)!r} cannot be read as {'JSON' if path.suffix == '.json' else 'YAML'}: {told}"
-        ) from None
-    if not isinstance(content, dict):
-        raise SpecError(f"{str(path)!r} must hold a mapping of keys to values; it holds {type(content).__name__}.")
-    return {str(key): value for key, value in content.items()}
+        spec = validated(Spec, lifted, where, also=(*LIFTED, SENSITIVE))
+    except SpecError as error:
+        problems.extend(error.problems)
+    if problems:
+        raise problems_of(problems, where)
+    return spec
 
 
-def validated(model: type[M], content: Mapping[str, Any], where: str) -> M:
-    """A pydantic model of the content, or one error with all problems, each with its path."""
-    try:
-        return model.model_validate(dict(content))
-    except ValidationError as error:
-        problems = [_problem(item, model) for item in error.errors()]
-        listed = "\n".join(f"  - {problem}" for problem in problems)
-        raise SpecError(f"{where[0].upper()}{where[1:]} has {len(problems)} problem(s):\n{listed}", problems) from None
-
-
-class _NoAliases(yaml.SafeLoader):
-    """YAML without aliases: a few of them can unfold to more than memory holds."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            event = self.peek_event()  # type: ignore[no-untyped-call]
-            raise yaml.YAMLError(f"aliases (*{event.anchor}) are not allowed; write the value out")
-        return super().compose_node(parent, index)
-
-
-def _lifted(content: Mapping[str, Any]) -> dict[str, Any]:
+def _lifted(content: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The roles beside the dataset put into it, short forms made whole; and what is said twice."""
     out = dict(content)
+    problems = []
     data = out.get("dataset")
-    if isinstance(data, str):
-        data = {"path": data}
+    data = {"path": data} if isinstance(data, str) else data
+    up = {key: out.pop(key) for key in LIFTED if key in out}
+    if SENSITIVE in out:
+        given = out.pop(SENSITIVE)
+        if "protected" in up:
+            problems.append(f"`{SENSITIVE}` and `protected` are one thing; give one of them.")
+        up["protected"] = [given] if isinstance(given, str) else given
     if isinstance(data, Mapping):
-        up = {key: out.pop(key) for key in _LIFTED if key in out}
-        out["dataset"] = {**data, **up}
+        problems += [f"`{key}` stands both beside the dataset and in it; give one." for key in up if key in data]
+        out["dataset"] = {**up, **data}
     if isinstance(out.get("model"), str):
         out["model"] = {"path": out["model"]}
-    return out
+    return out, problems
 
 
 def _relative_to(spec: Spec, folder: Path) -> Spec:
@@ -155,32 +235,18 @@ def _relative_to(spec: Spec, folder: Path) -> Spec:
         path = Path(name).expanduser()
         return str(path if path.is_absolute() else folder / path)
 
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = {
+        key: there(value) for key in ("reference_dataset", "train_dataset") if (value := getattr(spec, key)) is not None
+    }
     if spec.dataset.path is not None:
         changes["dataset"] = spec.dataset.model_copy(update={"path": there(spec.dataset.path)})
-    if spec.model is not None and (folder / spec.model.path).is_file():
-        changes["model"] = spec.model.model_copy(update={"path": there(spec.model.path)})
+    if spec.model is not None and not is_address(spec.model.path):
+        is_name = ":" in spec.model.path and not Path(there(spec.model.path)).exists()  # module:callable
+        changes["model"] = spec.model.model_copy(update={} if is_name else {"path": there(spec.model.path)})
     if isinstance(spec.policy, str) and (folder / spec.policy).is_file():
         changes["policy"] = there(spec.policy)
-    return spec.model_copy(update=changes)
-
-
-def _problem(item: Mapping[str, Any], model: type[BaseModel]) -> str:
-    place = ".".join(str(part) for part in item["loc"])
-    if item["type"] == "extra_forbidden":
-        known = _keys_at(model, item["loc"][:-1])
-        return f"`{place}` is no key of a spec.{close_to(item['loc'][-1], known)}"
-    if item["type"] == "missing":
-        return f"`{place}` is missing."
-    got = item.get("input")
-    shown = f"; got {got!r}" if isinstance(got, str | int | float | bool | None) else ""
-    return f"`{place}`: {item['msg']}{shown}."
-
-
-def _keys_at(model: type[BaseModel], place: tuple[Any, ...]) -> list[str]:
-    current: Any = model
-    for part in place:
-        field = current.model_fields.get(part) if isinstance(part, str) and hasattr(current, "model_fields") else None
-        options = getattr(field.annotation, "__args__", (field.annotation,)) if field is not None else ()
-        current = next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), current)
-    return list(getattr(current, "model_fields", {}))
+    options = {code: dict(given) for code, given in spec.options.items()}
+    for code, name in _FILES:
+        if isinstance(options.get(code, {}).get(name), str):
+            options[code][name] = there(options[code][name])
+    return spec.model_copy(update={**changes, "options": options})

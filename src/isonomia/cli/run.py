@@ -9,10 +9,16 @@ import typer
 
 from isonomia.cli.options import Json, Junit, NoColor, Out, Quiet
 from isonomia.cli.screen import Screen
+from isonomia.errors import SpecError
 
 
 def run(
-    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="A YAML or JSON file: dataset, model, checks, policy.")],
+    spec: Annotated[
+        Path | None, typer.Argument(metavar="SPEC", help="A YAML or JSON file: dataset, model, checks, policy.")
+    ] = None,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON Schema of a spec, for editors, and do nothing else.")
+    ] = False,
     lang: Annotated[
         str | None, typer.Option("--lang", metavar="L", help="Language: en or pt-BR; else the spec's own.")
     ] = None,
@@ -23,6 +29,15 @@ def run(
     no_color: NoColor = False,
 ) -> None:
     """Run everything that a spec file asks for."""
+    if schema:
+        from json import dumps
+
+        from isonomia.audit import spec_schema
+
+        typer.echo(dumps(spec_schema(), indent=1))
+        return
+    if spec is None:
+        raise SpecError("`isonomia run` needs a spec file: isonomia run spec.yaml (or --schema to see what it holds).")
     from isonomia.audit import read_spec
     from isonomia.audit import run as run_spec
     from isonomia.cli.delivery import deliver

@@ -104,7 +104,7 @@ def _generated(
     options: dict[str, Any],
     progress: Progress,
 ) -> Synthetic:
-    from isonomia.audit.spec import read_mapping
+    from isonomia.audit.written import read_mapping
     from isonomia.data import read
     from isonomia.data.synthetic import generate
     from isonomia.errors import SpecError

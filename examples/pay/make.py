@@ -1,0 +1,48 @@
+"""Numbers: monthly pay, predicted from qualifications that do not explain all of what women are paid less."""
+
+from pathlib import Path
+
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from isonomia.data.synthetic import Outcome, generate
+from isonomia.models import save_model
+
+PLACE = Path(__file__).parent / "out"
+SCHEMA = {
+    "columns": {
+        "gender": {"categories": {"woman": 0.48, "man": 0.52}},
+        "education": {"categories": {"school": 0.4, "college": 0.4, "university": 0.2}},
+        "sector": {"categories": {"care": 0.3, "trade": 0.4, "industry": 0.3}},
+        "experience": {"uniform": {"low": 0, "high": 35}},
+        "hours": {"normal": {"mean": 37, "sd": 6, "low": 10, "high": 60}},
+    },
+    "correlation": [("education", "hours", 0.2)],
+    "protected": ["gender"],
+}
+PAY = Outcome(
+    kind="regression",
+    target="pay",
+    weights={"experience": 1.0, "hours": 0.8, "education": {"school": -0.6, "college": 0.0, "university": 1.0}},
+)
+PAIRS = [{"a": {"gender": "woman", "sector": "industry"}, "b": {"gender": "man", "sector": "industry"}, "bias": -1.5}]
+
+
+def people(rows: int, seed: int):
+    made = generate(SCHEMA, pairs=PAIRS, n_samples=0, n_background=rows, outcome=PAY, aleatoric=0.4, seed=seed)
+    frame = made.frame[[*SCHEMA["columns"], "pay"]]
+    return frame.assign(pay=(3200 + 800 * frame["pay"]).round(2))
+
+
+PLACE.mkdir(exist_ok=True)
+train, test = people(4000, 1), people(3000, 2)
+train.to_csv(PLACE / "train.csv", index=False)
+test.to_csv(PLACE / "people.csv", index=False)
+people(3000, 3).assign(hours=lambda frame: frame["hours"] - 3).to_csv(PLACE / "last_year.csv", index=False)
+prepare = make_column_transformer(
+    (OneHotEncoder(), make_column_selector(dtype_exclude="number")), remainder=StandardScaler()
+)
+model = make_pipeline(prepare, Ridge())
+save_model(model.fit(train.drop(columns="pay"), train["pay"]), PLACE / "model.skops")

@@ -1,0 +1,111 @@
+"""Mappings as people write them: JSON and YAML files read safely, and every mistake in them named with its place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from isonomia.errors import SpecError, close_to
+
+#: A file larger than this is refused.
+MAX_BYTES = 1 << 20
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def read_mapping(path: Path) -> dict[str, Any]:
+    """A mapping from a JSON or YAML file, of bounded size; YAML is read without building any object.
+
+    A key that stands twice is refused, and so are YAML's aliases. Of YAML's words only ``true`` and ``false`` are
+    booleans: ``yes`` and ``no`` are texts, as they are in most data.
+    """
+    if path.stat().st_size > MAX_BYTES:
+        raise SpecError(f"{str(path)!r} is larger than {MAX_BYTES:,} bytes; a spec is a short text.")
+    as_json = path.suffix == ".json"
+    try:
+        text = path.read_text(encoding="utf-8")
+        content = json.loads(text, object_pairs_hook=_once) if as_json else yaml.load(text, Loader=_Plain)
+    except (UnicodeDecodeError, ValueError, yaml.YAMLError, RecursionError) as error:
+        told = "it is nested too deeply" if isinstance(error, RecursionError) else " ".join(str(error).split())
+        raise SpecError(f"{str(path)!r} cannot be read as {'JSON' if as_json else 'YAML'}: {told}") from None
+    if not isinstance(content, dict):
+        raise SpecError(f"{str(path)!r} must hold a mapping of keys to values; it holds {type(content).__name__}.")
+    return {str(key): value for key, value in content.items()}
+
+
+def validated(model: type[M], content: Mapping[str, Any], where: str, *, also: Sequence[str] = ()) -> M:
+    """A pydantic model of the content, or one error with all problems, each with its path.
+
+    `also` names keys that are allowed at the top and were taken out before; they are offered as close matches.
+    """
+    try:
+        return model.model_validate(dict(content))
+    except ValidationError as error:
+        raise problems_of([_problem(item, model, also) for item in error.errors()], where) from None
+
+
+def problems_of(problems: Sequence[str], where: str) -> SpecError:
+    """One error that lists all problems."""
+    listed = "\n".join(f"  - {problem}" for problem in problems)
+    return SpecError(f"{where[0].upper()}{where[1:]} has {len(problems)} problem(s):\n{listed}", problems)
+
+
+class _Plain(yaml.SafeLoader):
+    """YAML without surprises."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):  # a few of them can unfold to more than memory holds
+            event = self.peek_event()  # type: ignore[no-untyped-call]
+            raise yaml.YAMLError(f"aliases (*{event.anchor}) are not allowed; write the value out")
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        _once([(key.value, None) for key, _ in node.value if isinstance(key, yaml.ScalarNode)])
+        return super().construct_mapping(node, deep)
+
+
+_Plain.yaml_implicit_resolvers = {
+    sign: [(tag, pattern) for tag, pattern in found if tag != "tag:yaml.org,2002:bool"]
+    for sign, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Plain.add_implicit_resolver(
+    "tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
+)
+
+
+def _once(pairs: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
+    out: dict[Any, Any] = {}
+    for key, value in pairs:
+        if key in out:
+            raise ValueError(f"the key {key!r} stands there twice")
+        out[key] = value
+    return out
+
+
+def _problem(item: Any, model: type[BaseModel], also: Sequence[str]) -> str:
+    place = ".".join(str(part) for part in item["loc"])
+    if item["type"] == "extra_forbidden":
+        known = [*_keys_at(model, item["loc"][:-1]), *(also if len(item["loc"]) == 1 else ())]
+        return f"`{place}` is no key of a spec.{close_to(item['loc'][-1], known)}"
+    if item["type"] == "missing":
+        return f"`{place}` is missing."
+    if item["type"] == "value_error":
+        return f"`{place}`: {item['ctx']['error']}" if place else str(item["ctx"]["error"])
+    got = item.get("input")
+    shown = f"; got {got!r:.80}" if isinstance(got, str | int | float | bool | None) else ""
+    return f"`{place}`: {item['msg']}{shown}."
+
+
+def _keys_at(model: type[BaseModel], place: tuple[Any, ...]) -> list[str]:
+    current: Any = model
+    for part in place:
+        field = current.model_fields.get(part) if isinstance(part, str) and hasattr(current, "model_fields") else None
+        options = getattr(field.annotation, "__args__", (field.annotation,)) if field is not None else ()
+        current = next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), current)
+    return list(getattr(current, "model_fields", {}))

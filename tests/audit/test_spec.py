@@ -1,0 +1,234 @@
+"""Specs: the keys, what they are wired to, paths relative to the file, hostile files, the schema for editors."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+import isonomia as iso
+from isonomia import SpecError
+from isonomia.audit import CHECKS, read_spec, spec_schema
+from isonomia.audit.wiring import KEYS, WANTED, wired
+from isonomia.cli.app import app
+
+ROOT = Path(__file__).parents[2]
+VALIDATOR = jsonschema.Draft202012Validator(spec_schema())
+
+GOOD: list[dict[str, Any]] = [
+    {"dataset": "people.csv", "target": "y", "prediction": "p"},
+    {"dataset": {"catalog": "adult"}, "model": "m.skops", "protected": ["sex"], "task": "binary_classification"},
+    {
+        "name": "all", "dataset": {"path": "x.csv", "target": "y", "na_values": ["?"]}, "metric": "auc",
+        "model": {"path": "https://host/v2/models/m", "endpoint": {"protocol": "v2", "headers": {"a": "b"}},
+                  "classes": ["no", "yes"], "features": ["a"], "threshold": 0.4, "output": "probability"},
+        "sensitive_feature": "sex", "privileged": {"sex": "male"}, "checks": ["drift", "scenarios"],
+        "scenarios": ["label_noise", {"type": "score_noise", "noise_level": 0.05}], "n_trials": 3, "seed": 42,
+        "reference_dataset": "old.csv", "train_dataset": "train.csv", "policy": "eeoc", "level": 0.9,
+        "options": {"drift": {"joint": False}},
+    },
+]  # fmt: skip
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({}, "`dataset` is missing"),
+    ({"dataset": 3}, "`dataset`"),
+    ({"dataset": "x.csv", "protcted": ["sex"]}, "`protcted` is no key of a spec. Close to it: 'protected'"),
+    ({"dataset": "x.csv", "sensitive_featur": "s"}, "Close to it: 'sensitive_feature'"),
+    ({"dataset": "x.csv", "model": {"path": "m", "endpint": {}}}, "`model.endpint` is no key.*'endpoint'"),
+    ({"dataset": "x.csv", "model": {"path": "http://h", "endpoint": {"retries": 99}}}, "`model.endpoint.retries`"),
+    ({"dataset": "x.csv", "n_trials": 0}, "`n_trials`.*got 0"),
+    ({"dataset": "x.csv", "n_trials": 10**9}, "`n_trials`"),
+    ({"dataset": "x.csv", "seed": -1}, "`seed`"),
+    ({"dataset": "x.csv", "task": "clustering"}, "`dataset.task`.*'clustering'"),
+    ({"dataset": "x.csv", "scenarios": [1]}, "`scenarios.0"),
+    ({"dataset": "x.csv", "scenarios": ["label_noise"] * 101}, "`scenarios`"),
+    ({"dataset": "x.csv", "checks": 5}, "`checks"),
+    ({"dataset": "x.csv", "level": 1.0}, "`level`"),
+]
+#: Wrong in a way that a schema cannot tell.
+CROOKED: list[tuple[dict[str, Any], str]] = [
+    ({"dataset": {"target": "y"}}, "needs either a `path` or a name of the `catalog`"),
+    ({"dataset": {"path": "x.csv", "catalog": "adult"}}, "needs either"),
+    ({"dataset": {"path": "x.csv", "target": "y"}, "target": "z"}, "`target` stands both beside the dataset and in it"),
+    ({"dataset": "x.csv", "protected": ["a"], "sensitive_feature": "b"}, "are one thing"),
+    ({"dataset": "x.csv", "model": {"path": "m.onnx", "endpoint": {}}}, "`endpoint` is for a model behind"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Files of people with predictions, of two times."""
+    rng = np.random.default_rng(1)
+    for name, shift in (("now", 0.0), ("before", 1.0)):
+        n = 400
+        frame = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "x": rng.normal(shift, 1, n), "z": rng.normal(0, 1, n)})
+        frame["p"] = 1 / (1 + np.exp(-frame["x"]))
+        frame["y"] = np.where(rng.random(n) < frame["p"], "yes", "no")
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    return tmp_path
+
+
+def written(folder: Path, text: str, name: str = "spec.yaml") -> Path:
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+@pytest.mark.parametrize("spec", GOOD)
+def test_good_specs_are_read_and_valid(spec):
+    read_spec(spec)
+    VALIDATOR.validate(spec)
+
+
+@pytest.mark.parametrize(("spec", "message"), BAD)
+def test_bad_specs_are_refused_by_both(spec, message):
+    with pytest.raises(SpecError, match=message):
+        read_spec(spec)
+    assert not VALIDATOR.is_valid(spec)
+
+
+@pytest.mark.parametrize(("spec", "message"), CROOKED)
+def test_crooked_specs_are_refused(spec, message):
+    with pytest.raises(SpecError, match=message):
+        read_spec(spec)
+
+
+def test_all_problems_come_together():
+    with pytest.raises(SpecError) as caught:
+        read_spec({"dataset": {"path": "a", "target": "y"}, "target": "z", "n_trials": 0, "polcy": "eeoc"})
+    assert len(caught.value.problems) == 3
+
+
+def test_longer_names_of_tasks():
+    spec = read_spec({"dataset": "x.csv", "task": "multiclass_classification", "sensitive_feature": ["a", "b"]})
+    assert spec.dataset.task == "multiclass"
+    assert spec.dataset.protected == ["a", "b"]
+
+
+def test_the_committed_schema_is_the_exported_one():
+    """`isonomia run --schema > docs/spec.schema.json` writes it again."""
+    committed = (ROOT / "docs" / "spec.schema.json").read_text(encoding="utf-8")
+    jsonschema.Draft202012Validator.check_schema(spec_schema())
+    assert json.loads(committed) == spec_schema()
+    ended = CliRunner().invoke(app, ["run", "--schema"])
+    assert ended.exit_code == 0
+    assert json.loads(ended.stdout) == spec_schema()
+
+
+def test_run_without_a_spec():
+    ended = CliRunner().invoke(app, ["run"])
+    assert ended.exit_code == 2
+    assert "needs a spec file" in ended.stderr
+
+
+# what keys are wired to ----------------------------------------------------------------------------------------------
+
+
+def test_every_wire_ends_at_a_check():
+    assert {code for takers in KEYS.values() for code in takers} <= set(CHECKS.ids())
+    assert set(WANTED.values()) <= set(CHECKS.ids())
+
+
+def test_keys_bring_their_checks_and_options():
+    spec = {"dataset": "x.csv", "checks": ["performance"], "reference_dataset": "old.csv", "scenarios": ["label_noise"],
+            "n_trials": 4, "metric": "f1", "options": {"scenarios": {"n_trials": 9}}}  # fmt: skip
+    codes, options = wired(read_spec(spec))
+    assert set(codes) == {"performance", "drift", "scenarios"}
+    assert options["drift"] == {"reference": "old.csv"}
+    assert options["scenarios"] == {"scenarios": ["label_noise"], "n_trials": 9, "metric": "f1"}
+    assert wired(read_spec({"dataset": "x.csv", "checks": ["performance"]})) == (["performance"], {})
+
+
+def test_an_empty_list_of_scenarios_plays_none():
+    codes, _ = wired(read_spec({"dataset": "x.csv", "checks": "full", "scenarios": [], "n_trials": 1}))
+    assert "scenarios" not in codes
+    assert "scenarios" in wired(read_spec({"dataset": "x.csv", "checks": "full"}))[0]
+
+
+def test_a_metric_that_is_none():
+    with pytest.raises(SpecError, match=r"no metric called 'macro_f2'. Close to it: 'macro_f1'"):
+        iso.run({"dataset": "x.csv", "metric": "macro_f2"})
+
+
+# files ---------------------------------------------------------------------------------------------------------------
+
+
+def test_paths_are_relative_to_the_file(folder, tmp_path_factory, monkeypatch):
+    """Data, reference and the option of a single check, run from elsewhere."""
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    text = (
+        "{dataset: now.csv, target: y, positive: yes, score: p, features: [x, z], checks: [performance], "
+        "scenarios: [label_noise], n_trials: 2, seed: 3, "
+    )
+    report = iso.run(written(folder, text + "reference_dataset: before.csv}"))
+    assert {section.code for section in report.document.sections} == {"performance", "drift", "scenarios"}
+    assert all(section.result is not None for section in report.document.sections)
+    drifted = [row["variable"] for row in report["drift"].tables["variables"].rows() if row["drifted"]]
+    assert "x" in drifted
+    assert "z" not in drifted
+    option = text.replace("[performance]", "[drift]").replace("scenarios: [label_noise], ", "")
+    other = iso.run(written(folder, option + "options: {drift: {reference: before.csv}}}"))
+    assert other["drift"].to_dict() == report["drift"].to_dict()
+
+
+def test_the_same_spec_gives_the_same_numbers(folder):
+    spec = {"dataset": str(folder / "now.csv"), "target": "y", "positive": "yes", "score": "p", "checks": ["scenarios"],
+            "n_trials": 3, "seed": 5, "sensitive_feature": "sex"}  # fmt: skip
+    one, two = (iso.run(spec)["scenarios"].to_dict() for _ in range(2))
+    assert one == two
+
+
+def test_models_of_a_spec(folder, monkeypatch):
+    """A callable by its name, with options that say how to read its answers; a missing file, named with its place."""
+    (folder / "mine.py").write_text("def codes(rows):\n    return (rows['x'] > 0).astype(int)\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(folder)
+    text = "{dataset: now.csv, target: y, positive: yes, checks: [performance], model: "
+    path = written(folder, text + "{path: 'mine:codes', classes: [no, yes], features: [x], output: label, name: mine}}")
+    frame = pd.read_csv(folder / "now.csv")
+    expected = float(((frame["x"] > 0) == (frame["y"] == "yes")).mean())
+    assert iso.run(path)["performance"].values["accuracy"].value == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(iso.ModelError, match=f"There is no model file '{folder}{os.sep}gone.skops'"):
+        iso.run(written(folder, text + "gone.skops}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("dataset: a.csv\nseed: 1\nseed: 2\n", "the key 'seed' stands there twice"),
+        ("dataset: {path: a.csv, target: y, target: z}\n", "the key 'target' stands there twice"),
+        ("dataset: &a [x]\nchecks: *a\n", "aliases"),
+        ("dataset: !!python/object/apply:os.system ['true']\n", "cannot be read as YAML"),
+        ("[" * 50_000, "cannot be read as YAML"),
+        ("- a\n", "must hold a mapping"),
+        ("dataset: a.csv\n" + "#" * (1 << 20), "larger than"),
+        ("dataset: \x00", "cannot be read as YAML"),
+    ],
+)
+def test_hostile_files(folder, text, message):
+    with pytest.raises(SpecError, match=message):
+        read_spec(written(folder, text))
+
+
+def test_hostile_json(folder):
+    with pytest.raises(SpecError, match="stands there twice"):
+        read_spec(written(folder, '{"dataset": "a", "dataset": "b"}', "spec.json"))
+    with pytest.raises(SpecError, match=r"nested too deeply|cannot be read"):
+        read_spec(written(folder, '{"dataset": ' + "[" * 100_000, "spec.json"))
+
+
+def test_yes_and_no_are_texts(folder):
+    spec = read_spec(written(folder, "dataset: a.csv\npositive: yes\nprivileged: {x: no, z: true}\n"))
+    assert spec.dataset.positive == "yes"
+    assert spec.dataset.privileged == {"x": "no", "z": True}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*/spec.yaml")), ids=lambda path: path.parent.name)
+def test_examples_are_valid(path):
+    VALIDATOR.validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    assert Path(str(read_spec(path).dataset.path)).parent == path.parent / "out"
