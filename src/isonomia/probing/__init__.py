@@ -5,13 +5,14 @@ from isonomia.probing.domain import Domain
 from isonomia.probing.features import Feature
 from isonomia.probing.keys import Keyer, KeyMap
 from isonomia.probing.ledger import Ledger
-from isonomia.probing.loop import Answer, Loop, Script, Search, Strategy
+from isonomia.probing.loop import Answer, Asked, Loop, Script, Search, Strategy, Untested
 from isonomia.probing.oracle import Oracle, Said
 from isonomia.probing.probe import Judged, Probe
 from isonomia.probing.slopes import Slopes
 
 __all__ = [
     "Answer",
+    "Asked",
     "Constraint",
     "Domain",
     "Feature",
@@ -27,4 +28,5 @@ __all__ = [
     "Search",
     "Slopes",
     "Strategy",
+    "Untested",
 ]

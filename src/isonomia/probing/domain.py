@@ -151,15 +151,25 @@ class Domain:
 
     def snap(self, rows: Floats) -> Floats:
         """The nearest rows inside the bounds, whole where they must be; missing numbers stay."""
-        with np.errstate(invalid="ignore"):
-            inside = np.clip(rows, self.low, self.high)
-        return np.where(self.whole, np.rint(inside), inside) + 0.0
+        inside = np.maximum(rows, self.low)
+        np.minimum(inside, self.high, out=inside)
+        if self.whole.all():
+            np.rint(inside, out=inside)
+        elif self.whole.any():
+            inside[:, self.whole] = np.rint(inside[:, self.whole])
+        inside += 0.0  # no minus zeros
+        return inside
 
     def valid(self, rows: Floats) -> NDArray[np.bool_]:
         """Which rows are valid people."""
-        with np.errstate(invalid="ignore"):
-            inside = (rows >= self.low) & (rows <= self.high) & (~self.whole | (rows == np.rint(rows)))
-        good = np.asarray((inside | (np.isnan(rows) & self.may_miss)).all(axis=1))
+        inside = rows >= self.low
+        inside &= rows <= self.high
+        if self.whole.any():
+            inside &= (rows == np.rint(rows)) | ~self.whole
+        if inside.all():  # what a search mostly asks about; a look at every row by itself takes longer
+            good = np.ones(len(rows), dtype=bool)
+        else:
+            good = np.asarray((inside | (np.isnan(rows) & self.may_miss)).all(axis=1))
         if self.rules and good.any():
             good[good] = self._obey(rows[good])
         return good

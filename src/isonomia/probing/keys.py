@@ -24,28 +24,61 @@ class Keyer:
 
     def __init__(self, domain: Domain, columns: NDArray[np.intp]) -> None:
         self.columns = columns
-        self.low = domain.low[columns]
         sizes = [domain.features[int(place)].size for place in columns]
-        missing = domain.may_miss[columns].any()
-        self.exact = not missing and None not in sizes and math.prod(s for s in sizes if s) < 2**63
-        if self.exact:
-            radix = [1]
-            for size in [s for s in sizes if s][:-1]:
-                radix.append(radix[-1] * size)
-            self.radix = np.array(radix[: len(columns)], dtype=np.uint64)
+        known = [size for size in sizes if size is not None]
+        whole = not domain.may_miss.any() and len(known) == len(sizes) and math.prod(known) < 2**63
+        self._parts = _exact_parts(domain, columns, known) if whole else None
+        self.exact = self._parts is not None
+        #: What one unit of each column of a row counts for, where keys are exact.
+        self.radix = np.zeros(len(domain), dtype=np.uint64)
+        for weight, _, scale in self._parts or []:
+            self.radix += weight.astype(np.uint64) * scale
+
+    def moved(self, rows: Floats, row: NDArray[np.intp], column: NDArray[np.intp], value: Floats) -> Keys:
+        """Keys of the rows ``rows[row]`` with one column changed to a value: without making them, where exact."""
+        if self._parts is None:
+            made = rows[row]
+            made[np.arange(len(row)), column] = value
+            return self(made)
+        change = (value - rows[row, column]).astype(np.int64).astype(np.uint64)  # downwards wraps round, and back
+        return np.asarray(self(rows)[row] + change * self.radix[column])
 
     def __call__(self, rows: Floats) -> Keys:
+        if self._parts is not None:
+            key = np.zeros(len(rows), dtype=np.uint64)
+            for weight, offset, scale in self._parts:
+                part = np.einsum("ij,j->i", rows, weight)  # as quick as a product of matrices, without its threads
+                key += (part - offset).astype(np.uint64) * scale
+            return key
         part = rows[:, self.columns]
-        if self.exact:
-            codes = np.rint(part - self.low).astype(np.int64).astype(np.uint64)
-            with np.errstate(over="ignore"):
-                return np.asarray((codes * self.radix).sum(axis=1, dtype=np.uint64))
         clean = np.where(np.isnan(part), np.nan, part + 0.0)
         bits = np.ascontiguousarray(clean).view(np.uint64)
         key = np.full(len(rows), 0x9E3779B97F4A7C15, dtype=np.uint64)
         for place in range(bits.shape[1]):
             key = _mix(key ^ _mix(bits[:, place] + np.uint64(place + 1)))
         return key
+
+
+def _exact_parts(domain: Domain, columns: NDArray[np.intp], sizes: list[int]) -> list[tuple[Floats, float, np.uint64]] | None:
+    """Parts of a row's number: the weights of the columns, what to take off, and what the part counts for.
+
+    The number of a row is a sum of products. Split into parts that stay below 2**52, every one of them is exact in
+    floats, in whatever order it is added up.
+    """
+    weights, scales, radix, room = [np.zeros(len(domain))], [1], 1, 0
+    for column, size in zip(columns, sizes, strict=True):
+        most = int(max(abs(domain.low[column]), abs(domain.high[column]), 1))
+        inner = radix // scales[-1]
+        if room + most * inner > 2**52:
+            weights.append(np.zeros(len(domain)))
+            scales.append(radix)
+            inner = room = 1
+            if most > 2**51:
+                return None
+        weights[-1][column] = inner
+        room += most * inner
+        radix *= size
+    return [(part, float(domain.low @ part), np.uint64(scale)) for part, scale in zip(weights, scales, strict=True)]
 
 
 def _mix(values: Keys) -> Keys:
@@ -79,22 +112,57 @@ class KeyMap:
         """Add keys that are not in the map yet, each once."""
         if len(keys) == 0:
             return
-        order = np.argsort(keys, kind="stable")
+        order = np.argsort(keys)
         run = (keys[order], np.asarray(values, dtype=float)[order])
         while self._runs and len(self._runs[-1][0]) <= 2 * len(run[0]):
             run = _merge(self._runs.pop(), run)
         self._runs.append(run)
 
+    def holds(self, keys: Keys) -> NDArray[np.bool_]:
+        """Which keys are there."""
+        known = np.zeros(len(keys), dtype=bool)
+        for run, _ in self._runs:
+            places = np.searchsorted(run, keys)
+            np.minimum(places, len(run) - 1, out=places)
+            known |= run[places] == keys
+        return known
+
     def look(self, keys: Keys) -> tuple[NDArray[np.bool_], Floats]:
         """Which keys are there, and their numbers (NaN where not)."""
         known = np.zeros(len(keys), dtype=bool)
         values = np.full((len(keys), self.width), np.nan)
+        if len(keys) == 0:
+            return known, values
         for run, numbers in self._runs:
-            places = np.minimum(np.searchsorted(run, keys), len(run) - 1)
+            places = np.searchsorted(run, keys)
+            np.minimum(places, len(run) - 1, out=places)
             hit = run[places] == keys
-            known |= hit
-            values[hit] = numbers[places[hit]]
+            if hit.any():
+                known |= hit
+                values[hit] = numbers[places[hit]]
         return known, values
+
+
+def distinct_keys(keys: Keys) -> tuple[Keys, NDArray[np.intp], NDArray[np.intp]]:
+    """The distinct keys in order, where each occurs first, and which of them every key is.
+
+    The same as ``np.unique`` with both its extras, in half the time: sorting need not be stable.
+
+    >>> [part.tolist() for part in distinct_keys(np.array([9, 4, 9, 7], dtype=np.uint64))]
+    [[4, 7, 9], [1, 3, 0], [2, 0, 2, 1]]
+    """
+    order = np.argsort(keys)
+    ranked = keys[order]
+    begins = np.ones(len(keys), dtype=bool)
+    np.not_equal(ranked[1:], ranked[:-1], out=begins[1:])
+    starts = np.flatnonzero(begins)
+    if len(starts) == len(keys):
+        first = order
+    else:
+        first = np.minimum.reduceat(order, starts) if len(starts) else order
+    back = np.empty(len(keys), dtype=np.intp)
+    back[order] = np.cumsum(begins) - 1
+    return ranked[starts], first, back
 
 
 def _merge(a: tuple[Keys, NDArray[Any]], b: tuple[Keys, NDArray[Any]]) -> tuple[Keys, NDArray[Any]]:

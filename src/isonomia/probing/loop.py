@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.probing.features import Floats
+from isonomia.probing.keys import distinct_keys
 from isonomia.probing.ledger import OUTCOMES, Ledger
 from isonomia.probing.oracle import Said
 from isonomia.probing.probe import Probe
@@ -34,36 +36,39 @@ class Answer:
     ----------
     rows : matrix
         The rows as asked (not valid ones included).
-    outcome : array (n, 4)
-        See `Judged.outcome`; NaN where a row was not tested (not valid, or the budget ended).
     fresh : array of bool
         True the first time a person is tested, False for one that was asked before.
+    outcomes : array (m, 4)
+        See `Judged.outcome`, of the distinct people asked about, and a last row of NaN: not tested (not valid, or the
+        budget ended).
+    person : array of int
+        Which of them every row is.
     """
 
     rows: Floats
-    outcome: Floats
     fresh: NDArray[np.bool_]
+    outcomes: Floats
+    person: NDArray[np.intp]
 
-    @property
+    @cached_property
     def margin(self) -> Floats:
         """Above 0 where treated differently, below it the farther from that; see `Judged.margin`."""
-        return np.asarray(self.outcome[:, 0])
+        return np.asarray(self.outcomes[:, 0][self.person])
 
     @property
     def gap(self) -> Floats:
         """The widest difference between two variants."""
-        return np.asarray(self.outcome[:, 1])
+        return np.asarray(self.outcomes[:, 1][self.person])
 
     @property
     def extremes(self) -> NDArray[np.intp]:
         """The variants with the lowest and the highest score, (n, 2); only for rows with an answer."""
-        return np.nan_to_num(self.outcome[:, 2:4]).astype(np.intp)
+        return np.nan_to_num(self.outcomes[:, 2:4])[self.person].astype(np.intp)
 
-    @property
+    @cached_property
     def found(self) -> NDArray[np.bool_]:
         """Rows treated differently, asked before or not."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self.margin > 0)
+        return np.asarray(self.margin > 0)
 
     @property
     def tested(self) -> NDArray[np.bool_]:
@@ -71,7 +76,26 @@ class Answer:
         return ~np.isnan(self.margin)
 
 
-Search = Generator[Floats, Answer, None]
+@dataclass(frozen=True, eq=False)
+class Untested:
+    """Valid rows that were compared with the ledger already: distinct people, none of them tested; see `Loop.untested`.
+
+    A search may ask for them instead of plain rows, and saves the loop the same look twice.
+    """
+
+    rows: Floats
+    keys: NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, places: NDArray[np.intp]) -> Untested:
+        """Some of them."""
+        return Untested(self.rows[places], self.keys[places])
+
+
+Asked = Floats | Untested
+Search = Generator[Asked, Answer, None]
 
 
 class BudgetSpent(Exception):  # noqa: N818  a signal to the loop, never seen by a user
@@ -81,7 +105,7 @@ class BudgetSpent(Exception):  # noqa: N818  a signal to the loop, never seen by
 class Strategy(Protocol):
     """A search: says which rows to test next, and learns from what came out."""
 
-    def ask(self) -> Floats | None:
+    def ask(self) -> Asked | None:
         """The next rows, or None when the search has ended of itself."""
 
     def tell(self, answer: Answer) -> None:
@@ -96,7 +120,7 @@ class Script:
         self._answer: Answer | None = None
         self._started = False
 
-    def ask(self) -> Floats | None:
+    def ask(self) -> Asked | None:
         """The next rows."""
         try:
             if not self._started:
@@ -144,24 +168,35 @@ class Loop:
                 break
             strategy.tell(self.test(rows))
 
-    def test(self, rows: Floats) -> Answer:
+    def test(self, rows: Asked) -> Answer:
         """Test rows: valid ones, each person once, as far as the budget goes."""
+        if isinstance(rows, Untested):
+            outcomes = np.full((len(rows) + 1, OUTCOMES), np.nan)
+            outcomes[:-1] = self._ask(rows.rows, rows.keys)
+            return Answer(rows.rows, ~np.isnan(outcomes[:-1, 0]), outcomes, np.arange(len(rows)))
         rows = np.asarray(rows, dtype=float).reshape(-1, len(self.probe.domain))
-        outcome = np.full((len(rows), OUTCOMES), np.nan)
         fresh = np.zeros(len(rows), dtype=bool)
         valid = np.flatnonzero(self.probe.domain.valid(rows))
-        keys = self.probe.key(rows[valid])
-        known, before = self.ledger.told.look(keys)
-        outcome[valid[known]] = before[known]
-        new, new_keys = valid[~known], keys[~known]
-        distinct, first, back = np.unique(new_keys, return_index=True, return_inverse=True)
-        order = np.sort(first)  # in the order asked, so that a cut budget keeps the first ones
-        outcomes = self._ask(rows[new[order]], new_keys[order])
-        place = np.empty(len(distinct), dtype=np.intp)
-        place[np.argsort(first, kind="stable")] = np.arange(len(distinct))
-        outcome[new] = outcomes[place[back]]
-        fresh[new[order]] = ~np.isnan(outcomes[:, 0])
-        return Answer(rows, outcome, fresh)
+        everyone = len(valid) == len(rows)
+        keys, first, person = distinct_keys(self.probe.key(rows if everyone else rows[valid]))
+        outcomes = np.full((len(keys) + 1, OUTCOMES), np.nan)
+        known, outcomes[:-1] = self.ledger.told.look(keys)
+        new = np.flatnonzero(~known)
+        asked = valid[first[new]]
+        order = np.argsort(asked)  # in the order asked, so that a cut budget keeps the first ones
+        new, asked = new[order], asked[order]
+        answers = self._ask(rows[asked], keys[new])
+        outcomes[new] = answers
+        fresh[asked] = ~np.isnan(answers[:, 0])
+        if not everyone:
+            of_valid, person = person, np.full(len(rows), len(keys), dtype=np.intp)
+            person[valid] = of_valid
+        return Answer(rows, fresh, outcomes, person)
+
+    def untested(self, keys: NDArray[np.uint64]) -> NDArray[np.intp]:
+        """Places of keys that were not tested before, the first of each person, in order."""
+        distinct, first, _ = distinct_keys(keys)
+        return np.sort(first[~self.ledger.told.holds(distinct)])
 
     def _ask(self, rows: Floats, keys: NDArray[np.uint64]) -> Floats:
         """Distinct new people: from the record of an interrupted run, or from the model."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.method import PairMethod
 from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.space import Space
 from isonomia.evidence import Change, Estimate, Finding, Picture, Table, wilson
 from isonomia.languages import Message, msg
-from isonomia.probing.features import Floats
+from isonomia.probing.features import Feature, Floats
 
 #: Pairs shown in a report; all of them are in the result's own table.
 WITNESSES = 50
@@ -19,6 +20,8 @@ WITNESSES = 50
 CRITICAL = 0.01
 #: People drawn from the domain to compare findings with, where there is no data.
 BACKGROUND = 20_000
+#: Whole numbers with more values than this are sorted instead of counted.
+MOST_COUNTED = 100_000
 
 
 def shown(space: Space, pairs: Pairs, *, method: PairMethod) -> PairResult:
@@ -166,8 +169,10 @@ def features_table(space: Space, pairs: Pairs) -> Table:
     rows: list[tuple[str, float, str, float, float]] = []
     for column in space.movable:
         feature = space.domain.features[int(column)]
-        edges = _cells(against[:, column], feature.size)
-        found, everyone = _shares(pairs.first[:, column], edges), _shares(against[:, column], edges)
+        values, counts = _counted(against[:, column], feature)
+        edges = _cells(values, counts, feature.size)
+        everyone = _shares(values, counts, edges)
+        found = _shares(*_counted(pairs.first[:, column], feature), edges)
         place = int((found - everyone).argmax())
         low, high = edges[place], edges[place + 1]
         name = feature.text(float(low)) if feature.kind == "category" else _range(feature, low, high)
@@ -190,19 +195,26 @@ def features_table(space: Space, pairs: Pairs) -> Table:
     )
 
 
-def _cells(values: Floats, size: int | None) -> Floats:
-    known = values[~np.isnan(values)]
-    distinct = np.unique(known)
-    if size is not None and len(distinct) <= 30:
-        return np.append(distinct, np.inf)
-    return np.append(np.unique(np.quantile(known, np.linspace(0, 0.9, 10))), np.inf)
+def _counted(column: Floats, feature: Feature) -> tuple[Floats, NDArray[np.intp]]:
+    """The distinct values of a column in order, without missing ones, and how often each occurs."""
+    known = column[~np.isnan(column)]
+    if feature.size is None or feature.size > MOST_COUNTED:
+        return np.unique(known, return_counts=True)
+    counts = np.bincount((known - feature.low).astype(np.intp))
+    places = np.flatnonzero(counts)
+    return feature.low + places, counts[places]
 
 
-def _shares(values: Floats, edges: Floats) -> Floats:
-    known = values[~np.isnan(values)]
-    cell = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, len(edges) - 2)
-    counts = np.bincount(cell, minlength=len(edges) - 1)
-    return np.asarray(counts / max(1, counts.sum()))
+def _cells(values: Floats, counts: NDArray[np.intp], size: int | None) -> Floats:
+    if size is not None and len(values) <= 30:
+        return np.append(values, np.inf)
+    return np.append(np.unique(np.quantile(np.repeat(values, counts), np.linspace(0, 0.9, 10))), np.inf)
+
+
+def _shares(values: Floats, counts: NDArray[np.intp], edges: Floats) -> Floats:
+    cell = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
+    inside = np.bincount(cell, weights=counts, minlength=len(edges) - 1)
+    return np.asarray(inside / max(1, inside.sum()))
 
 
 def _range(feature: Any, low: float, high: float) -> str:

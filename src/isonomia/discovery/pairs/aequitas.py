@@ -53,19 +53,18 @@ def aequitas(
     down = np.full(len(columns), 0.5)
     stride = max(1, BATCH // len(walkers))
     for start in range(0, max_local, stride):
-        path, choices, directions = [], [], []
-        for _ in range(min(stride, max_local - start)):
-            choice = space.rng.choice(len(columns), size=len(walkers), p=weight)
-            direction = np.where(space.rng.random(len(walkers)) < down[choice], -1, 1)
-            moved = space.step(walkers, columns[choice], direction, size=step_size, nominal_moves=nominal_moves)
+        shape = (min(stride, max_local - start), len(walkers))
+        choice = space.rng.choice(len(columns), size=shape, p=weight)
+        direction = np.where(space.rng.random(shape) < down[choice], -1, 1)
+        path = np.empty((*shape, walkers.shape[1]))
+        change = space.steps(columns[choice], direction, size=step_size, nominal_moves=nominal_moves)
+        for place in range(shape[0]):
+            moved = change(walkers, place)
             walkers = np.where(space.domain.valid(moved)[:, None], moved, walkers) if space.domain.rules else moved
-            path.append(walkers)
-            choices.append(choice)
-            directions.append(direction)
-        answer = yield np.concatenate(path)
+            path[place] = walkers
+        answer = yield path.reshape(-1, walkers.shape[1])
         if mode != "random":
-            choice, direction = np.concatenate(choices), np.concatenate(directions)
-            _learn(weight, down, choice, direction, answer.found, full=mode == "full")
+            _learn(weight, down, choice.ravel(), direction.ravel(), answer.found, full=mode == "full")
 
 
 def _learn(

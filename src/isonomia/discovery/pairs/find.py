@@ -104,7 +104,7 @@ def find_pairs(
     oracle = Oracle(model, space_domain, dataset)
     people, clipped = _people(dataset, space_domain)
     probe = Probe(oracle, names, values=values, gamma=gamma, one_attr_at_a_time=one_attr_at_a_time, reference=people)
-    run = {
+    run = {} if store is None else {
         "method": method,
         "seed": seed,
         "gamma": gamma,
@@ -196,7 +196,8 @@ def _people(dataset: Dataset | None, domain: Domain) -> tuple[Floats, int]:
         return np.empty((0, len(domain))), 0
     rows = domain.encode(dataset.frame)
     snapped = domain.snap(rows)
-    moved = int((~np.isclose(rows, snapped, rtol=0, atol=0, equal_nan=True)).any(axis=1).sum())
+    changed = (rows != snapped) & ~np.isnan(rows)
+    moved = int(changed.any(axis=1).sum()) if changed.any() else 0
     return snapped[domain.valid(snapped)], moved
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 
 from isonomia.discovery.pairs.method import at_least, pair_method
 from isonomia.discovery.pairs.space import NominalMoves, Space
 from isonomia.probing import Search
+from isonomia.probing.features import Floats
 
 #: People whose neighbours are tested together.
 BATCH = 1024
@@ -37,11 +40,46 @@ def kosei(
     at_least("local_search_limit", local_search_limit, 0)
     answer = yield space.domain.sample(num_samples, space.rng)
     space.facts.update(uniform_tests=int(answer.fresh.sum()), uniform_found=int((answer.found & answer.fresh).sum()))
-    queue = answer.rows[answer.found & answer.fresh]
-    left = local_search_limit * len(queue)
+    seeds = answer.rows[answer.found & answer.fresh]
+    left = local_search_limit * len(seeds)
     branching = max(1, 2 * len(space.movable))
+    queue = Queue(seeds)
     while len(queue) and left > 0:
         size = int(np.clip(-(-left // branching), 1, BATCH))
-        answer = yield space.neighbours(queue[:size], nominal_moves=nominal_moves)
+        answer = yield space.neighbours(queue.pop(size), nominal_moves=nominal_moves)
         left -= int(answer.fresh.sum())
-        queue = np.concatenate([queue[size:], answer.rows[answer.found & answer.fresh]])
+        queue.push(answer.rows[answer.found & answer.fresh])
+
+
+class Queue:
+    """People waiting, first in first out, without moving those that wait.
+
+    >>> queue = Queue(np.arange(3.0)[:, None])
+    >>> queue.push(np.array([[9.0]]))
+    >>> queue.pop(2).ravel().tolist(), queue.pop(5).ravel().tolist(), len(queue)
+    ([0.0, 1.0], [2.0, 9.0], 0)
+    """
+
+    def __init__(self, rows: Floats) -> None:
+        self._blocks = deque([rows])
+        self._count = len(rows)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def push(self, rows: Floats) -> None:
+        """Add rows at the end."""
+        self._blocks.append(rows)
+        self._count += len(rows)
+
+    def pop(self, n: int) -> Floats:
+        """Take up to `n` rows from the front."""
+        taken: list[Floats] = []
+        while self._blocks and n > 0:
+            block = self._blocks.popleft()
+            taken.append(block[:n])
+            if len(block) > n:
+                self._blocks.appendleft(block[n:])
+            n -= len(taken[-1])
+            self._count -= len(taken[-1])
+        return np.concatenate(taken)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Table
 from isonomia.languages import Message
-from isonomia.probing import Domain, Loop, Probe
+from isonomia.probing import Domain, Loop, Probe, Untested
 from isonomia.probing.features import Floats
 
 NominalMoves = Literal["unit", "any"]
@@ -112,39 +113,73 @@ class Space:
 
         Papers move categories by one place, as if they were ordered ("unit"); "any" takes another one at random.
         """
-        moved = rows.copy()
-        place = np.arange(len(rows))
-        unit = self.domain.step[column] * np.where(self.domain.whole[column], max(1.0, round(size)), size)
-        moved[place, column] += direction * unit
-        if nominal_moves == "any":
-            jump = self.domain.nominal[column]
-            levels = (self.domain.high - self.domain.low + 1)[column]
-            other = (rows[place, column] + 1 + np.floor(self.rng.random(len(rows)) * (levels - 1))) % levels
-            moved[place[jump], column[jump]] = other[jump]
-        return self.domain.snap(moved)
+        return self.steps(column[None], direction[None], size=size, nominal_moves=nominal_moves)(rows, 0)
 
-    def neighbours(self, rows: Floats, *, nominal_moves: NominalMoves = "unit") -> Floats:
-        """All rows one unit away in one free column (categories: one place, or any other value)."""
-        parts = []
+    def steps(
+        self,
+        column: NDArray[np.intp],
+        direction: NDArray[Any],
+        *,
+        size: float = 1.0,
+        nominal_moves: NominalMoves = "unit",
+    ) -> Callable[[Floats, int], Floats]:
+        """Many steps of the same rows, (steps, n) columns and directions: a function that takes rows one of them on."""
+        whole = self.domain.whole[column]
+        shift = direction * self.domain.step[column] * np.where(whole, max(1.0, round(size)), size)
+        low, high = self.domain.low[column], self.domain.high[column]
+        everyone = np.arange(column.shape[1])
+        jump = self.domain.nominal[column] if nominal_moves == "any" else None
+        levels = high - low + 1
+        leap = 1 + np.floor(self.rng.random(column.shape) * (levels - 1)) if jump is not None else None
+
+        def move(rows: Floats, place: int) -> Floats:
+            moved, there = rows.copy(), column[place]
+            before = rows[everyone, there]
+            after = np.minimum(np.maximum(before + shift[place], low[place]), high[place])
+            if jump is not None and leap is not None:
+                after = np.where(jump[place], (before + leap[place]) % levels[place], after)
+            moved[everyone, there] = np.where(whole[place], np.rint(after), after) + 0.0
+            return moved
+
+        return move
+
+    def neighbours(self, rows: Floats, *, nominal_moves: NominalMoves = "unit") -> Untested:
+        """All people one unit away in one free column (categories: one place, or any other value) not yet tested."""
+        columns: list[int] = []
+        shifts: list[float] = []
+        jumps: list[float] = []  # the number of categories where a move goes round, else no end
         for column in self.movable:
             if nominal_moves == "any" and self.domain.nominal[column]:
                 size = int(self.domain.high[column]) + 1
-                for shift in range(1, size):
-                    parts.append(self._moved(rows, column, (rows[:, column] + shift) % size))
-                continue
-            unit = self.domain.step[column]
-            for direction in (-unit, unit):
-                parts.append(self._moved(rows, column, rows[:, column] + direction))
-        stacked = np.stack(parts, axis=1).reshape(-1, rows.shape[1]) if parts else np.empty((0, rows.shape[1]))
-        with np.errstate(invalid="ignore"):
-            inside = ((stacked >= self.domain.low) & (stacked <= self.domain.high)) | np.isnan(stacked)
-        return stacked[inside.all(axis=1)]
+                moves, turn = list(range(1, size)), float(size)
+            else:
+                moves, turn = [-self.domain.step[column], self.domain.step[column]], np.inf
+            columns += [int(column)] * len(moves)
+            shifts += moves
+            jumps += [turn] * len(moves)
+        place = np.array(columns, dtype=np.intp)
+        values = rows[:, place] + np.array(shifts)
+        turns = np.array(jumps)
+        values = np.where(values >= turns, values - turns, values) if np.isfinite(turns).any() else values
+        inside = (values >= self.domain.low[place]) & (values <= self.domain.high[place])
+        row, move = np.nonzero(inside)
+        return self.changed(rows, row, place[move], values[inside])[0]
 
-    @staticmethod
-    def _moved(rows: Floats, column: int, values: Floats) -> Floats:
-        moved = rows.copy()
-        moved[:, column] = values
-        return moved
+    def changed(
+        self, rows: Floats, row: NDArray[np.intp], column: NDArray[np.intp], value: Floats
+    ) -> tuple[Untested, NDArray[np.intp]]:
+        """The people ``rows[row]`` with one column changed each, as far as valid and not tested, and their places.
+
+        Values must lie inside the bounds. Those tested before are left out before any row is made.
+        """
+        keys = self.probe.key.moved(rows, row, column, value)
+        kept = self.loop.untested(keys)
+        near = rows[row[kept]]
+        near[np.arange(len(kept)), column[kept]] = value[kept]
+        if self.domain.rules:
+            good = self.domain.valid(near)
+            near, kept = near[good], kept[good]
+        return Untested(near, keys[kept]), kept
 
     def known(self, rows: Floats) -> NDArray[np.bool_]:
         """Which rows were tested before."""
