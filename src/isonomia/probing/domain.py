@@ -65,7 +65,7 @@ class Domain:
         self._plain_integers = self.backend == "pandas" and all(
             feature.kind == "integer" and feature.dtype in (None, nw.Int64) for feature in self.features
         )
-        self._header = list(self.names)
+        self._header: Any = None
         self.rules = tuple(
             rule if callable(rule) else Constraint(rule, columns=list(self.names)) for rule in constraints
         )
@@ -136,6 +136,8 @@ class Domain:
         if self._plain_integers and not np.isnan(rows).any():
             import pandas as pd
 
+            if self._header is None:
+                self._header = pd.Index(list(self.names))
             return pd.DataFrame(rows.astype(np.int64), columns=self._header)
         columns = {
             feature.name: feature.decode(np.ascontiguousarray(rows[:, place]), self.backend)

@@ -146,6 +146,15 @@ class Feature:
             raise DataError(f"{value!r} is no value of '{self.name}', which runs from {self.low:g} to {self.high:g}.")
         return float(value)
 
+    def places(self, values: Sequence[Any]) -> Floats:
+        """The held number of each of many values, as `place`; None is missing where numbers are.
+
+        >>> Feature.of("sex", ["F", "M"]).places(["M", "F"]).tolist()
+        [1.0, 0.0]
+        """
+        numbers = self.kind != "category"
+        return np.array([np.nan if value is None and numbers else self.place(value) for value in values])
+
     def encode(self, column: nw.Series[Any]) -> Floats:
         """A column of data as held numbers; values that the feature does not have become NaN with `valid` false."""
         if self.kind != "category":

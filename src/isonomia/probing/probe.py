@@ -265,10 +265,11 @@ class Probe:
         """The variant nearest to the row as it is."""
         place = np.zeros(len(rows), dtype=np.intp)
         for column, values in zip(self.columns, self.values, strict=True):
-            wanted = np.nan_to_num(rows[:, column], nan=float(values[0]))
-            right = np.clip(np.searchsorted(values, wanted), 1, len(values) - 1)
-            nearer = np.abs(values[right - 1] - wanted) <= np.abs(values[right] - wanted)
-            place = place * len(values) + np.where(nearer, right - 1, right)
+            wanted = rows[:, column]
+            near = np.zeros(len(rows), dtype=np.intp)  # also where the value is missing
+            for cut in (values[1:] + values[:-1]) / 2:
+                near += wanted > cut
+            place = place * len(values) + near
         return place
 
 

@@ -58,8 +58,10 @@ def hermite(edges: Floats, heights: Floats) -> Floats:
 def rank_correlation(coefficients: Floats, latent: Floats) -> Floats:
     """The rank correlations that latent correlations give: (d, K) coefficients, (d, d) matrix -> (d, d) matrix."""
     result = np.zeros_like(latent)
-    for k in range(coefficients.shape[1], 0, -1):
-        result = (result + np.outer(coefficients[:, k - 1], coefficients[:, k - 1])) * latent
+    by_term = np.ascontiguousarray(coefficients.T)
+    for products in (by_term[:, :, None] * by_term[:, None, :])[::-1]:
+        result += products
+        result *= latent
     return result
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.cells import Cells
 from isonomia.discovery.pairs.space import Space
-from isonomia.probing import Search
+from isonomia.probing import Search, Untested
 from isonomia.probing.features import Floats
 
 #: People whose neighbours are looked at in a round, steps tested at least, and the part of all steps tested.
@@ -42,53 +42,91 @@ def flood(space: Space, cells: Cells, seeds: Floats, margins: Floats) -> Search:
     lists all their neighbours and some crossings with others found. Of those not tested before, the ones whose margin
     is expected to be widest are, steps into cells nobody was found in before the others.
     """
-    rows, margin = seeds, margins
-    waiting = np.ones(len(rows), dtype=bool)
-    expanded = np.zeros(cells.count, dtype=np.int64)
-    visited = np.zeros(cells.count, dtype=bool)
-    cell = cells(rows)
-    visited[cell] = True
+    found = Found(cells, seeds, margins)
     steps = Steps(len(space.domain) + 1)
     idle = 0
-    while waiting.any() and idle < PATIENCE:
-        parents = _parents(waiting, cell, expanded, margin)
-        waiting[parents] = False
-        np.add.at(expanded, cell[parents], 1)
-        near, origin, column, up = _candidates(space, rows[parents], rows)
-        known = space.known(near)
-        near, origin, column, up = near[~known], origin[~known], column[~known], up[~known]
+    while found.waiting.any() and idle < PATIENCE:
+        parents = found.parents()
+        near, origin, column, up = _candidates(space, found.rows[parents], found.rows)
         if len(near) == 0:
             continue
-        hope = margin[parents][origin] + steps.expected(column, up)
-        chosen = _choose(hope, visited[cells(near)])
-        answer = yield near[chosen]
+        hope = found.margin[parents][origin] + steps.expected(column, up)
+        chosen = _choose(hope, found.visited[cells(near.rows)])
+        answer = yield near.take(chosen)
         good = answer.tested
         idle = 0 if answer.fresh.any() else idle + 1
-        change = answer.margin[good] - margin[parents][origin[chosen[good]]]
+        change = answer.margin[good] - found.margin[parents][origin[chosen[good]]]
         steps.learn(column[chosen[good]], up[chosen[good]], change)
         new = answer.found & answer.fresh
-        rows = np.concatenate([rows, answer.rows[new]])
-        margin = np.concatenate([margin, answer.margin[new]])
-        waiting = np.concatenate([waiting, np.ones(int(new.sum()), dtype=bool)])
-        fresh_cells = cells(answer.rows[new])
-        cell = np.concatenate([cell, fresh_cells])
-        visited[fresh_cells] = True
+        found.add(answer.rows[new], answer.margin[new])
 
 
-def _parents(
-    waiting: NDArray[np.bool_], cell: NDArray[np.int64], expanded: NDArray[np.int64], margin: Floats
-) -> NDArray[np.intp]:
-    """Those to expand next: least expanded cells first, then the widest margin, at most one a cell and round."""
-    some = np.flatnonzero(waiting)
-    best = some[np.lexsort((-margin[some], cell[some]))]
-    first = best[np.concatenate([[True], cell[best][1:] != cell[best][:-1]])]  # the best of each cell
-    order = np.lexsort((-margin[first], expanded[cell[first]]))
-    chosen: NDArray[np.intp] = first[order][:PARENTS]
-    if len(chosen) == PARENTS:
+class Found:
+    """Everyone found so far: who they are, their margin and cell, and who waits to be expanded.
+
+    Arrays grow by doubling, so that adding a few does not move all.
+    """
+
+    def __init__(self, cells: Cells, rows: Floats, margin: Floats) -> None:
+        self.cells = cells
+        self.expanded = np.zeros(cells.count, dtype=np.int64)
+        self.visited = np.zeros(cells.count, dtype=bool)
+        self._count = 0
+        self._rows, self._margin = np.empty((0, rows.shape[1])), np.empty(0)
+        self._cell, self._waiting = np.empty(0, dtype=np.int64), np.empty(0, dtype=bool)
+        self.add(rows, margin)
+
+    @property
+    def rows(self) -> Floats:
+        """The people."""
+        return self._rows[: self._count]
+
+    @property
+    def margin(self) -> Floats:
+        """How far inside the discriminating set each is."""
+        return self._margin[: self._count]
+
+    @property
+    def waiting(self) -> NDArray[np.bool_]:
+        """Who was not expanded yet."""
+        return self._waiting[: self._count]
+
+    def add(self, rows: Floats, margin: Floats) -> None:
+        """Add people, all waiting."""
+        start, self._count = self._count, self._count + len(rows)
+        if self._count > len(self._margin):
+            room = max(1024, 2 * self._count)
+            for name in ("_rows", "_margin", "_cell", "_waiting"):
+                before = getattr(self, name)
+                larger = np.empty((room, *before.shape[1:]), dtype=before.dtype)
+                larger[:start] = before[:start]
+                setattr(self, name, larger)
+        part, cell = slice(start, self._count), self.cells(rows)
+        self._rows[part], self._margin[part], self._cell[part], self._waiting[part] = rows, margin, cell, True
+        self.visited[cell] = True
+
+    def parents(self) -> NDArray[np.intp]:
+        """Those to expand next, who wait no longer: least expanded cells first, then the widest margin.
+
+        At most one a cell and round as long as there are other cells.
+        """
+        some = np.flatnonzero(self.waiting)
+        cell, margin = self._cell[some], self._margin[some]
+        widest = np.full(self.cells.count, -np.inf)
+        np.maximum.at(widest, cell, margin)
+        best = some[margin == widest[cell]]
+        first = np.full(self.cells.count, -1, dtype=np.intp)  # the best of each cell, of equal ones the first found
+        first[self._cell[best[::-1]]] = best[::-1]
+        chosen = self._ordered(first[first >= 0])[:PARENTS]
+        if len(chosen) < PARENTS:
+            rest = np.setdiff1d(some, chosen)
+            chosen = np.concatenate([chosen, self._ordered(rest)[: PARENTS - len(chosen)]])
+        self._waiting[chosen] = False
+        np.add.at(self.expanded, self._cell[chosen], 1)
         return chosen
-    rest = np.setdiff1d(some, chosen)
-    more = rest[np.lexsort((-margin[rest], expanded[cell[rest]]))][: PARENTS - len(chosen)]
-    return np.concatenate([chosen, more])
+
+    def _ordered(self, places: NDArray[np.intp]) -> NDArray[np.intp]:
+        return places[np.lexsort((-self._margin[places], self.expanded[self._cell[places]]))]
 
 
 def _choose(hope: Floats, visited: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -103,37 +141,42 @@ def _choose(hope: Floats, visited: NDArray[np.bool_]) -> NDArray[np.intp]:
 
 def _candidates(
     space: Space, rows: Floats, everyone: Floats
-) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Single steps from rows, with where they come from, the column moved and whether upwards; one of each person.
+) -> tuple[Untested, NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """People one step from rows, with where they come from, the column moved and whether upwards; untested ones only.
 
     Categories jump to one random other value instead of the next one. A crossing takes each free column from the row
     or from someone else found, at equal odds; it counts as a step in a column of its own.
     """
-    n = len(rows)
-    parts, columns, ups = [], [], []
-    for column in space.movable:
-        for up in (0, 1):
-            moved = rows.copy()
-            if space.domain.nominal[column]:
-                size = int(space.domain.high[column]) + 1
-                moved[:, column] = (rows[:, column] + space.rng.integers(1, max(size, 2), n)) % size
-            else:
-                moved[:, column] += space.domain.step[column] * (1 if up else -1)
-            parts.append(moved)
-            columns.append(np.full(n, column))
-            ups.append(np.full(n, up))
-    for _ in range(CROSSINGS):
-        mate = everyone[space.rng.integers(len(everyone), size=n)]
-        swap = np.zeros(rows.shape, dtype=bool)
-        swap[:, space.movable] = space.rng.random((n, len(space.movable))) < 0.5
-        parts.append(np.where(swap, mate, rows))
-        columns.append(np.full(n, len(space.domain)))
-        ups.append(np.zeros(n))
-    near = np.concatenate(parts)
-    origin = np.tile(np.arange(n), len(parts))
-    all_columns, all_ups = np.concatenate(columns).astype(np.intp), np.concatenate(ups).astype(np.intp)
-    good = np.flatnonzero(space.domain.valid(near))
-    keys = space.probe.key(near[good])
+    n, domain = len(rows), space.domain
+    column = np.repeat(space.movable, 2)
+    up = np.tile([0, 1], len(space.movable))
+    value = rows[:, column] + domain.step[column] * (2 * up - 1)
+    jump = np.flatnonzero(domain.nominal[column])
+    sizes = (domain.high[column[jump]] + 1).astype(np.int64)
+    value[:, jump] = (rows[:, column[jump]] + space.rng.integers(1, np.maximum(sizes, 2), (n, len(jump)))) % sizes
+    origin, move = np.nonzero((value >= domain.low[column]) & (value <= domain.high[column]))
+    stepped, kept = space.changed(rows, origin, column[move], value[origin, move])
+    crossed, parent = _crossed(space, rows, everyone)
+    keys = np.concatenate([stepped.keys, crossed.keys])
     first = np.sort(np.unique(keys, return_index=True)[1])
-    kept = good[first]
-    return near[kept], origin[kept], all_columns[kept], all_ups[kept]
+    both = Untested(np.concatenate([stepped.rows, crossed.rows]), keys)
+    moved = move[kept]
+    origins = np.concatenate([origin[kept], parent])
+    columns = np.concatenate([column[moved], np.full(len(parent), len(domain))])
+    ups = np.concatenate([up[moved], np.zeros(len(parent), dtype=np.intp)])
+    return both.take(first), origins[first], columns[first], ups[first]
+
+
+def _crossed(space: Space, rows: Floats, everyone: Floats) -> tuple[Untested, NDArray[np.intp]]:
+    """Crossings of rows with others found, and which row each comes from."""
+    origin = np.tile(np.arange(len(rows)), CROSSINGS)
+    mates = everyone[space.rng.integers(len(everyone), size=len(origin))]
+    swap = np.zeros(mates.shape, dtype=bool)
+    swap[:, space.movable] = space.rng.random((len(origin), len(space.movable))) < 0.5
+    near = np.where(swap, mates, rows[origin])
+    if space.domain.rules:  # otherwise every value of a valid person is as good in another one
+        good = space.domain.valid(near)
+        near, origin = near[good], origin[good]
+    keys = space.probe.key(near)
+    kept = space.loop.untested(keys)
+    return Untested(near[kept], keys[kept]), origin[kept]

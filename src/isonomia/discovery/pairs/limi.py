@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data.synthetic import Copula
+from isonomia.data.synthetic.marginals import Levels
 from isonomia.discovery.pairs.method import at_least, pair_method
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable, SpecError
@@ -97,6 +98,10 @@ class CopulaGenerator:
     def __init__(self, space: Space) -> None:
         self.domain = space.domain
         self.copula = Copula.fit(space.domain.decode(space.people))
+        self._places = [
+            np.append(feature.places(marginal.values), np.nan) if isinstance(marginal, Levels) else None
+            for feature, marginal in zip(space.domain.features, self.copula.marginals.values(), strict=True)
+        ]
         correlation = self.copula.correlation
         self.factor = np.linalg.cholesky(correlation + 1e-9 * np.eye(len(correlation)))
 
@@ -107,7 +112,11 @@ class CopulaGenerator:
 
     def people(self, latent: Floats) -> Floats:
         """Rows of the domain."""
-        return self.domain.snap(self.domain.encode(self.copula.from_latent(latent @ self.factor.T)))
+        coded = self.copula.decode(latent @ self.factor.T)
+        rows = np.empty((len(latent), len(self.domain)))
+        for place, (known, codes) in enumerate(zip(self._places, coded.values(), strict=True)):
+            rows[:, place] = codes if known is None else known[codes]  # code -1, missing, is the last one
+        return self.domain.snap(rows)
 
 
 class PcaGenerator:

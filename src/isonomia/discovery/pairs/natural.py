@@ -16,7 +16,7 @@ from isonomia.languages import msg
 from isonomia.probing.features import Floats
 
 #: Rows of data the generator is fitted to, and people it judges.
-FITTED, JUDGED = 10_000, 300
+FITTED, JUDGED = 5000, 300
 
 
 def naturalness(space: Space, rows: Floats) -> float | None:
@@ -32,8 +32,8 @@ def naturalness(space: Space, rows: Floats) -> float | None:
     copula = Copula.fit(space.domain.decode(fitted))
     own = space.people[rng.permutation(len(space.people))[:JUDGED]]
     found = rows[rng.permutation(len(rows))[:JUDGED]]
-    density = np.sort(copula.log_density(space.domain.decode(own)))
-    judged = copula.log_density(space.domain.decode(found))
+    both = copula.log_density(space.domain.decode(np.concatenate([own, found])))
+    density, judged = np.sort(both[: len(own)]), both[len(own) :]
     return float((np.searchsorted(density, judged) / len(density)).mean())
 
 
