@@ -59,7 +59,9 @@ class Keyer:
         return key
 
 
-def _exact_parts(domain: Domain, columns: NDArray[np.intp], sizes: list[int]) -> list[tuple[Floats, float, np.uint64]] | None:
+def _exact_parts(
+    domain: Domain, columns: NDArray[np.intp], sizes: list[int]
+) -> list[tuple[Floats, float, np.uint64]] | None:
     """Parts of a row's number: the weights of the columns, what to take off, and what the part counts for.
 
     The number of a row is a sum of products. Split into parts that stay below 2**52, every one of them is exact in
@@ -156,10 +158,7 @@ def distinct_keys(keys: Keys) -> tuple[Keys, NDArray[np.intp], NDArray[np.intp]]
     begins = np.ones(len(keys), dtype=bool)
     np.not_equal(ranked[1:], ranked[:-1], out=begins[1:])
     starts = np.flatnonzero(begins)
-    if len(starts) == len(keys):
-        first = order
-    else:
-        first = np.minimum.reduceat(order, starts) if len(starts) else order
+    first = order if len(starts) == len(keys) else np.minimum.reduceat(order, starts)
     back = np.empty(len(keys), dtype=np.intp)
     back[order] = np.cumsum(begins) - 1
     return ranked[starts], first, back

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from isonomia.discovery import find_pairs
-from isonomia.discovery.pairs.sg import Surrogate
 from isonomia.discovery.pairs.space import Space
+from isonomia.discovery.pairs.surrogate import Surrogate
 from isonomia.probing import Domain, Ledger, Loop, Oracle, Probe
 
 from .conftest import NAMES, Census
@@ -92,11 +92,14 @@ def test_adf_follows_gradients(census: Census) -> None:
     ("kind", "low", "high"), [("linear", 0.10, 0.40), ("tree", 0.25, 0.75), ("forest", 0.25, 0.75)]
 )
 def test_sg_lives_on_local_children(census: Census, kind: str, low: float, high: float) -> None:
-    """Most tests are local. Seeds are drawn until one is found (4 to 6% are), so the share is a little below 95%."""
-    result = run(census, kind, "sg", max_tests=1000)
-    made = result.metrics["generated"]
+    """At least 95% of the tests come from the local search.
+
+    Of 2,000 tests, not 1,000: 4 to 6% of seeds are found, so about 20 (here up to 60) are drawn before the first.
+    """
+    result = run(census, kind, "sg", max_tests=2000, seed=1 if kind == "linear" else 0)
+    made = result.metrics["generated"]  # the batch that the budget ended is not in it
     assert low < result.metrics["SUR"] < high
-    assert made["local"] > 0.8 * sum(made.values())
+    assert result.metrics["TSN"] - made["seed"] - made["global"] >= 0.95 * result.metrics["TSN"]
     assert made["global"] == 0
     recheck(result, census.model(kind))
 
@@ -108,23 +111,46 @@ def test_sg_children_lie_in_exactly_the_turned_box(census: Census) -> None:
     space = Space(loop, people, np.random.default_rng(0))
     surrogate = Surrogate(space, people[:20], 2000)
     for row in people[:20]:
-        column, cut, below, _ = surrogate.path(row)
-        _, children, _ = surrogate.children(row, found=True, confidence=2.0)  # no branch is that sure: local only
-        turned = [place for place in range(len(column)) if column[place] != NAMES.index("sex")]
+        paths = surrogate.paths(row[None])
+        on = np.flatnonzero(paths.column[0] >= 0)
+        column, cut, below = paths.column[0, on], paths.cut[0, on], paths.below[0, on]
+        assert ((row[column] <= cut) == below).all()
         boxes = []
-        for place in turned:
+        for place in np.flatnonzero(column != NAMES.index("sex")):
             side = below.copy()
             side[place] = not side[place]
             boxes.append(side)
-        for child in children:
+        for child in surrogate.local(row[None], paths):
             taken = child[column] <= cut
             assert any((taken == side).all() for side in boxes)
 
 
-def test_expga_finds_more_than_chance(census: Census) -> None:
-    result = run(census, "forest", "expga", max_tests=10_000)
-    assert result.metrics["SUR"] > 0.2
-    recheck(result, census.model("forest"))
+def test_surrogate_paths_are_those_of_the_tree(census: Census) -> None:
+    domain = Domain.from_data(census.data, features=NAMES[:-1], overrides=census.domain)
+    people = domain.snap(domain.encode(census.X))[:300]
+    loop = Loop(Probe(Oracle(census.model("tree"), domain, census.data), ["sex"]), Ledger())
+    surrogate = Surrogate(Space(loop, people, np.random.default_rng(0)), people[:20], 500)
+    paths, tree = surrogate.paths(people), surrogate.tree
+    for place, row in enumerate(people):
+        node = step = 0
+        while tree.children_left[node] >= 0:
+            goes_left = np.float32(row[tree.feature[node]]) <= tree.threshold[node]
+            child = tree.children_left[node] if goes_left else tree.children_right[node]
+            assert paths.column[place, step] == tree.feature[node]
+            assert paths.cut[place, step] == tree.threshold[node]
+            assert paths.below[place, step] == goes_left
+            assert paths.share[place, step] == tree.n_node_samples[child] / tree.n_node_samples[node]
+            node, step = child, step + 1
+        assert paths.leaf[place] == node
+        assert (paths.column[place, step:] == -1).all()
+
+
+@pytest.mark.parametrize(("kind", "low", "high"), [("forest", 0.40, 0.75), ("net", 0.20, 0.60)])
+def test_expga_on_the_authors_settings(census: Census, kind: str, low: float, high: float) -> None:
+    """The success rates published for the census and gender are 56.9% (forest) and 28.7% (net, another one)."""
+    result = run(census, kind, "expga", max_tests=10_000)
+    assert low < result.metrics["SUR"] < high
+    recheck(result, census.model(kind))
 
 
 @pytest.mark.parametrize("generator", ["copula", "pca"])

@@ -104,17 +104,21 @@ def find_pairs(
     oracle = Oracle(model, space_domain, dataset)
     people, clipped = _people(dataset, space_domain)
     probe = Probe(oracle, names, values=values, gamma=gamma, one_attr_at_a_time=one_attr_at_a_time, reference=people)
-    run = {} if store is None else {
-        "method": method,
-        "seed": seed,
-        "gamma": gamma,
-        "one_attr_at_a_time": one_attr_at_a_time,
-        "protected": list(names),
-        "variants": probe.variants.tolist(),
-        "domain": space_domain.describe(),
-        "options": {name: str(value) for name, value in sorted(options.items())},
-        "data": None if dataset is None else dataset.fingerprint,
-    }
+    run = (
+        {}
+        if store is None
+        else {
+            "method": method,
+            "seed": seed,
+            "gamma": gamma,
+            "one_attr_at_a_time": one_attr_at_a_time,
+            "protected": list(names),
+            "variants": probe.variants.tolist(),
+            "domain": space_domain.describe(),
+            "options": {name: str(value) for name, value in sorted(options.items())},
+            "data": None if dataset is None else dataset.fingerprint,
+        }
+    )
     ledger = Ledger(
         max_tests=max_tests,
         max_seconds=max_seconds,

@@ -1,22 +1,23 @@
-"""SG: a small tree around each person, the conditions on their path turned round one by one."""
+"""SG: a small tree around people, the conditions on their path turned round one by one."""
 
 from __future__ import annotations
 
 import heapq
-from typing import Any
+from collections import Counter
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.method import at_least, pair_method
 from isonomia.discovery.pairs.space import Space
+from isonomia.discovery.pairs.surrogate import Paths, Surrogate
 from isonomia.probing import Search
 from isonomia.probing.features import Floats
 
-#: Ranks of the queue, lowest first: children of found people, then seeds, then the rest.
-LOCAL, SEED, GLOBAL = 1.0, 5.0, 10.0
 #: Seeds (or global children) tested together: one of them found sends the search into its neighbourhood.
 FEW = 8
+#: Children tested together grow with those waiting, to this part of them and to so many at most.
+PART, MOST = 0.1, 8192
 
 
 @pair_method(
@@ -37,136 +38,85 @@ def sg(
 
     Seeds come from `cluster_num` clusters in rotation. A decision tree is fitted to `neighbourhood` rows drawn
     attribute by attribute from the data (LIME's neighbourhood) and labelled by the model. For someone found, every
-    condition on their path is turned round in turn while the others are kept (local); for everyone, the conditions
-    from the root are turned round with those above kept, as long as the share of rows that take the same branch is
-    at least `confidence` (global). Conditions are intervals, so "solving" them is moving the person into the box:
-    exact, without a solver. Local children keep everything else; global ones take a random value in the interval.
+    condition on their path is turned round in turn while the others are kept (local). Where nobody found is left and
+    no seed, the conditions of those tested are turned round from the root with those above kept, as long as the share
+    of rows that take the same branch is at least `confidence` (global). Conditions are intervals, so "solving" them is
+    moving the person into the box: exact, without a solver. Local children keep everything else; global ones take a
+    random value in the interval.
 
-    People are taken from the queue `batch` at a time and share one freshly drawn neighbourhood and tree.
+    People are tested `batch` at a time, a tenth of those waiting when these are more, and share one freshly drawn
+    neighbourhood and tree. Of people found, the first in every leaf comes before the second,
+    and those on paths that are least sure come first.
     """
     at_least("cluster_num", cluster_num, 1)
     at_least("neighbourhood", neighbourhood, 10)
     at_least("batch", batch, 1)
     seeds = space.clusters(cluster_num, max_seeds)
-    queue: list[tuple[float, int, Any]] = [(SEED, place, row) for place, row in enumerate(seeds)]
-    heapq.heapify(queue)
-    serial = len(queue)
-    paths: set[bytes] = set()
-    kinds = {LOCAL: 0, SEED: 0, GLOBAL: 0}
-    space.facts["generated"] = {}
-    while queue:
-        taken = _next(queue, batch)
-        rows = np.stack([item[2] for item in taken])
-        answer = yield rows
-        for rank, fresh in zip((item[0] for item in taken), answer.fresh, strict=True):
-            kinds[LOCAL if rank < SEED else SEED if rank == SEED else GLOBAL] += int(fresh)
-        space.facts["generated"] = {"local": kinds[LOCAL], "seed": kinds[SEED], "global": kinds[GLOBAL]}
-        tested = np.flatnonzero(answer.tested)
-        if len(tested) == 0:
+    queue = _Queue()
+    tested: list[Floats] = []
+    made = {"local": 0, "seed": 0, "global": 0}
+    space.facts["generated"] = made
+    while True:
+        if queue.waiting:
+            kind, rows = "local", queue.next(max(batch, min(MOST, int(PART * queue.waiting))))
+        elif len(seeds):
+            kind, rows, seeds = "seed", seeds[:FEW], seeds[FEW:]
+        elif tested:
+            some = np.concatenate(tested)
+            parents, tested = some[:FEW], [some[FEW:]] if len(some) > FEW else []
+            surrogate = Surrogate(space, parents, neighbourhood)
+            kind, rows = "global", surrogate.ahead(parents, surrogate.paths(parents), confidence)
+        else:
+            return
+        if len(rows) == 0:
             continue
-        surrogate = Surrogate(space, rows[tested], neighbourhood)
-        for place, found in zip(tested, answer.found[tested], strict=True):
-            born = surrogate.children(rows[place], found=bool(found), confidence=confidence)
-            for rank, child, path in zip(*born, strict=True):
-                if path not in paths:
-                    paths.add(path)
-                    heapq.heappush(queue, (float(rank), serial, child))
-                    serial += 1
+        answer = yield rows
+        made[kind] += int(answer.fresh.sum())
+        tested.append(answer.rows[answer.fresh])
+        found = answer.rows[answer.found & answer.fresh]
+        if len(found):
+            surrogate = Surrogate(space, found, neighbourhood)
+            queue.add(surrogate, found, surrogate.paths(found))
 
 
-def _next(queue: list[tuple[float, int, Any]], batch: int) -> list[tuple[float, int, Any]]:
-    """The first of the queue: up to `batch` local children, or a few of the others, never both together."""
-    taken = [heapq.heappop(queue)]
-    local = taken[0][0] < SEED
-    limit = batch if local else FEW
-    while queue and len(taken) < limit and (queue[0][0] < SEED) == local:
-        taken.append(heapq.heappop(queue))
-    return taken
+@dataclass(eq=False)
+class _Bundle:
+    """People found together: their surrogate, their paths, and how many conditions each has."""
+
+    surrogate: Surrogate
+    rows: Floats
+    paths: Paths
+    length: list[int]
 
 
-class Surrogate:
-    """A tree fitted to what the model says around some people, and its paths as boxes."""
+@dataclass(eq=False)
+class _Queue:
+    """People found whose children were not made yet: they are made when their turn comes."""
 
-    def __init__(self, space: Space, rows: Floats, size: int) -> None:
-        from sklearn.tree import DecisionTreeClassifier
+    waiting: int = 0
+    _heap: list[tuple[int, float, int, int]] = field(default_factory=list)
+    _bundles: list[_Bundle] = field(default_factory=list)
 
-        self.space = space
-        base = space.people if len(space.people) else space.domain.sample(size, space.rng)
-        drawn = [base[space.rng.integers(len(base), size=size), place] for place in range(base.shape[1])]
-        sample = np.concatenate([np.stack(drawn, axis=1), rows])
-        label = space.labels(sample)
-        fitted = DecisionTreeClassifier(random_state=0, min_samples_leaf=1).fit(self._filled(sample), label)
-        self.tree = fitted.tree_
+    def add(self, surrogate: Surrogate, rows: Floats, paths: Paths) -> None:
+        """Put people into the queue: the first of every leaf before the second, those on the least sure paths first."""
+        length = (paths.column >= 0).sum(axis=1).tolist()
+        taken: Counter[int] = Counter()
+        for place, (rank, leaf) in enumerate(zip(paths.confidence.tolist(), paths.leaf.tolist(), strict=True)):
+            heapq.heappush(self._heap, (taken[leaf], rank, len(self._bundles), place))
+            taken[leaf] += 1
+        self._bundles.append(_Bundle(surrogate, rows, paths, length))
+        self.waiting += sum(length)
 
-    def _filled(self, rows: Floats) -> NDArray[np.float32]:
-        middle = (self.space.domain.low + self.space.domain.high) / 2
-        return np.where(np.isnan(rows), middle, rows).astype(np.float32)
-
-    def path(self, row: Floats) -> tuple[NDArray[np.intp], Floats, NDArray[np.bool_], Floats]:
-        """The conditions of a person's path: column, threshold, whether the value is at most it, and its share."""
-        value = self._filled(row[None])[0]
-        node, tree = 0, self.tree
-        steps: list[tuple[int, float, bool, float]] = []
-        while tree.children_left[node] >= 0:
-            column, cut = int(tree.feature[node]), float(tree.threshold[node])
-            below = bool(value[column] <= cut)
-            child = int(tree.children_left[node] if below else tree.children_right[node])
-            steps.append((column, cut, below, tree.n_node_samples[child] / tree.n_node_samples[node]))
-            node = child
-        column_, cut_, below_, share_ = zip(*steps, strict=True) if steps else ((), (), (), ())
-        return np.array(column_, np.intp), np.array(cut_), np.array(below_, bool), np.array(share_)
-
-    def children(self, row: Floats, *, found: bool, confidence: float) -> tuple[Floats, Floats, list[bytes]]:
-        """New people with one condition of the path turned round: their ranks, the people, a name of each path."""
-        column, cut, below, share = self.path(row)
-        free = ~np.isin(column, self.space.protected)
-        places = np.flatnonzero(free)
-        weak = np.flatnonzero(share[places] < confidence)
-        ahead = places[: weak[0]] if len(weak) else places  # global: from the root to the first weak branch
-        local = places if found else places[:0]
-        turned = np.concatenate([local, ahead])
-        if len(turned) == 0:
-            return np.empty(0), np.empty((0, len(row))), []
-        sticky = np.arange(len(turned)) < len(local)
-        every = np.arange(len(column))
-        use = np.where(sticky[:, None], True, every <= turned[:, None])
-        side = np.where(every == turned[:, None], ~below, below)
-        people, full = self._solve(row, column, cut, use, side, turned, sticky)
-        means = np.cumsum(share)[turned] / (turned + 1)
-        ranks = np.where(sticky, LOCAL + share.mean(), GLOBAL - means)
-        names = [
-            column[u].tobytes() + cut[u].tobytes() + s[u].tobytes() for u, s in zip(use[full], side[full], strict=True)
-        ]
-        return ranks[full], people[full], names
-
-    def _solve(
-        self,
-        row: Floats,
-        column: NDArray[np.intp],
-        cut: Floats,
-        use: NDArray[np.bool_],
-        side: NDArray[np.bool_],
-        turned: NDArray[np.intp],
-        sticky: NDArray[np.bool_],
-    ) -> tuple[Floats, NDArray[np.bool_]]:
-        """The person moved into each box of conditions, and which boxes are not empty."""
-        domain = self.space.domain
-        # float32 is what the tree compares; a whole number above the cut is at least the next one
-        floor = np.where(domain.whole[column], np.floor(cut), cut)
-        beyond = np.nextafter(cut.astype(np.float32), np.float32(np.inf)).astype(float)
-        above = np.where(domain.whole[column], floor + 1, beyond)
-        low, high = np.tile(domain.low, (len(use), 1)), np.tile(domain.high, (len(use), 1))
-        for place in np.unique(column):
-            on = column == place
-            high[:, place] = np.minimum(high[:, place], np.where(use & side, floor, np.inf)[:, on].min(axis=1))
-            low[:, place] = np.maximum(low[:, place], np.where(use & ~side, above, -np.inf)[:, on].max(axis=1))
-        full = np.asarray((low <= high).all(axis=1))
-        people = np.where(np.isnan(row), row, np.clip(row, low, np.maximum(low, high)))
-        people[:, self.space.protected] = row[self.space.protected]
-        loose = np.flatnonzero(~sticky)
-        place = column[turned[loose]]
-        span = high[loose, place] - low[loose, place]
-        drawn = low[loose, place] + self.space.rng.random(len(loose)) * span
-        people[loose, place] = np.where(domain.whole[place], np.rint(drawn), drawn)
-        full[full] &= domain.valid(people[full])
-        return people, full
+    def next(self, n: int) -> Floats:
+        """Children of the first in the queue, about `n`; fewer where the queue ends."""
+        chosen: dict[int, list[int]] = {}
+        while self._heap and n > 0:
+            _, _, number, place = heapq.heappop(self._heap)
+            chosen.setdefault(number, []).append(place)
+            here = self._bundles[number].length[place]
+            n, self.waiting = n - here, self.waiting - here
+        parts = []
+        for number, list_ in chosen.items():
+            bundle, places = self._bundles[number], np.array(list_, dtype=np.intp)
+            parts.append(bundle.surrogate.local(bundle.rows[places], bundle.paths.take(places)))
+        return np.concatenate(parts)

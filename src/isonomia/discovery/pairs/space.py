@@ -181,10 +181,6 @@ class Space:
             near, kept = near[good], kept[good]
         return Untested(near, keys[kept]), kept
 
-    def known(self, rows: Floats) -> NDArray[np.bool_]:
-        """Which rows were tested before."""
-        return self.loop.ledger.told.look(self.probe.key(rows))[0]
-
     def scores(self, rows: Floats) -> Floats:
         """What the model scores rows at: probability of the positive class, decision value, or predicted number."""
         said = self.loop.consult(rows)

@@ -1,0 +1,144 @@
+"""A small tree fitted to what a model says, and people moved across its conditions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.discovery.pairs.space import Space
+from isonomia.probing.features import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """The conditions that people meet on their way through a tree, root first; ``column`` is -1 beyond the end.
+
+    Attributes
+    ----------
+    leaf : array (n,) of int
+        Where they end.
+    column : array (n, depth) of int
+    cut : array (n, depth)
+        Thresholds.
+    below : array (n, depth) of bool
+        Whether the value is at most the threshold.
+    share : array (n, depth)
+        The part of the node's rows that go the same way; NaN beyond the end.
+    """
+
+    leaf: NDArray[np.intp]
+    column: NDArray[np.intp]
+    cut: Floats
+    below: NDArray[np.bool_]
+    share: Floats
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    def take(self, rows: NDArray[np.intp]) -> Paths:
+        """Some of them."""
+        return Paths(self.leaf[rows], self.column[rows], self.cut[rows], self.below[rows], self.share[rows])
+
+    @property
+    def confidence(self) -> Floats:
+        """The mean share of each path; 1 where it has no condition."""
+        count = (self.column >= 0).sum(axis=1)
+        return np.where(count > 0, np.nansum(self.share, axis=1) / np.maximum(count, 1), 1.0)
+
+
+class Surrogate:
+    """A decision tree fitted to rows drawn attribute by attribute from the data (LIME's neighbourhood) as the model
+    labels them, and to some people themselves."""
+
+    def __init__(self, space: Space, rows: Floats, size: int) -> None:
+        from sklearn.tree import DecisionTreeClassifier
+
+        self.space = space
+        base = space.people if len(space.people) else space.domain.sample(size, space.rng)
+        drawn = [base[space.rng.integers(len(base), size=size), place] for place in range(base.shape[1])]
+        sample = np.concatenate([np.stack(drawn, axis=1), rows])
+        fitted = DecisionTreeClassifier(random_state=0).fit(self._filled(sample), space.labels(sample))
+        self.tree = fitted.tree_
+        self.parent = np.full(self.tree.node_count, -1, dtype=np.intp)
+        for side in (self.tree.children_left, self.tree.children_right):
+            inner = np.flatnonzero(side >= 0)
+            self.parent[side[inner]] = inner
+
+    def _filled(self, rows: Floats) -> NDArray[np.float32]:
+        middle = (self.space.domain.low + self.space.domain.high) / 2
+        return np.where(np.isnan(rows), middle, rows).astype(np.float32)
+
+    def paths(self, rows: Floats) -> Paths:
+        """The path of each person."""
+        leaves, back = np.unique(self.tree.apply(self._filled(rows)), return_inverse=True)
+        nodes = [leaves]  # all leaves climb to the root together
+        while (self.parent[nodes[-1]] >= 0).any():
+            above = self.parent[nodes[-1]]
+            nodes.append(np.where(above >= 0, above, nodes[-1]))
+        climb = np.stack(nodes[::-1], axis=1)
+        # those that arrived early wait at the root: drop their waiting, and move every path to the left
+        waits = (climb[:, 1:] == climb[:, :-1]).sum(axis=1) if climb.shape[1] > 1 else np.zeros(len(leaves), np.intp)
+        depth = climb.shape[1] - 1
+        place = np.arange(depth) + waits[:, None]
+        there = place < depth
+        node = np.take_along_axis(climb, np.minimum(place, depth), axis=1)
+        child = np.take_along_axis(climb, np.minimum(place + 1, depth), axis=1)
+        with np.errstate(invalid="ignore"):
+            share = np.where(there, self.tree.n_node_samples[child] / self.tree.n_node_samples[node], np.nan)
+        column = np.where(there, self.tree.feature[node], -1).astype(np.intp)
+        cut = np.where(there, self.tree.threshold[node], 0.0)
+        return Paths(leaves, column, cut, self.tree.children_left[node] == child, share).take(back)
+
+    def local(self, rows: Floats, paths: Paths) -> Floats:
+        """Everyone with one condition of their path turned round and the others kept, changed as little as can be."""
+        person, turned = np.nonzero(self._free(paths))
+        everything = np.ones((len(person), paths.column.shape[1]), dtype=bool)
+        return self._moved(rows, paths, person, turned, everything, random=False)
+
+    def ahead(self, rows: Floats, paths: Paths, confidence: float) -> Floats:
+        """Everyone with one condition turned round, those above it kept and those below it dropped, from the root as
+        long as branches hold at least a share of `confidence`; the value is drawn from the interval."""
+        free = self._free(paths)
+        weak = free & (paths.share < confidence)
+        person, turned = np.nonzero(free & (np.cumsum(weak, axis=1) == 0))
+        above = np.arange(paths.column.shape[1]) <= turned[:, None]
+        return self._moved(rows, paths, person, turned, above, random=True)
+
+    def _free(self, paths: Paths) -> NDArray[np.bool_]:
+        return (paths.column >= 0) & ~np.isin(paths.column, self.space.protected)
+
+    def _moved(
+        self,
+        rows: Floats,
+        paths: Paths,
+        person: NDArray[np.intp],
+        turned: NDArray[np.intp],
+        use: NDArray[np.bool_],
+        *,
+        random: bool,
+    ) -> Floats:
+        """People moved into each box of conditions, where it is not empty."""
+        domain = self.space.domain
+        each = np.arange(len(person))
+        low, high = np.tile(domain.low, (len(person), 1)), np.tile(domain.high, (len(person), 1))
+        for step in range(paths.column.shape[1]):
+            column, cut = paths.column[person, step], paths.cut[person, step]
+            below = paths.below[person, step] ^ (turned == step)
+            on = use[:, step] & (column >= 0)
+            # float32 is what the tree compares; a whole number above the cut is at least the next one
+            floor = np.where(domain.whole[column], np.floor(cut), cut)
+            beyond = np.nextafter(cut.astype(np.float32), np.float32(np.inf)).astype(float)
+            above = np.where(domain.whole[column], floor + 1, beyond)
+            high[each, column] = np.minimum(high[each, column], np.where(on & below, floor, np.inf))
+            low[each, column] = np.maximum(low[each, column], np.where(on & ~below, above, -np.inf))
+        start = rows[person]
+        people = np.where(np.isnan(start), start, np.clip(start, low, np.maximum(low, high)))
+        people[:, self.space.protected] = start[:, self.space.protected]
+        if random:
+            column = paths.column[person, turned]
+            inside = low[each, column] + self.space.rng.random(len(each)) * (high - low)[each, column]
+            people[each, column] = np.where(domain.whole[column], np.rint(inside), inside)
+        people = people[(low <= high).all(axis=1)]
+        return people[domain.valid(people)] if domain.rules else people
