@@ -35,8 +35,8 @@ class OneByOne:
         return sum(self.seen.values())
 
     def draw(self, rng: np.random.Generator) -> list[int]:
-        """A person drawn uniformly."""
-        return [int(rng.integers(low, high + 1)) for low, high in zip(self.low, self.high, strict=True)]
+        """A person drawn uniformly, from the same stream of chance as the batched version: both begin with the same."""
+        return [int(value) for value in self.low + np.floor(rng.random(len(self.low)) * (self.high - self.low + 1))]
 
 
 def aequitas(world: OneByOne, tests: int, *, n_global: int, n_local: int, seed: int) -> None:
@@ -70,6 +70,8 @@ def kosei(world: OneByOne, tests: int, *, n_global: int, seed: int) -> None:
         person = queue.popleft()
         for place in free:
             for direction in (-1, 1):
+                if len(world.seen) >= tests:
+                    return
                 near = list(person)
                 near[place] += direction
                 if not world.low[place] <= near[place] <= world.high[place]:

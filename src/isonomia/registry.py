@@ -32,18 +32,21 @@ class Registry(Generic[T]):
     Parameters
     ----------
     kind : str
-        The word for one entry in messages ("metric"); entry points are read from ``isonomia.<kind>s``.
+        What one entry is ("metric"); entry points are read from ``isonomia.<kind>s``.
+    word : str, optional
+        What it is called in messages: the option a user sets; by default `kind`.
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, *, word: str | None = None) -> None:
         self.kind = kind
+        self.word = word or kind
         self._entries: dict[str, T] = {}
         self._plugins_loaded = False
 
     def add(self, entry: T) -> T:
         """Put an entry in; its id must be new."""
         if entry.id in self._entries:
-            raise SpecError(f"The {self.kind} '{entry.id}' is registered already; choose another id.")
+            raise SpecError(f"The {self.word} '{entry.id}' is registered already; choose another id.")
         self._entries[entry.id] = entry
         return entry
 
@@ -53,7 +56,7 @@ class Registry(Generic[T]):
             return self._entries[entry_id]
         except KeyError:
             raise SpecError(
-                f"There is no {self.kind} called {entry_id!r}.{close_to(entry_id, self._entries)}"
+                f"There is no {self.word} called {entry_id!r}.{close_to(entry_id, self._entries)}"
             ) from None
 
     def __contains__(self, entry_id: object) -> bool:

@@ -49,8 +49,11 @@ def pairs(
         typer.Option("--constraint", metavar="RULE", help="What a valid person obeys: 'age >= 18'"),
     ] = None,
     max_tests: Annotated[
-        int, typer.Option("--max-tests", metavar="N", min=0, help="People to test; 0 for no limit.")
-    ] = 10_000,
+        int | None,
+        typer.Option(
+            "--max-tests", metavar="N", min=0, help="People to test; 0 for no limit. 10,000, or all in the data."
+        ),
+    ] = None,
     max_seconds: MaxSeconds = None,
     gamma: Annotated[
         float, typer.Option("--gamma", metavar="X", min=0, help="Scores must differ by more; 0: decisions must differ.")
@@ -89,7 +92,7 @@ def pairs(
             read_model(model, trust=trust),
             method=method,
             constraints=constraint or (),
-            max_tests=max_tests or None,
+            max_tests="auto" if max_tests is None else max_tests or None,
             max_seconds=max_seconds,
             gamma=gamma,
             one_attr_at_a_time=one_at_a_time,

@@ -153,7 +153,7 @@ class Domain:
 
     def snap(self, rows: Floats) -> Floats:
         """The nearest rows inside the bounds, whole where they must be; missing numbers stay."""
-        inside = np.maximum(rows, self.low)
+        inside: Floats = np.maximum(rows, self.low)
         np.minimum(inside, self.high, out=inside)
         if self.whole.all():
             np.rint(inside, out=inside)

@@ -199,10 +199,11 @@ def _counted(column: Floats, feature: Feature) -> tuple[Floats, NDArray[np.intp]
     """The distinct values of a column in order, without missing ones, and how often each occurs."""
     known = column[~np.isnan(column)]
     if feature.size is None or feature.size > MOST_COUNTED:
-        return np.unique(known, return_counts=True)
+        distinct, times = np.unique(known, return_counts=True)
+        return np.asarray(distinct, dtype=float), times
     counts = np.bincount((known - feature.low).astype(np.intp))
     places = np.flatnonzero(counts)
-    return feature.low + places, counts[places]
+    return np.asarray(feature.low + places, dtype=float), counts[places]
 
 
 def _cells(values: Floats, counts: NDArray[np.intp], size: int | None) -> Floats:

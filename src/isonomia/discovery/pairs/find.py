@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ from isonomia.probing import Domain, Ledger, Loop, Oracle, Probe, Script
 from isonomia.probing.features import Floats
 from isonomia.progress import Progress, silent
 
+#: The budget of a search where none is given.
+MAX_TESTS, MAX_SECONDS = 10_000, 3600.0
 _NAME = re.compile(r"[\w.-]{1,100}")
 
 
@@ -37,8 +39,8 @@ def find_pairs(
     domain: Domain | Mapping[str, Any] | None = None,
     constraints: Sequence[Any] = (),
     values: Mapping[str, Sequence[Any]] | None = None,
-    max_tests: int | None = 10_000,
-    max_seconds: float | None = 3600.0,
+    max_tests: int | Literal["auto"] | None = "auto",
+    max_seconds: float | Literal["auto"] | None = "auto",
     max_model_rows: int | None = None,
     gamma: float = 0.0,
     one_attr_at_a_time: bool = False,
@@ -70,7 +72,8 @@ def find_pairs(
     values : mapping, optional
         Values of protected attributes to try; by default all.
     max_tests, max_seconds, max_model_rows : optional
-        The budget: distinct people tested, seconds, rows sent to the model. None is no limit.
+        The budget: distinct people tested, seconds, rows sent to the model. None is no limit. "auto" is 10,000 people
+        and an hour, and no limit for "observed", which is the complete answer for the people in the data.
     gamma : float
         At 0 decisions must differ (numbers of a regression: at all); above 0 scores must differ by more than it.
     one_attr_at_a_time : bool
@@ -99,6 +102,9 @@ def find_pairs(
     (40, 3)
     """
     chosen = PAIR_METHODS[method]
+    endless = chosen.complete
+    tests = (None if endless else MAX_TESTS) if max_tests == "auto" else max_tests
+    seconds = (None if endless else MAX_SECONDS) if max_seconds == "auto" else max_seconds
     dataset, space_domain = _read(data, model, protected, domain, constraints)
     names = _protected(dataset, protected, space_domain, model)
     oracle = Oracle(model, space_domain, dataset)
@@ -120,8 +126,8 @@ def find_pairs(
         }
     )
     ledger = Ledger(
-        max_tests=max_tests,
-        max_seconds=max_seconds,
+        max_tests=tests,
+        max_seconds=seconds,
         max_model_rows=max_model_rows,
         path=_path(store, analysis_id, method),
         run=run,

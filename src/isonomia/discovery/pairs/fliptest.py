@@ -8,10 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.discovery.pairs.matching import assignment, squared_l1, transport
 from isonomia.discovery.pairs.method import at_least, one_of, pair_method
 from isonomia.discovery.pairs.result import Pairs
 from isonomia.discovery.pairs.space import Space
-from isonomia.errors import NotApplicable, require
+from isonomia.errors import NotApplicable
 from isonomia.evidence import Table
 from isonomia.languages import msg
 from isonomia.probing import Search
@@ -107,7 +108,7 @@ class _Run:
         points = _standardised(space, np.concatenate([self.first, self.second]))
         a, b = points[: len(self.first)], points[len(self.first) :]
         if solver == "pot":
-            partner = _transport(a, b)
+            partner = transport(squared_l1(a, b))
             self.how = "transport"
         else:
             small = max(len(a), len(b)) <= max_exact
@@ -131,7 +132,7 @@ class _Run:
             order = rng.permutation(len(a)) if not whole else np.arange(len(a))
             for start in range(0, len(a), size):
                 rows = order[start : start + size]
-                partner[rows] = pool[rows][_assignment(a[rows], b[pool[rows]])]
+                partner[rows] = pool[rows][assignment(squared_l1(a[rows], b[pool[rows]]))]
             self.how = "assignment" if whole else "batches"
         self.distance = np.abs(a - b[partner]).sum(axis=1)
         self.partner = self.second[partner]
@@ -150,26 +151,6 @@ def _equal(n: int, m: int, rng: np.random.Generator) -> NDArray[np.intp]:
         return np.asarray(rng.permutation(m)[:n], dtype=np.intp)
     rounds = [rng.permutation(m) for _ in range(-(-n // m))]
     return np.asarray(np.concatenate(rounds)[:n], dtype=np.intp)
-
-
-def _assignment(a: Floats, b: Floats) -> NDArray[np.intp]:
-    """The bijection of least total squared L1 distance."""
-    from scipy.optimize import linear_sum_assignment
-    from scipy.spatial.distance import cdist
-
-    cost = cdist(a, b, "cityblock")
-    np.square(cost, out=cost)
-    return np.asarray(linear_sum_assignment(cost)[1], dtype=np.intp)
-
-
-def _transport(a: Floats, b: Floats) -> NDArray[np.intp]:
-    """The heaviest counterpart of each person in the optimal plan between groups of any size."""
-    from scipy.spatial.distance import cdist
-
-    ot = require("ot", extra="transport", purpose="matching groups of unequal size whole")
-    cost = cdist(a, b, "cityblock") ** 2
-    plan = ot.emd(np.full(len(a), 1 / len(a)), np.full(len(b), 1 / len(b)), cost, numItermax=5_000_000)
-    return np.asarray(plan.argmax(axis=1), dtype=np.intp)
 
 
 def _standardised(space: Space, rows: NDArray[np.intp]) -> Floats:

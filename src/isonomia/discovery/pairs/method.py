@@ -24,12 +24,15 @@ class PairMethod:
         ``search(space, *, option=default, ...)``: a generator of rows to test.
     reference : str
         Where it was published.
+    complete : bool
+        Whether it answers for everyone it looks at, so that it has no limit unless one is given.
     """
 
     id: str
     purpose: str
     search: Callable[..., Search]
     reference: str
+    complete: bool = False
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -45,16 +48,16 @@ class PairMethod:
         return self.search(space, **options)
 
 
-PAIR_METHODS: Registry[PairMethod] = Registry("pair_method")
+PAIR_METHODS: Registry[PairMethod] = Registry("pair_method", word="method")
 
 
 def pair_method(
-    method_id: str, purpose: str, *, reference: str
+    method_id: str, purpose: str, *, reference: str, complete: bool = False
 ) -> Callable[[Callable[..., Search]], Callable[..., Search]]:
     """Put a search into the registry."""
 
     def add(search: Callable[..., Search]) -> Callable[..., Search]:
-        PAIR_METHODS.add(PairMethod(method_id, purpose, search, reference))
+        PAIR_METHODS.add(PairMethod(method_id, purpose, search, reference, complete))
         return search
 
     return add

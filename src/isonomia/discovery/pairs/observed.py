@@ -9,7 +9,9 @@ from isonomia.languages import msg
 from isonomia.probing import Search
 
 
-@pair_method("observed", "every row of the data in every protected variant, in one batch", reference="Isonomia")
+@pair_method(
+    "observed", "every row of the data in every protected variant, in one batch", reference="Isonomia", complete=True
+)
 def observed(space: Space) -> Search:
     """Flip every row of the data over all protected combinations.
 

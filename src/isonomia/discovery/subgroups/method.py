@@ -166,4 +166,4 @@ class Method:
 
 
 #: All subgroup methods.
-METHODS: Registry[Method] = Registry("subgroup_method")
+METHODS: Registry[Method] = Registry("subgroup_method", word="method")
