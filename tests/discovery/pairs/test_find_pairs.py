@@ -104,9 +104,6 @@ def test_constraints_are_kept_by_every_pair() -> None:
     recheck(result, Boxed())
 
 
-<<<<<<< HEAD
-def test_budgets_are_kept(ticking: Callable[[float], None]) -> None:
-=======
 def test_observed_has_no_limit_but_the_users_own() -> None:
     data = people(10_500)
     assert find_pairs(data, Fair(), method="observed").metrics["stopped"] == "ended"
@@ -147,8 +144,7 @@ def test_kosei_tests_the_same_people_in_the_same_order_as_one_by_one() -> None:
     assert [tuple(row) for row in np.delete(result.pairs.first, sex, axis=1)] == one_by_one
 
 
-def test_budgets_are_kept() -> None:
->>>>>>> 616b311 (FlipTest: the match of half the people starts that of all; observed has no limit but the user's own)
+def test_budgets_are_kept(ticking: Callable[[float], None]) -> None:
     rows = find_pairs(DATA, Boxed(), method="aequitas", max_tests=None, max_model_rows=900)
     assert rows.metrics["n_model_rows"] <= 900
     assert rows.metrics["stopped"] == "model rows"
