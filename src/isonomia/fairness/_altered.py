@@ -138,8 +138,8 @@ class Altered:
         value = mean_interval(any_changed[known].astype(float), w, level)[0]
         low, high = wilson(value * n, n, level)
         rate = Estimate(value, float(low), float(high), n=int(known.sum()), method="wilson", level=level)
-        if not self.signed or len(others) < 2:
-            return rate, Estimate.missing("a change between several classes has no direction")
+        if len(others) < 2:
+            return rate, Estimate.missing("there is no other value to change to")
         size = np.mean([np.abs(self.change(v)) * (self.own != v) for v in others], axis=0) * len(others)
         mean = mean_interval((size / (len(others) - 1))[known], w, level)
         return rate, Estimate(*mean, n=int(known.sum()), method="normal", level=level)

@@ -23,14 +23,16 @@ _TITLES = {
     "route": msg("route"), "attribute": msg("protected attribute"), "from": msg("own value"), "to": msg("other value"),
     "n": msg("rows"), "rate": msg("decided differently"), "rate_low": msg("from"), "rate_high": msg("to"),
     "change": msg("mean change"), "change_low": msg("from"), "change_high": msg("to"),
-    "size": msg("mean size of change"), "largest": msg("largest change"), "group": msg("group"),
+    "size": msg("mean size of change"), "size_low": msg("from"), "size_high": msg("to"),
+    "largest": msg("largest change"), "group": msg("group"),
     "row": msg("row"), "before": msg("said"),
     "after": msg("would be said"), "flip": msg("by the flip"), "graph": msg("by the graph"),
     "difference": msg("difference"), "difference_low": msg("from"), "difference_high": msg("to"),
     "p_value": msg("p-value"), "p_adjusted": msg("p adjusted"), "disagree": msg("decided differently by one only"),
 }  # fmt: skip
 _FORMATS: dict[str, Any] = dict.fromkeys(("rate", "rate_low", "rate_high", "disagree"), "pct") | dict.fromkeys(
-    ("change", "change_low", "change_high", "size", "largest", "before", "after", "flip", "graph", "difference",
+    ("change", "change_low", "change_high", "size", "size_low", "size_high", "largest",
+     "before", "after", "flip", "graph", "difference",
      "difference_low", "difference_high"), "num4",
 ) | {"n": "int", "row": "int", "p_value": "p", "p_adjusted": "p"}  # fmt: skip
 
@@ -40,7 +42,7 @@ def change_table(
 ) -> Table:
     """A row for each route, attribute, own and other value."""
     names = ("route", "attribute", "from", "to", "n", "rate", "rate_low", "rate_high", "change", "change_low",
-             "change_high", "size", "largest")  # fmt: skip
+             "change_high", "size", "size_low", "size_high", "largest")  # fmt: skip
     out: dict[str, list[Any]] = {name: [] for name in names}
     for answer in answers:
         for own, text in enumerate(answer.texts):
@@ -53,11 +55,11 @@ def change_table(
                 w = None if weights is None else weights[inside]
                 change = answer.change(other)[inside]
                 signed = mean_interval(change, w, level) if answer.signed else (None, None, None)
-                size = mean_interval(np.abs(change), w, level)[0]
+                size = mean_interval(np.abs(change), w, level)
                 rate = _rate(answer.changed(other, tolerance)[inside], w, level)
                 largest = float(change[np.abs(change).argmax()])
                 row = (ROUTES[answer.route], " x ".join(answer.names), text, other_text, int(inside.sum()), *rate,
-                       *signed, size, largest)  # fmt: skip
+                       *signed, *size, largest)  # fmt: skip
                 for name, value in zip(names, row, strict=True):
                     out[name].append(value)
     return Table(out, _FORMATS, _TITLES, msg("What would change under another value"), backend)
@@ -68,7 +70,7 @@ def by_group_table(
 ) -> Table:
     """For each group: how many would be decided differently under any other value."""
     out: dict[str, list[Any]] = {name: [] for name in ("route", "attribute", "group", "n", "rate", "rate_low",
-                                                       "rate_high", "size")}  # fmt: skip
+                                                       "rate_high", "size", "size_low", "size_high")}  # fmt: skip
     for answer in answers:
         places = range(len(answer.texts))
         other = [answer.own != v for v in places]
@@ -81,7 +83,7 @@ def by_group_table(
             w = None if weights is None else weights[inside]
             row = (ROUTES[answer.route], " x ".join(answer.names), f"{' x '.join(answer.names)}={text}",
                    int(inside.sum()), *_rate(any_changed[inside], w, level),
-                   mean_interval(widest[inside], w, level)[0])  # fmt: skip
+                   *mean_interval(widest[inside], w, level))  # fmt: skip
             for name, value in zip(out, row, strict=True):
                 out[name].append(value)
     return Table(out, _FORMATS, _TITLES, msg("Who would be decided differently"), backend)

@@ -31,7 +31,7 @@ TITLES = {
     "centre": msg("mean of all periods"), "limit_low": msg("lower limit"), "limit_high": msg("upper limit"),
     "outside": msg("outside the limits"), "kind": msg("what"), "before": msg("before"), "after": msg("after"),
     "change": msg("change"), "change_low": msg("from"), "change_high": msg("to"), "p_value": msg("p-value"),
-    "p_adjusted": msg("p adjusted"),
+    "p_adjusted": msg("p adjusted"), "note": msg("note"),
 }  # fmt: skip
 FORMATS: dict[str, Any] = dict.fromkeys(
     ("value", "value_low", "value_high", "difference", "difference_low", "difference_high", "centre", "limit_low",
@@ -42,7 +42,8 @@ FORMATS: dict[str, Any] = dict.fromkeys(
 def series_of(measured: GroupMetrics, order: Mapping[str, int]) -> Series:
     """Every metric of every group, period by period."""
     assert measured.groups is not None
-    out: Series = {name: [] for name in ("metric", "group", "period", "n", "value", "value_low", "value_high")}
+    names = ("metric", "group", "period", "n", "value", "value_low", "value_high", "note")
+    out: Series = {name: [] for name in names}
     groups = measured.groups.groups
     places = sorted(range(len(groups)), key=lambda i: (groups[i].name, order[groups[i].control[PERIOD]]))
     for name, part in measured.measured.items():
@@ -52,13 +53,15 @@ def series_of(measured: GroupMetrics, order: Mapping[str, int]) -> Series:
         out["n"] += measured.sizes[places].tolist()
         for key, values in (("value", part.value), ("value_low", part.low), ("value_high", part.high)):
             out[key] += values[places].tolist()
+        out["note"] += [part.reasons[i] if part.reasons else None for i in places]
     return out
 
 
 def gaps_of(measured: GroupMetrics, order: Mapping[str, int]) -> Series:
     """Every group's differences to its reference, period by period."""
     assert measured.groups is not None
-    names = ("metric", "group", "reference", "period", "n", "difference", "difference_low", "difference_high")
+    names = ("metric", "group", "reference", "period", "n", "difference", "difference_low", "difference_high",
+             "note")  # fmt: skip
     sizes = {(group.name, group.control[PERIOD]): int(n)
              for group, n in zip(measured.groups.groups, measured.sizes, strict=True)}  # fmt: skip
     rows = list(measured.tables["comparisons"].rows())
@@ -156,8 +159,10 @@ def alerts_of(series: Series, gaps: Series, changes: Mapping[str, Any]) -> tuple
     ):
         for place in np.flatnonzero(rows["outside"]).tolist():
             row = {name: rows[name][place] for name in ("metric", "group", "period")}
+            centre = rows["centre"][place]
+            row |= {f"change_{end}": rows[f"{value}_{end}"][place] - centre for end in ("low", "high")}
             out.append({"kind": kind, **row, "reference": rows.get("reference", [None] * (place + 1))[place],
-                        "change": rows[value][place] - rows["centre"][place]})  # fmt: skip
+                        "change": rows[value][place] - centre})  # fmt: skip
     return tuple(sorted(out, key=lambda row: (row.get("p_value", 1.0), -abs(row["change"]))))
 
 

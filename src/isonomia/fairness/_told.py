@@ -34,6 +34,7 @@ class Told:
     auc: Estimate
     balanced: Estimate
     importance: Floats
+    importance_error: Floats
     note: Message | None = None
 
 
@@ -47,14 +48,16 @@ def tell(
     if len(common) < 2:
         nothing = Estimate.missing(f"fewer than two values of '{target.name}' have {max(MIN_ROWS, folds)} rows")
         note = msg("fewer than two groups with enough rows have a value")
-        return Told(len(common), nothing, nothing, np.full(X.shape[1], np.nan), note)
+        unknown = np.full(X.shape[1], np.nan)
+        return Told(len(common), nothing, nothing, unknown, unknown, note)
     rows = np.isin(target.codes, common)
     y = np.searchsorted(common, target.codes[rows])
     w = np.ones(y.size) if weights is None else weights[rows]
     with one_thread():
-        proba, importance = _cross_validated(_binned(X[rows], categorical), y, w, categorical, folds, seed, done)
+        proba, lost, error = _cross_validated(_binned(X[rows], categorical), y, w, categorical, folds, seed, done)
     said = proba.argmax(axis=1)
-    return Told(len(common), one_vs_rest_auc(y, proba, w, level), balanced_accuracy(y, said, w, level), importance)
+    auc, right = one_vs_rest_auc(y, proba, w, level), balanced_accuracy(y, said, w, level)
+    return Told(len(common), auc, right, lost, error)
 
 
 def _binned(X: Floats, categorical: Sequence[bool]) -> Floats:
@@ -70,14 +73,14 @@ def _binned(X: Floats, categorical: Sequence[bool]) -> Floats:
 
 def _cross_validated(
     X: Floats, y: Ints, w: Floats, categorical: Sequence[bool], folds: int, seed: int, done: Callable[[int], None]
-) -> tuple[Floats, Floats]:
-    """Probabilities of rows left out, and the loss of balanced accuracy when a column of theirs is shuffled."""
+) -> tuple[Floats, Floats, Floats]:
+    """Probabilities of rows left out, the loss of balanced accuracy when a column of theirs is shuffled, its error."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.model_selection import StratifiedKFold
 
     k = int(y.max()) + 1
     proba = np.zeros((len(y), k))
-    lost = np.zeros((folds, X.shape[1]))
+    lost, variance = np.zeros((folds, X.shape[1])), np.zeros((folds, X.shape[1]))
     rng = np.random.default_rng(seed)
     # every value counts alike, so that guessing the largest is worth nothing; the mean is 1 whatever the scale
     weight = w / np.maximum(np.bincount(y, weights=w), 1e-300)[y]
@@ -89,15 +92,17 @@ def _cross_validated(
         ).fit(X[train], y[train], sample_weight=weight[train])  # fmt: skip
         proba[test] = model.predict_proba(X[test])
         some = test if test.size <= SHUFFLED_ROWS else rng.choice(test, SHUFFLED_ROWS, replace=False)
-        base = _mean_recall(y[some], proba[some].argmax(axis=1), w[some])
+        right = (proba[some].argmax(axis=1) == y[some]).astype(float)
         # all shuffled copies in one batch: one call of predict a fold
         copies = np.tile(X[some], (X.shape[1], 1, 1))
         for place in range(X.shape[1]):
             copies[place, :, place] = rng.permutation(X[some][:, place])
         said = model.predict_proba(copies.reshape(-1, X.shape[1])).argmax(axis=1).reshape(X.shape[1], -1)
-        lost[fold] = [base - _mean_recall(y[some], column, w[some]) for column in said]
+        lost[fold], variance[fold] = np.transpose([_mean_loss(y[some], right - (column == y[some]), w[some])
+                                                   for column in said])  # fmt: skip
         done(fold + 1)
-    return proba, lost.mean(axis=0)
+    # folds share no rows they are judged on
+    return proba, lost.mean(axis=0), np.sqrt(variance.sum(axis=0)) / folds
 
 
 def _recalls(y: Ints, said: NDArray[Any], w: Floats) -> tuple[Floats, Floats]:
@@ -109,8 +114,15 @@ def _recalls(y: Ints, said: NDArray[Any], w: Floats) -> tuple[Floats, Floats]:
     return right[there] / n[there], n[there] ** 2 / squares[there]
 
 
-def _mean_recall(y: Ints, said: NDArray[Any], w: Floats) -> float:
-    return float(_recalls(y, said, w)[0].mean())
+def _mean_loss(y: Ints, loss: Floats, w: Floats) -> tuple[float, float]:
+    """The mean over values of their rows' mean loss, and its variance."""
+    n, squares = np.bincount(y, weights=w), np.bincount(y, weights=w * w)
+    there = n > 0
+    n, squares = np.where(there, n, 1.0), np.where(there, squares, 1.0)
+    mean = np.bincount(y, weights=w * loss, minlength=n.size) / n
+    spread = np.bincount(y, weights=w * (loss - mean[y]) ** 2, minlength=n.size) / n
+    size = int(there.sum())
+    return float(mean[there].mean()), float((spread * squares / n**2)[there].sum()) / size**2
 
 
 def balanced_accuracy(y: Ints, said: NDArray[Any], w: Floats, level: float) -> Estimate:

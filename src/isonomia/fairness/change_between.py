@@ -60,7 +60,7 @@ def change_between(
             for name, value in zip(names, (kind, *key, *row), strict=True):
                 out[name].append(value)
     shown: dict[str, Any] = {**out, "p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float))}
-    table = Table(shown, FORMATS, {**TITLES, "note": msg("note")}, msg("Change between two datasets"), before.backend)
+    table = Table(shown, FORMATS, TITLES, msg("Change between two datasets"), before.backend)
     picture = Picture("forest", "changes", msg("Change of each group, with intervals"),
                       {"labels": ["metric", "group"], "value": "change", "facet": "kind",
                        "reference": 0.0})  # fmt: skip

@@ -21,9 +21,12 @@ from isonomia.evidence import (
 from isonomia.evidence.power import ALPHA, POWER
 from isonomia.fairness.groups import Group, Groups
 from isonomia.fairness.measure import Measured, spread_of
+from isonomia.languages import msg
 
 Floats = NDArray[np.float64]
 ReferenceRule = Literal["largest", "best", "overall"]
+#: Why a figure has no interval although there was a bootstrap.
+UNSTEADY = msg("undefined in most bootstrap replicates, so there is no interval")
 Reference = ReferenceRule | str | int | float | bool | Mapping[str, Any]
 
 

@@ -37,7 +37,8 @@ def conditional_statistical_parity(
     max over groups of P(decision = 1 | factors, group) - min over groups, the worst over the values of the factors.
     ``tables["adjusted"]`` has one figure for each group: the difference to the reference within each stratum, averaged
     with the weights of Mantel and Haenszel, n_g n_r / (n_g + n_r); beside it the plain difference. Where the two point
-    in opposite directions the factor turns the picture round (Simpson's paradox), which a note tells.
+    in opposite directions the factor turns the picture round (Simpson's paradox), which a note tells. A regression:
+    mean predictions, in standard deviations of all predictions.
 
     Strata in which fewer than two groups have `min_per_group` rows cannot be compared; a note says how many.
 
@@ -69,10 +70,6 @@ def conditional_statistical_parity(
 
 def condition(outcome: Outcome, columns: Sequence[Any], *, control: Sequence[Any], **options: Any) -> Criterion:
     """`conditional_statistical_parity` for what is encoded already."""
-    if outcome.task == "regression":
-        raise SpecError(
-            "Conditional statistical parity is about decisions; for numbers use group_metrics(control=...)."
-        )
     if {column.name for column in control} & {column.name for column in columns}:
         raise SpecError("A protected attribute cannot be a legitimate factor of its own: it would explain itself away.")
     found = criterion("conditional_statistical_parity", outcome, columns, control=control, **options)

@@ -122,9 +122,15 @@ def counterfactual(
             notes.append(msg("The model's answers do not depend on {name} itself.", name=" x ".join(names)))
             if drawn is None and through_proxies:
                 answers += _by_proxies(people, names, mechanism, keep_valid, seed, notes)
+    if not all(answer.signed for answer in answers):
+        notes[0] = _UNSIGNED
     return _result(people, answers, notes, uses, tolerance, level)
 
 
+_UNSIGNED = msg(
+    "A change between several classes has no direction; its size is the total variation of their probabilities (1 "
+    "where another class is decided, without probabilities)."
+)
 _SIGN = msg("Changes are what would have been said less what was said: above 0 the other value would be favoured.")
 
 

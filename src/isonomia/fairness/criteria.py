@@ -249,7 +249,7 @@ def criterion(
     metrics: tuple[str, ...] = description.metrics
     scale = 1.0
     if outcome.task == "regression":
-        if name != "demographic_parity":
+        if name not in ("demographic_parity", "conditional_statistical_parity"):
             raise NotApplicable(
                 f"{description.title.text().lower()} is about decisions, and a regression predicts numbers; compare "
                 "mean predictions and errors by group with group_metrics"
@@ -299,6 +299,7 @@ def judge_criterion(
         description.title,
         tables=measured.tables,
         values={**figures, "threshold": threshold},
+        pictures=measured.pictures,
         notes=measured.notes,
         description=description,
         difference=figures["difference"],

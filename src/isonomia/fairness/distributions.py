@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, composite, smallest
 from isonomia.data import Backend, Missing, backend_of
 from isonomia.errors import DataError
-from isonomia.evidence import Format, Result, Table, benjamini_hochberg, check_level
+from isonomia.evidence import Format, Picture, Result, Table, benjamini_hochberg, check_level
 from isonomia.fairness._histograms import Histograms
 from isonomia.fairness.compare import Reference, Stratum, strata_of
 from isonomia.fairness.group_metrics import MIN_PER_GROUP, check_weights
@@ -146,8 +146,19 @@ def measure_distributions(
         "quantiles": _quantiles(names, against, held, levels, exact, ends, kind),
     }
     return DistributionParity(
-        "distribution_parity", msg("Distributions of predictions"), tables, {"rows": int(numbers.size)},
+        "distribution_parity", msg("Distributions of predictions"), tables, {"rows": int(numbers.size)}, (),
+        _pictures(tuple(held)) if pairs else (),
         notes=(_NOTE,) if pairs else (_NOTE, msg("There is only one group; nothing can be compared.")),
+    )  # fmt: skip
+
+
+def _pictures(held: tuple[str, ...]) -> tuple[Picture, ...]:
+    labels = [*held, "group"]
+    return (
+        Picture("forest", "distances", msg("Wasserstein distance of each group to its reference, with intervals"),
+                {"labels": labels, "value": "wasserstein", "reference": 0.0}),
+        Picture("forest", "quantiles", msg("Differences of quantiles to the reference, with intervals"),
+                {"labels": labels, "value": "difference", "facet": "quantile", "reference": 0.0}),
     )  # fmt: skip
 
 

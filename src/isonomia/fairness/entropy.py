@@ -258,7 +258,11 @@ def _tables(
         for name in ("by", "groups", "within", "within_low", "within_high", "between", "between_low", "between_high",
                      "between_share")
     }  # fmt: skip
-    people: dict[str, list[Any]] = {name: [] for name in ("by", "group", "n", "benefit", "index", "contribution")}
+    people: dict[str, list[Any]] = {
+        name: []
+        for name in ("by", "group", "n", "benefit", "benefit_low", "benefit_high", "index", "index_low", "index_high",
+                     "contribution")
+    }  # fmt: skip
     total = float(index_of(sums.sum(axis=0), alpha))
     counts = column.counts()
     for way, members in ways.items():
@@ -266,10 +270,11 @@ def _tables(
         own = fold @ sums
         within, between = (float(part) for part in _parts(own, alpha))
         ends = [(None, None), (None, None)]
-        if draws is not None:
+        drawn = None if draws is None else np.einsum("gc,bcq->bgq", fold, draws)
+        if drawn is not None:
             ends = [
                 tuple(float(end) for end in percentile(part, level))  # type: ignore[misc]
-                for part in _parts(np.einsum("gc,bcq->bgq", fold, draws), alpha)
+                for part in _parts(drawn, alpha)
             ]
         name = " x ".join(way)
         share = between / total if total > 0 else None
@@ -282,22 +287,39 @@ def _tables(
         people["by"] += [name] * len(members)
         people["group"] += [groups.groups[i].name for i in members]
         people["n"] += (fold @ counts).astype(int).tolist()
-        people["benefit"] += mean.tolist()
-        people["index"] += index.tolist()
+        for key, values, replicas in (("benefit", mean, _means), ("index", index, lambda x: index_of(x, alpha))):
+            people[key] += values.tolist()
+            low, high = _group_ends(None if drawn is None else replicas(drawn), len(members), level)
+            people[f"{key}_low"] += low
+            people[f"{key}_high"] += high
         people["contribution"] += adds.tolist()
     titles = {
         "by": msg("by"), "groups": msg("groups"), "within": msg("within groups"), "between": msg("between groups"),
         "within_low": msg("from"), "within_high": msg("to"), "between_low": msg("from"), "between_high": msg("to"),
         "between_share": msg("share between groups"), "group": msg("group"), "n": msg("rows"),
-        "benefit": msg("mean benefit"), "index": msg("index within the group"),
+        "benefit": msg("mean benefit"), "benefit_low": msg("from"), "benefit_high": msg("to"),
+        "index": msg("index within the group"), "index_low": msg("from"), "index_high": msg("to"),
         "contribution": msg("adds to the inequality within"),
     }  # fmt: skip
     formats: dict[str, Any] = dict.fromkeys(rows, "num4") | {"groups": "int", "between_share": "pct", "by": "text"}
-    own_formats: dict[str, Any] = {"n": "int", "benefit": "num4", "index": "num4", "contribution": "num4"}
+    own_formats: dict[str, Any] = dict.fromkeys(list(people)[3:], "num4") | {"n": "int"}
     return {
         "decomposition": Table(rows, formats, titles, msg("Inequality within and between groups"), backend),
         "groups": Table(people, own_formats, titles, msg("Benefits of each group"), backend),
     }
+
+
+def _means(sums: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(sums[..., 0] > 0, sums[..., 1] / sums[..., 0], np.nan)
+
+
+def _group_ends(draws: Floats | None, groups: int, level: float) -> tuple[list[Any], list[Any]]:
+    """Ends of the percentile intervals of each group's figure; None without a bootstrap."""
+    if draws is None:
+        return [None] * groups, [None] * groups
+    low, high = percentile(draws, level)
+    return low.tolist(), high.tolist()
 
 
 def _benefits(outcome: Outcome, benefit: Any) -> Floats:

@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Missing, Task, backend_of
-from isonomia.evidence import Format, Result, Table, benjamini_hochberg, equivalent_means, equivalent_proportions
+from isonomia.evidence import (
+    Format,
+    Picture,
+    Result,
+    Table,
+    benjamini_hochberg,
+    equivalent_means,
+    equivalent_proportions,
+)
 from isonomia.evidence.equivalence import check_margin
 from isonomia.fairness.compare import Reference
 from isonomia.fairness.group_metrics import MIN_PER_GROUP, GroupMetrics, check_weights, measure_groups
@@ -177,8 +185,15 @@ def equivalence_of(measured: GroupMetrics, margin: float = MARGIN) -> Equivalenc
     )
     return Equivalence(
         "equivalence", msg("Equivalence"), {"equivalence": _table(table, measured)},
-        {"margin": margin, "rows": measured.values["rows"]}, notes=(*measured.notes, _FAMILY), margin=margin,
+        {"margin": margin, "rows": measured.values["rows"]}, (), _pictures(held), (*measured.notes, _FAMILY),
+        margin=margin,
     )  # fmt: skip
+
+
+def _pictures(held: Sequence[str]) -> tuple[Picture, ...]:
+    title = msg("Differences to the reference, with the intervals that the tests use")
+    options = {"labels": [*held, "group"], "value": "difference", "facet": "metric", "reference": 0.0}
+    return (Picture("forest", "equivalence", title, options),)
 
 
 def _usual(outcome: Outcome) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.evidence import Estimate, percentile
+from isonomia.fairness.compare import UNSTEADY
 from isonomia.fairness.group_metrics import GroupMetrics
 from isonomia.fairness.measure import Measured
 from isonomia.languages import msg
@@ -105,11 +106,12 @@ def combine(
     value = float(pick([inner([getattr(gap, what) for gap in part]) for part in strata.values()]))
     drawn = [[getattr(gap, f"{what}_draws") for gap in part] for part in strata.values()]
     if any(one is None for part in drawn for one in part):
-        return Estimate(value, n=n, level=level)
+        return Estimate(value, n=n, level=level, note="no bootstrap was asked for, or the metric has none")
     draws = pick([inner(np.stack(part), axis=0) for part in drawn], axis=0)
     low, high = (float(end) for end in percentile(draws, level))
-    if not np.isnan(low):
-        low, high = min(low, value), max(high, value)
+    if np.isnan(low):
+        return Estimate(value, n=n, level=level, note=UNSTEADY.text())
+    low, high = min(low, value), max(high, value)
     return Estimate(value, low, high, n=n, method="bootstrap", level=level)
 
 

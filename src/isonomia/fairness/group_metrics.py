@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isonomia.data import Backend, Missing, Task, backend_of, to_numpy
 from isonomia.errors import DataError, SpecError
-from isonomia.evidence import Estimate, Result, check_level
+from isonomia.evidence import Estimate, Picture, Result, check_level
 from isonomia.fairness.compare import Reference, compare, strata_of
 from isonomia.fairness.groups import By, Groups, form_groups, read_attributes, rows_with_attributes
 from isonomia.fairness.measure import Measured, Sample, choose_metrics, count_cells, measure
@@ -216,7 +216,7 @@ def measure_groups(
     kind = backend or backend_of()
     tables = {
         "by_group": by_group_table(groups, measured, sizes, min_per_group, kind),
-        "comparisons": comparison_table(groups, compared, kind),
+        "comparisons": comparison_table(groups, compared, measured, kind),
         "disparities": disparity_table(groups, measured, strata, sizes, min_per_group, level, kind),
     }
     return GroupMetrics(
@@ -224,7 +224,8 @@ def measure_groups(
         msg("Metrics by group"),
         tables=tables,
         values={"rows": len(outcome), "rows_with_missing_attribute": n_missing, "weighted": weights is not None},
-        notes=_notes(len(groups.labels), n_missing, sizes, min_per_group, missing),
+        pictures=_pictures(control, len(tables["comparisons"])),
+        notes=(*_notes(len(groups.labels), n_missing, sizes, min_per_group, missing), *_no_ratios(measured)),
         groups=groups,
         rows=rows,
         measured=measured,
@@ -234,6 +235,20 @@ def measure_groups(
         sizes=sizes,
         min_per_group=min_per_group,
     )
+
+
+def _pictures(control: Sequence[Any], comparisons: int) -> tuple[Picture, ...]:
+    if not comparisons:
+        return ()
+    options = {"labels": [*(column.name for column in control), "group"], "value": "difference", "facet": "metric",
+               "reference": 0.0}  # fmt: skip
+    return (Picture("forest", "comparisons", msg("Gaps to the reference, with intervals"), options),)
+
+
+def _no_ratios(measured: Mapping[str, Measured]) -> tuple[Message, ...]:
+    if all(part.use.metric.range[0] >= 0 for part in measured.values()):
+        return ()
+    return (msg("Metrics that can be negative have differences, but no ratios."),)
 
 
 def estimate_at(measured: Measured, index: int, n: int, level: float = 0.95) -> Estimate:

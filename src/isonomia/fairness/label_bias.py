@@ -17,7 +17,7 @@ from isonomia.fairness._information import equal_shares, information, permuted, 
 from isonomia.fairness._label_neighbours import against_similar
 from isonomia.fairness._labels import left_out_classes
 from isonomia.fairness.averages import effective_rows
-from isonomia.fairness.group_metrics import measure_groups
+from isonomia.fairness.group_metrics import GroupMetrics, measure_groups
 from isonomia.fairness.groups import By, attribute_sets, dataset_attributes
 from isonomia.languages import msg
 from isonomia.models import Outcome, Surface
@@ -90,7 +90,8 @@ def label_bias(
     label = label.take(rows).observed()
     if label.size < 2:
         raise NotApplicable("every label is the same")
-    tables = {"base_rates": _base_rates(known, label, attributes, by, n_boot, level, seed)}
+    rates = _base_rates(known, label, attributes, by, n_boot, level, seed)
+    tables = {"base_rates": rates.tables["comparisons"]}
     classes = label if known.task != "regression" else _cut(known, data.target)
     chosen = tuple(given) if given is not None else _telling(known, classes)
     for name in chosen:
@@ -108,7 +109,7 @@ def label_bias(
                 {"labels": "group", "value": "difference", "reference": 0.0, **facet}),
     )  # fmt: skip
     said = msg("The label is compared within strata of: {names}.", names=", ".join(chosen) or "—")
-    notes = [said, *left_out_classes(known, label)]
+    notes = [said, *rates.notes, *left_out_classes(known, label)]
     if len(known) > max_rows:
         notes.append(msg("Similar people are looked for among {n:int} of {all:int} rows, drawn at random.",
                          n=max_rows, all=len(known)))  # fmt: skip
@@ -123,7 +124,7 @@ def label_bias(
 def _base_rates(
     data: Dataset, label: Codes, attributes: Sequence[Codes], by: By | Sequence[Sequence[str]], n_boot: int,
     level: float, seed: int,
-) -> Table:  # fmt: skip
+) -> GroupMetrics:  # fmt: skip
     """The labels taken as if they were decisions: their selection rate is the base rate."""
     if data.task == "regression":
         surface, metric = Surface.of_numbers(data.column(label.name).to_numpy()), "mean_prediction"
@@ -136,11 +137,10 @@ def _base_rates(
             codes = (label.codes == place).astype(np.uint8)
         surface, metric = Surface(data.task or "binary", classes, label=codes), "selection_rate"
     privileged: Any = {name: list(values) for name, values in data.privileged.items()} or "largest"
-    result = measure_groups(
+    return measure_groups(
         Outcome(None, surface), attributes, metrics=[metric], weights=data.weights, reference=privileged, by=by,
         n_boot=n_boot, level=level, seed=seed, backend=data.backend,
     )  # fmt: skip
-    return result.tables["comparisons"]
 
 
 def _cut(data: Dataset, target: str) -> Codes:

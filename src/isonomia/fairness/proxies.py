@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Dataset, kind_of
 from isonomia.errors import NotApplicable, SpecError, close_to
-from isonomia.evidence import Estimate, Picture, Result, Table, check_level
-from isonomia.fairness._information import equal_shares, information, table
+from isonomia.evidence import Estimate, Picture, Result, Table, check_level, normal_quantile
+from isonomia.fairness._information import equal_shares, information, spread, table
 from isonomia.fairness._told import Told, tell
 from isonomia.fairness.averages import effective_rows
 from isonomia.fairness.encoding import MAX_CATEGORIES
@@ -113,7 +113,7 @@ def proxies(
     if not kept:
         raise NotApplicable("there is no other column to tell a protected attribute from")
     told: dict[str, list[Any]] = {name: [] for name in _TOLD}
-    carried: dict[str, list[Any]] = {name: [] for name in ("attribute", "column", "importance", "information")}
+    carried: dict[str, list[Any]] = {name: [] for name in _CARRIED}
     auc: dict[str, Estimate] = {}
     balanced: dict[str, Estimate] = {}
     targets = attribute_sets([column for column in known if attributes is None or column.name in attributes], by)
@@ -128,10 +128,11 @@ def proxies(
         _add(told, column.name, one)
         carried["attribute"] += [column.name] * len(kept)
         carried["column"] += kept
-        carried["importance"] += one.importance.tolist()
-        carried["information"] += [
-            _information(column, X[:, place], categorical[place], weights) for place in range(len(kept))
-        ]
+        half = normal_quantile(level) * one.importance_error
+        alone = [_information(column, X[:, at], categorical[at], weights, level) for at in range(len(kept))]
+        figures = (one.importance, one.importance - half, one.importance + half, *np.transpose(alone))
+        for key, values in zip(_CARRIED[2:], figures, strict=True):
+            carried[key] += values.tolist()
     tables = {
         "attributes": Table(
             told, _FORMATS, _TITLES, msg("How well an attribute is told from the others"), data.backend
@@ -153,33 +154,47 @@ def carriers(
     """The columns that tell most about an attribute by themselves (mutual information), strongest first."""
     target = next(column for column in dataset_attributes(data) if column.name == attribute)
     X, kept, categorical = _matrix(data, [name for name in columns if name in data.columns], np.arange(len(data)))
-    told = sorted(
-        (
-            (_information(target, X[:, place], categorical[place], data.weights), name)
-            for place, name in enumerate(kept)
-        ),
-        reverse=True,
-    )
+    alone = [_information(target, X[:, place], categorical[place], data.weights, 0.95)[0] for place in range(len(kept))]
+    told = sorted(zip(alone, kept, strict=True), reverse=True)
     return tuple(name for information, name in told[:most] if information >= least)
 
 
+_CARRIED = ("attribute", "column", "importance", "importance_low", "importance_high", "information", "information_low",
+            "information_high")  # fmt: skip
 _TOLD = ("attribute", "values", "balanced_accuracy", "balanced_accuracy_low", "balanced_accuracy_high", "guessing",
          "auc", "auc_low", "auc_high", "note")  # fmt: skip
 _TITLES = {
     "attribute": msg("protected attribute"), "values": msg("groups"), "balanced_accuracy": msg("balanced accuracy"),
     "balanced_accuracy_low": msg("from"), "balanced_accuracy_high": msg("to"), "guessing": msg("by guessing"),
     "auc": msg("AUC"), "auc_low": msg("from"), "auc_high": msg("to"), "note": msg("note"), "column": msg("column"),
-    "importance": msg("lost without it"), "information": msg("told by it alone"),
+    "importance": msg("lost without it"), "importance_low": msg("from"), "importance_high": msg("to"),
+    "information": msg("told by it alone"), "information_low": msg("from"), "information_high": msg("to"),
 }  # fmt: skip
-_FORMATS: dict[str, Any] = dict.fromkeys(
-    ("balanced_accuracy", "balanced_accuracy_low", "balanced_accuracy_high", "guessing", "information"), "pct"
-) | {"auc": "num", "auc_low": "num", "auc_high": "num", "importance": "points", "values": "int"}
+_FORMATS: dict[str, Any] = (
+    dict.fromkeys(
+        (
+            "balanced_accuracy",
+            "balanced_accuracy_low",
+            "balanced_accuracy_high",
+            "guessing",
+            "information",
+            "information_low",
+            "information_high",
+        ),
+        "pct",
+    )
+    | dict.fromkeys(("importance", "importance_low", "importance_high"), "points")
+    | {"auc": "num", "auc_low": "num", "auc_high": "num", "values": "int"}
+)
 
 
-def _information(target: Codes, values: Floats, categorical: bool, weights: Floats | None) -> float:
+def _information(
+    target: Codes, values: Floats, categorical: bool, weights: Floats | None, level: float
+) -> tuple[float, float, float]:
     """Mutual information of one column and the attribute, over the attribute's entropy, corrected for chance.
 
-    The correction takes off what independent columns of these sizes show on average, (r - 1)(c - 1) / 2n.
+    The correction takes off what independent columns of these sizes show on average, (r - 1)(c - 1) / 2n. The
+    interval is normal: the variance of the delta method plus that under independence, (r - 1)(c - 1) / 2n^2.
     """
     if not categorical:
         edges = equal_shares(values, COLUMN_BINS, weights)[1:-1]
@@ -191,8 +206,14 @@ def _information(target: Codes, values: Floats, categorical: bool, weights: Floa
     share = counts.sum(axis=(0, 2)) / counts.sum()
     share = share[share > 0]
     own = -float((share * np.log(share)).sum())
-    by_chance = (share.size - 1) * (column.size - 1) / (2 * effective_rows(len(target), weights))
-    return float(np.clip((shared - by_chance) / own, 0.0, 1.0)) if own > 0 else 0.0
+    if own <= 0:
+        return 0.0, 0.0, 0.0
+    n = effective_rows(len(target), weights)
+    freedom = (share.size - 1) * (column.size - 1)
+    half = normal_quantile(level) * float(np.hypot(spread(counts, n), np.sqrt(freedom / 2) / n))
+    value = shared - freedom / (2 * n)
+    low, middle, high = np.clip(np.array([value - half, value, value + half]) / own, 0.0, 1.0).tolist()
+    return middle, low, high
 
 
 def _matrix(data: Dataset, names: Sequence[str], rows: NDArray[Any]) -> tuple[Floats, list[str], list[bool]]:

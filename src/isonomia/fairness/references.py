@@ -51,7 +51,7 @@ def against_references(
     choices: dict[str, Any] = {rule: rule for rule in RULES}
     if privileged is not None:
         choices["privileged"] = privileged
-    keys = ("metric", "group", "reference", *_NUMBERS)
+    keys = ("metric", "group", "reference", *_NUMBERS, "note")
     table: dict[str, list[Any]] = {"against": [], **{key: [] for key in keys}}
     for name, choice in choices.items():
         found = measure_groups(outcome, columns, metrics=[metric], reference=choice, **options)
@@ -63,7 +63,7 @@ def against_references(
     titles = {
         "against": msg("against"), "metric": msg("metric"), "group": msg("group"), "reference": msg("reference"),
         "difference": msg("difference"), "difference_low": msg("from"), "difference_high": msg("to"),
-        "ratio": msg("ratio"), "ratio_low": msg("from"), "ratio_high": msg("to"),
+        "ratio": msg("ratio"), "ratio_low": msg("from"), "ratio_high": msg("to"), "note": msg("note"),
     }  # fmt: skip
     return Table(table, formats, titles, msg("Groups against every choice of reference"),
                  options.get("backend") or backend_of())  # fmt: skip

@@ -83,7 +83,8 @@ def represent(
 ) -> Representation:  # fmt: skip
     """`representation` for what is encoded already."""
     reference = _read_population(population, columns)
-    names = ("attribute", "group", "n", "share", "share_low", "share_high", "expected", "ratio", "p_value", "note")
+    names = ("attribute", "group", "n", "share", "share_low", "share_high", "expected", "ratio", "ratio_low",
+             "ratio_high", "p_value", "note")  # fmt: skip
     rows: dict[str, list[Any]] = {name: [] for name in names}
     tests: dict[str, list[Any]] = {"attribute": [], "statistic": [], "freedom": [], "p_value": []}
     unknown: list[str] = []
@@ -97,7 +98,8 @@ def represent(
     tested: dict[str, Any] = {**tests, "p_adjusted": benjamini_hochberg(np.array(tests["p_value"], dtype=float))}
     kind = backend or backend_of()
     formats: dict[str, Any] = dict.fromkeys(("share", "share_low", "share_high", "expected"), "pct")
-    formats |= {"n": "int", "ratio": "num", "p_value": "p", "p_adjusted": "p", "statistic": "num", "freedom": "int"}
+    formats |= dict.fromkeys(("ratio", "ratio_low", "ratio_high"), "num")
+    formats |= {"n": "int", "p_value": "p", "p_adjusted": "p", "statistic": "num", "freedom": "int"}
     tables = {
         "groups": Table(shown, formats, _TITLES, msg("Groups in the data and in the population"), kind),
         "tests": Table(tested, formats, _TITLES, msg("Does the data look like the population"), kind),
@@ -107,18 +109,28 @@ def represent(
     notes = []
     if unknown:
         notes.append(msg("The population says nothing about {names}.", names=", ".join(unknown[:10])))
-    lowest = min((r for r in rows["ratio"] if r is not None), default=None)
-    smallest = Estimate(lowest) if lowest is not None else Estimate.missing("no group has an expected share")
+    smallest = _smallest(rows, level)
     return Representation(
         "representation", msg("Representation"), tables, {"smallest_ratio": smallest}, (), (picture,), tuple(notes),
         tuple(unknown), titles={"smallest_ratio": msg("smallest share against the population")},
     )  # fmt: skip
 
 
+def _smallest(rows: Mapping[str, Sequence[Any]], level: float) -> Estimate:
+    """The smallest ratio, with the interval of its group's share."""
+    known = [place for place, ratio in enumerate(rows["ratio"]) if ratio is not None]
+    if not known:
+        return Estimate.missing("no group has an expected share")
+    place = min(known, key=lambda i: rows["ratio"][i])
+    return Estimate(rows["ratio"][place], rows["ratio_low"][place], rows["ratio_high"][place], n=rows["n"][place],
+                    method="wilson", level=level)  # fmt: skip
+
+
 _TITLES = {
     "attribute": msg("protected attribute"), "group": msg("group"), "n": msg("rows"), "share": msg("share"),
     "share_low": msg("from"), "share_high": msg("to"), "expected": msg("share in the population"),
-    "ratio": msg("ratio"), "p_value": msg("p-value"), "p_adjusted": msg("p adjusted"), "note": msg("note"),
+    "ratio": msg("ratio"), "ratio_low": msg("from"), "ratio_high": msg("to"),
+    "p_value": msg("p-value"), "p_adjusted": msg("p adjusted"), "note": msg("note"),
     "statistic": msg("chi-square"), "freedom": msg("degrees of freedom"),
 }  # fmt: skip
 
@@ -165,7 +177,7 @@ def _one(
     s, e = np.array(share, dtype=float), np.array(expected, dtype=float)
     low, high = wilson(np.nan_to_num(s * effective), np.full(s.size, effective), level)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(e > 0, s / e, np.nan)
+        ratio, ratio_low, ratio_high = (np.where(e > 0, part / e, np.nan) for part in (s, low, high))
         p = np.where((e > 0) & (e < 1), normal_p((s - e) / np.sqrt(e * (1 - e) / effective)), np.nan)
     notes: list[Message | None] = [msg("the population does not have this group") if x is None else None
                                    for x in expected]  # fmt: skip
@@ -174,7 +186,8 @@ def _one(
     return {
         "attribute": [column.name] * s.size, "group": [*texts, *absent],
         "n": [*counts[known].tolist(), *([0] * len(absent))], "share": s.tolist(), "share_low": low.tolist(),
-        "share_high": high.tolist(), "expected": _nones(e), "ratio": _nones(ratio), "p_value": _nones(p),
+        "share_high": high.tolist(), "expected": _nones(e), "ratio": _nones(ratio), "ratio_low": _nones(ratio_low),
+        "ratio_high": _nones(ratio_high), "p_value": _nones(p),
         "note": notes, "effective": [effective],
     }, strange  # fmt: skip
 

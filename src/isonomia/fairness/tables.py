@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from isonomia.data import Backend
 from isonomia.evidence import Format, Table, percentile
-from isonomia.fairness.compare import Compared, Stratum, adjust
+from isonomia.fairness.compare import UNSTEADY, Compared, Stratum, adjust
 from isonomia.fairness.groups import Groups
 from isonomia.fairness.measure import Measured
 from isonomia.languages import Message, msg
@@ -54,6 +54,10 @@ def _remarks(measured: Mapping[str, Measured], sizes: NDArray[np.int64], min_per
     for part in measured.values():
         for index in np.flatnonzero(np.isnan(part.value[: sizes.size])).tolist():
             add(index, Message("{metric}: {reason}", {"metric": part.use.title, "reason": part.reasons[index]}))
+        if part.draws is not None:
+            low, value = part.low[: sizes.size], part.value[: sizes.size]
+            for index in np.flatnonzero(np.isnan(low) & ~np.isnan(value)).tolist():
+                add(index, Message("{metric}: {reason}", {"metric": part.use.title, "reason": UNSTEADY}))
     return remarks
 
 
@@ -64,7 +68,9 @@ def _value(attributes: Mapping[str, Any], texts: Mapping[str, str], name: str) -
     return texts[name] if value is None or (isinstance(value, int) and texts[name] != str(value)) else value
 
 
-def comparison_table(groups: Groups, compared: Sequence[Compared], backend: Backend) -> Table:
+def comparison_table(
+    groups: Groups, compared: Sequence[Compared], measured: Mapping[str, Measured], backend: Backend
+) -> Table:
     """A row a metric and group: difference, ratio, test and smallest detectable gap against the reference."""
     adjusted = adjust(compared)
     columns: dict[str, Any] = {
@@ -78,6 +84,7 @@ def comparison_table(groups: Groups, compared: Sequence[Compared], backend: Back
         columns[name] = np.concatenate([getattr(part, name) for part in compared])
     columns["p_adjusted"] = np.concatenate(adjusted)
     columns["detectable"] = np.concatenate([part.detectable for part in compared])
+    columns["note"] = [note for part in compared for note in _reasons(part, measured[part.metric])]
     formats: dict[str, Format] = {"p_value": "p", "p_adjusted": "p"}
     names = ("difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "detectable")
     formats |= dict.fromkeys(names, "num")
@@ -94,8 +101,24 @@ def comparison_table(groups: Groups, compared: Sequence[Compared], backend: Back
         "p_value": msg("p-value"),
         "p_adjusted": msg("p adjusted"),
         "detectable": msg("smallest detectable gap"),
+        "note": msg("note"),
     }
     return Table(columns, formats, titles, msg("Groups against their reference"), backend)
+
+
+def _reasons(part: Compared, measured: Measured) -> list[Message | str | None]:
+    """Why a difference or a ratio is missing; that metrics which can be negative have no ratios is told once, apart."""
+    notes: list[Message | str | None] = [None] * len(part.group)
+    for index in np.flatnonzero(np.isnan(part.difference)).tolist():
+        own = measured.reasons[part.group[index]] if measured.reasons else None
+        notes[index] = own or msg("the reference has no value")
+    if measured.draws is not None:
+        for index in np.flatnonzero(np.isnan(part.difference_low) & ~np.isnan(part.difference)).tolist():
+            notes[index] = UNSTEADY
+    if measured.use.metric.range[0] >= 0:
+        for index in np.flatnonzero(np.isnan(part.ratio) & ~np.isnan(part.difference)).tolist():
+            notes[index] = msg("no ratio: the reference's value is 0")
+    return notes
 
 
 def disparity_table(
@@ -167,5 +190,7 @@ def _extreme_intervals(drawn: Sequence[tuple[dict[str, Any], Floats, Floats]], l
         r_low, r_high = percentile(np.where(top > 0, bottom / top, np.nan).T, level)
     for index, (row, _, _) in enumerate(drawn):
         row["difference_low"], row["difference_high"] = float(low[index]), float(high[index])
+        if np.isnan(low[index]):
+            row["note"] = UNSTEADY
         if row["ratio"] is not None:
             row["ratio_low"], row["ratio_high"] = float(r_low[index]), float(r_high[index])

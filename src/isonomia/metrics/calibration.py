@@ -199,13 +199,13 @@ def _normal(
 
 
 _METHODS = {"ece": "simulation", "mce": "", "brier": "normal", "gap": "normal", "slope": "normal"}
-_NO_SLOPE = msg("no slope can be fitted: several classes, one outcome only, or outcomes that the probabilities part")
+NO_SLOPE = msg("no slope can be fitted: several classes, one outcome only, or outcomes that the probabilities part")
 
 
 def _estimate(name: str, summary: Mapping[str, Floats], n: int, level: float) -> Estimate:
     value = float(summary[name][0])
     if np.isnan(value):
-        return Estimate.missing((_NO_SLOPE if name == "slope" else NO_ROWS).text(), n=n)
+        return Estimate.missing((NO_SLOPE if name == "slope" else NO_ROWS).text(), n=n)
     low, high = (summary.get(f"{name}_{end}", np.array([np.nan]))[0] for end in ("low", "high"))
     method = "" if np.isnan(low) else _METHODS[name]
     return Estimate(value, float(low), float(high), n, method, level=level)

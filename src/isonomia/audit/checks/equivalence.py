@@ -5,7 +5,7 @@ from __future__ import annotations
 from isonomia.audit.checking import check
 from isonomia.audit.subject import Subject
 from isonomia.errors import SpecError
-from isonomia.evidence import Estimate, Finding, Picture, Result
+from isonomia.evidence import Estimate, Finding, Result
 from isonomia.fairness import Equivalence, measure_equivalence
 from isonomia.fairness.equivalence import OPEN
 from isonomia.languages import msg
@@ -34,13 +34,11 @@ def equivalence(subject: Subject) -> Result:
         assert subject.outcome.surface.continuous is not None
         grouping["margin"] = 0.1 * float(np.std(subject.outcome.surface.continuous)) or 1e-12
     found: Equivalence = measure_equivalence(subject.outcome, columns, **grouping)
-    picture = Picture(
-        "forest", "equivalence", msg("Differences to the reference, with the intervals that the tests use"),
-        {"labels": "group", "value": "difference", "facet": "metric", "reference": 0.0},
-    )  # fmt: skip
     titles = {"margin": msg("margin"), "rows": msg("rows")}
     findings = _findings(found, subject)
-    return Result(found.code, found.title, found.tables, found.values, findings, (picture,), found.notes, titles=titles)
+    return Result(
+        found.code, found.title, found.tables, found.values, findings, found.pictures, found.notes, titles=titles
+    )
 
 
 def _findings(found: Equivalence, subject: Subject) -> tuple[Finding, ...]:
