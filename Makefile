@@ -37,6 +37,12 @@ $(PEERS)/.installed: benchmarks/peers/requirements.txt
 	@$(PEERS)/bin/python -m pip install -qq --disable-pip-version-check --requirement $<
 	@touch $@
 
+$(PEERS)-%/.installed: benchmarks/peers/requirements-%.txt
+	@echo "== Installing $* in an environment of its own, $(PEERS)-$*"
+	@$(PYTHON) -m venv $(PEERS)-$*
+	@$(PEERS)-$*/bin/python -m pip install -qq --disable-pip-version-check --requirement $<
+	@touch $@
+
 demo: $(VENV)/.installed ## make a dataset with known bias, train a model, audit it: out/demo/report.html
 	@$(BIN)/isonomia demo --out $(OUT)
 
@@ -60,7 +66,7 @@ types: $(VENV)/.installed-dev ## strict types
 coverage: $(VENV)/.installed-dev ## tests with line and branch coverage
 	@$(BIN)/python -m pytest -q -n $(JOBS) --cov --cov-report=term-missing:skip-covered --cov-report=html
 
-bench: $(VENV)/.installed-dev $(PEERS)/.installed ## the table of ratios against other libraries: benchmarks/RESULTS.md
+bench: $(VENV)/.installed-dev $(PEERS)/.installed $(PEERS)-deepchecks/.installed $(PEERS)-evidently/.installed ## the table of ratios against other libraries: benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks $(BENCH)
 
 exports: $(VENV)/.installed-dev ## write the list of public names and the schema of specs again
@@ -68,5 +74,5 @@ exports: $(VENV)/.installed-dev ## write the list of public names and the schema
 	@$(BIN)/isonomia run --schema > docs/spec.schema.json
 
 clean: ## remove environments, caches and output
-	@rm -rf $(VENV) $(PEERS) out build dist htmlcov .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	@rm -rf $(VENV) $(PEERS) $(PEERS)-* out build dist htmlcov .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 		.import_linter_cache src/*.egg-info

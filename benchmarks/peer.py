@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-#: The environment that `make bench` sets up; another can be named for trying things out.
-PYTHON = Path(os.environ.get("ISONOMIA_PEERS", ROOT / ".venv-peers")) / "bin" / "python"
 SCRIPTS = Path(__file__).parent / "peers"
 
 
@@ -31,7 +29,16 @@ class Answer:
     megabytes: float | None = None
 
 
-def ask(script: str, frame: Any, *, repeats: int, timeout: float = 1800, **options: Any) -> Answer:
+def python_of(environment: str = "") -> Path:
+    """The Python of an environment that `make bench` sets up; ISONOMIA_PEERS[_NAME] names another one."""
+    suffix = f"-{environment}" if environment else ""
+    place = os.environ.get("ISONOMIA_PEERS" + suffix.replace("-", "_").upper(), ROOT / f".venv-peers{suffix}")
+    return Path(place) / "bin" / "python"
+
+
+def ask(
+    script: str, frame: Any, *, repeats: int, timeout: float = 1800, environment: str = "", **options: Any
+) -> Answer:
     """Run ``peers/<script>.py`` on a pandas frame.
 
     Parameters
@@ -42,23 +49,31 @@ def ask(script: str, frame: Any, *, repeats: int, timeout: float = 1800, **optio
         Handed over as Parquet, so the peer starts from the same frame.
     repeats : int
         How many times the peer's work is timed, after one to warm up (none where `repeats` is 1).
+    timeout : float
+        Seconds after which the peer is stopped.
+    environment : str
+        For a peer whose pins fit no other: the name of its own environment.
     **options
         JSON-safe, passed to the script.
     """
-    if not PYTHON.exists():
-        raise PeerError(f"There is no environment of peers at {PYTHON.parents[1].name}; `make bench` sets it up.")
+    python = python_of(environment)
+    if not python.exists():
+        raise PeerError(f"There is no environment of peers at {python.parents[1].name}; `make bench` sets it up.")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         frame.to_parquet(place / "frame.parquet", index=False)
         (place / "request.json").write_text(json.dumps({"repeats": repeats, "options": options}), encoding="utf-8")
-        done = subprocess.run(
-            [str(PYTHON), str(SCRIPTS / f"{script}.py"), str(place)],
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-            env=_environment(),
-        )
+        try:
+            done = subprocess.run(
+                [str(python), str(SCRIPTS / f"{script}.py"), str(place)],
+                capture_output=True,
+                text=True,
+                timeout=timeout,
+                check=False,
+                env=_environment(),
+            )
+        except subprocess.TimeoutExpired:
+            raise PeerError(f"{script} did not end within {timeout:,.0f} seconds.") from None
         if done.returncode:
             lines = done.stderr.strip().splitlines() or ["no message"]
             raise PeerError(f"{script} ended with {done.returncode}: {lines[-1]}")

@@ -24,7 +24,7 @@ def weak_spots(scale: Scale) -> Iterator[Row]:
     import isonomia as iso
 
     rows = scale.rows(MILLION)
-    data = iso.Dataset(_scored(rows), target="y", score="p")
+    data = iso.Dataset(scored(rows), target="y", score="p")
     for metric in ("error_rate", "log_loss"):
 
         def work(metric: str = metric) -> Any:
@@ -48,7 +48,7 @@ def drift(scale: Scale) -> Iterator[Row]:
 
     for size in (ADULT, MILLION):
         rows = scale.rows(size)
-        one, two = _people(rows, 0), _people(rows, 1, shift=True)
+        one, two = people(rows, 0), people(rows, 1, shift=True)
         reference, current = iso.Dataset(one), iso.Dataset(two)
 
         def ours(reference: Any = reference, current: Any = current) -> Any:
@@ -84,11 +84,11 @@ def scipy_loop(one: Any, two: Any) -> dict[str, float]:
     return out
 
 
-def _scored(rows: int) -> Any:
+def scored(rows: int, seed: int = 0) -> Any:
     """13 features and the probabilities of a model that is turned round where x2 lies between 0.5 and 1."""
     import pandas as pd
 
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     columns: dict[str, Any] = {f"x{i}": rng.normal(size=rows) for i in range(6)}
     columns |= {f"k{i}": rng.integers(0, 80, rows) for i in range(2)}
     levels = list("abcdefgh")
@@ -99,7 +99,7 @@ def _scored(rows: int) -> Any:
     return pd.DataFrame({**columns, "y": label, "p": np.where(broken, 1 - p, p)})
 
 
-def _people(rows: int, seed: int, *, shift: bool = False) -> Any:
+def people(rows: int, seed: int, *, shift: bool = False) -> Any:
     """Columns like those of the census extract called Adult; hours shifted by half a standard deviation if wanted."""
     import pandas as pd
 

@@ -85,6 +85,7 @@ def test_people_are_the_same_however_they_are_kept() -> None:
 
 
 def test_a_missing_environment_of_peers_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("benchmarks.peer.PYTHON", tmp_path / "bin" / "python")
-    with pytest.raises(PeerError, match="make bench"):
-        ask("fairlearn_groups", people(10, columns="category"), repeats=1)
+    for name, environment in (("ISONOMIA_PEERS", ""), ("ISONOMIA_PEERS_EVIDENTLY", "evidently")):
+        monkeypatch.setenv(name, str(tmp_path / name))
+        with pytest.raises(PeerError, match=f"no environment of peers at {name}; `make bench`"):
+            ask("fairlearn_groups", people(10, columns="category"), repeats=1, environment=environment)
