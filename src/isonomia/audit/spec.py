@@ -143,7 +143,8 @@ class Spec(BaseModel):
     checks: str | Annotated[list[str], Field(max_length=1000)] = "standard"
     """quick, standard, full, or names of checks."""
     scenarios: Annotated[list[str | dict[str, Any]], Field(max_length=100)] | None = None
-    """Scenarios to play: names, or mappings such as {type: label_noise, noise_rate: 0.1}; an empty list plays none."""
+    """Run a stress test with these scenarios: names, or mappings such as {type: label_noise, noise_rate: 0.1}. An empty
+    list runs the rest of the stress test (failure modes, sensitivity, threshold sweep, disagreement, subgroups)."""
     n_trials: int | None = Field(default=None, ge=1, le=10_000)
     """How often each scenario is played."""
     reference_dataset: str | None = None
