@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,56 +148,72 @@ class Ordered:
     Examples
     --------
     >>> order = Ordered(np.array([0.1, 0.4, 0.4, 0.8]))
-    >>> positive = np.array([0.0, 1.0, 0.0, 1.0])
-    >>> order.auc(positive, 1 - positive), round(order.average_precision(positive, 1 - positive), 4)
+    >>> truth = np.array([0, 1, 0, 1])
+    >>> order.auc(truth), round(order.average_precision(truth), 4)
     (0.875, 0.8333)
     """
 
     def __init__(self, score: Floats) -> None:
-        self.order = np.argsort(-score, kind="stable")
+        self.order = np.argsort(-score)
         self.score = score[self.order]
         self.starts = np.flatnonzero(np.concatenate([[True], self.score[1:] != self.score[:-1]]))
+        self._sizes = np.diff(np.append(self.starts, score.size)).astype(float)
+        self._last: tuple[Any, ...] = ()
 
-    def sums(self, weights: Floats) -> Floats:
-        """The weight at each distinct score, the highest first."""
-        return np.asarray(np.add.reduceat(weights[self.order], self.starts), dtype=float)
+    def sums(self, ordered: NDArray[Any]) -> Floats:
+        """Values of rows in this order, summed at each distinct score, the highest first."""
+        values = ordered.astype(float, copy=False)
+        return values if self.starts.size == values.size else np.asarray(np.add.reduceat(values, self.starts))
 
-    def auc(self, positive: Floats, negative: Floats) -> float:
-        """The area under the ROC curve from each row's weight as a positive and as a negative; NaN without both."""
-        up, down = self.sums(positive), self.sums(negative)
+    def split(self, truth: NDArray[Any], weights: Floats | None = None, code: int = 1) -> tuple[Floats, Floats]:
+        """The weight of a class, and of all others, at each distinct score, the highest first.
+
+        What was asked last is kept: several areas of the same labels and weights are worked out from it.
+        """
+        if not (self._last and self._last[0] is truth and self._last[1] is weights and self._last[2] == code):
+            own = (truth == code)[self.order]
+            if weights is None:
+                up = self.sums(own)
+                self._last = (truth, weights, code, up, self._sizes - up)
+            else:
+                ordered = weights[self.order]
+                self._last = (truth, weights, code, self.sums(ordered * own), self.sums(ordered * ~own))
+        return self._last[3], self._last[4]
+
+    def auc(self, truth: NDArray[Any], weights: Floats | None = None, code: int = 1) -> float:
+        """The area under the ROC curve of a class against the rest; NaN where either has no weight."""
+        up, down = self.split(truth, weights, code)
         total = float(up.sum()) * float(down.sum())
         below = down.sum() - np.cumsum(down) + down / 2
-        return float(up @ below / total) if total > 0 else float("nan")
+        return float((up * below).sum() / total) if total > 0 else float("nan")
 
-    def average_precision(self, positive: Floats, negative: Floats) -> float:
-        """The area under the precision-recall curve; NaN without positives."""
-        up = self.sums(positive)
-        total, above = float(up.sum()), np.cumsum(up + self.sums(negative))
+    def average_precision(self, truth: NDArray[Any], weights: Floats | None = None, code: int = 1) -> float:
+        """The area under the precision-recall curve; NaN where either side has no weight."""
+        up, down = self.split(truth, weights, code)
+        total, above = float(up.sum()), np.cumsum(up + down)
+        if total <= 0 or float(down.sum()) <= 0:
+            return float("nan")
         precision = np.divide(np.cumsum(up), above, out=np.zeros(up.size), where=above > 0)
-        return float(up @ precision / total) if total > 0 else float("nan")
+        return float((up * precision).sum() / total)
 
 
-def split_weights(truth: NDArray[Any], code: int, weights: Floats | None) -> tuple[Floats, Floats]:
-    """Each row's weight as a row of this class, and as one of the others."""
-    own = truth == code
-    if weights is None:
-        return own.astype(float), (~own).astype(float)
-    return np.where(own, weights, 0.0), np.where(own, 0.0, weights)
+#: The order of what was predicted, kept as long as the predictions are.
+_ORDERS: WeakKeyDictionary[Surface, Ordered] = WeakKeyDictionary()
+
+
+def ordered(surface: Surface) -> Ordered:
+    """The rows of a two-class surface in falling order of their probability (or score), put in order once."""
+    if surface not in _ORDERS:
+        _ORDERS[surface] = Ordered(_ranking(surface))
+    return _ORDERS[surface]
 
 
 def _prepared_auc(surface: Surface) -> Prepared:
-    order = Ordered(_ranking(surface))
-    return lambda truth, weights: order.auc(*split_weights(truth, 1, weights))
+    return ordered(surface).auc
 
 
 def _prepared_precision(surface: Surface) -> Prepared:
-    order = Ordered(_ranking(surface))
-
-    def value(truth: NDArray[Any], weights: Floats | None) -> float:
-        positive, negative = split_weights(truth, 1, weights)
-        return order.average_precision(positive, negative) if negative.any() else float("nan")
-
-    return value
+    return ordered(surface).average_precision
 
 
 def _prepared_macro(surface: Surface) -> Prepared:
@@ -204,9 +221,7 @@ def _prepared_macro(surface: Surface) -> Prepared:
     if table is None or table.ndim != 2:
         raise NotApplicable("the predictions hold no probabilities of several classes")
     orders = [Ordered(table[:, code]) for code in range(table.shape[1])]
-    return lambda truth, weights: float(
-        np.mean([order.auc(*split_weights(truth, code, weights)) for code, order in enumerate(orders)])
-    )
+    return lambda truth, weights: float(np.mean([order.auc(truth, weights, code) for code, order in enumerate(orders)]))
 
 
 METRICS.add(

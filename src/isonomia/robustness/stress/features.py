@@ -135,14 +135,12 @@ def demographic_swap(
     rows = np.flatnonzero(swapped)
     if rows.size == 0:
         return now
-    answers: list[Surface] = now.once(("demographic_swap", name), lambda: _answers(now, column, values))
+    answers: dict[str, NDArray[Any]] = now.once(("demographic_swap", name), lambda: _answers(now, column, values))
     other = ((own + step) % values.size)[rows]
     parts = {}
-    for kind in now.surface.kinds:
-        stacked = np.stack([getattr(answer, kind) for answer in answers])
-        changed = getattr(now.surface, kind).copy()
-        changed[rows] = stacked[other, rows]
-        parts[kind] = changed
+    for kind, stacked in answers.items():
+        parts[kind] = getattr(now.surface, kind).copy()
+        parts[kind][rows] = stacked[other, rows]
     return now.with_surface(replace(now.surface, **parts))
 
 
@@ -155,16 +153,16 @@ def _usable(now: Situation) -> tuple[str, ...]:
     return tuple(out)
 
 
-def _answers(now: Situation, column: Codes, values: NDArray[Any]) -> list[Surface]:
-    """What the model says with each value recorded for everyone; a band is stood for by its middle row."""
+def _answers(now: Situation, column: Codes, values: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """What the model says with each value recorded for everyone, (values, rows); a band's middle row stands for it."""
     assert now.model is not None
     table = nw.maybe_reset_index(wrap(now.data.frame).select(now.inputs))
     raw = Codes.encode(now.data.column(column.name)).codes
-    answers = []
+    answers: list[Surface] = []
     for value in values:
         rows = np.flatnonzero(column.codes == value)
         row = rows[np.argsort(raw[rows], kind="stable")[rows.size // 2]]
         told = nw.maybe_reset_index(table[column.name][np.full(len(now), row)])
         frame = table.with_columns(told.alias(column.name)).to_native()
         answers.append(now.model.surface(now.data, frame=frame))
-    return answers
+    return {kind: np.stack([getattr(answer, kind) for answer in answers]) for kind in now.surface.kinds}

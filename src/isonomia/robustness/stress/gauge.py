@@ -71,7 +71,7 @@ class Gauge:
             q = self._quantity(metric, now)
             if name in self._means:
                 w = float(len(now)) if now.weights is None else float(now.weights.sum())
-                sums[name] = (w, q.sum(axis=0) if now.weights is None else now.weights @ q)
+                sums[name] = (w, q.sum(axis=0) if now.weights is None else np.einsum("n,nq->q", now.weights, q))
             if name in self._group_means:
                 group_sums[name] = tuple(_sums_by(column, q, now.weights) for column, _ in self.groups)
         ranks = {m.id: self._rank(m, now) for m in self.metrics if m.family == "ranks"}

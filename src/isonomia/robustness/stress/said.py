@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.languages import msg
 from isonomia.metrics import METRICS, Metric
-from isonomia.metrics.ranks import Ordered, split_weights
+from isonomia.metrics.ranks import ordered
 from isonomia.robustness.stress.decisions import ranked, with_probability, with_score, with_threshold
 from isonomia.robustness.stress.scenario import scenario
 from isonomia.robustness.stress.situation import Situation
@@ -115,7 +115,7 @@ def threshold_gaming(
     assert ranking is not None
     if level == 0:
         return now
-    order = now.once("threshold_gaming.order", lambda: Ordered(ranking))
+    order = ordered(now.surface)
     reach = level if now.surface.probability is not None else level * float(np.std(ranking))
     cut = now.surface.threshold
     values = order.score[order.starts]
@@ -125,7 +125,7 @@ def threshold_gaming(
     near = near[np.unique(np.linspace(0, near.size - 1, min(near.size, CANDIDATES)).astype(np.intp))]
     drawn = np.bincount(rng.integers(0, len(now), len(now)), minlength=len(now)).astype(float)
     weights = drawn if now.weights is None else drawn * now.weights
-    positive, negative = (order.sums(part) for part in split_weights(now.truth, 1, weights))
+    positive, negative = order.split(now.truth, weights)
     value = _at_thresholds(metric, positive, negative, near)
     stay = int(np.searchsorted(-values, -cut, side="right")) - 1  # the lowest score that is still positive
     current = _at_thresholds(metric, positive, negative, np.array([stay]))[0]
