@@ -125,3 +125,13 @@ def test_what_cannot_be_ranked_is_told(people: MakePeople) -> None:
         metric_disagreement([1, 2])
     with pytest.raises(NotApplicable, match="two slices"):
         metric_disagreement(data, model, min_samples=500)
+
+
+def test_namesakes_and_complements_are_judged_once_unless_named(people: MakePeople) -> None:
+    data, model = people(600)
+    told = metric_disagreement(data, model, features=["x"])
+    ids = {row["metric"] for row in told.tables["rankings"].rows()}
+    assert len(ids & {"recall", "tpr", "fnr"}) == 1
+    assert len(ids & {"specificity", "tnr", "fpr"}) == 1
+    named = metric_disagreement(data, model, features=["x"], metrics=["recall", "fnr"])
+    assert next(named.tables["agreement"].rows())["tau"] == 1

@@ -247,3 +247,31 @@ def test_a_played_result_is_frozen_and_can_be_shown(people: MakePeople) -> None:
     for result in (played, dashboard(played), sensitivity(data, model, n_trials=2), subgroup_diagnostics(data, model)):
         assert "<table>" in result._repr_html_()
         assert result.to_dict()["code"] == result.code
+
+
+@settings(max_examples=10)
+@given(seed=st.integers(0, 1000))
+def test_the_order_of_rows_changes_nothing_where_nothing_is_drawn(seed: int, people: MakePeople) -> None:
+    """Shifts of who is there draw a feature or a stretch of time, never rows: a permutation leaves them alone."""
+    data, model = people(150)
+    order = np.random.default_rng(seed).permutation(150)
+    wanted = [
+        {"type": "covariate_shift", "features": ["x"]},
+        "temporal_shift",
+        {"type": "demographic_swap", "level": 1},
+    ]
+    one, two = (scenarios(part, model, wanted, n_trials=3) for part in (data, data.take(order)))
+    for name, run in one.runs.items():
+        np.testing.assert_allclose(two.runs[name].values, run.values, atol=1e-9, err_msg=name)
+        np.testing.assert_allclose(two.runs[name].gaps, run.gaps, atol=1e-9, err_msg=name)
+
+
+def test_rows_given_twice_are_rows_of_weight_two(people: MakePeople) -> None:
+    data, model = people(150)
+    columns = {name: data.column(name).to_numpy() for name in data.columns}
+    doubled = data.take(np.repeat(np.arange(150), 2))
+    weighted = data.replace(columns | {"w": np.full(150, 2.0)}).with_roles(weight="w")
+    for wanted in (["temporal_shift"], [{"type": "demographic_swap", "level": 1}]):
+        one, two = (scenarios(part, model, wanted, n_trials=3, min_per_group=1) for part in (doubled, weighted))
+        for name, run in one.runs.items():
+            np.testing.assert_allclose(two.runs[name].values, run.values, atol=1e-9, err_msg=name)

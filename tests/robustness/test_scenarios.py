@@ -411,3 +411,54 @@ def test_all_kinds_of_frames_give_the_same(people: MakePeople, task: str, frame_
     expected = scenarios(data, model, n_trials=2)
     for name, run in expected.runs.items():
         np.testing.assert_allclose(again.runs[name].values, run.values, atol=1e-9)
+
+
+@pytest.mark.parametrize("perturber", ["raw", "quantile", "correlated", "swap", "rounding", "units"])
+def test_features_are_corrupted_by_any_perturber_as_perturb_does_it(people: MakePeople, perturber: str) -> None:
+    from isonomia.probing import Feature
+    from isonomia.robustness import PERTURBERS, Columns, perturb_rows
+
+    data, model = people(300, kinds={"z": "category"})
+    base = situation(data, model)
+    planned = plan([{"type": "feature_corruption", "level": 0.3, "perturber": perturber}])[0]
+    now = planned.change(base, generator(0, "feature_corruption", 0))
+    assert now.asked is not None
+    names = ("x", "z", "sex")
+    features = [Feature.from_column(data.column(n), as_category=data.kinds[n] == "category") for n in names]
+    rows = np.stack([feature.encode(data.column(feature.name)) for feature in features], axis=1)
+    entry = PERTURBERS[perturber]
+    expected = perturb_rows(entry, rows, Columns(tuple(features), rows), 0.3, generator(0, "feature_corruption", 0))
+    frame = Dataset(now.asked.frame)
+    got = np.stack([np.asarray(frame.column(n).to_numpy(), dtype=float) for n in names], axis=1)
+    changed = np.flatnonzero((expected != rows).any(axis=1))
+    np.testing.assert_array_equal(now.asked.rows, changed)
+    np.testing.assert_allclose(got, expected[changed], atol=1e-9)
+    assert len(scenarios(data, model, [planned], n_trials=3).runs) == 1
+
+
+def test_missing_values_can_be_handed_to_a_model_that_takes_them(people: MakePeople, frame_kind: Any) -> None:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    data, _ = people(120)
+    columns = {name: data.column(name).to_numpy() for name in data.columns}
+    X = np.column_stack([columns[name] for name in ("x", "z", "sex")]).astype(float)
+    model = HistGradientBoostingClassifier(max_iter=5).fit(X, columns["y"])
+    wanted = [{"type": "missing_features", "level": 0.02, "fill": "none"}]
+    result = scenarios(Dataset(frame_kind(columns), **data.options()), model, wanted, n_trials=6)
+    assert result.runs["missing_features"].values.shape[0] == 6
+    with pytest.raises(SpecError, match="'usual' or 'none'"):
+        scenarios(data, model, [{"type": "missing_features", "fill": "zero"}], n_trials=1)
+
+
+def test_a_function_that_sounds_different_on_few_rows_is_understood(people: MakePeople) -> None:
+    """Probabilities of a few rows can all be 0 or 1, and would be taken for decisions."""
+    data, _ = people(200)
+
+    def rule(frame: Any) -> Any:
+        x = np.asarray(frame["x"])
+        return np.where(np.abs(x) < 0.01, 0.5, (x > 0).astype(float))
+
+    frame = {name: data.column(name).to_numpy() for name in data.columns}
+    frame["x"] = np.where(np.arange(200) == 0, 0.001, np.where(frame["x"] > 0, 1.0, -1.0))
+    result = scenarios(data.replace(frame), rule, [{"type": "feature_corruption", "level": 0.004}], n_trials=8)
+    assert not np.isnan(result.of("feature_corruption", "auc")).any()

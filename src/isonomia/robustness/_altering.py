@@ -126,19 +126,7 @@ class Altering:
         return out[0] if len(out) == 1 else joined(out)
 
     def _asked(self, frame: Any) -> Surface:
-        surface = self.model.surface(self.data, frame=frame)
-        if surface.kinds == self.said.kinds:
-            return surface
-        # a function does not say what it returns: a few rows can look like decisions where all look like probabilities
-        kind = next(kind for kind in _TOLD if kind in self.said.kinds)
-        threshold = self.said.threshold if kind == "score" and self.said.label is not None else None
-        self.model = Model.of(self.model, output=kind, threshold=threshold)
-        surface = self.model.surface(self.data, frame=frame)
-        if surface.kinds != self.said.kinds:
-            raise ModelError(
-                f"The model said {' and '.join(self.said.kinds)} about the data, and {' and '.join(surface.kinds)} "
-                "about changed rows. A model must answer all rows in the same way."
-            )
+        surface, self.model = ask_alike(self.model, self.data, frame, self.said)
         return surface
 
     # frames ----------------------------------------------------------------------------------------------------------
@@ -225,6 +213,24 @@ def _features(data: Dataset, names: Sequence[str], strict: bool) -> tuple[tuple[
     if not held:
         raise DataError(f"No column can be changed. {next(iter(left.values()), '')}")
     return tuple(held), left
+
+
+def ask_alike(model: Model, data: Dataset, frame: Any, said: Surface) -> tuple[Surface, Model]:
+    """What the model says about other rows in the way it spoke about the data, and the model that knows that way."""
+    surface = model.surface(data, frame=frame)
+    if surface.kinds == said.kinds:
+        return surface, model
+    # a function does not say what it returns: a few rows can look like decisions where all look like probabilities
+    kind = next(kind for kind in _TOLD if kind in said.kinds)
+    threshold = said.threshold if kind == "score" and said.label is not None else None
+    told = Model.of(model, output=kind, threshold=threshold)
+    surface = told.surface(data, frame=frame)
+    if surface.kinds != said.kinds:
+        raise ModelError(
+            f"The model said {' and '.join(said.kinds)} about the data, and {' and '.join(surface.kinds)} "
+            "about changed rows. A model must answer all rows in the same way."
+        )
+    return surface, told
 
 
 _TOLD: tuple[SurfaceKind, ...] = ("continuous", "probability", "score", "label")

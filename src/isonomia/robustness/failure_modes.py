@@ -22,6 +22,8 @@ from isonomia.robustness.slicing import learn_cuts
 Floats = NDArray[np.float64]
 #: A slice with this many times its share of the worst rows is told; at this many it is a warning.
 LIFT, WARNING = 1.5, 3.0
+#: A slice is a reason where its mean error is this many times the overall one.
+WEAK = 1.25
 FINDINGS = 5
 #: Reasons told about one row at most.
 REASONS = 3
@@ -105,7 +107,9 @@ def failure_modes(
     found = patterns(columns, harm.size, worst, examined.weights, min_samples) if worst.any() else []
     order = np.argsort(-harm.size, kind="stable")[:top_k]
     order = order[harm.size[order] > 0]
-    told = _reasons(examined.data, names, columns, found, order, far, rare, alpha)
+    overall = float(np.average(harm.size, weights=examined.weights))
+    weak = [p for p in found if p.p_error < alpha and p.error > WEAK * overall]
+    told = _reasons(examined.data, names, columns, weak, order, far, rare)
     backend = examined.data.backend
     tables = {
         "rows": _row_table(examined, harm, order, told, _positions(data, len(examined)), backend),
@@ -149,11 +153,11 @@ def _slices(examined: Examined, names: Sequence[str], bins: int, least: int) -> 
 
 def _reasons(
     data: Dataset, names: Sequence[str], columns: Sequence[Codes], found: Sequence[Pattern], order: NDArray[np.intp],
-    far: float, rare: float, alpha: float,
+    far: float, rare: float,
 ) -> list[list[Message]]:  # fmt: skip
     """For each row: unusual values, the furthest out first, then the weak slices it lies in, the worst first."""
     unusual = unusual_values(data, names, order, far=far, rare=rare)
-    weak = {(p.feature, p.code): p for p in found if p.p_error < alpha}
+    weak = {(p.feature, p.code): p for p in found}
     out = []
     for place, row in enumerate(order):
         told = [_unusual(*one, numeric=data.kinds[one[0]] not in ("category", "boolean")) for one in unusual[place]]

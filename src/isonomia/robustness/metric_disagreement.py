@@ -21,6 +21,8 @@ from isonomia.robustness.scenarios import scenarios as play_scenarios
 from isonomia.robustness.slicing import learn_cuts
 
 Floats = NDArray[np.float64]
+#: Values that differ by less, a shift apart, are those of one metric.
+SAME = 1e-12
 Across = Literal["models", "slices", "scenarios"]
 
 
@@ -80,7 +82,8 @@ def metric_disagreement(
     scenarios, n_trials
         As in `scenarios`.
     metrics : sequence of str, optional
-        By default all that apply and have a direction.
+        By default all that apply and have a direction; of metrics that are one another's complement or namesake
+        (specificity, the false positive rate) the first.
     min_samples : int
         Smaller slices are left out.
     level, seed
@@ -118,7 +121,7 @@ def metric_disagreement(
         played = data if isinstance(data, Scenarios) else play_scenarios(
             data, model, scenarios, n_trials=n_trials, metrics=metrics, level=level, seed=seed
         )  # fmt: skip
-        ranked, backend = _of_scenarios(played, level), played.tables["scenarios"].backend
+        ranked, backend = _of_scenarios(played, level, metrics is not None), played.tables["scenarios"].backend
     elif kind == "models":
         ranked, backend = _of_models(data, model, models, metrics, level, seed), data.backend
     else:
@@ -144,7 +147,7 @@ def _across(across: Any, data: Any, models: Any, scenarios: Any) -> Across:
     return "slices"
 
 
-def _of_scenarios(played: Scenarios, level: float) -> Ranked:
+def _of_scenarios(played: Scenarios, level: float, all_named: bool) -> Ranked:
     judged = [(i, m) for i, m in enumerate(played.metrics) if m.higher_is_better is not None]
     names = tuple(played.runs)
     shape = (len(names), len(judged))
@@ -156,7 +159,7 @@ def _of_scenarios(played: Scenarios, level: float) -> Ranked:
             if known.size:
                 value[s, m] = known.mean()
                 low[s, m], high[s, m] = np.quantile(known, [0.5 - level / 2, 0.5 + level / 2])
-    return _usable(Ranked("scenarios", names, tuple(m for _, m in judged), value, low, high))
+    return _usable(Ranked("scenarios", names, tuple(m for _, m in judged), value, low, high), all_named=all_named)
 
 
 def _of_models(
@@ -180,7 +183,8 @@ def _of_models(
         return np.array(numbers, dtype=float).reshape(len(found), len(ids))
 
     chosen = tuple(METRICS[name] for name in ids)
-    return _usable(Ranked("models", tuple(found), chosen, table("value"), table("low"), table("high")))
+    ranked = Ranked("models", tuple(found), chosen, table("value"), table("low"), table("high"))
+    return _usable(ranked, all_named=metrics is not None)
 
 
 def _of_slices(
@@ -216,13 +220,26 @@ def _of_slices(
     if not parts:
         raise NotApplicable("no feature has two slices with enough rows")
     value, low, high = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return _usable(Ranked("slices", tuple(items), tuple(chosen), value, low, high))
+    ranked = Ranked("slices", tuple(items), tuple(chosen), value, low, high)
+    return _usable(ranked, all_named=metrics is not None)
 
 
-def _usable(ranked: Ranked) -> Ranked:
-    """Metrics with at least two values."""
-    kept = np.flatnonzero((~np.isnan(ranked.value)).sum(axis=0) >= 2)
-    chosen = tuple(ranked.metrics[int(i)] for i in kept)
+def _usable(ranked: Ranked, *, all_named: bool) -> Ranked:
+    """Metrics with at least two values; of those that are another one by name or complement only the first.
+
+    Metrics that the caller named all stay.
+    """
+    kept: list[int] = []
+    for place in np.flatnonzero((~np.isnan(ranked.value)).sum(axis=0) >= 2):
+        gaps = [ranked.better[:, place] - ranked.better[:, other] for other in kept]
+        same = any(
+            np.array_equal(np.isnan(ranked.value[:, place]), np.isnan(ranked.value[:, other]))
+            and np.nanmax(gap) - np.nanmin(gap) < SAME
+            for other, gap in zip(kept, gaps, strict=True)
+        )
+        if all_named or not same:
+            kept.append(int(place))
+    chosen = tuple(ranked.metrics[place] for place in kept)
     return Ranked(
         ranked.across, ranked.items, chosen, ranked.value[:, kept], ranked.low[:, kept], ranked.high[:, kept]
     )  # fmt: skip

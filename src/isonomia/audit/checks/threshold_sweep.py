@@ -10,7 +10,7 @@ from isonomia.languages import msg
 from isonomia.robustness import threshold_sweep as find
 
 #: Thresholds, and replicates at each, in an audit.
-STEPS, MOST_BOOT = 51, 200
+STEPS, MOST_BOOT = 21, 200
 
 _OPTIONS = ("thresholds", "metrics", "limits", "of_class")
 
@@ -23,7 +23,7 @@ _OPTIONS = ("thresholds", "metrics", "limits", "of_class")
     within="full",
 )
 def threshold_sweep(subject: Subject) -> Result:
-    """Fifty-one thresholds and the four-fifths rule by default; others by option."""
+    """Twenty-one thresholds and the four-fifths rule by default; others by option."""
     assert subject.truth is not None
     given = options_of(subject, "threshold_sweep", _OPTIONS)
     given.setdefault("thresholds", STEPS)

@@ -15,6 +15,8 @@ from isonomia.data.columns import numbers
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.languages import msg
 from isonomia.models import Surface
+from isonomia.robustness._altering import Altering, ask_alike
+from isonomia.robustness.perturbers import PERTURBERS, Perturber, perturb_rows
 from isonomia.robustness.stress.scenario import scenario
 from isonomia.robustness.stress.situation import Situation
 
@@ -30,30 +32,55 @@ MAX_VALUES = 64
     needs=("model", "features"),
 )
 def feature_corruption(
-    now: Situation, rng: np.random.Generator, level: float, features: Any = None
+    now: Situation, rng: np.random.Generator, level: float, features: Any = None, perturber: Any = None
 ) -> Situation:  # fmt: skip
     """Each cell is replaced, with chance `level`, by the value of the same feature in another row.
 
-    Every feature keeps its own distribution; how features hang together is lost on the cells that are hit.
+    Every feature keeps its own distribution; how features hang together is lost on the cells that are hit. With a
+    `perturber` (an id of `PERTURBERS`: "raw", "quantile", "units", ...) features are disturbed by it instead, and the
+    level is its own.
     """
     names = _inputs(now, features)
+    if perturber is not None:
+        return _perturbed(now, rng, level, names, PERTURBERS[perturber])
     return _gathered(now, rng, level, {name: rng.integers(0, len(now), len(now)) for name in names})
 
 
 @scenario(
     "missing_features",
-    purpose="cells of features are missing, and filled with the usual value",
+    purpose="cells of features are missing: filled with the usual value, or handed over as missing",
     title=msg("Missing features"),
     unit=msg("chance that a cell is missing"),
     needs=("model", "features"),
 )
 def missing_features(
-    now: Situation, rng: np.random.Generator, level: float, features: Any = None
+    now: Situation, rng: np.random.Generator, level: float, features: Any = None, fill: str = "usual"
 ) -> Situation:  # fmt: skip
-    """Each cell is lost with chance `level`; the median (or most frequent) value stands in, as most systems do."""
+    """Each cell is lost with chance `level`; the median (or most frequent) value stands in, as most systems do.
+
+    With ``fill="none"`` the model is handed missing values, if it can deal with them.
+    """
+    if fill not in ("usual", "none"):
+        raise SpecError(f"`fill` must be 'usual' or 'none'; got {fill!r}.")
     names = _inputs(now, features)
+    if fill == "none":
+        return _perturbed(now, rng, level, names, PERTURBERS["missing"])
     usual: dict[str, int] = now.once(("missing_features", names), lambda: {name: _usual(now, name) for name in names})
     return _gathered(now, rng, level, {name: np.full(len(now), row) for name, row in usual.items()})
+
+
+def _perturbed(
+    now: Situation, rng: np.random.Generator, level: float, names: tuple[str, ...], perturber: Perturber
+) -> Situation:  # fmt: skip
+    """Columns disturbed as a perturber does it; the model is asked about the rows that changed."""
+    if level == 0:
+        return now
+    model = now.model
+    assert model is not None
+    held = now.once(("altering", names), lambda: Altering(now.data, model, names, now.surface, strict=False))
+    values = perturb_rows(perturber, held.rows, held.columns, perturber.check_level(level), rng)
+    rows = np.flatnonzero(held.changed(values))
+    return now.with_features(held.frame(values[rows], rows), rows) if rows.size else now
 
 
 def _usual(now: Situation, name: str) -> int:
@@ -164,5 +191,5 @@ def _answers(now: Situation, column: Codes, values: NDArray[Any]) -> dict[str, N
         row = rows[np.argsort(raw[rows], kind="stable")[rows.size // 2]]
         told = nw.maybe_reset_index(table[column.name][np.full(len(now), row)])
         frame = table.with_columns(told.alias(column.name)).to_native()
-        answers.append(now.model.surface(now.data, frame=frame))
+        answers.append(ask_alike(now.model, now.data, frame, now.surface)[0])
     return {kind: np.stack([getattr(answer, kind) for answer in answers]) for kind in now.surface.kinds}

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from isonomia.data import wrap
 from isonomia.errors import NotApplicable, SpecError
+from isonomia.models import Surface
 from isonomia.progress import Progress, silent
+from isonomia.robustness._altering import ask_alike
 from isonomia.robustness.stress.gauge import Gauge, Reading
 from isonomia.robustness.stress.scenario import Planned
 from isonomia.robustness.stress.situation import Situation, check_changed
@@ -100,20 +102,31 @@ def _answered(situations: Iterator[Situation]) -> Iterator[Situation]:
 
 def _ask(held: Sequence[Situation]) -> Iterator[Situation]:
     waiting = [now for now in held if now.asked is not None]
+    if waiting and waiting[0].model is None:
+        raise SpecError("A scenario changed features, and there is no model to ask about them.")
+    tables = [_table(now) for now in waiting]
     answers: dict[int, Any] = {}
-    if waiting:
-        model = waiting[0].model
-        if model is None:
-            raise SpecError("A scenario changed features, and there is no model to ask about them.")
-        tables = [_table(now) for now in waiting]
-        whole = tables[0] if len(tables) == 1 else nw.maybe_reset_index(nw.concat(tables, how="vertical"))
-        surface = model.surface(waiting[0].data, frame=whole.to_native())
-        start = 0
-        for now, table in zip(waiting, tables, strict=True):
-            answers[id(now)] = surface.take(np.arange(start, start + len(table)))
-            start += len(table)
+    start = 0
+    while start < len(tables):  # frames of one kind together: a missing value can make a column of whole numbers real
+        stop = start + 1
+        while stop < len(tables) and tables[stop].schema == tables[start].schema:
+            stop += 1
+        part = tables[start:stop]
+        whole = part[0] if len(part) == 1 else nw.maybe_reset_index(nw.concat(part, how="vertical"))
+        surface = _answer(waiting[start], whole.to_native())
+        ends = np.cumsum([len(table) for table in part])
+        for now, end, table in zip(waiting[start:stop], ends, part, strict=True):
+            answers[id(now)] = surface.take(np.arange(end - len(table), end))
+        start = stop
     for now in held:
         yield now if now.asked is None else now.answered(answers[id(now)])
+
+
+def _answer(now: Situation, frame: Any) -> Surface:
+    """What the model says, in the way it spoke about the data."""
+    assert now.model is not None
+    surface, now.memory["model"] = ask_alike(now.memory.get("model", now.model), now.data, frame, now.surface)
+    return surface
 
 
 def _table(now: Situation) -> nw.DataFrame[Any]:
