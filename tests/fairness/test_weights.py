@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -291,3 +292,35 @@ def test_proxies_take_weights_and_intersections() -> None:
     even["w"] = np.where(even["height"] == (even["sex"] == "M"), 1.0, 0.0) + 1e-9
     told = fairness.proxies(iso.Dataset(even, features=["sex", "race", "height"], **roles), folds=2).auc["sex"].value
     assert told > 0.95
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10_000), metric=st.sampled_from(["gower", "euclidean", "manhattan"]),
+       how=st.sampled_from(["std", "range", "none"]), digits=st.integers(0, 2), k=st.integers(1, 9))  # fmt: skip
+def test_rows_of_the_same_categories_settle_what_a_search_among_everyone_finds(
+    seed: int, metric: Any, how: Any, digits: int, k: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(30, 200))
+    frame = pd.DataFrame({"a": rng.choice(list("abc"), n), "b": rng.choice(list("xy"), n),
+                          "c": rng.choice(["p", None], n), "u": rng.normal(size=n).round(digits), "v": rng.integers(0, 3, n)})  # fmt: skip
+    frame = frame[["a", "b", "c"]] if seed % 5 == 0 else frame
+    points = fairness.encode_people(frame, metric=metric, standardise=how)
+    assert points.codes is not None
+    values, pool, rows = rng.random(n), rng.random(n) < 0.8, rng.choice(n, 20)
+    found = nearest(points, k, rows=rows, pool=pool).mean(values)
+    everyone = nearest(replace(points, codes=None), k, rows=rows, pool=pool).mean(values)
+    np.testing.assert_allclose(found, everyone, atol=1e-12)
+
+
+def test_too_many_of_the_same_categories_are_left_to_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    from isonomia.fairness import _alike
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.choice(["x"] * 8 + ["y"], 300), "b": rng.choice(list("pq"), 300),
+                          "u": rng.normal(size=300)})  # fmt: skip
+    points, values = fairness.encode_people(frame), rng.random(300)
+    whole = nearest(points, 6).mean(values)
+    for most in (0, 20, 60, 140):
+        monkeypatch.setattr(_alike, "MOST_ALIKE", most)
+        np.testing.assert_allclose(nearest(points, 6).mean(values), whole, atol=1e-12)

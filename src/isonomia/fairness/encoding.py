@@ -35,6 +35,11 @@ class Points:
     p : 2 for Euclidean distance, 1 for Manhattan
     scale : what a distance is divided by (the number of columns for Gower's, so that it lies in [0, 1])
     left_out : columns left out, with the reason
+    codes : (n, c) array or None
+        The categories as codes, where there are any: the coordinates of `matrix` that are not numbers.
+    numbers : (n, m) array or None
+        The coordinates of `matrix` that are.
+    apart : what one different category adds to the sum of |gap|^p
     """
 
     matrix: Floats
@@ -42,6 +47,9 @@ class Points:
     p: Literal[1, 2]
     scale: float = 1.0
     left_out: tuple[tuple[str, str], ...] = ()
+    codes: NDArray[np.int64] | None = None
+    numbers: Floats | None = None
+    apart: float = 1.0
 
 
 def encode_people(
@@ -73,19 +81,27 @@ def encode_people(
             raise DataError(f"`protected` must name columns of X; got {name!r}.{close_to(name, table.columns)}")
     names = [name for name in table.columns if name not in left]
     parts: list[Floats] = []
+    categories: list[NDArray[np.int64]] = []
     used: list[str] = []
     out: list[tuple[str, str]] = []
     for name in names:
-        part = _column(table[name], how, p)
+        part = _column(table[name], how)
         if isinstance(part, str):
             out.append((name, part))
-        else:
-            parts.append(part)
-            used.append(name)
-    if not parts:
+            continue
+        (parts if part.ndim == 2 else categories).append(part)  # type: ignore[arg-type]
+        used.append(name)
+    if not used:
         raise NotApplicable("no column is left to compare people by once the protected ones are taken out")
-    matrix = np.hstack(parts)
-    return Points(matrix, tuple(used), p, float(len(used)) if metric == "gower" else 1.0, tuple(out))
+    numbers = np.hstack(parts) if parts else np.zeros((len(table), 0))
+    scale = float(len(used)) if metric == "gower" else 1.0
+    if not categories:
+        return Points(numbers, tuple(used), p, scale, tuple(out))
+    # two rows of different values differ in two columns: 1/2 each (Manhattan), 1/sqrt(2) each (Euclidean) make 1
+    height = 1.0 if how == "none" else (0.5 if p == 1 else np.sqrt(0.5))
+    matrix = np.hstack([numbers, *(height * _one_hot(codes) for codes in categories)])
+    apart = 2.0 if how == "none" else 1.0
+    return Points(matrix, tuple(used), p, scale, tuple(out), np.column_stack(categories), numbers, apart)
 
 
 def _as_table(X: Any) -> nw.DataFrame[Any]:
@@ -96,7 +112,8 @@ def _as_table(X: Any) -> nw.DataFrame[Any]:
     return wrap(X)
 
 
-def _column(column: nw.Series[Any], how: Standardise, p: Literal[1, 2]) -> Floats | str:
+def _column(column: nw.Series[Any], how: Standardise) -> Floats | NDArray[np.int64] | str:
+    """Numbers as columns (n, m), categories as codes (n,), or why there is neither."""
     kind = kind_of(column)
     if kind in ("numeric", "integer", "boolean"):
         return _numbers(column, how)
@@ -105,10 +122,13 @@ def _column(column: nw.Series[Any], how: Standardise, p: Literal[1, 2]) -> Float
     codes = Codes.encode(column, name=column.name)
     if codes.size > MAX_CATEGORIES:
         return f"it has {codes.size:,} different texts"
-    one_hot = np.zeros((len(codes), codes.size))
-    # two rows of different values differ in two columns: 1/2 each (Manhattan), 1/sqrt(2) each (Euclidean) make 1
-    one_hot[np.arange(len(codes)), codes.codes] = 1.0 if how == "none" else (0.5 if p == 1 else np.sqrt(0.5))
-    return one_hot
+    return codes.codes.astype(np.int64)
+
+
+def _one_hot(codes: NDArray[np.int64]) -> Floats:
+    table = np.zeros((codes.size, int(codes.max(initial=0)) + 1))
+    table[np.arange(codes.size), codes] = 1.0
+    return table
 
 
 def _numbers(column: nw.Series[Any], how: Standardise) -> Floats | str:

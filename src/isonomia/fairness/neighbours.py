@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.errors import SpecError
+from isonomia.fairness._alike import Alike
 from isonomia.fairness.encoding import Points
 from isonomia.progress import Progress, silent
 
@@ -118,18 +119,36 @@ def nearest(
     counts = np.bincount(row[inside], minlength=len(distinct))
     there = np.flatnonzero(counts)
     who, asked = np.unique(row if rows is None else row[rows], return_inverse=True)
-    search = _Search(distinct[there], points.p)
-    parts = []
     progress(stage, 0, who.size)
-    for begin in range(0, who.size, TOGETHER):
-        some = np.arange(begin, min(begin + TOGETHER, who.size))
+    parts, left = _among_alike(points, row, there, counts[there], who, int(k))
+    search = _Search(distinct[there], points.p, left.size)
+    for begin in range(0, left.size, TOGETHER):
+        some = left[begin : begin + TOGETHER]
+        progress(stage, who.size - left.size + begin, who.size)
         parts += _places(search, distinct[who[some]], some, counts[there], int(k))
-        progress(stage, int(some[-1]) + 1, who.size)
+    progress(stage, who.size, who.size)
     place, index = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
     share = np.concatenate([part[2] for part in parts])
     order = np.argsort(place, kind="stable")
     start = np.searchsorted(place[order], np.arange(who.size + 1)).astype(np.intp)
     return Neighbours(row, asked.ravel(), who, start, there[index[order]], share[order], inside, int(k))
+
+
+def _among_alike(
+    points: Points, row: Ints, there: Ints, counts: NDArray[np.integer[Any]], who: Ints, k: int
+) -> tuple[list[tuple[Ints, Ints, Floats]], Ints]:
+    """What rows of the same categories settle, and who is left."""
+    if points.codes is None or points.numbers is None:
+        return [], np.arange(who.size)
+    first = np.zeros(int(row.max()) + 1, dtype=np.intp)
+    first[row] = np.arange(row.size)
+    alike = Alike(points.codes[first], points.numbers[first], there, counts, points.apart, points.p)
+    parts, left = [], []
+    for begin in range(0, who.size, TOGETHER):
+        place, index, share, settled = alike.places(who[begin : begin + TOGETHER], k)
+        parts.append((place + begin, index, share))
+        left.append(begin + np.flatnonzero(~settled))
+    return parts, np.concatenate(left)
 
 
 def _places(
@@ -197,9 +216,10 @@ def _exact(distinct: Floats, centres: Floats, candidates: Ints, p: int) -> Float
 class _Search:
     """Finds candidates with a tree, or by looking at everyone: whichever is quicker on a few rows. Both are exact."""
 
-    def __init__(self, distinct: Floats, p: int) -> None:
+    def __init__(self, distinct: Floats, p: int, queries: int) -> None:
         self.distinct, self.p = distinct, p
-        self.by_tree: bool | None = None if len(distinct) > TRIAL_FROM else True
+        # a trial is worth its time where many rows are to be searched
+        self.by_tree: bool | None = None if len(distinct) > TRIAL_FROM and queries > 4 * TRIAL_ROWS else True
 
     @cached_property
     def _tree(self) -> Any:
