@@ -75,6 +75,31 @@ def test_representation_against_scipy_and_a_reference_that_misses_a_group() -> N
     assert [row["share"] for row in weighted.tables["groups"].rows()] == pytest.approx([60 / 140, 60 / 140, 20 / 140])
 
 
+def test_intersections_are_held_against_joint_shares_or_their_product() -> None:
+    people = {"sex": ["F"] * 50 + ["M"] * 50, "race": (["a"] * 30 + ["b"] * 20) + (["a"] * 45 + ["b"] * 4 + [None])}
+    found = fairness.representation(people, by="all", population={"sex": {"F": 1, "M": 3}})
+    rows = {row["group"]: row for row in found.tables["groups"].rows()}
+    assert rows["F, a"]["expected"] == pytest.approx(0.25 * 0.5)
+    assert rows["F, a"]["share"] == pytest.approx(30 / 99)
+    assert rows["F, a"]["ratio_low"] < rows["F, a"]["ratio"] < rows["F, a"]["ratio_high"]
+    assert "products of single shares" in str(found.notes[0])
+    joint = {"sex x race": {"F, a": 2, "F, b": 1, "M, a": 1}}
+    given = fairness.representation(people, by="intersection", population=joint)
+    rows = {row["group"]: row for row in given.tables["groups"].rows()}
+    assert rows["F, b"]["expected"] == 0.25
+    assert given.unknown == ("sex x race=M, b",)
+
+
+def test_missing_values_of_intersections() -> None:
+    frame = pd.DataFrame({"sex": ["F", "M"] * 40, "race": ["a", "a", "b", "b"] * 20, "pay": [1.0, None, 2.0, 3.0] * 20})
+    found = fairness.missingness(iso.Dataset(frame, protected=["sex", "race"]), by="all").table.set_index("group")
+    assert found.loc["sex=M, race=a", "rate"] == 1.0
+    row = found.loc["sex=M"]
+    first, second = (stats.binomtest(k, 40).proportion_ci(method="wilson") for k in (20, 0))
+    assert row["difference_low"] == pytest.approx(0.5 - np.hypot(0.5 - first.low, second.high))
+    assert row["difference_high"] == pytest.approx(0.5 + np.hypot(first.high - 0.5, second.low))
+
+
 def test_missing_values_of_adult(shared_data: Path) -> None:
     frame = pd.read_csv(shared_data / "adult.csv.gz", keep_default_na=False)
     data = iso.Dataset(frame, target="income", positive=">50K", protected=["sex"])

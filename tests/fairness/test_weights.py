@@ -303,7 +303,8 @@ def test_rows_of_the_same_categories_settle_what_a_search_among_everyone_finds(
     rng = np.random.default_rng(seed)
     n = int(rng.integers(30, 200))
     frame = pd.DataFrame({"a": rng.choice(list("abc"), n), "b": rng.choice(list("xy"), n),
-                          "c": rng.choice(["p", None], n), "u": rng.normal(size=n).round(digits), "v": rng.integers(0, 3, n)})  # fmt: skip
+                          "c": rng.choice(["p", None], n), "u": rng.normal(size=n).round(digits),
+                          "v": rng.integers(0, 3, n)})  # fmt: skip
     frame = frame[["a", "b", "c"]] if seed % 5 == 0 else frame
     points = fairness.encode_people(frame, metric=metric, standardise=how)
     assert points.codes is not None

@@ -15,7 +15,7 @@ from isonomia.data.schema import kind_of_values
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, Picture, Result, Table, benjamini_hochberg, normal_p, normal_quantile
 from isonomia.fairness.group_metrics import check_weights
-from isonomia.fairness.groups import By, Groups, form_groups, read_attributes, rows_with_attributes
+from isonomia.fairness.groups import By, Groups, form_groups, named_groups, read_attributes, rows_with_attributes
 from isonomia.languages import Message, msg
 from isonomia.metrics import Reliability, Strategy, reliability
 from isonomia.metrics.calibration import NO_SLOPE
@@ -141,7 +141,8 @@ def calibration_of(
     }  # fmt: skip
     kind = backend or backend_of()
     parts: list[tuple[Message | None, str, Reliability]] = []
-    for way, code in _ways(groups):
+    for code in named_groups(columns, by):
+        way = code.name
         parts.append((None, way, reliability(truth, surface, groups=code, **options)))
         for place, label in enumerate(surface.classes if surface.task == "multiclass" else ()):
             if len(surface.classes) > MAX_CLASSES:
@@ -164,21 +165,6 @@ def calibration_of(
         "group_calibration", msg("Calibration by group"), tables, values, (),
         _pictures(groups, several), notes, dict(values),
     )  # fmt: skip
-
-
-def _ways(groups: Groups) -> list[tuple[str, Codes]]:
-    """Each way of grouping, and the group of every row by it."""
-    ways: dict[tuple[str, ...], list[Any]] = {}
-    for group in groups.groups:
-        ways.setdefault(group.by, []).append(group)
-    out = []
-    for way, members in ways.items():
-        table = np.zeros(len(groups.labels), dtype=np.uint16)
-        for place, group in enumerate(members):
-            table[group.cells] = place
-        name = " x ".join(way)
-        out.append((name, Codes(name, table[groups.cells.codes], tuple(group.name for group in members))))
-    return out
 
 
 def _one_class(surface: Surface, truth: NDArray[Any], place: int) -> tuple[Surface, NDArray[Any]]:

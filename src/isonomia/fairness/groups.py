@@ -199,6 +199,21 @@ def attribute_sets(columns: Sequence[Codes], by: By | Sequence[Sequence[str]]) -
     return out
 
 
+def named_groups(columns: Sequence[Codes], by: By | Sequence[Sequence[str]]) -> list[Codes]:
+    """For each way of grouping one column, whose values are the groups as a person reads them."""
+    groups = form_groups(columns, by=by)
+    ways: dict[tuple[str, ...], list[Group]] = {}
+    for group in groups.groups:
+        ways.setdefault(group.by, []).append(group)
+    out = []
+    for way, members in ways.items():
+        place = np.zeros(len(groups.labels), dtype=np.uint16)
+        for index, group in enumerate(members):
+            place[group.cells] = index
+        out.append(Codes(" x ".join(way), place[groups.cells.codes], tuple(group.name for group in members)))
+    return out
+
+
 def _groups_by(
     names: tuple[str, ...], columns: Sequence[Codes], control: Sequence[Codes], cells: Sequence[tuple[Any, ...]]
 ) -> list[Group]:

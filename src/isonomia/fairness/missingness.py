@@ -12,12 +12,13 @@ from isonomia.counting import Codes
 from isonomia.data import Dataset
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Picture, Result, Table, benjamini_hochberg, check_level, two_proportions, wilson
-from isonomia.fairness.groups import dataset_attributes
+from isonomia.fairness.groups import By, dataset_attributes, named_groups
 from isonomia.languages import Message, msg
 
 
 def missingness(
     data: Dataset, *, attributes: Sequence[str] | None = None, columns: Sequence[str] | None = None,
+    by: By | Sequence[Sequence[str]] = "each",
     blanks: Sequence[str] = ("", "?", "NA", "N/A", "nan"), level: float = 0.95,
 ) -> Result:  # fmt: skip
     """The share of missing values of each column by group, compared with everyone else.
@@ -29,6 +30,8 @@ def missingness(
         Protected attributes; all of the dataset's by default.
     columns : sequence of str, optional
         The columns looked at; by default the features and the target that miss anything.
+    by : "each", "intersection", "all" or lists of names
+        The groups that are compared.
     blanks : sequence of str
         Texts that stand for a missing value.
 
@@ -36,7 +39,8 @@ def missingness(
     -------
     Result
         ``tables["missing"]``: a row a column and group: `column, group, n, rate, rate_low, rate_high, others,
-        difference, p_value, p_adjusted`. Differences are group - all other rows.
+        difference, difference_low, difference_high, p_value, p_adjusted`. Differences are group - all other rows, with
+        Newcombe's interval (1998, Stat. Med. 17:873, method 10).
 
     Examples
     --------
@@ -51,16 +55,17 @@ def missingness(
     ]  # fmt: skip
     out: dict[str, list[Any]] = {
         name: [] for name in ("column", "attribute", "group", "n", "rate", "rate_low", "rate_high", "others",
-                              "difference", "p_value")
+                              "difference", "difference_low", "difference_high", "p_value")
     }  # fmt: skip
     complete = 0
+    ways = named_groups(protected, by)
     for name in wanted:
         absent = absent_values(data.column(name), blanks)
         if not absent.any():
             complete += 1
             continue
-        for column in protected:
-            if column.name != name:
+        for column in ways:
+            if name not in column.name.split(" x "):
                 _compare(name, absent, column, data.weights, level, out)
     if not out["column"]:
         notes: tuple[Message, ...] = (msg("No value is missing in the {n:int} columns looked at.", n=len(wanted)),)
@@ -70,10 +75,12 @@ def missingness(
     titles = {
         "column": msg("column"), "attribute": msg("protected attribute"), "group": msg("group"), "n": msg("rows"),
         "rate": msg("missing"), "rate_low": msg("from"), "rate_high": msg("to"), "others": msg("missing elsewhere"),
-        "difference": msg("difference"), "p_value": msg("p-value"), "p_adjusted": msg("p adjusted"),
+        "difference": msg("difference"), "difference_low": msg("from"), "difference_high": msg("to"),
+        "p_value": msg("p-value"), "p_adjusted": msg("p adjusted"),
     }  # fmt: skip
     formats: dict[str, Any] = dict.fromkeys(("rate", "rate_low", "rate_high", "others"), "pct")
-    formats |= {"n": "int", "difference": "points", "p_value": "p", "p_adjusted": "p"}
+    formats |= dict.fromkeys(("difference", "difference_low", "difference_high"), "points")
+    formats |= {"n": "int", "p_value": "p", "p_adjusted": "p"}
     table = Table(shown, formats, titles, msg("Missing values by group"), data.backend)
     pictures = (
         Picture("forest", "missing", msg("Share of missing values by group"),
@@ -128,10 +135,15 @@ def _compare(
         rest_k = np.nan_to_num(others) * rest_n
         rate = gone / size
     p = two_proportions(k, n, rest_k, rest_n)
+    rest_low, rest_high = wilson(rest_k, rest_n, level)
+    gap = rate - others
+    gap_low = gap - np.hypot(rate - low, rest_high - others)
+    gap_high = gap + np.hypot(high - rate, others - rest_low)
     out["column"] += [name] * column.size
     out["attribute"] += [column.name] * column.size
-    out["group"] += [f"{column.name}={text}" for text in column.texts]
+    out["group"] += list(column.labels)
     out["n"] += rows.tolist()
     for key, values in (("rate", rate), ("rate_low", low), ("rate_high", high), ("others", others),
-                        ("difference", rate - others), ("p_value", p)):  # fmt: skip
+                        ("difference", gap), ("difference_low", gap_low), ("difference_high", gap_high),
+                        ("p_value", p)):  # fmt: skip
         out[key] += values.tolist()

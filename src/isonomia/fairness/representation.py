@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, composite
 from isonomia.data import Backend, Dataset, backend_of
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.evidence import (
@@ -23,7 +23,7 @@ from isonomia.evidence import (
     wilson,
 )
 from isonomia.fairness.group_metrics import check_weights
-from isonomia.fairness.groups import dataset_attributes, read_attributes
+from isonomia.fairness.groups import By, combinations_of, dataset_attributes, read_attributes
 from isonomia.languages import Message, msg
 
 Floats = NDArray[np.float64]
@@ -39,7 +39,12 @@ class Representation(Result):
 
 
 def representation(
-    people: Any, *, population: Population = "uniform", weights: Any = None, level: float = 0.95
+    people: Any,
+    *,
+    population: Population = "uniform",
+    by: By | Sequence[Sequence[str]] = "each",
+    weights: Any = None,
+    level: float = 0.95,
 ) -> Representation:
     """The share of each group in the data against a reference population.
 
@@ -50,7 +55,11 @@ def representation(
     population : "uniform" or mapping
         Shares or counts by attribute and value, as ``{"sex": {"F": 0.51, "M": 0.49}}``; attributes it does not name are
         held against an equal share for every value. Values of the data that it lacks are flagged, values of it that the
-        data lack have a share of 0.
+        data lack have a share of 0. Joint shares are named by attributes and values joined:
+        ``{"sex x race": {"F, a": 0.2, ...}}``.
+    by : "each", "intersection", "all" or lists of names
+        The groups looked at. An intersection without joint shares is held against the product of its attributes'
+        shares, which a note tells.
     weights : array, optional
 
     Notes
@@ -74,21 +83,24 @@ def representation(
     else:
         columns, backend = read_attributes(people, what="people"), backend_of(people)
         w = check_weights(weights, len(columns[0]))
-    return represent(columns, population=population, weights=w, level=level, backend=backend)
+    return represent(columns, population=population, by=by, weights=w, level=level, backend=backend)
 
 
 def represent(
-    columns: Sequence[Codes], *, population: Population = "uniform", weights: Floats | None = None,
-    level: float = 0.95, backend: Backend | None = None,
+    columns: Sequence[Codes], *, population: Population = "uniform", by: By | Sequence[Sequence[str]] = "each",
+    weights: Floats | None = None, level: float = 0.95, backend: Backend | None = None,
 ) -> Representation:  # fmt: skip
     """`representation` for what is encoded already."""
-    reference = _read_population(population, columns)
+    ways = [_joined(names, columns) for names in combinations_of([column.name for column in columns], by)]
+    reference = _read_population(population, [*columns, *ways])
+    products = [way.name for way in ways if " x " in way.name and way.name not in reference]
+    reference |= {name: _product(name, columns, reference) for name in products}
     names = ("attribute", "group", "n", "share", "share_low", "share_high", "expected", "ratio", "ratio_low",
              "ratio_high", "p_value", "note")  # fmt: skip
     rows: dict[str, list[Any]] = {name: [] for name in names}
     tests: dict[str, list[Any]] = {"attribute": [], "statistic": [], "freedom": [], "p_value": []}
     unknown: list[str] = []
-    for column in columns:
+    for column in ways:
         part, strange = _one(column, reference.get(column.name), weights, level)
         unknown += strange
         for name in names:
@@ -107,6 +119,9 @@ def represent(
     picture = Picture("bars", "groups", msg("Share of each group"),
                       {"labels": "group", "value": "share", "facet": "attribute"})  # fmt: skip
     notes = []
+    if products:
+        notes.append(msg("Shares of {names} in the population are products of single shares, since no joint ones are "
+                         "given.", names=", ".join(products)))  # fmt: skip
     if unknown:
         notes.append(msg("The population says nothing about {names}.", names=", ".join(unknown[:10])))
     smallest = _smallest(rows, level)
@@ -133,6 +148,29 @@ _TITLES = {
     "p_value": msg("p-value"), "p_adjusted": msg("p adjusted"), "note": msg("note"),
     "statistic": msg("chi-square"), "freedom": msg("degrees of freedom"),
 }  # fmt: skip
+
+
+def _joined(names: Sequence[str], columns: Sequence[Codes]) -> Codes:
+    """One column of the values of several attributes; missing where any of them is."""
+    parts = [column for column in columns if column.name in names]
+    if len(parts) == 1:
+        return parts[0]
+    both = composite(parts)
+    texts = [dict(zip(part.labels, part.texts, strict=True)) for part in parts]
+    labels = [None if None in label else ", ".join(text[value] for text, value in zip(texts, label, strict=True))
+              for label in both.labels]  # fmt: skip
+    return Codes.encode(np.array(labels, dtype=object)[both.codes], name=" x ".join(names))
+
+
+def _product(name: str, columns: Sequence[Codes], reference: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Joint shares as if the attributes were independent of one another."""
+    out = {"": 1.0}
+    for column in (column for column in columns if column.name in name.split(" x ")):
+        known = [text for code, text in enumerate(column.texts) if code != column.missing]
+        single = reference.get(column.name) or dict.fromkeys(known, 1 / len(known))
+        out = {f"{before}, {text}" if before else text: share * part
+               for before, share in out.items() for text, part in single.items()}  # fmt: skip
+    return out
 
 
 def _read_population(population: Population, columns: Sequence[Codes]) -> dict[str, dict[str, float]]:
