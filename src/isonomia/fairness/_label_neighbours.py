@@ -21,6 +21,9 @@ from isonomia.progress import Progress
 
 Floats = NDArray[np.float64]
 
+#: Of a larger group this many people, drawn at random, are held against similar ones, who are found among all.
+MAX_ASKED = 2_000
+
 _KEYS = ("group", "class", "n", "own", "similar", "difference", "difference_low", "difference_high",
          "disagreement", "disagreement_low", "disagreement_high", "p_value")  # fmt: skip
 
@@ -40,6 +43,7 @@ def against_similar(
     points = encode_people(wrap(data.frame).select(features)[rows.tolist()].to_native()) if features else None
     kinds = [(name, values[rows]) for name, values in worths(data, label)]
     groups = form_groups([column.take(rows).observed() for column in attributes], by=by)
+    rng = np.random.default_rng(seed)
     for group in groups.groups:
         own = np.isin(groups.cells.codes, group.cells)
         reason = None
@@ -48,20 +52,22 @@ def against_similar(
         elif own.sum() < 2 or (~own).sum() < k:
             reason = msg("too few rows in the group or outside it")
         found = [(None,) * 9] * len(kinds)
+        asked = np.flatnonzero(own)
+        if asked.size > MAX_ASKED:
+            asked = np.sort(rng.choice(asked, MAX_ASKED, replace=False))
         if reason is None and points is not None:
-            found = _figures(points, own, [values for _, values in kinds], w, k, level, progress)
+            found = _figures(points, own, asked, [values for _, values in kinds], w, k, level, progress)
         for (name, _), figures in zip(kinds, found, strict=True):
-            for key, value in zip(out, (group.name, name, int(own.sum()), *figures, reason), strict=True):
+            for key, value in zip(out, (group.name, name, asked.size, *figures, reason), strict=True):
                 out[key].append(value)
     return _table(out, data)
 
 
 def _figures(
-    points: Points, own: NDArray[np.bool_], kinds: Sequence[Floats], w: Floats | None, k: int, level: float,
-    progress: Progress,
+    points: Points, own: NDArray[np.bool_], rows: NDArray[np.intp], kinds: Sequence[Floats], w: Floats | None, k: int,
+    level: float, progress: Progress,
 ) -> list[Any]:  # fmt: skip
     """For each kind of label: own mean, that of similar people, the difference and the disagreement with ends, p."""
-    rows = np.flatnonzero(own)
     near = nearest(points, k, rows=rows, pool=~own, progress=progress, stage="label_bias")
     mine = None if w is None else w[rows]
     everything = np.column_stack(kinds)

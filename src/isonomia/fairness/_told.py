@@ -23,7 +23,7 @@ MIN_ROWS = 10
 #: Numbers are cut into at most this many bins of equal shares for the trees.
 TREE_BINS = 64
 #: Rows of a fold on which columns are shuffled: the loss needs no more.
-SHUFFLED_ROWS = 1500
+SHUFFLED_ROWS = 800
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ def _cross_validated(
     weight *= y.size / weight.sum()
     for fold, (train, test) in enumerate(StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y)):
         model = HistGradientBoostingClassifier(
-            max_iter=60, learning_rate=0.15, max_leaf_nodes=15, categorical_features=list(categorical),
+            max_iter=40, learning_rate=0.2, max_leaf_nodes=15, categorical_features=list(categorical),
             early_stopping=False, random_state=seed,
         ).fit(X[train], y[train], sample_weight=weight[train])  # fmt: skip
         proba[test] = model.predict_proba(X[test])

@@ -14,7 +14,7 @@ from isonomia.data import Dataset, kind_of
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Estimate, Picture, Result, Table, benjamini_hochberg, check_level, normal_quantile
 from isonomia.fairness._information import equal_shares, information, permuted, spread, table
-from isonomia.fairness._label_neighbours import against_similar
+from isonomia.fairness._label_neighbours import MAX_ASKED, against_similar
 from isonomia.fairness._labels import left_out_classes
 from isonomia.fairness.averages import effective_rows
 from isonomia.fairness.group_metrics import GroupMetrics, measure_groups
@@ -59,7 +59,7 @@ def label_bias(
     by : "each", "intersection", "all" or lists of names
         The groups that are compared; an intersection counts as one attribute.
     max_rows : int
-        More rows are sampled for the neighbours.
+        More rows are sampled for the neighbours; of groups with more than 2,000 rows so many are looked at.
 
     Notes
     -----
@@ -110,6 +110,9 @@ def label_bias(
     )  # fmt: skip
     said = msg("The label is compared within strata of: {names}.", names=", ".join(chosen) or "—")
     notes = [said, *rates.notes, *left_out_classes(known, label)]
+    if max(column.counts().max() for column in attributes) > MAX_ASKED:
+        notes.append(msg("Of groups with more rows, {n:int} people drawn at random are held against similar ones.",
+                         n=MAX_ASKED))  # fmt: skip
     if len(known) > max_rows:
         notes.append(msg("Similar people are looked for among {n:int} of {all:int} rows, drawn at random.",
                          n=max_rows, all=len(known)))  # fmt: skip
