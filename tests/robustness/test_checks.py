@@ -84,3 +84,26 @@ def test_disturbed_inputs_are_a_check_of_the_full_set(make_broken: Any) -> None:
     assert "Entradas perturbadas" in report.to_html("pt-BR")
     without = iso.audit(data, checks="perturb")
     assert without.document.sections[0].outcome == "not_applicable"
+
+
+def test_local_robustness_is_a_check_of_the_full_set(make_broken: Any) -> None:
+    data = make_broken(n=300, protected=["city"])
+
+    def model(frame: Any) -> Any:
+        return np.where(np.asarray(frame["income"]) > 50, "yes", "no")
+
+    options = {"local_robustness": {"max_rows": 200, "budget": 15, "strength": 0.5}}
+    report = iso.audit(data, model, checks="local_robustness", options=options)
+    section = report.document.sections[0]
+    assert section.outcome == "issue"
+    assert section.result is not None
+    first = next(iter(section.result.tables["fragile"].rows()))
+    income = data.column("income").to_numpy()
+    assert abs(income[first["row"]] - 50) < 10, "rows are those of the data, not of the sample"
+    for picture in section.result.pictures:
+        for language in ("en", "pt-BR"):
+            assert len(draw(picture, section.result.tables[picture.table], language).data) > 0
+    for finding in section.result.findings:
+        assert finding.message.text("pt-BR") != finding.message.text("en")
+    assert "Robustez local" in report.to_html("pt-BR")
+    assert iso.audit(data, checks="local_robustness").document.sections[0].outcome == "not_applicable"

@@ -5,6 +5,7 @@ from isonomia.robustness.dashboard import Dashboard, dashboard
 from isonomia.robustness.distances import Distances, category_distances, numeric_distances
 from isonomia.robustness.drift import drift
 from isonomia.robustness.failure_modes import failure_modes
+from isonomia.robustness.local_robustness import LocalRobustness, local_robustness
 from isonomia.robustness.meter import Cells, Measured, Meter
 from isonomia.robustness.metric_disagreement import metric_disagreement
 from isonomia.robustness.overfit import overfit
@@ -24,6 +25,7 @@ __all__ = [
     "Cut",
     "Dashboard",
     "Distances",
+    "LocalRobustness",
     "Measured",
     "Meter",
     "PERTURBERS",
@@ -44,6 +46,7 @@ __all__ = [
     "failure_modes",
     "learn_cuts",
     "metric_disagreement",
+    "local_robustness",
     "numeric_distances",
     "overfit",
     "perturb",

@@ -124,7 +124,7 @@ class _Search:
         self.trials, self.altering, self.budget = trials, trials.altering, budget
         said = self.altering.said
         self.rng = np.random.default_rng([trials.seed, 7])
-        self.slopes = _slopes(self.altering)
+        self.slopes = known_slopes(self.altering)
         self.way: Way = "gradient" if self.slopes is not None else "decisions"
         if self.slopes is None and any(kind in said.kinds for kind in ("probability", "score", "continuous")):
             self.way = "scores"
@@ -316,7 +316,7 @@ def _with(rows: Floats, place: int, value: Floats | float) -> Floats:
     return out
 
 
-def _slopes(altering: Altering) -> Slopes | None:
+def known_slopes(altering: Altering) -> Slopes | None:
     """The model's exact slopes, where its formula is known and all that it reads may be moved."""
     if not altering.covers_model or not hasattr(altering.model.thing, "classes_"):
         return None

@@ -28,6 +28,7 @@ from isonomia.audit.checks import metric_disagreement
 from isonomia.audit.checks import scenarios
 from isonomia.audit.checks import perturb
 from isonomia.audit.checks import sensitivity
+from isonomia.audit.checks import local_robustness
 from isonomia.audit.checks import conformal
 from isonomia.audit.checks import drift
 
@@ -49,6 +50,7 @@ __all__ = [
     "incompatibility",
     "label_bias",
     "metric_disagreement",
+    "local_robustness",
     "missingness",
     "over_time",
     "overfit",

@@ -1,0 +1,45 @@
+"""How firm is each decision, and are some people's more fragile than others'?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from isonomia.audit.checking import check
+from isonomia.audit.checks._options import options_of
+from isonomia.audit.checks._sample import said_of_sample, sampled
+from isonomia.audit.subject import Subject
+from isonomia.errors import NotApplicable
+from isonomia.evidence import Result
+from isonomia.languages import msg
+from isonomia.robustness import local_robustness as examine
+
+_OPTIONS = (
+    "strength", "n_iterations", "perturbers", "features", "tolerance", "nearest", "budget", "fragile", "most_rows",
+    "min_per_group", "keep_valid", "max_rows",
+)  # fmt: skip
+
+
+@check(
+    "local_robustness",
+    title=msg("Local robustness"),
+    question=msg("How firm is each decision, and are some people's decisions more fragile than others'?"),
+    purpose="a score a row, the nearest flip, the most fragile rows, groups compared",
+    within="full",
+)
+def local_robustness(subject: Subject) -> Result:
+    """Disturbed copies of a sample of rows, and the nearest flip of each."""
+    if subject.model is None:
+        raise NotApplicable("there is no model to ask about changed rows, only its predictions")
+    given = options_of(subject, "local_robustness", _OPTIONS)
+    rows = sampled(subject, given)
+    given.pop("max_rows", None)
+    given.setdefault("min_per_group", subject.min_per_group)
+    data = subject.known if rows.size == len(subject.outcome) else subject.known.take(rows)
+    result = examine(data, subject.model, level=subject.level, seed=subject.seed, progress=subject.progress, **given)
+    places = np.flatnonzero(subject.rows)[rows]
+    table = result.tables["fragile"]
+    columns = {**table.columns, "row": places[np.asarray(table.columns["row"], dtype=np.intp)]}
+    tables = {**result.tables, "fragile": replace(table, columns=columns)}
+    return replace(result, tables=tables, notes=(*result.notes, *said_of_sample(rows, subject)))
