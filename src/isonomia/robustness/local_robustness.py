@@ -141,6 +141,7 @@ def local_robustness(
 
     Examples
     --------
+    >>> from isonomia import Dataset
     >>> x = np.append(np.linspace(-3, -1, 50), [0.01, 1.0])
     >>> found = local_robustness(Dataset({"x": x}), lambda frame: (frame["x"] > 0).astype(int), n_iterations=50)
     >>> int(found.scores.argmin()), round(float(found.distance[50] * x.std()), 3)
