@@ -102,6 +102,8 @@ class Altering:
         after, before = rows.reshape(count, *self.rows.shape), self.rows
         out = np.zeros(after.shape[:2], dtype=bool)
         for place in np.flatnonzero(self.read):
+            if out.all():
+                break
             out |= (after[:, :, place] != before[:, place]) & ~(
                 np.isnan(after[:, :, place]) & np.isnan(before[:, place])
             )
