@@ -41,8 +41,9 @@ def perturbation(scale: Scale) -> Iterator[Row]:
     }
     for case, work in cases.items():
         seconds, inside = _inside(work, model, scale.repeats(3))
-        yield Row(case, len(frame), seconds, measure="of the time in predict", value=inside,
-                  target=None if "correlations" in case else Target("at least", INSIDE), note=f"{model.n_rows:,} rows asked about")  # fmt: skip
+        target = None if "correlations" in case else Target("at least", INSIDE)
+        note = f"{model.n_rows:,} rows asked about"
+        yield Row(case, len(frame), seconds, measure="of the time in predict", value=inside, target=target, note=note)
     few = frame.iloc[:LOOP_ROWS].reset_index(drop=True)
     yield _against_local_loop(forest, few)
     yield _against_metric_loop(forest, few)
