@@ -54,7 +54,11 @@ def _forest(frame: Any, target: Any, trees: int, depth: int | None = None) -> An
 
 @benchmark("pairs_in_the_model")
 def pairs_in_the_model(scale: Scale) -> Iterator[Row]:
-    """The share of a search's time that is spent inside a forest of 100 trees on Adult, 100,000 tests."""
+    """The share of a call's wall time that is spent inside a forest of 100 trees on Adult, 100,000 tests.
+
+    All of `find_pairs` counts: reading the data, building frames for the model, tables of the result. Only the calls
+    of the model itself are inside. The forest is used as it comes (n_jobs=None: one core).
+    """
     from isonomia.discovery import find_pairs
 
     frame, target, _ = coded("adult", leave_out=("fnlwgt",))
@@ -63,17 +67,19 @@ def pairs_in_the_model(scale: Scale) -> Iterator[Row]:
     for protected in (["sex"], ["sex", "race"]):
         data = _dataset(frame, target, protected)
         for method, options in ENDLESS.items():
-            most = min(tests, 2000) if method == "sg" else tests
-            result = find_pairs(data, model, method=method, max_tests=most, max_seconds=300, **options)
+            began = time.perf_counter()
+            result = find_pairs(data, model, method=method, max_tests=tests, max_seconds=300, **options)
+            wall = time.perf_counter() - began
             metrics = result.metrics
             yield Row(
                 f"{method}, {' x '.join(protected)}",
                 metrics["TSN"],
-                metrics["total_time"],
+                wall,
                 measure="share of the time inside predict",
-                value=metrics["model_seconds"] / metrics["total_time"],
+                value=metrics["model_seconds"] / wall,
                 target=Target("at least", 0.9),
-                note=f"{metrics['DSN']:,} found, {metrics['n_model_rows']:,} rows",
+                note=f"{metrics['DSN']:,} found, {metrics['n_model_rows']:,} rows; of the search alone "
+                f"{metrics['model_seconds'] / metrics['total_time']:.2f}",
             )
 
 
@@ -194,7 +200,10 @@ def pairs_exact(scale: Scale) -> Iterator[Row]:
 
 @benchmark("pairs_equal_budget")
 def pairs_equal_budget(scale: Scale) -> Iterator[Row]:
-    """`auto` against every other search at an equal budget of model rows: distinct pairs x distinct cells."""
+    """`auto` against every other search at an equal budget of model rows: distinct pairs x distinct cells.
+
+    `auto` was made with these data at hand; `pairs_fresh` is the same on data that it never saw.
+    """
     import warnings
 
     from sklearn.neural_network import MLPClassifier

@@ -89,7 +89,6 @@ class Oracle:
     def ask(self, rows: Floats) -> Said:
         """What the model says about rows of the domain, in one call."""
         frame = self.domain.decode(rows) if self._columns else self._array(rows)
-        began = time.perf_counter()
         try:
             if isinstance(self.model, Model):
                 said = self._wrapped(self.model, frame)
@@ -102,8 +101,6 @@ class Oracle:
                 f"The model raised {type(error).__name__} on {len(rows):,} altered rows: {error}. The first of them: "
                 f"{dict(zip(self.domain.names, self.domain.texts(rows[0]), strict=True))}."
             ) from error
-        finally:
-            self.seconds += time.perf_counter() - began
         if len(said) != len(rows):
             raise ModelError(f"The model was asked about {len(rows):,} rows and answered {len(said):,}.")
         return said
@@ -117,13 +114,22 @@ class Oracle:
         """The estimator (or function) behind the model: what exact answers and gradients look into."""
         return self.model.thing if isinstance(self.model, Model) else self.model
 
+    def _timed(self, call: Callable[[Any], Any], frame: Any) -> Any:
+        """Call the model, and nothing else, with the clock running."""
+        began = time.perf_counter()
+        try:
+            return call(frame)
+        finally:
+            self.seconds += time.perf_counter() - began
+
     # the ways a model can answer --------------------------------------------------------------------------------
 
     def _wrapped(self, model: Model, frame: Any) -> Said:
         """A `Model` answers with a surface; decisions are codes already, the positive class is code 1."""
         if self._data is None:  # a domain alone: two of its people stand for the data
             self._data = Dataset(self.domain.decode(self.domain.sample(2, np.random.default_rng(0))))
-        surface = model.surface(self._data, frame=frame)
+        data = self._data
+        surface = self._timed(lambda asked: model.surface(data, frame=asked), frame)
         self.task, self._classes, self.threshold = surface.task, list(surface.classes), surface.threshold
         label = None if surface.label is None else surface.label.astype(np.int64)
         for score in (surface.probability, surface.score, surface.continuous):
@@ -134,25 +140,25 @@ class Oracle:
     def _estimator(self, frame: Any) -> Said:
         model = self.model
         if self.task == "regression":
-            return Said(None, _numbers(model.predict(frame)))
+            return Said(None, _numbers(self._timed(model.predict, frame)))
         if not self._classes:
             return self._function(frame, model.predict)
         if hasattr(model, "predict_proba"):
-            table = np.asarray(model.predict_proba(frame), dtype=float)
+            table = np.asarray(self._timed(model.predict_proba, frame), dtype=float)
             decided = self._order[table.argmax(axis=1)]
             if self._agrees is None:
-                self._agrees = bool((self._codes(model.predict(frame)) == decided).all())
-            label = decided if self._agrees else self._codes(model.predict(frame))
+                self._agrees = bool((self._codes(self._timed(model.predict, frame)) == decided).all())
+            label = decided if self._agrees else self._codes(self._timed(model.predict, frame))
             return Said(label, self._score(table))
-        label = self._codes(model.predict(frame))
+        label = self._codes(self._timed(model.predict, frame))
         if hasattr(model, "decision_function") and len(self._classes) == 2:
             self.threshold = 0.0
             side = 1.0 if self._order[1] == 1 else -1.0
-            return Said(label, side * _numbers(model.decision_function(frame)))
+            return Said(label, side * _numbers(self._timed(model.decision_function, frame)))
         return Said(label, None)
 
     def _function(self, frame: Any, call: Callable[[Any], Any] | None = None) -> Said:
-        answer = np.asarray((call or self.model)(frame))
+        answer = np.asarray(self._timed(call or self.model, frame))
         kind = self._kind_of(answer)
         if self.output is None:
             self.output = kind

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from isonomia import Dataset, SpecError
 from isonomia.discovery import find_pairs
 from isonomia.discovery.pairs.cells import Cells
 from isonomia.discovery.pairs.space import Space
@@ -74,3 +75,16 @@ def test_cells_are_combinations_of_the_features_with_the_most_values() -> None:
     by_hand = {(age, int(min(9, pay * 10)), b, int(min(9, c / 99 * 10))) for age, _, pay, _, b, c in rows.tolist()}
     assert cells.covered(rows) == len(by_hand)
     assert cells(rows).max() < 4000
+
+
+def test_it_may_be_kept_to_plausible_people() -> None:
+    rng = np.random.default_rng(0)
+    drawn = WORLD.sample(3000, rng)
+    drawn[:, [4, 7]] = np.rint(drawn[:, [4, 7]] * rng.beta(2, 4, (3000, 2)))  # little school, little pay
+    data = Dataset(WORLD.decode(drawn), protected=["sex"])
+    free = find_pairs(data, Boxed(), method="auto", max_tests=4000)
+    kept = find_pairs(data, Boxed(), method="auto", max_tests=4000, natural=0.2)
+    recheck(kept, Boxed())
+    assert kept.metrics["naturalness"] > free.metrics["naturalness"]
+    with pytest.raises(SpecError, match="`natural`"):
+        find_pairs(data, Boxed(), method="auto", natural=1.5)

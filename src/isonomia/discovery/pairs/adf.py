@@ -32,8 +32,8 @@ def adf(
     """Search by gradients, all seeds in step.
 
     Global phase: seeds from `cluster_num` clusters of the data in rotation. As long as a seed is not treated
-    differently, at most `max_iter` times, it moves one unit in every attribute in which the loss of both the variant
-    with the lowest and the one with the highest score rises in the same direction. Local phase: from each one found,
+    differently, at most `max_iter` times, it moves one unit in every attribute in which its loss and that of the
+    variant whose score is farthest from its own rise in the same direction. Local phase: from each one found,
     `max_local` steps of one unit in one attribute, up or down at equal odds, attributes with small gradients
     preferred; a step that leaves the discriminating set is taken back.
 
@@ -71,9 +71,8 @@ def adf(
     yield from _local(space, slopes, seeds, np.concatenate(pairs), max_local, step_size, every)
 
 
-def _loss_slopes(space: Space, slopes: Slopes, rows: Floats, variant: NDArray[np.intp]) -> Floats:
-    """Gradient of the loss -log p(own label) of rows seen as a variant each."""
-    people = space.as_variant(rows, variant)
+def _loss_slopes(space: Space, slopes: Slopes, people: Floats) -> Floats:
+    """Gradient of the loss -log p(own label) of people."""
     slope = slopes(people, space.movable)
     said = space.loop.consult(people)
     if said.label is None or said.score is None or said.score.ndim == 2:
@@ -85,17 +84,28 @@ def _loss_slopes(space: Space, slopes: Slopes, rows: Floats, variant: NDArray[np
 
 
 def _ascend(space: Space, slopes: Slopes, rows: Floats, extremes: NDArray[np.intp], step_size: float) -> Floats:
-    """Move each row one unit where the losses of both its extreme variants rise together; drop rows that cannot."""
+    """Move each row one unit where its own loss and that of its farthest variant rise together; drop rows that
+    cannot."""
     if len(rows) == 0:
         return rows
-    first = np.sign(_loss_slopes(space, slopes, rows, extremes[:, 0]))
-    second = np.sign(_loss_slopes(space, slopes, rows, extremes[:, 1]))
+    first = np.sign(_loss_slopes(space, slopes, rows))
+    second = np.sign(_loss_slopes(space, slopes, _farthest(space, rows, extremes)))
     direction = np.zeros_like(rows)
     columns = space.movable
     direction[:, columns] = np.where(first == second, first, 0.0)[:, columns]
     unit = space.domain.step * np.where(space.domain.whole, max(1.0, round(step_size)), step_size)
     moved = space.domain.snap(rows + unit * direction)
     return np.asarray(moved[(moved != rows).any(axis=1) & space.domain.valid(moved)])
+
+
+def _farthest(space: Space, rows: Floats, extremes: NDArray[np.intp]) -> Floats:
+    """Each person as the variant whose score is farthest from their own: the lowest or the highest one."""
+    low, high = (space.as_variant(rows, extremes[:, side]) for side in (0, 1))
+    if space.probe.n_variants == 2:
+        own = (rows[:, space.protected] == low[:, space.protected]).all(axis=1)
+        return np.where(own[:, None], high, low)
+    score = [space.scores(people) for people in (rows, low, high)]
+    return np.where((score[0] - score[1] > score[2] - score[0])[:, None], low, high)
 
 
 def _local(
@@ -126,7 +136,7 @@ def _local(
 
 def _ladder(space: Space, slopes: Slopes, rows: Floats, extremes: NDArray[np.intp]) -> Floats:
     """Cumulated odds of the attributes of each row: 1 / (|g| + |g'|), so that what matters least moves most."""
-    size = sum(np.abs(_loss_slopes(space, slopes, rows, extremes[:, side])) for side in (0, 1))
+    size = sum(np.abs(_loss_slopes(space, slopes, space.as_variant(rows, extremes[:, side]))) for side in (0, 1))
     weight = 1.0 / np.maximum(np.asarray(size)[:, space.movable], 1e-9)
     ladder = np.cumsum(weight / weight.sum(axis=1, keepdims=True), axis=1)
     return np.asarray(ladder[:, :-1])

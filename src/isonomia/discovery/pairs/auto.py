@@ -10,9 +10,9 @@ from isonomia.discovery.pairs.cells import Cells
 from isonomia.discovery.pairs.exact import linear_part, tree_part
 from isonomia.discovery.pairs.flood import flood
 from isonomia.discovery.pairs.method import at_least, pair_method
-from isonomia.discovery.pairs.natural import lifted, naturalness
+from isonomia.discovery.pairs.natural import Plausible, lifted, naturalness
 from isonomia.discovery.pairs.space import Space
-from isonomia.errors import NotApplicable
+from isonomia.errors import NotApplicable, SpecError
 from isonomia.probing import Search
 from isonomia.probing.features import Floats
 
@@ -29,7 +29,9 @@ MOST_LEAVES = 5000
     "observed people, exact parts where the model can be read, bisected seeds, a flood spread over all kinds of people",
     reference="Isonomia (METHODS, section 14.3)",
 )
-def auto(space: Space, *, exact: bool = True, max_boxes: int = 20_000, lift: bool = True) -> Search:
+def auto(
+    space: Space, *, exact: bool = True, max_boxes: int = 20_000, lift: bool = True, natural: float | None = None
+) -> Search:
     """Everything that is cheap and sure first, then a search for many and different people.
 
     A. Rows of the data in all protected variants (all of them where 15% of the budget allows).
@@ -37,9 +39,13 @@ def auto(space: Space, *, exact: bool = True, max_boxes: int = 20_000, lift: boo
        remaining budget at most unless nothing else is left to find.
     C. Seeds: people drawn uniformly, and bisections between people of the data with opposite decisions.
     D. A flood from all of them, cell by cell of a coarse map (`Cells`), the most promising steps first.
+       With `natural` (0 to 1), only through people at least as plausible as that share of the data's own rows, value
+       by value: fewer kinds of people, but people there could be.
     E. The findings as subgroups of the data (`lift`), and how natural the people found are.
     """
     at_least("max_boxes", max_boxes, 1)
+    if natural is not None and not (0 <= natural <= 1 and len(space.people)):
+        raise SpecError(f"`natural` must be a share between 0 and 1 of the rows of data; got {natural!r}.")
     budget = _budget(space)
     cells = Cells(space)
     pool: list[tuple[Floats, Floats]] = []
@@ -70,7 +76,12 @@ def auto(space: Space, *, exact: bool = True, max_boxes: int = 20_000, lift: boo
     answer = yield _bisected(space, max(50, int(BISECTION * budget / 5)))
     pool.append((answer.rows[answer.found], answer.margin[answer.found]))
     seeds = np.concatenate([rows for rows, _ in pool])
-    yield from flood(space, cells, seeds, np.concatenate([margin for _, margin in pool]))
+    margins = np.concatenate([margin for _, margin in pool])
+    allowed = None if natural is None else Plausible(space, natural)
+    if allowed is not None:
+        kept = allowed(seeds)
+        seeds, margins = seeds[kept], margins[kept]
+    yield from flood(space, cells, seeds, margins, allowed=allowed)
 
 
 def finish(space: Space, rows: Floats) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,12 +37,15 @@ class Steps:
         return np.asarray((self.total / self.count)[column, up])
 
 
-def flood(space: Space, cells: Cells, seeds: Floats, margins: Floats) -> Search:
+def flood(
+    space: Space, cells: Cells, seeds: Floats, margins: Floats, *, allowed: Callable[[Floats], NDArray[np.bool_]] | None
+) -> Search:
     """Spread from seeds to neighbours, neighbours' neighbours, and so on.
 
     Every round takes people not yet expanded from the cells expanded least, those with the widest margin first, and
     lists all their neighbours and some crossings with others found. Of those not tested before, the ones whose margin
-    is expected to be widest are, steps into cells nobody was found in before the others.
+    is expected to be widest are, steps into cells nobody was found in before the others. `allowed` may keep it to some
+    people.
     """
     found = Found(cells, seeds, margins)
     steps = Steps(len(space.domain) + 1)
@@ -48,6 +53,9 @@ def flood(space: Space, cells: Cells, seeds: Floats, margins: Floats) -> Search:
     while found.waiting.any() and idle < PATIENCE:
         parents = found.parents()
         near, origin, column, up = _candidates(space, found.rows[parents], found.rows)
+        if allowed is not None:
+            kept = np.flatnonzero(allowed(near.rows))
+            near, origin, column, up = near.take(kept), origin[kept], column[kept], up[kept]
         if len(near) == 0:
             continue
         hope = found.margin[parents][origin] + steps.expected(column, up)
