@@ -152,6 +152,7 @@ class Loop:
     def __init__(self, probe: Probe, ledger: Ledger, *, progress: Progress = silent) -> None:
         self.probe, self.ledger, self.progress = probe, ledger, progress
         self._call = FIRST_CALL
+        self._counted = 0  # rows of the model that the ledger knows of
         ledger.test_rows = probe.n_variants
         self._largest = max(probe.n_variants, min(LARGEST_CALL, CALL_BYTES // (8 * len(probe.domain))))
         for value in ledger.classes[len(probe.oracle.classes) :]:
@@ -224,6 +225,7 @@ class Loop:
         found: dict[str, NDArray[Any]],
     ) -> None:
         asked = self._asked_since(before)
+        self._counted += asked[0]
         self.ledger.classes = [_plain(value) for value in self.probe.oracle.classes]
         self.ledger.record(keys, outcome, found, asked)
         self._pace(asked)
@@ -253,8 +255,15 @@ class Loop:
             parts = [getattr(one, name) for one in said]
             if parts and parts[0] is not None:
                 arrays[name] = np.concatenate(parts)
+        self._counted += self._asked_since(before)[0]
         self.ledger.remember(digest, arrays, self._asked_since(before))
         return Said(arrays.get("label"), arrays.get("score"))  # type: ignore[arg-type]
+
+    def count_outside(self) -> None:
+        """Count rows that were asked past the loop (to compare trees that were read with the model) in the budget."""
+        outside = self.probe.oracle.rows - self._counted
+        self._counted += outside
+        self.ledger.n_rows += outside
 
     def _asked_since(self, before: tuple[int, int, float]) -> tuple[int, int, float]:
         probe = self.probe

@@ -63,6 +63,8 @@ class Oracle:
         self.task: Task | None = data.task if data is not None else None
         self.threshold = 0.5
         self.seconds = 0.0
+        #: Rows asked about, by whomever.
+        self.rows = 0
         self.output: Output | None = None
         self._classes: list[Any] = []
         self._agrees: bool | None = None
@@ -89,6 +91,7 @@ class Oracle:
     def ask(self, rows: Floats) -> Said:
         """What the model says about rows of the domain, in one call."""
         frame = self.domain.decode(rows) if self._columns else self._array(rows)
+        self.rows += len(rows)
         try:
             if isinstance(self.model, Model):
                 said = self._wrapped(self.model, frame)

@@ -88,3 +88,18 @@ def test_it_may_be_kept_to_plausible_people() -> None:
     assert kept.metrics["naturalness"] > free.metrics["naturalness"]
     with pytest.raises(SpecError, match="`natural`"):
         find_pairs(data, Boxed(), method="auto", natural=1.5)
+
+
+def test_every_row_asked_is_in_the_budget(census: Census, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    real = Oracle.ask
+
+    def counting(self: Oracle, rows: np.ndarray) -> object:
+        asked.append(len(rows))
+        return real(self, rows)
+
+    monkeypatch.setattr(Oracle, "ask", counting)
+    options = {"domain": census.domain, "max_tests": None, "max_model_rows": 12_000}
+    result = find_pairs(census.data, census.model("tree"), method="auto", **options)
+    assert result.metrics["exact"] == "yes"
+    assert result.metrics["n_model_rows"] == sum(asked) <= 12_000

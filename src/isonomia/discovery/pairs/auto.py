@@ -22,6 +22,8 @@ OBSERVED, UNIFORM, BISECTION = 0.15, 0.05, 0.10
 DEFAULT_TESTS = 100_000
 #: Forests with more leaves than this are not worth the certifying of their boxes.
 MOST_LEAVES = 5000
+#: Trees that were read are compared with the model on 2,000 people; a smaller budget of rows than this is not.
+LEAST_ROWS = 10_000
 
 
 @pair_method(
@@ -63,7 +65,9 @@ def auto(
             mask[chosen] = answer.found
             lifted(space, mask)
     if exact:
-        for rows in _exact_rows(space, max_boxes, budget):
+        sure = _exact_rows(space, max_boxes, budget)
+        space.loop.count_outside()
+        for rows in sure:
             answer = yield rows
             pool.append((answer.rows[answer.found], answer.margin[answer.found]))
     if space.facts.get("share_high") == 0.0:
@@ -105,6 +109,8 @@ def _exact_rows(space: Space, max_boxes: int, budget: int) -> list[Floats]:
     """People drawn from what can be certified; none where the model cannot be read (which is no fault here)."""
     left = max(1, min(space.loop.ledger.tests_left, space.loop.ledger.rows_left(space.probe.n_variants), budget))
     try:
+        if space.loop.ledger.rows_left(1) < LEAST_ROWS and not slab.is_linear(space.probe.oracle):
+            raise NotApplicable(f"comparing trees with the model takes rows, and fewer than {LEAST_ROWS:,} are left")
         rows = (
             linear_part(space, left)
             if slab.is_linear(space.probe.oracle)
