@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.bench import Row, Scale, Target, benchmark, best_of, faster, largest_difference
 from benchmarks.peer import PeerError, ask
-from benchmarks.robustness import ADULT, MILLION, people, scored
+from benchmarks.robustness import ADULT, drifts, scored
 
 #: Rows of the search for weak segments; deepchecks did not end within ten minutes on 48,842.
 ROWS = 5_000
@@ -58,22 +58,12 @@ def drift_preset(scale: Scale) -> Iterator[Row]:
     """Every test and distance of 13 columns, beside Evidently's preset; one column is shifted by half its spread."""
     import pandas as pd
 
-    import isonomia as iso
-
-    for size in (ADULT, MILLION):
-        rows = scale.rows(size)
-        one, two = people(rows, 0), people(rows, 1, shift=True)
-        reference, current = iso.Dataset(one), iso.Dataset(two)
-
-        def ours(reference: Any = reference, current: Any = current) -> Any:
-            return iso.robustness.drift(reference, current, joint=False)
-
-        seconds, result = best_of(ours, scale.repeats(7))
+    for rows, one, two, seconds, result in drifts(scale):
         case = "6 columns of numbers, 7 of categories; one shifted"
         both = pd.concat([one.assign(current=False), two.assign(current=True)], ignore_index=True)
         try:
             peer = ask(
-                "evidently_drift", both, repeats=scale.repeats(3 if size == ADULT else 1), environment="evidently"
+                "evidently_drift", both, repeats=scale.repeats(3 if rows == ADULT else 1), environment="evidently"
             )
         except PeerError as error:
             yield _unanswered(case, rows, seconds, "evidently", DRIFT_FASTER, error)

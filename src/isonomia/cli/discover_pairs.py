@@ -35,7 +35,10 @@ SHOWN = 10
 def pairs(
     data: Data,
     model: Annotated[
-        str, typer.Option("--model", metavar="FILE", help="A model file (skops, ONNX, ...) or module:callable.")
+        str,
+        typer.Option(
+            "--model", metavar="FILE", help="A model file (skops, ONNX, ...), module:callable or http address."
+        ),
     ],
     protected: Annotated[
         list[str], typer.Option("--protected", metavar="A,B", help="The attributes to change: sex,race")

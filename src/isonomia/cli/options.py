@@ -50,10 +50,11 @@ Na = Annotated[list[str] | None, typer.Option("--na", metavar="TEXT", help="A te
 
 # the model, and a search
 ModelFile = Annotated[
-    str | None, typer.Option("--model", metavar="FILE", help="A model file (skops, ONNX, ...) or module:callable.")
+    str | None,
+    typer.Option("--model", metavar="FILE", help="A model file (skops, ONNX, ...), module:callable or http address."),
 ]
 Trust = Annotated[
-    bool, typer.Option("--trust", help="Load a pickle or joblib model: this runs whatever code is in it.")
+    bool, typer.Option("--trust", help="Load a pickle, joblib or PyTorch model: this runs whatever code is in it.")
 ]
 MaxSeconds = Annotated[float | None, typer.Option("--max-seconds", metavar="S", help="Stop after this.")]
 MethodOption = Annotated[

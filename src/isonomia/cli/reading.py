@@ -42,7 +42,7 @@ def read_table(
 
 
 def read_model(source: str | None, *, trust: bool) -> Model | None:
-    """The model of a file or `module:callable`; none where none is named."""
+    """The model of a file, `module:callable` or an address; none where none is named."""
     if source is None:
         return None
     from isonomia.models import load_model
