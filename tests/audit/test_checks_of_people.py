@@ -126,3 +126,24 @@ def test_a_change_over_time_is_told() -> None:
     change = next(f for f in found.findings if f.code == "over_time.change" and "Selection rate" in f.message.text())
     assert change.estimate.value == pytest.approx(-0.3, abs=0.06)
     assert "4" in change.message.text()
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
+def test_labels_that_differ_between_equals_are_told_for_every_task(task: str) -> None:
+    rng = np.random.default_rng(0)
+    n = 2000
+    sex, job = rng.choice(["F", "M"], n), rng.choice(list("abcde"), n)
+    for gap in (0.0, 0.8):
+        s = rng.normal(size=n) + gap * (sex == "M")
+        y: Any = {"binary": (s > 0).astype(int), "multiclass": np.digitize(s, [-0.5, 0.5]).astype(str),
+                  "regression": s.round(1)}[task]  # fmt: skip
+        frame = pd.DataFrame({"sex": sex, "job": job, "y": y, "p": y})
+        data = iso.Dataset(frame, target="y", prediction="p", task=task,
+                           protected=["sex"], privileged={"sex": "M"})  # fmt: skip
+        found = iso.audit(data, checks=["duplicates", "label_bias"], n_boot=50)
+        told = {finding.code for finding in found.findings if finding.severity == "warning"}
+        assert told == ({"duplicates.group", "label_bias.similar_people"} if gap else set())
+        if gap and task == "multiclass":
+            first = next(finding for finding in found.findings if finding.code == "duplicates.group")
+            assert "are labelled" in first.message.text()
+            assert "têm o rótulo" in first.message.text("pt-BR")

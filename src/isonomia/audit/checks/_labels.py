@@ -1,0 +1,45 @@
+"""Findings about true labels: groups whose labels differ from those of people like them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from isonomia.audit.subject import Subject
+from isonomia.evidence import Estimate, Finding, Table
+from isonomia.languages import Message, msg
+
+#: Labels of a group that differ by this from those of people like them are worth telling (in standard deviations for a
+#: regression).
+LABEL_GAP = 0.1
+
+
+def label_findings(
+    table: Table,
+    subject: Subject,
+    code: str,
+    *,
+    method: str,
+    evidence: str,
+    told: Callable[[Mapping[str, Any]], Message],
+) -> list[Finding]:
+    """A finding for each row whose `difference` is large and was tested; `told` makes its sentence."""
+    spread = float(np.std(subject.truth)) if subject.task == "regression" else 1.0
+    least = LABEL_GAP * (spread or 1.0)
+    found = []
+    for row in table.rows():
+        gap = row["difference"]
+        if row["p_value"] is None or abs(gap) < least or row["n"] < subject.min_per_group:
+            continue
+        ends = row["difference_low"], row["difference_high"]
+        found.append(
+            Finding(
+                code, "warning", told(row),
+                Estimate(gap, *ends, n=row["n"], method=method, level=subject.level), n=row["n"],
+                magnitude=abs(gap) / least, p_value=row["p_value"], threshold=least, evidence=evidence,
+                advice=msg("Ask how the labels came about before a model learns them."),
+            )
+        )  # fmt: skip
+    return found
