@@ -19,6 +19,7 @@ from isonomia.cli.fairness import fairness
 from isonomia.cli.methods import methods
 from isonomia.cli.metrics import metrics
 from isonomia.cli.run import run
+from isonomia.cli.scenarios import scenarios
 from isonomia.cli.synth import synth
 
 
@@ -70,6 +71,7 @@ app.command()(synth)
 discover.command("pairs")(pairs)
 app.add_typer(discover, name="discover")
 app.command()(methods)
+app.command()(scenarios)
 
 
 def main() -> None:

@@ -22,7 +22,7 @@ from isonomia.robustness.stress.situation import Situation, check_changed
 
 Floats = NDArray[np.float64]
 #: Altered rows of several trials are put into one call of the model up to this many.
-BATCH_ROWS = 200_000
+BATCH_ROWS = 50_000
 
 
 @dataclass(frozen=True, eq=False)
