@@ -159,6 +159,8 @@ def test_levels_and_scenarios_of_a_sensitivity_are_checked(people: MakePeople) -
         ({"levels": []}, "at least one"),
         ({"levels": [0]}, "above 0"),
         ({"levels": [-1]}, "at least 0"),
+        ({"levels": None}, "must be a number"),
+        ({"seed": -1}, "at least 0"),
         ({"scenarios": "label_noise", "levels": [2]}, r"in \[0, 1\]"),
         ({"n_trials": 0}, "at least 1"),
         ({"metrics": ["selection_rate"]}, "only describe"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as sk
+from sklearn.linear_model import LogisticRegression
 
 from isonomia import Dataset, SpecError
 from isonomia.evidence import Result
@@ -340,6 +342,7 @@ BAD: list[tuple[Any, str]] = [
     ([None], "ids, mappings"),
     (lambda now: now, r"\(now, rng, level\)"),
     (lambda now, rng, level: None, "must return a Situation"),
+    (lambda now, rng, level: 1 / 0, "failed in trial 0: ZeroDivisionError"),
     (lambda now, rng, level: now.with_labels(now.truth[:5]), r"labels of shape \(5,\)"),
     (lambda now, rng, level: now.with_labels(now.truth + 7), "not codes from 0 to 1"),
     (lambda now, rng, level: now.with_weights(np.ones(3)), r"weights of shape \(3,\)"),
@@ -370,6 +373,8 @@ def test_numbers_of_trials_and_metrics_are_checked(people: MakePeople) -> None:
     data, model = people(100)
     with pytest.raises(SpecError, match="`n_trials` must be a whole number of at least 1; got 0"):
         scenarios(data, model, n_trials=0)
+    with pytest.raises(SpecError, match="`seed` must be a whole number of at least 0; got -1"):
+        scenarios(data, model, seed=-1)
     with pytest.raises(SpecError, match="Close to it: 'accuracy'"):
         scenarios(data, model, metrics=["acuracy"], n_trials=1)
     with pytest.raises(SpecError, match="None of the metrics"):
@@ -462,3 +467,35 @@ def test_a_function_that_sounds_different_on_few_rows_is_understood(people: Make
     frame["x"] = np.where(np.arange(200) == 0, 0.001, np.where(frame["x"] > 0, 1.0, -1.0))
     result = scenarios(data.replace(frame), rule, [{"type": "feature_corruption", "level": 0.004}], n_trials=8)
     assert not np.isnan(result.of("feature_corruption", "auc")).any()
+
+
+def test_adult_by_a_pipeline_over_texts(shared_data: Path) -> None:
+    """Texts, missing values and a model that takes a frame: everything plays, and the swap is the flip once more."""
+    import pandas as pd
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    from isonomia.fairness import counterfactual
+
+    frame = pd.read_csv(shared_data / "adult.csv.gz").sample(1500, random_state=0)
+    X = frame.drop(columns=["income"])
+    texts = [name for name in X if not pd.api.types.is_numeric_dtype(X[name])]
+    encoder = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), texts), (StandardScaler(), [n for n in X if n not in texts])
+    )
+    model = make_pipeline(encoder, LogisticRegression(max_iter=200)).fit(X, frame["income"])
+    data = Dataset(frame, target="income", positive=">50K", protected=["sex", "race"])
+    result = scenarios(data, model, n_trials=3)
+    assert set(result.absent) == {"temporal_shift"}
+    swap = [{"type": "demographic_swap", "level": 1.0, "attribute": "sex"}]
+    base = situation(data, model)
+    now = plan(swap)[0].change(base, generator(0, "demographic_swap", 0))
+    assert now.surface.label is not None
+    flipped = counterfactual(data, model, attributes=["sex"])
+    assert flipped.rate["flip:sex"].value == pytest.approx(float((now.surface.label != base.surface.label).mean()))
+    wrong = [{"type": "label_noise", "level": 0.2}]
+    trials = scenarios(data, model, wrong, n_trials=40, metrics=["accuracy"]).of("label_noise", "accuracy")
+    a = result.baseline["accuracy"].value
+    assert a is not None
+    assert abs(trials.mean() - (a * 0.8 + (1 - a) * 0.2)) < 4 * trials.std(ddof=1) / np.sqrt(40)

@@ -116,6 +116,7 @@ def metric_disagreement(
 
     check_level(level)
     check_count("min_samples", min_samples)
+    metrics = (metrics,) if isinstance(metrics, str) else metrics
     kind = _across(across, data, models, scenarios)
     if kind == "scenarios":
         played = data if isinstance(data, Scenarios) else play_scenarios(

@@ -157,6 +157,7 @@ def scenarios(
 
     planned = plan(scenarios)
     check_count("n_trials", n_trials)
+    check_count("seed", seed, 0)
     check_threshold("tolerance", tolerance)
     check_level(level)
     base = situation(data, model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -104,6 +104,7 @@ def sensitivity(
     planned = plan(scenarios)
     steps = _levels(levels, planned)
     check_count("n_trials", n_trials)
+    check_count("seed", seed, 0)
     check_threshold("tolerance", tolerance)
     check_level(level)
     base = situation(data, model)
@@ -129,7 +130,7 @@ def sensitivity(
 
 
 def _levels(levels: Any, planned: Sequence[Planned]) -> tuple[float, ...]:
-    given = [levels] if isinstance(levels, int | float) else list(levels)
+    given = list(levels) if isinstance(levels, Iterable) else [levels]
     if not given:
         raise SpecError("`levels` must hold at least one number above 0.")
     for one in planned:

@@ -77,6 +77,7 @@ def subgroup_diagnostics(
     check_level(level)
     least = check_count("min_per_group", min_per_group)
     check_threshold("tolerance", tolerance)
+    metrics = (metrics,) if isinstance(metrics, str) else metrics
     examined = examine(data, model)
     outcome = examined.outcome
     wanted = (

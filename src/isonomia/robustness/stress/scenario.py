@@ -59,6 +59,11 @@ class Scenario:
     options: tuple[str, ...] = ()
     other_names: tuple[str, ...] = ()
 
+    @property
+    def own(self) -> bool:
+        """Whether it comes with this package: a fault in it is not the caller's."""
+        return str(getattr(self.change, "__module__", "")).startswith("isonomia.")
+
     def reason(self, now: Situation) -> str | None:
         """Why it cannot be played here, completing "not applicable because ..."; None where it can."""
         if now.task not in self.tasks:
@@ -218,6 +223,7 @@ def _from_function(change: Callable[..., Any]) -> Planned:
             return now
         return change(now, rng) if len(parameters) == 2 else change(now, rng, level, **options)  # type: ignore[no-any-return]
 
+    levelled.__module__ = getattr(change, "__module__", "")
     options = tuple(parameters)[3:]
     entry = Scenario(
         name, "a function of the caller", msg("{name}", name=name), levelled, level=0.1, most=np.inf, options=options

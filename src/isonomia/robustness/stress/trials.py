@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import wrap
-from isonomia.errors import NotApplicable, SpecError
+from isonomia.errors import IsonomiaError, NotApplicable, SpecError
 from isonomia.models import Surface
 from isonomia.progress import Progress, silent
 from isonomia.robustness._altering import ask_alike
@@ -83,8 +83,20 @@ def play(
 
 def _situations(planned: Planned, base: Situation, n_trials: int, seed: int) -> Iterator[Situation]:
     for trial in range(n_trials):
-        after = planned.change(base, generator(seed, planned.scenario.id, trial))
-        yield check_changed(planned.scenario.id, base, after)
+        yield check_changed(planned.scenario.id, base, _changed(planned, base, seed, trial))
+
+
+def _changed(planned: Planned, base: Situation, seed: int, trial: int) -> Any:
+    rng = generator(seed, planned.scenario.id, trial)
+    try:
+        return planned.change(base, rng)
+    except IsonomiaError:
+        raise
+    except Exception as error:  # a function of the caller may raise anything
+        if planned.scenario.own:
+            raise
+        told = f"{type(error).__name__}: {error}"
+        raise SpecError(f"The scenario '{planned.scenario.id}' failed in trial {trial}: {told}") from error
 
 
 def _answered(situations: Iterator[Situation]) -> Iterator[Situation]:
