@@ -208,7 +208,18 @@ def test_a_group_decided_near_the_boundary_is_found_more_fragile() -> None:
     own = np.asarray(grouped(2000, 0.2).column("g").to_list()) == "b"
     assert rows["b"]["flips"] == pytest.approx((1 - result.scores)[own].mean())
     found = [finding for finding in result.findings if finding.code == "local_robustness.group"]
-    assert [dict(finding.who) for finding in found] == [{"g": "b"}]
+    assert [(dict(finding.who), finding.severity) for finding in found] == [({"g": "b"}, "warning")]
+    turned = local_robustness(grouped(2000, 0.2).with_roles(privileged={"g": "b"}), step, nearest=False)
+    found = [finding for finding in turned.findings if finding.code == "local_robustness.group"]
+    assert [(dict(finding.who), finding.severity) for finding in found] == [({"g": "a"}, "notice")]
+    assert found[0].estimate.value == pytest.approx(-rows["b"]["gap"])
+
+
+def test_the_distribution_counts_every_share_once() -> None:
+    result = local_robustness(Dataset(cloud(400)), step, strength=1.0, nearest=False)
+    shown = np.array([row["share"] for row in result.tables["distribution"].rows()]) * 400
+    copies = np.rint(result.scores * 10).astype(int)
+    np.testing.assert_allclose(shown, [*np.bincount(copies, minlength=11)[:9], (copies >= 9).sum()])
 
 
 def test_groups_alike_are_seldom_told_apart() -> None:

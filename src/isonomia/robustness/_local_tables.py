@@ -152,8 +152,12 @@ def _flip_table(firm: Firmness, backend: Backend) -> Table:
 
 
 def _distribution(firm: Firmness, backend: Backend) -> Table:
-    edges = np.linspace(0, 1, min(firm.n_iterations, 10) + 1)
-    counts, _ = np.histogram(firm.scores, bins=edges, weights=firm.weights)
+    bins = min(firm.n_iterations, 10)
+    edges = np.linspace(0, 1, bins + 1)
+    # by whole numbers of copies: shares such as 3 / 10 lie on either side of an edge
+    kept = np.rint(firm.scores * firm.n_iterations).astype(np.intp)
+    place = np.minimum(kept * bins // firm.n_iterations, bins - 1)
+    counts = np.bincount(place, weights=firm.weights, minlength=bins)
     columns = {"left": edges[:-1], "right": edges[1:], "share": counts / counts.sum()}
     titles = {"left": msg("from"), "right": msg("to"), "share": msg("Share of rows")}
     formats: dict[str, Format] = {"left": "pct", "right": "pct", "share": "pct"}
@@ -311,22 +315,24 @@ def _overall_finding(firm: Firmness, share: Estimate) -> list[Finding]:
 def _group_findings(groups: list[dict[str, Any]]) -> list[Finding]:
     out = []
     for row in groups:
-        if row["gap"] is None or not row["gap"] > GAP or not row["p_adjusted"] < ALPHA:
+        if row["gap"] is None or not abs(row["gap"]) > GAP or not row["p_adjusted"] < ALPHA:
             continue
+        more = row["gap"] > 0  # otherwise those it is compared with are the more fragile ones: worth knowing
         gaps = {
             "group": f"{row['attribute']}={row['group']}", "flips": row["flips"], "base": row["base"],
             "reference": row["reference"], "n": row["n"],
         }  # fmt: skip
         out.append(
             Finding(
-                "local_robustness.group", "warning",
+                "local_robustness.group", "warning" if more else "notice",
                 msg("Decisions about {group} change in {flips:pct} of disturbed copies, against {base:pct} for "
                     "{reference} ({n:int} rows).", **gaps),
                 Estimate(row["gap"], row["gap_low"], row["gap_high"], n=row["n"], method="normal", level=row["level"]),
                 who={row["attribute"]: row["group"]}, reference={row["attribute"]: row["reference"]}, n=row["n"],
-                magnitude=row["gap"] / GAP, p_value=row["p_value"], p_adjusted=row["p_adjusted"], threshold=GAP,
+                magnitude=abs(row["gap"]) / GAP, p_value=row["p_value"], p_adjusted=row["p_adjusted"], threshold=GAP,
                 evidence="local_robustness/groups", format="points",
-                advice=msg("This group is decided nearer to the border: small errors in its data decide more often."),
+                advice=msg("This group is decided nearer to the border: small errors in its data decide more often.")
+                if more else None,
             )
         )  # fmt: skip
     return out
