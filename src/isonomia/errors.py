@@ -52,11 +52,14 @@ class NotApplicable(IsonomiaError):  # noqa: N818  a statement, not a fault
     Traceback (most recent call last):
     ...
     isonomia.errors.NotApplicable: there is no positive label in the group
+
+    `reason` is the English text. `told` is what was given: a text, or a message that a report writes in its language.
     """
 
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
-        super().__init__(reason)
+    def __init__(self, reason: object) -> None:
+        self.told = reason
+        self.reason = str(reason)
+        super().__init__(self.reason)
 
 
 class MissingExtraError(IsonomiaError, ImportError):

@@ -208,7 +208,7 @@ def _section(entry: Check, subject: Subject) -> Section:
     try:
         result = entry.run(subject)
     except NotApplicable as error:
-        return ended("not_applicable", reason=error.reason)
+        return ended("not_applicable", reason=error.told)
     except MissingExtraError as error:
         return ended("skipped", reason=str(error))
     except SpecError:

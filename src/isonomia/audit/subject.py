@@ -13,6 +13,7 @@ from isonomia.counting import Codes
 from isonomia.data import Dataset, Missing, Task
 from isonomia.errors import DataError, NotApplicable
 from isonomia.fairness import dataset_attributes
+from isonomia.languages import msg
 from isonomia.models import Model, Outcome, surface_of, truth_codes
 from isonomia.progress import Progress, silent
 
@@ -91,19 +92,19 @@ class Subject:
     def truth(self) -> NDArray[Any]:
         """The true outcomes; a check that needs them does not apply without."""
         if self.outcome.truth is None:
-            raise NotApplicable("the data name no target, so there are no true outcomes to compare with")
+            raise NotApplicable(msg("the data name no target, so there are no true outcomes to compare with"))
         return self.outcome.truth
 
     def needs_attributes(self) -> tuple[Codes, ...]:
         """The protected attributes; a check that needs them does not apply without."""
         if not self.attributes:
-            raise NotApplicable("the data name no protected attribute")
+            raise NotApplicable(msg("the data name no protected attribute"))
         return self.attributes
 
     def needs_decisions(self) -> None:
         """A check of decisions does not apply to a classifier's scores alone."""
         if self.task != "regression" and self.outcome.surface.label is None:
-            raise NotApplicable("there are scores but no decisions; name a prediction column, or give a threshold")
+            raise NotApplicable(msg("there are scores but no decisions; name a prediction column, or give a threshold"))
 
     def grouping(self) -> dict[str, Any]:
         """The options that every comparison of groups takes."""

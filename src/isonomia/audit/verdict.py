@@ -79,9 +79,9 @@ def _measured(rule: Rule, policy: Policy, subject: Subject) -> GroupMetrics:
     if subject.task not in metric.tasks and not spelt_out:
         raise NotApplicable(f"{metric.title.text().lower()} is not defined for a {subject.task} task")
     if metric.needs_labels and subject.outcome.truth is None:
-        raise NotApplicable("the data name no target, so there are no true outcomes to compare with")
+        raise NotApplicable(msg("the data name no target, so there are no true outcomes to compare with"))
     if subject.task != "regression" and subject.outcome.surface.label is None:
-        raise NotApplicable("there are scores but no decisions")
+        raise NotApplicable(msg("there are scores but no decisions"))
     least = max(policy.min_per_group, int(np.ceil(rule.min_share * len(subject.outcome))))
     options = {**subject.grouping(), "min_per_group": least}
     if rule.against == "best":

@@ -163,7 +163,7 @@ def awareness_of(
         raise DataError(f"`X` has {n} rows, but there are {len(surface)} predictions.")
     w = np.ones(n) if weights is None else weights
     if (w > 0).sum() < 2:
-        raise NotApplicable("a pair needs two rows")
+        raise NotApplicable(msg("a pair needs two rows"))
     first, second, near, whole = _pairs(points, w, k, max_pairs, max_rows, np.random.default_rng(seed), progress)
     distance = _given_distance(metric, X, first, second) if callable(metric) else _distance(points, first, second)
     difference = _difference(surface, first, second, unit)
@@ -284,7 +284,7 @@ def _difference(surface: Surface, first: Ints, second: Ints, unit: float | None)
     if p is not None:
         return np.asarray(0.5 * np.abs(p[first] - p[second]).sum(axis=1))
     if surface.label is None:
-        raise NotApplicable("there are scores but no probabilities or decisions")
+        raise NotApplicable(msg("there are scores but no probabilities or decisions"))
     return np.asarray((surface.label[first] != surface.label[second]).astype(float))
 
 

@@ -69,7 +69,7 @@ def change_between(
 
 def _read(data: Dataset, model: Model | None) -> tuple[Outcome, Sequence[Codes], Floats | None]:
     if not data.protected:
-        raise NotApplicable("the data name no protected attribute")
+        raise NotApplicable(msg("the data name no protected attribute"))
     surface = surface_of(data) if model is None else model.surface(data)
     columns, weights = dataset_attributes(data), data.weights
     if data.target is None:

@@ -142,7 +142,7 @@ def consistency_of(
     if max_rows is not None and max_rows < 1:
         raise SpecError(f"`max_rows` must be an int of at least 1, or None; got {max_rows!r}.")
     if surface.continuous is None and surface.label is None:
-        raise NotApplicable("there are scores but no decisions")
+        raise NotApplicable(msg("there are scores but no decisions"))
     w = np.ones(n) if weights is None else weights
     asked = np.arange(n)
     if max_rows is not None and n > max_rows:

@@ -170,7 +170,7 @@ def _by_proxies(
 
 def _chosen(data: Dataset, attributes: Sequence[str] | None) -> tuple[str, ...]:
     if not data.protected:
-        raise NotApplicable("the data name no protected attribute")
+        raise NotApplicable(msg("the data name no protected attribute"))
     if isinstance(attributes, str):
         attributes = [attributes]
     for name in attributes or ():

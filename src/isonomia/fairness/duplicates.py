@@ -94,13 +94,13 @@ def duplicates(
     """
     check_level(level)
     if data.target is None:
-        raise NotApplicable("the data name no target, so labels cannot disagree")
+        raise NotApplicable(msg("the data name no target, so labels cannot disagree"))
     names = [name for name in data.features if name not in data.protected] if columns is None else list(columns)
     for name in names:
         if name not in data.columns:
             raise SpecError(f"`columns` must name columns of the data; got {name!r}.{close_to(name, data.columns)}")
     if not names:
-        raise NotApplicable("no column is left to tell people by once the protected ones are taken out")
+        raise NotApplicable(msg("no column is left to tell people by once the protected ones are taken out"))
     people = _People.of(data, names)
     mixed = people.mixed
     tables = {"sets": _sets(data, names, people)}
@@ -152,7 +152,7 @@ class _People:
         if weights is not None:
             known &= weights > 0
         if not known.any():
-            raise NotApplicable("no row has both a label and a weight above 0")
+            raise NotApplicable(msg("no row has both a label and a weight above 0"))
         rows = np.flatnonzero(known)
         person = np.unique(_same(data, names)[rows], return_inverse=True)[1]
         counts = np.bincount(person)

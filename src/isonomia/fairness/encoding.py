@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import kind_of, wrap
 from isonomia.errors import DataError, NotApplicable, SpecError, close_to
+from isonomia.languages import msg
 
 Floats = NDArray[np.float64]
 Metric = Literal["euclidean", "manhattan", "gower"]
@@ -92,7 +93,7 @@ def encode_people(
         (parts if part.ndim == 2 else categories).append(part)  # type: ignore[arg-type]
         used.append(name)
     if not used:
-        raise NotApplicable("no column is left to compare people by once the protected ones are taken out")
+        raise NotApplicable(msg("no column is left to compare people by once the protected ones are taken out"))
     numbers = np.hstack(parts) if parts else np.zeros((len(table), 0))
     scale = float(len(used)) if metric == "gower" else 1.0
     if not categories:

@@ -339,13 +339,13 @@ def _benefits(outcome: Outcome, benefit: Any) -> Floats:
             raise SpecError("`benefit` by class, or of being right, is for classifications; this is a regression.")
         return surface.continuous
     if surface.label is None:
-        raise NotApplicable("there are scores but no decisions, so nobody's benefit is known")
+        raise NotApplicable(msg("there are scores but no decisions, so nobody's benefit is known"))
     if benefit == "prediction":
         if outcome.task != "binary":
             raise SpecError("`benefit='prediction'` is for numbers and two classes; say how good each class is.")
         return np.asarray(surface.label.astype(float))
     if outcome.truth is None:
-        raise NotApplicable("there are no true outcomes to tell a deserved benefit from an undeserved one")
+        raise NotApplicable(msg("there are no true outcomes to tell a deserved benefit from an undeserved one"))
     if isinstance(benefit, Mapping):
         return _class_benefits(outcome, benefit)
     if outcome.task == "binary" and benefit is None:
@@ -375,7 +375,7 @@ def _check_benefits(b: Floats, alpha: float) -> None:
             "least 0; give other ones with benefit="
         )
     if not b.any():
-        raise NotApplicable("every benefit is 0, so there is nothing to be shared unequally")
+        raise NotApplicable(msg("every benefit is 0, so there is nothing to be shared unequally"))
     if alpha <= 0 and (b == 0).any():
         raise NotApplicable(
             f"{int((b == 0).sum())} benefits are 0, for which the index with alpha = {alpha:g} is infinite; take an "

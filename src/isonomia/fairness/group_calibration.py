@@ -99,7 +99,7 @@ def group_calibration(
     [0.125, -0.525]
     """
     if kind_of_values(y_true) == "numeric" and (np.asarray(to_numpy(y_true)) % 1 != 0).any():
-        raise NotApplicable("a regression predicts numbers, not probabilities")
+        raise NotApplicable(msg("a regression predicts numbers, not probabilities"))
     outcome = read_outcome(y_true, None, y_score=y_score, positive=positive)
     columns = read_attributes(sensitive_features, length=len(outcome))
     return calibration_of(
@@ -124,11 +124,11 @@ def calibration_of(
 ) -> GroupCalibration:
     """`group_calibration` for what is encoded already."""
     if outcome.truth is None:
-        raise NotApplicable("there are no true outcomes to hold probabilities against")
+        raise NotApplicable(msg("there are no true outcomes to hold probabilities against"))
     if outcome.task == "regression":
-        raise NotApplicable("a regression predicts numbers, not probabilities")
+        raise NotApplicable(msg("a regression predicts numbers, not probabilities"))
     if outcome.surface.probability is None:
-        raise NotApplicable("there are no probabilities, only decisions or scores")
+        raise NotApplicable(msg("there are no probabilities, only decisions or scores"))
     rows, _ = rows_with_attributes(columns, missing)
     if rows is not None:
         outcome, columns = outcome.take(rows), [column.take(rows).observed() for column in columns]

@@ -112,11 +112,11 @@ def incompatibility(
 def measure_incompatibility(outcome: Outcome, columns: Sequence[Any], **options: Any) -> Incompatibility:
     """`incompatibility` for what is encoded already."""
     if outcome.task != "binary":
-        raise NotApplicable(f"the theorems are about two classes, and the task is {outcome.task}")
+        raise NotApplicable(msg("the theorems are about two classes, and the task is {task}", task=outcome.task))
     if outcome.truth is None:
-        raise NotApplicable("the data name no target, so there are no base rates")
+        raise NotApplicable(msg("the data name no target, so there are no base rates"))
     if outcome.surface.label is None:
-        raise NotApplicable("there are no decisions, only scores: give a threshold")
+        raise NotApplicable(msg("there are no decisions, only scores: give a threshold"))
     level = options.get("level", 0.95)
     measured = measure_groups(
         outcome, columns, metrics=["base_rate", "selection_rate", "tpr", "fpr", "ppv", "npv", "accuracy"], **options

@@ -82,14 +82,14 @@ def label_bias(
     check_level(level)
     attributes = dataset_attributes(data)
     if data.target is None or not attributes:
-        raise NotApplicable("the data name no target or no protected attribute")
+        raise NotApplicable(msg("the data name no target or no protected attribute"))
     label = Codes.encode(data.column(data.target), name=data.target)
     rows = np.arange(len(data)) if label.missing is None else np.flatnonzero(label.codes != label.missing)
     known = data if rows.size == len(data) else data.take(rows)
     attributes = tuple(column.take(rows).observed() for column in attributes)
     label = label.take(rows).observed()
     if label.size < 2:
-        raise NotApplicable("every label is the same")
+        raise NotApplicable(msg("every label is the same"))
     rates = _base_rates(known, label, attributes, by, n_boot, level, seed)
     tables = {"base_rates": rates.tables["comparisons"]}
     classes = label if known.task != "regression" else _cut(known, data.target)

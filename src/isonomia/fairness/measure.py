@@ -337,7 +337,7 @@ def _from_rows(sample: Sample, use: Use) -> Measured:
         size[index] = len(part)
         try:
             if part.truth is None or not len(part):
-                raise NotApplicable("the group has no rows")
+                raise NotApplicable(msg("the group has no rows"))
             value[index], spread = metric.from_rows(part.truth, part.surface, weights)
             error[index] = np.nan if spread is None else spread
             if metric.interval and metric.draws is None:

@@ -107,7 +107,7 @@ def absent_values(column: nw.Series[Any], blanks: Sequence[str] = ()) -> np.ndar
 def _chosen(data: Dataset, attributes: Sequence[str] | None) -> tuple[Codes, ...]:
     known = dataset_attributes(data)
     if not known:
-        raise NotApplicable("the data name no protected attribute")
+        raise NotApplicable(msg("the data name no protected attribute"))
     if attributes is None:
         return known
     names = [column.name for column in known]

@@ -93,7 +93,7 @@ def proxies(
     check_level(level)
     known = dataset_attributes(data)
     if not known:
-        raise NotApplicable("the data name no protected attribute")
+        raise NotApplicable(msg("the data name no protected attribute"))
     names = [column.name for column in known]
     for name in attributes or ():
         if name not in names:
@@ -111,7 +111,7 @@ def proxies(
     weights = None if data.weights is None else data.weights[rows]
     X, kept, categorical = _matrix(data, used, rows)
     if not kept:
-        raise NotApplicable("there is no other column to tell a protected attribute from")
+        raise NotApplicable(msg("there is no other column to tell a protected attribute from"))
     told: dict[str, list[Any]] = {name: [] for name in _TOLD}
     carried: dict[str, list[Any]] = {name: [] for name in _CARRIED}
     auc: dict[str, Estimate] = {}

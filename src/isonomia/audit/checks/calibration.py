@@ -29,7 +29,7 @@ def calibration(subject: Subject) -> Result:
     """Reliability overall and for each protected attribute."""
     truth, surface = subject.truth, subject.outcome.surface
     if surface.probability is None:
-        raise NotApplicable("there are no probabilities, only decisions or scores")
+        raise NotApplicable(msg("there are no probabilities, only decisions or scores"))
     options: dict[str, Any] = {
         "weights": subject.weights, "level": subject.level, "n_boot": subject.n_boot, "seed": subject.seed,
     }  # fmt: skip

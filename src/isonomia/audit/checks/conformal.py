@@ -25,9 +25,9 @@ def conformal(subject: Subject) -> Result:
     assert subject.truth is not None
     given = options_of(subject, "conformal", _OPTIONS)
     if subject.task != "regression" and subject.outcome.surface.probability is None:
-        raise NotApplicable("sets of classes need probabilities, and the predictions hold none")
+        raise NotApplicable(msg("sets of classes need probabilities, and the predictions hold none"))
     if len(subject.outcome) < 4:
-        raise NotApplicable("there are fewer than four rows")
+        raise NotApplicable(msg("there are fewer than four rows"))
     given |= {"min_per_group": subject.min_per_group, "level": subject.level, "seed": subject.seed}
     if given.get("calibration") is not None:
         held = other_dataset(subject, given.pop("calibration"))

@@ -30,7 +30,7 @@ def counterfactual(subject: Subject) -> Result:
     """Flips, a causal graph where the options hold one (``graph: [[cause, effect], ...]``), or proxies."""
     subject.needs_attributes()
     if subject.model is None:
-        raise NotApplicable("there is no model to ask about changed people, only its predictions")
+        raise NotApplicable(msg("there is no model to ask about changed people, only its predictions"))
     options: dict[str, Any] = {"level": subject.level, "seed": subject.seed}
     result = ask(subject.data, subject.model, **{**options, **subject.options.get("counterfactual", {})})
     return replace(result, findings=_findings(result))

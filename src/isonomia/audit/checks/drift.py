@@ -24,6 +24,6 @@ def drift(subject: Subject) -> Result:
     """The rows examined against a reference (option `reference`: a dataset, or a file)."""
     given = options_of(subject, "drift", _OPTIONS)
     if given.get("reference") is None:
-        raise NotApplicable("no reference data was given (option reference of this check)")
+        raise NotApplicable(msg("no reference data was given (option reference of this check)"))
     reference = other_dataset(subject, given.pop("reference"))
     return find(reference, subject.data, subject.model, level=subject.level, seed=subject.seed, **given)

@@ -44,7 +44,7 @@ def group_fairness(subject: Subject) -> Result:
     """Metrics of every group and intersection, compared with the reference."""
     columns = subject.needs_attributes()
     if subject.task != "regression" and subject.outcome.surface.label is None:
-        raise NotApplicable("there are scores but no decisions; name a prediction column, or give a threshold")
+        raise NotApplicable(msg("there are scores but no decisions; name a prediction column, or give a threshold"))
     names = [
         name for name in _METRICS[subject.task] if subject.outcome.truth is not None or not METRICS[name].needs_labels
     ]

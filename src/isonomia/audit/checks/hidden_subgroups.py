@@ -32,7 +32,7 @@ def hidden_subgroups(subject: Subject) -> Result:
     subject.needs_decisions()
     data = subject.known
     if not data.features:
-        raise NotApplicable("the data have no features to search")
+        raise NotApplicable(msg("the data have no features to search"))
     if len(data) < _FEWEST:
         raise NotApplicable(f"a search needs at least {_FEWEST} rows to find on one half and measure on the other")
     methods = given.pop("methods", ("sliceline", "divexplorer"))

@@ -31,7 +31,7 @@ _OPTIONS = (
 def local_robustness(subject: Subject) -> Result:
     """Disturbed copies of a sample of rows, and the nearest flip of each."""
     if subject.model is None:
-        raise NotApplicable("there is no model to ask about changed rows, only its predictions")
+        raise NotApplicable(msg("there is no model to ask about changed rows, only its predictions"))
     given = options_of(subject, "local_robustness", _OPTIONS)
     rows = sampled(subject, given)
     given.pop("max_rows", None)

@@ -36,7 +36,7 @@ def over_time(subject: Subject) -> Result:
     columns = subject.needs_attributes()
     name = subject.data.roles.time
     if name is None:
-        raise NotApplicable("the data name no time column")
+        raise NotApplicable(msg("the data name no time column"))
     options = dict(subject.options.get("over_time", {}))
     if "metrics" not in options:
         from isonomia.metrics import METRICS

@@ -24,7 +24,7 @@ def overfit(subject: Subject) -> Result:
     """The gap between the training rows (option `train`: a dataset, or a file) and the rows examined."""
     given = options_of(subject, "overfit", _OPTIONS)
     if given.get("train") is None:
-        raise NotApplicable("the rows of training were not given (option train of this check)")
+        raise NotApplicable(msg("the rows of training were not given (option train of this check)"))
     assert subject.truth is not None
     train = other_dataset(subject, given.pop("train"))
     given.setdefault("min_samples", subject.min_per_group)

@@ -36,7 +36,7 @@ def pairs(subject: Subject) -> Result:
     given = options_of(subject, "pairs", _OPTIONS)
     subject.needs_attributes()
     if subject.model is None:
-        raise NotApplicable("there is no model to ask about changed people, only its predictions")
+        raise NotApplicable(msg("there is no model to ask about changed people, only its predictions"))
     own = dict(given.pop("options", {}))
     found = find_pairs(
         subject.data, subject.model, seed=subject.seed, **{"max_seconds": 60.0, "method": "auto", **given}, **own

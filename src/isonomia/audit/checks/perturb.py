@@ -35,7 +35,7 @@ def perturb(subject: Subject) -> Result:
     """Every disturbance at a few levels, on a sample of rows; an adversary by option."""
     assert subject.truth is not None
     if subject.model is None:
-        raise NotApplicable("there is no model to ask about changed rows, only its predictions")
+        raise NotApplicable(msg("there is no model to ask about changed rows, only its predictions"))
     given = options_of(subject, "perturb", _OPTIONS)
     rows = sampled(subject, given)
     given.pop("max_rows", None)
