@@ -198,6 +198,69 @@ def pairs_exact(scale: Scale) -> Iterator[Row]:
         )
 
 
+def _raw(name: str, *, leave_out: tuple[str, ...] = ()) -> tuple[Any, Any, list[str]]:
+    """A public dataset as it is read: texts and numbers, without rows that lack something."""
+    import pandas as pd
+
+    from isonomia.counting import Codes
+    from isonomia.data.catalog import load
+
+    data = load(name)
+    names = [feature for feature in data.features if feature not in leave_out]
+    frame = pd.DataFrame({feature: data.column(feature).to_list() for feature in names})
+    target = Codes.encode(data.column(data.target)).codes.astype(np.int64)
+    whole = frame.notna().all(axis=1).to_numpy()
+    return frame[whole].reset_index(drop=True), target[whole], names
+
+
+def _exact_models(scale: Scale) -> Iterator[tuple[str, Any, Any]]:
+    """Boosted models of moderate size on Adult's codes, and a forest behind one-hot columns on Adult as it is."""
+    import lightgbm
+    import xgboost
+    from sklearn.compose import make_column_transformer
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    trees = 10 if scale.quick else 50
+    frame, target, _ = coded("adult", leave_out=("fnlwgt",))
+    data = _dataset(frame, target, ["sex"])
+    makers = {
+        f"HistGradientBoosting, {trees} trees": HistGradientBoostingClassifier(max_iter=trees, random_state=0),
+        f"LightGBM, {trees} trees": lightgbm.LGBMClassifier(n_estimators=trees, verbose=-1, random_state=0),
+        f"XGBoost, {trees} trees of depth 4": xgboost.XGBClassifier(n_estimators=trees, max_depth=4, random_state=0),
+    }
+    for name, model in makers.items():
+        yield name, data, model.fit(frame, target)
+    frame, target, names = _raw("adult", leave_out=("fnlwgt",))
+    texts = [name for name in names if frame[name].dtype.kind not in "if"]
+    encoder = make_column_transformer((OneHotEncoder(sparse_output=False), texts), remainder=StandardScaler())
+    forest = RandomForestClassifier(trees // 2, max_depth=6, random_state=0)
+    pipeline = make_pipeline(encoder, forest).fit(frame, target)
+    yield f"forest of {trees // 2} trees behind one-hot columns", _dataset(frame, target, ["sex"]), pipeline
+
+
+@benchmark("pairs_exact_families")
+def pairs_exact_families(scale: Scale) -> Iterator[Row]:
+    """Exact answers for boosted models and pipelines of moderate size: decided, and how wide the bounds are left."""
+    from isonomia.discovery import find_pairs
+
+    for name, data, model in _exact_models(scale):
+        settings: dict[str, Any] = {"method": "exact", "max_boxes": 50_000, "max_seconds": 60}
+        metrics = find_pairs(data, model, **settings).metrics
+        decided = metrics["status"] != "undecided"
+        yield Row(
+            name,
+            len(data),
+            metrics["total_time"],
+            measure="seconds",
+            value=metrics["total_time"] if decided else None,
+            target=Target("at most", 60),
+            note=f"{metrics['status']}; share {metrics['share_low']:.4f} to {metrics['share_high']:.4f}, "
+            f"widest gap {metrics['max_gap']:.3f} to {metrics['max_gap_bound']:.3f}",
+        )
+
+
 @benchmark("pairs_equal_budget")
 def pairs_equal_budget(scale: Scale) -> Iterator[Row]:
     """`auto` against every other search at an equal budget of model rows: distinct pairs x distinct cells.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -262,7 +263,8 @@ class Oracle:
 
 def _is_plain(model: Any) -> bool:
     """A scikit-learn estimator, something shaped like one, or a function: asked directly, in one call."""
-    if isinstance(model, Model):
+    torch = sys.modules.get("torch")  # a module is a function of tensors, not of frames
+    if isinstance(model, Model) or (torch is not None and isinstance(model, torch.nn.Module)):
         return False
     return hasattr(model, "classes_") or _is_regressor(model) or (callable(model) and not hasattr(model, "predict"))
 

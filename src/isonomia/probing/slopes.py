@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.errors import NotApplicable
+from isonomia.probing.autograd import Autograd
 from isonomia.probing.features import Floats
 from isonomia.probing.oracle import Oracle, Said
 
-SlopeKind = Literal["linear", "network", "differences"]
+SlopeKind = Literal["linear", "network", "autograd", "differences"]
 
 _LINEAR = ("LogisticRegression", "LogisticRegressionCV", "LinearSVC", "SGDClassifier", "RidgeClassifier", "Perceptron")
 _SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")
@@ -28,16 +29,20 @@ class Slopes:
     """The slope of the positive class's score (for several classes: of the decided class's) in every column.
 
     `kind` says how: "linear" and "network" (scikit-learn's linear classifiers and `MLPClassifier` of two classes, also
-    behind a scaler) are exact; "differences" asks the model about one unit up and one unit down in every column.
+    behind a scaler) are exact, "autograd" differentiates a PyTorch module; "differences" asks the model about one unit
+    up and one unit down in every column.
     """
 
     def __init__(self, oracle: Oracle, consult: Callable[[Floats], Said]) -> None:
         self.oracle, self.consult = oracle, consult
         self.domain = oracle.domain
         self._scale, self._estimator = _unwrap(oracle.estimator, self.domain.names)
+        self._autograd = Autograd.of(oracle, consult)
         self.kind: SlopeKind = self._kind()
 
     def _kind(self) -> SlopeKind:
+        if self._autograd is not None:
+            return "autograd"
         estimator = self._estimator
         two = estimator is not None and len(getattr(estimator, "classes_", ())) == 2
         if not two or self.domain.nominal.any() or self.domain.may_miss.any():
@@ -49,6 +54,8 @@ class Slopes:
 
     def __call__(self, rows: Floats, columns: NDArray[np.intp]) -> Floats:
         """Slopes (n, d) of rows; only `columns` are worked out where they have to be measured."""
+        if self._autograd is not None:
+            return self._autograd(rows)
         if self.kind == "differences":
             return self._differences(rows, columns)
         slope = self._linear(rows) if self.kind == "linear" else self._network(rows)

@@ -41,7 +41,20 @@ def pairs(subject: Subject) -> Result:
     found = find_pairs(
         subject.data, subject.model, seed=subject.seed, **{"max_seconds": 60.0, "method": "auto", **given}, **own
     )
-    kept = ("TSN", "DSN", "SUR", "n_model_rows", "cells", "naturalness", "status", "share_low", "share_high", "max_gap")
+    kept = (
+        "TSN",
+        "DSN",
+        "SUR",
+        "n_model_rows",
+        "cells",
+        "naturalness",
+        "status",
+        "share_low",
+        "share_high",
+        "max_gap",
+        "max_gap_bound",
+        "gap_scale",
+    )
     values = {name: found.metrics[name] for name in kept if found.metrics.get(name) is not None}
     return Result(
         "pairs", msg("Pairs of people"), found.tables, {**found.values, **values}, found.findings, found.pictures,

@@ -37,9 +37,10 @@ def adf(
     `max_local` steps of one unit in one attribute, up or down at equal odds, attributes with small gradients
     preferred; a step that leaves the discriminating set is taken back.
 
-    Gradients are exact for scikit-learn's linear classifiers and two-class `MLPClassifier` (also behind a scaler).
-    Other models are asked about one unit up and down in every attribute (zero-order, as in MAFT), and the result says
-    so; local weights are then worked out once a seed instead of every step (`weights_every`, as EIDIG-INF does).
+    Gradients are exact for scikit-learn's linear classifiers and two-class `MLPClassifier` (also behind a scaler), and
+    by automatic differentiation for PyTorch modules. Other models are asked about one unit up and down in every
+    attribute (zero-order, as in MAFT), and the result says so; local weights are then worked out once a seed instead
+    of every step (`weights_every`, as EIDIG-INF does).
     """
     at_least("max_global", max_global, 1)
     at_least("max_local", max_local, 0)

@@ -143,7 +143,7 @@ class Search:
         """Which boxes are certainly discriminating, which certainly safe, and how near the first each one looks."""
         if self.by_gap:
             sure, possible = self.gaps(boxes)
-            room = self.trees.gap_room
+            room = self.trees.room
             hope = np.where(sure + possible > 2 * self.gamma, sure - possible, -np.inf)
             return sure > self.gamma + room, (possible <= 0.0) | (possible < self.gamma - room), hope
         none = self._alike(boxes).all(axis=1)

@@ -111,7 +111,11 @@ class Questions:
         low, high = self.domain.low[feature], self.domain.high[feature]
 
         def answer(value: Floats) -> NDArray[np.bool_]:
-            return self.grown.goes_left(node, self.wiring.many(feature, column[asked], value))
+            seen = self.wiring.many(feature, column[asked], value)
+            if np.isnan(seen).any():
+                name = self.domain.names[int(feature[int(np.flatnonzero(np.isnan(seen))[0])])]
+                raise NotApplicable(f"values of '{name}' become missing on their way to the trees")
+            return self.grown.goes_left(node, seen)
 
         first, last = answer(low), answer(high)
         a, b = _rank(low, whole), _rank(high, whole)

@@ -14,13 +14,16 @@ from isonomia.discovery.pairs.boxes import Widest
 from isonomia.discovery.pairs.lanes import Lanes
 from isonomia.discovery.pairs.method import at_least, pair_method
 from isonomia.discovery.pairs.space import Space
-from isonomia.discovery.pairs.trees import read_trees
+from isonomia.discovery.pairs.trees import CHECKED, read_trees
+from isonomia.errors import NotApplicable
 from isonomia.languages import msg
 from isonomia.probing import Search
 from isonomia.probing.features import Floats
 
 #: People of the data that are tested where the budget ended before anything was certified.
 LAST_TRY = 5000
+#: Fewer people than this are no comparison of what was read with the model.
+LEAST_CHECKED = 100
 #: Parts of the seconds that are left which the share, then each gap, may take; the rest is for tests of the model.
 SHARE_TIME, GAP_TIME = 0.6, 0.4
 
@@ -35,13 +38,21 @@ def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Sea
 
     Linear models (behind encoders that work column by column): the margin is a sum of one term a feature, so the
     share is the share of sums that fall into a slab, counted exactly or bracketed on a grid. Trees, forests and
-    gradient boosting of scikit-learn on columns of numbers: branch and bound over boxes, at most `max_boxes` of
-    them. Then up to `n_pairs` people are drawn from what was certified and tested on the model itself.
+    gradient boosting (also by histograms) of scikit-learn, XGBoost and LightGBM, of two or several classes or numbers,
+    with categories of their own or behind such encoders: branch and bound over boxes, at most `max_boxes` of them.
+    What was read is compared with the model first, at random and exactly at the cuts; where they differ there is no
+    answer. Then up to `n_pairs` people are drawn from what was certified and tested on the model itself.
+
+    Not read: steps that mix columns (principal components, polynomials, interactions, texts), scalers of numbers that
+    need not keep their order bit by bit (power and quantile transforms of columns with many values), functions of
+    one's own, other ensembles (voting, stacking, bagging, calibration), oblivious trees, linear models of several
+    classes, columns with missing numbers.
 
     ``metrics["status"]`` is "pair", "none" (proved) or "undecided"; ``share_low`` and ``share_high`` bracket the share
     of the domain (all combinations of free features equally likely) that is treated differently; ``max_gap`` is the
-    largest difference in score found, ``max_gap_bound`` what it cannot exceed, on the scale ``gap_scale``;
-    ``max_gap_at`` is the person.
+    largest difference found, ``max_gap_bound`` what it cannot exceed, on the scale ``gap_scale``, which is the one
+    that `gamma` is compared with; ``max_gap_at`` is the person. For boosted classifiers ``max_gap_log_odds`` and its
+    bound tell the same before the logistic function.
     """
     at_least("max_boxes", max_boxes, 1)
     at_least("n_pairs", n_pairs, 1)
@@ -98,7 +109,18 @@ def linear_part(space: Space, n_pairs: int) -> Floats:
 def tree_part(space: Space, max_boxes: int, n_pairs: int, *, most_leaves: int | None = None) -> Floats:
     """What the boxes tell, and people drawn from the certified ones."""
     probe = space.probe
-    ensemble = read_trees(probe.oracle, space.protected, probe.variants, most_leaves=most_leaves)
+    ledger = space.loop.ledger
+    checked = min(CHECKED, ledger.rows_left(1) // 10)
+    if checked < LEAST_CHECKED:
+        raise NotApplicable("too few rows of the model's budget are left to compare the trees with the model")
+    ensemble = read_trees(
+        probe.oracle,
+        space.protected,
+        probe.variants,
+        most_leaves=most_leaves,
+        ask=space.loop.consult,
+        checked=checked,
+    )
     lanes = Lanes(ensemble, space.domain, space.protected, probe.variants)
 
     def ask(rows: Floats) -> NDArray[np.bool_]:
@@ -137,6 +159,21 @@ def _facts(space: Space, how: str, gap: Widest, scale: str) -> None:
     """The widest gap, on the scale that `gamma` is compared with."""
     person = None if gap.at is None else dict(zip(space.domain.names, space.domain.texts(gap.at), strict=True))
     space.facts.update(solver=how, max_gap=gap.reached, max_gap_bound=gap.bound, gap_scale=scale, max_gap_at=person)
+    if gap.bound > 0:
+        facts = {"attributes": ", ".join(space.probe.protected), "gap": gap.reached, "bound": gap.bound}
+        space.notes.append(
+            msg(
+                "Changing {attributes} alone changes the probability by up to {gap:num}, and certainly by no more than "
+                "{bound:num}.",
+                **facts,
+            )
+            if scale == "probability"
+            else msg(
+                "Changing {attributes} alone changes the model's number by up to {gap:num}, and certainly by no more "
+                "than {bound:num}.",
+                **facts,
+            )
+        )
 
 
 def _conclude(space: Space, found: bool) -> None:

@@ -27,8 +27,8 @@ class Grown:
     ----------
     narrow : bool
         Whether columns are rounded to 32 bits before they are compared.
-    slack : float
-        Relative error of the library's own sums and probabilities.
+    rounding : float
+        Half the distance of 1 to the next number that the library adds with.
     codes : tuple of (tuple or None)
         For each column the categories in the order of their codes; None for a column of numbers.
     base : array
@@ -49,7 +49,7 @@ class Grown:
     base: Floats
     narrow: bool = False
     strict: bool = False
-    slack: float = 1e-12
+    rounding: float = 2.0**-53
     group: NDArray[np.int64] | None = None
     sets: tuple[NDArray[np.int64], ...] = ()
     zero_missing: NDArray[np.bool_] | None = None

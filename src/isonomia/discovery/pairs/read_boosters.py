@@ -83,7 +83,7 @@ def read_xgboost(booster: Any) -> Grown:
         base=_xgboost_base(learner, link, width),
         narrow=True,
         strict=True,
-        slack=2e-6,
+        rounding=2.0**-24,
         sets=tuple(sets),
         codes=_xgboost_codes(forest.get("cats")),
         sparse_missing=True,

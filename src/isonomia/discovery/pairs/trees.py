@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -15,13 +16,15 @@ from isonomia.discovery.pairs.read_boosters import booster_of, read_lightgbm, re
 from isonomia.discovery.pairs.read_sklearn import SKLEARN, read_sklearn
 from isonomia.discovery.pairs.wiring import Wiring, steps_of
 from isonomia.errors import NotApplicable
-from isonomia.probing import Oracle
+from isonomia.probing import Oracle, Said
 from isonomia.probing.features import Floats
 
 Scale = Literal["probability", "score", "prediction"]
 
-#: People drawn to compare the trees with the model, and people set exactly at, and next to, a cut.
-CHECKED, AT_CUTS = 1000, 500
+#: People on whom the trees are compared with the model: a third drawn, the others set exactly at a cut and beyond it.
+CHECKED = 1500
+#: Asks a model about rows.
+Ask = Callable[[Floats], Said]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +42,7 @@ class Ensemble:
     link : str
         How the raw score becomes what the model says (and what gaps are measured in), see `links`.
     room : float
-        Raw scores closer than this to a tie are left to the model itself.
-    gap_room : float
-        The same for differences of what it says.
+        Raw scores closer than this to a tie, and gaps closer than this to gamma, are left to the model itself.
     """
 
     roots: NDArray[np.int64]
@@ -63,7 +64,6 @@ class Ensemble:
     link: Link
     scale: Scale
     room: float
-    gap_room: float
 
     @property
     def n_leaves(self) -> int:
@@ -122,7 +122,13 @@ def read_grown(model: Any) -> tuple[list[Any], Grown]:
 
 
 def read_trees(
-    oracle: Oracle, protected: NDArray[np.intp], variants: Floats, *, most_leaves: int | None = None
+    oracle: Oracle,
+    protected: NDArray[np.intp],
+    variants: Floats,
+    *,
+    most_leaves: int | None = None,
+    ask: Ask | None = None,
+    checked: int = CHECKED,
 ) -> Ensemble:
     """The trees of an oracle's model over its domain, compared with what the model itself says.
 
@@ -132,6 +138,10 @@ def read_trees(
         Columns of the domain, and the values they take together; other values are not looked at.
     most_leaves : int, optional
         Refuse ensembles (not single trees) with more.
+    ask : function, optional
+        What asks the model, where questions are counted; by default the oracle.
+    checked : int
+        On how many people the trees are compared with the model.
     """
     domain = oracle.domain
     if domain.may_miss.any():
@@ -148,7 +158,8 @@ def read_trees(
     questions = Questions(grown, wiring, protected, variants)
     made = _ensemble(grown, questions, protected, domain.low)
     made = _based(made, grown, oracle)
-    return _checked(made, oracle, protected, variants)
+    rows = people_to_check(made, oracle, protected, variants, checked)
+    return _checked(made, oracle, rows, (ask or oracle.ask)(rows))
 
 
 def _ensemble(grown: Grown, questions: Questions, protected: NDArray[np.intp], origin: Floats) -> Ensemble:
@@ -173,9 +184,10 @@ def _ensemble(grown: Grown, questions: Questions, protected: NDArray[np.intp], o
     nodes["feature"] = np.where(settled, -1, nodes["feature"])
     nodes["value"] = np.where(settled[:, None], low, nodes["value"])
     low, high, uses = _below(nodes, protected)
-    scale = float(np.abs(grown.value).max(initial=0.0)) * len(grown.roots) + float(
-        np.nan_to_num(np.abs(grown.base)).max(initial=0.0)
-    )
+    largest = np.maximum(np.abs(low[jump[grown.roots]]), np.abs(high[jump[grown.roots]])).max(axis=1).sum()
+    # adding T numbers one by one is off by no more than T roundings of the largest sum there can be
+    room = (len(grown.roots) + 2) * grown.rounding * float(largest + np.nan_to_num(np.abs(grown.base)).max(initial=1.0))
+    room = max(1e-9, 2.0 * room)
     return Ensemble(
         jump[grown.roots],
         **nodes,
@@ -192,8 +204,7 @@ def _ensemble(grown: Grown, questions: Questions, protected: NDArray[np.intp], o
         classifier=grown.classifier,
         link=grown.link,
         scale="prediction",
-        room=max(1e-9, grown.slack * max(1.0, scale)),
-        gap_room=max(1e-9, grown.slack * max(1.0, scale)),
+        room=room,
     )
 
 
@@ -227,13 +238,11 @@ def _based(made: Ensemble, grown: Grown, oracle: Oracle) -> Ensemble:
 # the comparison with the model ------------------------------------------------------------------------------------
 
 
-def _checked(made: Ensemble, oracle: Oracle, protected: NDArray[np.intp], variants: Floats) -> Ensemble:
+def _checked(made: Ensemble, oracle: Oracle, rows: Floats, said: Said) -> Ensemble:
     """The ensemble on the scale of the model's own answers; `NotApplicable` where the two do not agree."""
-    rows = people_to_check(made, oracle, protected, variants)
-    said = oracle.ask(rows)
     raw = made.raw(rows)
     cut = oracle.threshold
-    room = 1e-7 if made.room <= 1e-9 else 1e-4
+    room = max(1e-7, 10 * made.room)
     if said.label is None:
         if not _close(made.said(raw)[:, 0], said.score, room):
             raise _differs(oracle, rows, made.said(raw)[:, 0], said.score)
@@ -273,13 +282,15 @@ def _checked_classes(made: Ensemble, oracle: Oracle, rows: Floats, raw: Floats, 
     return replace(made, scale="probability")
 
 
-def people_to_check(made: Ensemble, oracle: Oracle, protected: NDArray[np.intp], variants: Floats) -> Floats:
+def people_to_check(
+    made: Ensemble, oracle: Oracle, protected: NDArray[np.intp], variants: Floats, count: int = CHECKED
+) -> Floats:
     """People drawn at random, and people set exactly at a cut and one step beyond it."""
     domain, rng = oracle.domain, np.random.default_rng(0)
-    rows = domain.sample(CHECKED, rng)
+    rows = domain.sample(count // 3, rng)
     cuts = np.flatnonzero((made.feature >= 0) & (made.group < 0) & ~np.isin(made.feature, protected))
     if len(cuts):
-        some = rng.choice(cuts, size=min(AT_CUTS, len(cuts)), replace=False)
+        some = rng.choice(cuts, size=min(count // 3, len(cuts)), replace=False)
         feature, cut = made.feature[some], made.cut[some]
         at = domain.sample(2 * len(some), rng)
         beyond = np.where(domain.whole[feature], np.floor(cut) + 1, np.nextafter(cut, np.inf))
