@@ -112,7 +112,10 @@ def read_grown(model: Any) -> tuple[list[Any], Grown]:
     booster = booster_of(last)
     if booster is not None:
         maker, trees = booster
-        return steps, read_xgboost(trees) if maker == "xgboost" else read_lightgbm(trees)
+        try:
+            return steps, read_xgboost(trees) if maker == "xgboost" else read_lightgbm(trees)
+        except (KeyError, IndexError, TypeError, ValueError) as error:  # written by a version of another shape
+            raise NotApplicable(f"the trees of this {kind} could not be read ({error!r})") from error
     if kind not in SKLEARN:
         raise NotApplicable(
             "exact answers are for linear models, decision trees, forests and gradient boosting of scikit-learn, "
