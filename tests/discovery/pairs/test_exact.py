@@ -180,6 +180,16 @@ def test_bounds_tighten_with_the_seconds_and_the_limit_is_kept(
     assert lows[-1] == pytest.approx(highs[-1])
 
 
+def test_there_is_a_status_whenever_the_seconds_end(ticking: Callable[[float], None]) -> None:
+    model = learn("forest", 1)
+    for seconds in (3, 8, 20, 60):
+        ticking(1.0)
+        metrics = find_pairs(DOMAIN, model, method="exact", protected="sex", max_seconds=seconds).metrics
+        assert metrics["status"] in ("pair", "undecided")
+        assert 0 <= metrics["share_low"] <= metrics["share_high"] <= 1
+        assert (metrics["status"] == "pair") == (metrics["DSN"] > 0)
+
+
 def test_linear_models_behind_encoders() -> None:
     from sklearn.compose import make_column_transformer
     from sklearn.preprocessing import OneHotEncoder

@@ -71,7 +71,6 @@ def auto(
             answer = yield rows
             pool.append((answer.rows[answer.found], answer.margin[answer.found]))
     if space.facts.get("share_high") == 0.0:
-        space.facts.update(status="none", stopped="proved")
         return
     uniform = max(100, int(UNIFORM * budget))
     answer = yield space.domain.sample(uniform, space.rng)

@@ -229,7 +229,7 @@ class Search:
         link = link or self.trees.link
         start = self.lanes.start()
         waiting = Pool(start, self.gaps(start, link)[1])
-        best, person = climb(self.lanes, self.lines, link)
+        best, person = climb(self.lanes, self.lines, link, stop)
         at: Floats | None = person if best > 0 else None
         opened = 0
         batch = max(16, self.batch // 4)

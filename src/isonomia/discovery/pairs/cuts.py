@@ -34,11 +34,10 @@ class Questions:
         if len(inner) and grown.column[inner].max() >= len(wiring.source):
             raise NotApplicable("the trees ask about more columns than the model is handed")
         group = np.full(len(grown.column), -1) if grown.group is None else grown.group
-        keys = np.stack(
-            [grown.column[inner], grown.threshold[inner].view(np.int64), group[inner], grown.missing_left[inner]],
-            axis=1,
-        )
-        _, first, back = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        _, rank = np.unique(grown.threshold[inner].view(np.int64), return_inverse=True)
+        key = (rank * (len(wiring.source) + 1) + grown.column[inner]) * 2 + grown.missing_left[inner]
+        key = key * (len(grown.sets) + 1) + group[inner] + 1
+        _, first, back = np.unique(key, return_index=True, return_inverse=True)
         self.node = inner[first]  # one node that asks each question
         self.of_node = np.zeros(len(grown.column), dtype=np.int64)
         self.of_node[inner] = back.ravel()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -63,15 +64,14 @@ def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Sea
         space.notes.append(
             msg("Shares and gaps are over the bounds of the domain; its constraints are not counted in.")
         )
+    space.facts.update(share_low=0.0, share_high=1.0)  # until more is known
     rows = linear_part(space, n_pairs) if slab.is_linear(probe.oracle) else tree_part(space, max_boxes, n_pairs)
     found = False
     for start in range(0, max(1, len(rows)), 1000):
         answer = yield rows[start : start + 1000]
         found = found or bool(answer.found.any())
     if not found and space.facts["share_high"] > 0.0 and len(space.people):
-        answer = yield space.people[:LAST_TRY]  # nothing was certified: the people there are may still tell
-        found = bool(answer.found.any())
-    _conclude(space, found)
+        yield space.people[:LAST_TRY]  # nothing was certified: the people there are may still tell
 
 
 def lines_of(space: Space) -> list[NDArray[np.intp]]:
@@ -157,6 +157,8 @@ def _until(space: Space, part: float) -> Callable[[], bool]:
 
 def _facts(space: Space, how: str, gap: Widest, scale: str) -> None:
     """The widest gap, on the scale that `gamma` is compared with."""
+    if scale == "probability":
+        gap = replace(gap, bound=min(gap.bound, max(1.0, gap.reached)))
     person = None if gap.at is None else dict(zip(space.domain.names, space.domain.texts(gap.at), strict=True))
     space.facts.update(solver=how, max_gap=gap.reached, max_gap_bound=gap.bound, gap_scale=scale, max_gap_at=person)
     if gap.bound > 0:
@@ -176,9 +178,12 @@ def _facts(space: Space, how: str, gap: Widest, scale: str) -> None:
         )
 
 
-def _conclude(space: Space, found: bool) -> None:
-    """The status: a pair confirmed by the model, a proof, or neither."""
+def conclude(space: Space) -> None:
+    """The status, however a search with exact parts ended: a pair confirmed by the model, a proof, or neither."""
     facts: dict[str, Any] = space.facts
+    if "share_high" not in facts:
+        return
+    found = space.loop.ledger.dsn > 0
     nobody = facts["share_high"] <= 0.0
     facts["status"] = "pair" if found else "none" if nobody else "undecided"
     if nobody and not found:

@@ -15,6 +15,7 @@ from isonomia.data import Dataset, wrap
 from isonomia.discovery.pairs._proxies import proxies_of
 from isonomia.discovery.pairs._showing import shown
 from isonomia.discovery.pairs.auto import finish
+from isonomia.discovery.pairs.exact import conclude
 from isonomia.discovery.pairs.method import PAIR_METHODS
 from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.space import Space
@@ -147,6 +148,7 @@ def find_pairs(
         loop.drive(Script(chosen.start(space, options)))
     finally:
         ledger.close()
+    conclude(space)
     pairs = space.facts.pop("pairs", None)
     if pairs is None:
         pairs = _pairs(probe, ledger.findings())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +13,7 @@ from isonomia.discovery.pairs.links import said_of
 from isonomia.probing.features import Floats
 
 #: Nodes visited in one look, people climbed from, values of a feature tried, rounds of climbing.
-NODES, CLIMBERS, VALUES, ROUNDS = 2_000_000, 8, 24, 4
+NODES, CLIMBERS, VALUES, ROUNDS = 1_000_000, 8, 24, 4
 
 
 def gaps_of(lanes: Lanes, lines: list[NDArray[np.intp]], rows: Floats, link: Link) -> Floats:
@@ -26,9 +28,9 @@ def gaps_of(lanes: Lanes, lines: list[NDArray[np.intp]], rows: Floats, link: Lin
     return widest
 
 
-def climb(lanes: Lanes, lines: list[NDArray[np.intp]], link: Link, seed: int = 0) -> tuple[float, Floats]:
+def climb(lanes: Lanes, lines: list[NDArray[np.intp]], link: Link, stop: Callable[[], bool]) -> tuple[float, Floats]:
     """The widest gap found by changing one feature at a time of the best of people drawn at random, and the person."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     most = int(np.clip(NODES // (len(lanes.trees.roots) * len(lanes.variants)), 16, 4000))
     rows = lanes.domain.sample(most, rng)
     rows[:, lanes.protected] = lanes.variants[0]
@@ -39,6 +41,8 @@ def climb(lanes: Lanes, lines: list[NDArray[np.intp]], link: Link, seed: int = 0
     for _ in range(ROUNDS):
         before = height.max()
         for feature in free:
+            if stop():
+                break
             values = _values(lanes, int(feature), max(2, min(VALUES, most // len(best))), rng)
             tried = np.repeat(best, len(values), axis=0)
             tried[:, feature] = np.tile(values, len(best))

@@ -77,21 +77,20 @@ class Ensemble:
 
     def raw(self, rows: Floats) -> Floats:
         """The raw score (n, K) of rows, by walking all trees at once."""
-        node = np.tile(self.roots, (len(rows), 1))
-        place = np.broadcast_to(np.arange(len(rows))[:, None], node.shape)
-        while True:
+        flat, count = np.tile(self.roots, len(rows)), len(self.roots)
+        todo = np.flatnonzero(self.feature[flat] >= 0)
+        while todo.size:
+            node = flat[todo]
             feature = self.feature[node]
-            inner = feature >= 0
-            if not inner.any():
-                return np.asarray(self.base + self.value[node].sum(axis=1))
-            at = rows[place, np.maximum(feature, 0)]
+            at = rows[todo // count, feature]
             below = at <= self.cut[node]
-            grouped = self.group[node] >= 0
-            if grouped.any():
-                below[grouped] = in_mask(
-                    self.masks, self.group[node[grouped]], at[grouped] - self.origin[feature[grouped]]
-                )
-            node = np.where(inner, np.where(below, self.left[node], self.right[node]), node)
+            grouped = np.flatnonzero(self.group[node] >= 0)
+            if grouped.size:
+                value = at[grouped] - self.origin[feature[grouped]]
+                below[grouped] = in_mask(self.masks, self.group[node[grouped]], value)
+            flat[todo] = np.where(below, self.left[node], self.right[node])
+            todo = todo[self.feature[flat[todo]] >= 0]
+        return np.asarray(self.base + self.value[flat].reshape(len(rows), count, -1).sum(axis=1))
 
     def said(self, raw: Floats) -> Floats:
         """What the model says where the raw score is this."""
@@ -182,17 +181,18 @@ def _ensemble(grown: Grown, questions: Questions, protected: NDArray[np.intp], o
         "right": jump[right],
         "value": grown.value,
     }
-    low, high, _ = _below(nodes, protected)
+    roots = jump[grown.roots]
+    low, high, _ = _below(nodes, roots, protected)
     settled = (low == high).all(axis=1)  # whatever is asked from here on, the same comes out
     nodes["feature"] = np.where(settled, -1, nodes["feature"])
     nodes["value"] = np.where(settled[:, None], low, nodes["value"])
-    low, high, uses = _below(nodes, protected)
-    largest = np.maximum(np.abs(low[jump[grown.roots]]), np.abs(high[jump[grown.roots]])).max(axis=1).sum()
+    low, high, uses = _below(nodes, roots, protected)
+    largest = np.maximum(np.abs(low[roots]), np.abs(high[roots])).max(axis=1).sum()
     # adding T numbers one by one is off by no more than T roundings of the largest sum there can be
     room = (len(grown.roots) + 2) * grown.rounding * float(largest + np.nan_to_num(np.abs(grown.base)).max(initial=1.0))
     room = max(1e-9, 2.0 * room)
     return Ensemble(
-        jump[grown.roots],
+        roots,
         **nodes,
         cut=questions.cut[asked],
         group=np.where(nodes["feature"] >= 0, questions.group[asked], -1),
@@ -211,20 +211,23 @@ def _ensemble(grown: Grown, questions: Questions, protected: NDArray[np.intp], o
     )
 
 
-def _below(nodes: dict[str, NDArray[Any]], protected: NDArray[np.intp]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+def _below(
+    nodes: dict[str, NDArray[Any]], roots: NDArray[np.int64], protected: NDArray[np.intp]
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Least and greatest leaf below each node, and whether protected features are asked about; from the leaves up."""
-    leaf = nodes["feature"] < 0
+    leaf, left, right = nodes["feature"] < 0, nodes["left"], nodes["right"]
     low = np.where(leaf[:, None], nodes["value"], np.inf)
     high = np.where(leaf[:, None], nodes["value"], -np.inf)
     uses = np.isin(nodes["feature"], protected) & ~leaf
-    left, right = nodes["left"], nodes["right"]
-    while True:  # as many rounds as the deepest tree is deep
-        new_low = np.where(leaf[:, None], low, np.minimum(low[left], low[right]))
-        new_high = np.where(leaf[:, None], high, np.maximum(high[left], high[right]))
-        new_uses = uses | (~leaf & (uses[left] | uses[right]))
-        if np.array_equal(new_low, low) and np.array_equal(new_high, high) and np.array_equal(new_uses, uses):
-            return low, high, uses
-        low, high, uses = new_low, new_high, new_uses
+    levels = [roots[~leaf[roots]]]
+    while len(levels[-1]):
+        children = np.concatenate([left[levels[-1]], right[levels[-1]]])
+        levels.append(children[~leaf[children]])
+    for level in levels[::-1]:
+        low[level] = np.minimum(low[left[level]], low[right[level]])
+        high[level] = np.maximum(high[left[level]], high[right[level]])
+        uses[level] |= uses[left[level]] | uses[right[level]]
+    return low, high, uses
 
 
 def _based(made: Ensemble, grown: Grown, oracle: Oracle) -> Ensemble:
