@@ -13,6 +13,9 @@ from isonomia.probing.features import Floats
 
 Keys = NDArray[np.uint64]
 
+#: Runs up to this length are merged at once: looking through many short ones takes longer.
+SHORT = 4096
+
 
 class Keyer:
     """Rows to 64-bit keys over some of the columns.
@@ -116,7 +119,7 @@ class KeyMap:
             return
         order = np.argsort(keys)
         run = (keys[order], np.asarray(values, dtype=float)[order])
-        while self._runs and len(self._runs[-1][0]) <= 2 * len(run[0]):
+        while self._runs and len(self._runs[-1][0]) <= max(2 * len(run[0]), SHORT):
             run = _merge(self._runs.pop(), run)
         self._runs.append(run)
 

@@ -103,3 +103,20 @@ def test_every_row_asked_is_in_the_budget(census: Census, monkeypatch: pytest.Mo
     result = find_pairs(census.data, census.model("tree"), method="auto", **options)
     assert result.metrics["exact"] == "yes"
     assert result.metrics["n_model_rows"] == sum(asked) <= 12_000
+
+
+def test_large_forests_are_not_read_in_passing() -> None:
+    from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from isonomia.discovery.pairs.auto import _leaves
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
+    forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+    by_hand = sum(tree.get_n_leaves() for tree in forest.estimators_)
+    assert _leaves(forest) == _leaves(make_pipeline(StandardScaler(), forest)) == by_hand
+    boosted = GradientBoostingClassifier(n_estimators=4, random_state=0).fit(X, y)
+    assert _leaves(boosted) == sum(tree.get_n_leaves() for tree in boosted.estimators_.ravel())
+    assert _leaves(StandardScaler()) == 0

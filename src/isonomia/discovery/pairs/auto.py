@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -110,6 +112,8 @@ def _exact_rows(space: Space, max_boxes: int, budget: int) -> list[Floats]:
     try:
         if space.loop.ledger.rows_left(1) < LEAST_ROWS and not slab.is_linear(space.probe.oracle):
             raise NotApplicable(f"comparing trees with the model takes rows, and fewer than {LEAST_ROWS:,} are left")
+        if (leaves := _leaves(space.probe.oracle.estimator)) > MOST_LEAVES:  # seen without reading them
+            raise NotApplicable(f"the forest has {leaves:,} leaves, too many to certify in passing")
         rows = (
             linear_part(space, left)
             if slab.is_linear(space.probe.oracle)
@@ -123,6 +127,14 @@ def _exact_rows(space: Space, max_boxes: int, budget: int) -> list[Floats]:
     if not certain:  # only a part of what is there was certified: leave most of the budget to the search
         rows = rows[: left // 4]
     return [rows[start : start + 5000] for start in range(0, len(rows), 5000)]
+
+
+def _leaves(model: Any) -> int:
+    """Leaves of a scikit-learn forest, also at the end of a pipeline; 0 for any other model."""
+    last = model.steps[-1][1] if getattr(model, "steps", None) else model
+    found = getattr(last, "estimators_", None)
+    members = [] if found is None else list(np.ravel(found))
+    return sum(int(one.tree_.n_leaves) for one in members) if all(hasattr(one, "tree_") for one in members) else 0
 
 
 def _bisected(space: Space, n: int) -> Floats:

@@ -11,6 +11,10 @@ from isonomia.discovery.pairs.space import Space
 from isonomia.probing.features import Floats
 
 
+#: People that a tree is fitted to beside the neighbourhood; more of them would be a sample of their own.
+MOST_OWN = 64
+
+
 @dataclass(frozen=True, eq=False)
 class Paths:
     """The conditions that people meet on their way through a tree, root first; ``column`` is -1 beyond the end.
@@ -50,7 +54,7 @@ class Paths:
 
 class Surrogate:
     """A decision tree fitted to rows drawn attribute by attribute from the data (LIME's neighbourhood) as the model
-    labels them, and to some people themselves."""
+    labels them, and to some of the people themselves."""
 
     def __init__(self, space: Space, rows: Floats, size: int) -> None:
         from sklearn.tree import DecisionTreeClassifier
@@ -58,7 +62,7 @@ class Surrogate:
         self.space = space
         base = space.people if len(space.people) else space.domain.sample(size, space.rng)
         drawn = [base[space.rng.integers(len(base), size=size), place] for place in range(base.shape[1])]
-        sample = np.concatenate([np.stack(drawn, axis=1), rows])
+        sample = np.concatenate([np.stack(drawn, axis=1), rows[:MOST_OWN]])
         fitted = DecisionTreeClassifier(random_state=0).fit(self._filled(sample), space.labels(sample))
         self.tree = fitted.tree_
         self.parent = np.full(self.tree.node_count, -1, dtype=np.intp)
