@@ -99,6 +99,17 @@ def test_what_does_not_apply_says_why() -> None:
     assert "one period" in str(section.reason)
 
 
+@pytest.mark.parametrize(("shift", "told"), [(0.02, False), (1.0, True)])
+def test_a_predicted_number_that_hardly_moves_is_left_alone(shift: float, told: bool) -> None:
+    frame = people(400)
+    frame["y"] = frame["skill"]
+    data = iso.Dataset(frame, target="y", protected=["sex"], features=["sex", "skill"], task="regression")
+    found = iso.audit(data, lambda table: table["skill"] + shift * (table["sex"] == "M"), checks=["counterfactual"])
+    sentences = [finding.message.text() for finding in found.findings if finding.code == "counterfactual.flip"]
+    assert bool(sentences) == told
+    assert not told or sentences[0].startswith("The number predicted for 100.0% of people would move by more than")
+
+
 @pytest.mark.parametrize("task", ["multiclass", "regression"])
 def test_every_check_on_other_tasks(task: str, tmp_path: Any) -> None:
     frame = people(400)

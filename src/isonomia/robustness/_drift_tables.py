@@ -134,16 +134,23 @@ def _group_table(found: Drift, backend: Backend) -> Table:
     return Table(columns, formats, titles, msg("Shares of groups"), backend)
 
 
+def _sentence(shift: Shift) -> Message:
+    in_sd, psi = _in_sd(shift), shift.found.psi
+    if shift.role == "prediction":
+        if in_sd is None:
+            return msg("The predictions have changed: their shares differ (stability index {psi:num}).", psi=psi)
+        return msg("The predictions have changed: they moved by {sd:num} standard deviations (stability index "
+                   "{psi:num}).", sd=in_sd, psi=psi)  # fmt: skip
+    gaps = {"variable": shift.name, "role": role_name(shift.role), "psi": psi}
+    if in_sd is None:
+        return msg("The {role} {variable} has changed: its shares differ (stability index {psi:num}).", **gaps)
+    return msg("The {role} {variable} has changed: its values moved by {sd:num} standard deviations (stability index "
+               "{psi:num}).", sd=in_sd, **gaps)  # fmt: skip
+
+
 def _finding(found: Drift, i: int) -> Finding:
     shift = found.shifts[i]
-    gaps = {"variable": shift.name, "role": role_name(shift.role), "psi": shift.found.psi}
-    in_sd = _in_sd(shift)
-    message = (
-        msg("The {role} {variable} has changed: its values moved by {sd:num} standard deviations (stability index "
-            "{psi:num}).", sd=in_sd, **gaps)
-        if in_sd is not None
-        else msg("The {role} {variable} has changed: its shares differ (stability index {psi:num}).", **gaps)
-    )  # fmt: skip
+    message = _sentence(shift)
     return Finding(
         f"drift.{shift.role}", "warning" if shift.found.psi >= NOTABLE_PSI else "notice", message,
         Estimate(shift.found.psi, n=sum(found.sizes)), who={}, n=found.sizes[1],

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from isonomia.audit.checking import check
 from isonomia.audit.subject import Subject
 from isonomia.errors import NotApplicable
@@ -18,6 +20,8 @@ RATE = 0.01
 CRITICAL_RATE = 0.05
 #: The same where effects of the attribute change too: differences between groups are part of it.
 WIDE_RATE = 0.1
+#: A predicted number has changed when it moved by this share of the predictions' standard deviation.
+MOVED = 0.1
 
 
 @check(
@@ -32,11 +36,15 @@ def counterfactual(subject: Subject) -> Result:
     if subject.model is None:
         raise NotApplicable(msg("there is no model to ask about changed people, only its predictions"))
     options: dict[str, Any] = {"level": subject.level, "seed": subject.seed}
-    result = ask(subject.data, subject.model, **{**options, **subject.options.get("counterfactual", {})})
-    return replace(result, findings=_findings(result))
+    numbers = subject.outcome.surface.continuous if subject.task == "regression" else None
+    if numbers is not None:
+        options["tolerance"] = MOVED * float(np.std(numbers))
+    options |= subject.options.get("counterfactual", {})
+    result = ask(subject.data, subject.model, **options)
+    return replace(result, findings=_findings(result, options["tolerance"] if numbers is not None else None))
 
 
-def _findings(result: Counterfactual) -> tuple[Finding, ...]:
+def _findings(result: Counterfactual, moved: float | None) -> tuple[Finding, ...]:
     found = []
     for key, rate in result.rate.items():
         route, _, attribute = key.partition(":")
@@ -47,15 +55,17 @@ def _findings(result: Counterfactual) -> tuple[Finding, ...]:
         found.append(
             Finding(
                 f"counterfactual.{route}", severe if route == "flip" else "notice",  # type: ignore[arg-type]
-                _sentence(route, attribute, rate.value), rate, n=rate.n, magnitude=rate.value / least, threshold=least,
-                evidence="counterfactual/changes", format="pct",
+                _sentence(route, attribute, rate.value, moved), rate, n=rate.n, magnitude=rate.value / least,
+                threshold=least, evidence="counterfactual/changes", format="pct",
                 advice=msg("Leave the attribute out, or show why it must decide; then look at its proxies."),
             )
         )  # fmt: skip
     return tuple(found)
 
 
-def _sentence(route: str, attribute: str, rate: float) -> Message:
+def _sentence(route: str, attribute: str, rate: float, moved: float | None) -> Message:
+    if moved is not None:
+        return _number_sentence(route, rate=rate, attribute=attribute, moved=moved)
     if route == "flip":
         return msg("{rate:pct} of people would be decided differently if {attribute} alone were another.",
                    rate=rate, attribute=attribute)  # fmt: skip
@@ -64,3 +74,14 @@ def _sentence(route: str, attribute: str, rate: float) -> Message:
                    rate=rate, attribute=attribute)  # fmt: skip
     return msg("{rate:pct} of people would be decided differently if the columns that tell {attribute} were as in "
                "another group.", rate=rate, attribute=attribute)  # fmt: skip
+
+
+def _number_sentence(route: str, **gaps: Any) -> Message:
+    if route == "flip":
+        return msg("The number predicted for {rate:pct} of people would move by more than {moved:num} if {attribute} "
+                   "alone were another.", **gaps)  # fmt: skip
+    if route == "graph":
+        return msg("The number predicted for {rate:pct} of people would move by more than {moved:num} with another "
+                   "{attribute} and its effects.", **gaps)  # fmt: skip
+    return msg("The number predicted for {rate:pct} of people would move by more than {moved:num} if the columns that "
+               "tell {attribute} were as in another group.", **gaps)  # fmt: skip
