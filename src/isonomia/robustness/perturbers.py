@@ -84,8 +84,8 @@ class Columns:
     @cached_property
     def latent(self) -> Floats:
         """A root L of the correlation L L' of the numbers' normal scores: the Gaussian copula of the columns seen."""
-        half = np.full(len(self.rows), 0.5)
-        scores = np.stack([self.score(self.rows, place, half) for place in np.flatnonzero(self.numeric)], axis=1)
+        places = np.flatnonzero(self.numeric)
+        scores = np.stack([self.score(self.rows, place).astype(np.float64) for place in places], axis=1)
         return np.asarray(np.linalg.cholesky(nearest_correlation(pairwise_correlation(scores))), dtype=float)
 
     @cached_property
@@ -105,22 +105,28 @@ class Columns:
         rank = np.clip(left + tie * (right - left), 1e-9, seen.size - 1e-9) / seen.size
         return np.where(np.isnan(own), np.nan, rank)
 
-    def score(self, values: Floats, place: Place, tie: Floats) -> Floats:
-        """The normal scores of these ranks; those of the rows seen are kept where no two are tied."""
+    def score(self, values: Floats, place: Place, rng: np.random.Generator | None = None) -> NDArray[np.float32]:
+        """The normal scores of a column's ranks; those of the rows seen are kept where no two are tied.
+
+        Rows that are tied stand anywhere in their span at random, or in its middle without `rng`.
+        """
         from scipy.special import ndtri
 
-        if values is not self.rows or not self._untied[place]:
-            return np.asarray(ndtri(self.rank(values, place, tie)))
-        if place not in self._scores:
-            self._scores[place] = np.asarray(ndtri(self.rank(values, place, np.full(len(values), 0.5))))
-        return self._scores[place]
+        known = values is self.rows and bool(self._untied[place])
+        if known and place in self._scores:
+            return self._scores[place]
+        tie = np.full(len(values), 0.5) if known or rng is None else rng.random(len(values))
+        scores = np.asarray(ndtri(self.rank(values, place, tie)), dtype=np.float32)
+        if known:
+            self._scores[place] = scores
+        return scores
 
     @cached_property
     def _untied(self) -> NDArray[np.bool_]:
         return np.array([bool((np.diff(seen) > 0).all()) for seen in self.ordered], dtype=bool)
 
     @cached_property
-    def _scores(self) -> dict[Place, Floats]:
+    def _scores(self) -> dict[Place, NDArray[np.float32]]:
         return {}
 
     def take(self, places: Sequence[int] | NDArray[Any]) -> Columns:
@@ -280,13 +286,13 @@ def correlated_noise(values: Floats, columns: Columns, level: float, rng: np.ran
     noise = rng.standard_normal((places.size, len(values)), dtype=np.float32)
     # a product of so few columns is done before threads have met
     noise = np.float32(level) * np.einsum("ij,jn->in", columns.latent.astype(np.float32), noise)
-    tie = rng.random((places.size, len(values)), dtype=np.float32)
     stays = np.float32(np.sqrt(1.0 - level * level))
     out = values.copy()
     for at, place in enumerate(places):
         if not columns.constant[place]:
-            score = columns.score(values, place, tie[at]).astype(np.float32)
-            out[:, place] = _read_back(columns.ordered[place], ndtr(stays * score + noise[at]), values[:, place])
+            latent = noise[at]
+            latent += stays * columns.score(values, place, rng)
+            out[:, place] = _read_back(columns.ordered[place], ndtr(latent, out=latent), values[:, place])
     return out
 
 
