@@ -165,3 +165,17 @@ def test_a_perturber_that_returns_another_shape_or_dtype_is_refused(answer: Any)
     mine = Perturber("mine", "breaks", msg("Noise"), apply=lambda values, *_: answer(values))
     with pytest.raises(SpecError, match="'mine' must return numbers of shape"):
         perturb_rows(mine, columns.rows, columns, 0.1, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_ranks_of_the_rows_seen_are_those_of_any_rows(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 60))
+    values = np.column_stack([rng.integers(0, 5, n).astype(float), rng.normal(size=n)])
+    values[1:][rng.random((n - 1, 2)) < 0.1] = np.nan
+    columns = Columns(tuple(Feature.of(f"x{i}", (-9.0, 9.0)) for i in range(2)), values)
+    tie = rng.random(n)
+    for place in (0, 1):
+        np.testing.assert_array_equal(
+            columns.rank(columns.rows, place, tie), columns.rank(columns.rows.copy(), place, tie)
+        )

@@ -92,16 +92,28 @@ class Columns:
     def _spans(self) -> dict[Place, tuple[NDArray[Any], NDArray[Any]]]:
         return {}
 
+    def _span(self, place: Place) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Between which places of the ordered values each row seen stands; kept, since they are disturbed often."""
+        if place not in self._spans:
+            own = self.rows[:, place]
+            order = np.argsort(own)
+            first = np.flatnonzero(np.append(True, own[order][1:] != own[order][:-1]))
+            ends = np.append(first[1:], own.size)
+            left, right = np.empty(own.size, dtype=np.intp), np.empty(own.size, dtype=np.intp)
+            left[order], right[order] = np.repeat(first, ends - first), np.repeat(ends, ends - first)
+            self._spans[place] = left, right
+        return self._spans[place]
+
     def rank(self, values: Floats, place: Place, tie: Floats) -> Floats:
         """Ranks in (0, 1) of a column of numbers among those seen, NaN where missing.
 
         Within a tie `tie` says where in its span a row stands.
         """
         seen, own = self.ordered[place], values[:, place]
-        known = self._spans.get(place) if values is self.rows else None
-        left, right = known or (np.searchsorted(seen, own, "left"), np.searchsorted(seen, own, "right"))
         if values is self.rows:
-            self._spans[place] = left, right  # the rows seen are disturbed time and again
+            left, right = self._span(place)
+        else:
+            left, right = np.searchsorted(seen, own, "left"), np.searchsorted(seen, own, "right")
         rank = np.clip(left + tie * (right - left), 1e-9, seen.size - 1e-9) / seen.size
         return np.where(np.isnan(own), np.nan, rank)
 
