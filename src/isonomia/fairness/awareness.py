@@ -194,10 +194,17 @@ def awareness_of(
         "Of {all:int} pairs, {near:int} pairs of neighbours and {random:int} random ones were looked at.",
         all=_all_pairs(w), near=int(near.sum()), random=int((~near).sum()))  # fmt: skip
     allowed = msg("A distance of 1 allows the predictions to differ by {lipschitz:num}.", lipschitz=lipschitz)
+    notes = [said, allowed]
+    there = int((w > 0).sum())
+    if max_rows is not None and max_rows < there:
+        notes.append(
+            msg("{n:int} rows, drawn at random, were held against their neighbours among all {all:int}.",
+                n=max_rows, all=there)
+        )  # fmt: skip
     return Awareness(
         "awareness", msg("Fairness through awareness"), tables,
         {"violating_pairs": share, "violating_neighbours": close, **across, "pairs": int(bad.size)}, (), pictures,
-        (said, allowed), share, close, titles=_VALUES,
+        tuple(notes), share, close, titles=_VALUES,
     )  # fmt: skip
 
 
