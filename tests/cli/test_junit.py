@@ -73,7 +73,7 @@ def test_with_a_policy_its_criteria_decide() -> None:
 @given(st.text())
 def test_no_text_breaks_the_file(text: str) -> None:
     document = Document(text, {}, (section("c", "issue", text or "x"),), verdict=verdict("exceeds", said=text))
-    ET.fromstring(to_junit(document).encode("utf-8"))
+    assert ET.fromstring(to_junit(document).encode("utf-8")).tag == "testsuites"
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", "a\x00b\x1b[31m", "\"&'", "\ud800"])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from isonomia import DataError, Dataset, Model, SpecError
 from isonomia.metrics import evaluate
@@ -157,3 +158,27 @@ def test_everything_in_one_slice_is_told() -> None:
     result = overfit(data, data)
     assert "one slice of: x" in result.notes[0].text()
     assert not result.findings
+
+
+def test_pairs_by_a_metric_of_ranks(rng: np.random.Generator) -> None:
+    """Scores that rank well everywhere, but on new people of one cell no longer."""
+    n = 6000
+    sides = []
+    for known in (True, False):
+        x, z = rng.choice(["a", "b"], n), rng.choice(["c", "d"], n)
+        y = rng.integers(0, 2, n)
+        broken = np.zeros(n, dtype=bool) if known else (x == "b") & (z == "d")
+        score = np.where(broken, rng.random(n), 0.6 * rng.random(n) + 0.4 * y)
+        frame = {"x": x, "z": z, "y": y, "p": score}
+        sides.append((Dataset(frame, target="y", score="p", features=["x", "z"]), frame))
+    (train, _), (test, new) = sides
+    result = overfit(train, test, metric="auc", pairs=True)
+    cells = {row["slice"]: row for row in result.tables["pairs"].rows()}
+    first = next(result.tables["worst"].rows())
+    assert "x = b" in first["slice"]
+    assert "z = d" in first["slice"]
+    row = next(row for text, row in cells.items() if text == "x = b, z = d")
+    inside = (new["x"] == "b") & (new["z"] == "d")
+    assert row["test"] == pytest.approx(roc_auc_score(new["y"][inside], new["p"][inside]))
+    fine = [row for text, row in cells.items() if text != "x = b, z = d"]
+    assert all(other["p_adjusted"] is None or other["p_adjusted"] > 0.05 for other in fine)

@@ -151,7 +151,7 @@ def overfit(
     side = _Sides(chosen, one, two, min_samples, check_level(level))
     singles = tuple(side.single(name, *columns[name]) for name in names)
     crossed: list[Gaps] = []
-    if pairs and chosen.family != "ranks":
+    if pairs:
         crossed = [side.pair((a, b), columns[a], columns[b]) for a, b in combinations(names, 2)]
     overall = side.overall
     bounded = np.isfinite(chosen.range).all()
@@ -223,6 +223,7 @@ class _Sides:
 
     def __init__(self, metric: Metric, train: Examined, test: Examined, least: int, level: float) -> None:
         self.metric, self.train, self.test, self.least, self.level = metric, train, test, least, level
+        self.alone: dict[str, Gaps] = {}
         self.meters = (
             None
             if metric.family == "ranks"
@@ -237,13 +238,15 @@ class _Sides:
 
     def single(self, name: str, train: Codes, test: Codes) -> Gaps:
         """The slices of one feature."""
-        return self._gaps((name,), train, test)
+        self.alone[name] = self._gaps((name,), train, test)
+        return self.alone[name]
 
     def pair(self, names: tuple[str, str], one: tuple[Codes, Codes], two: tuple[Codes, Codes]) -> Gaps:
-        """The cells of two features; the p-value is the largest of three, see `overfit`."""
-        assert self.meters is not None
-        cells = [meter.count([a, b]) for meter, a, b in zip(self.meters, one, two, strict=True)]
+        """The cells of two features, each measured alone before; the p-value is the largest of three, see `overfit`."""
         labels = [f"{names[0]} = {a}, {names[1]} = {b}" for a in one[0].texts for b in two[0].texts]
+        if self.meters is None:
+            return self._ranked_pair(names, tuple(labels), one, two)
+        cells = [meter.count([a, b]) for meter, a, b in zip(self.meters, one, two, strict=True)]
         flat = [part.flat() for part in cells]
         part = self._of_cells(names, tuple(labels), flat[0], flat[1])
         p = part.p_value
@@ -251,6 +254,27 @@ class _Sides:
             rest = [(side.total(axis).along(axis, side.n.shape[axis]) - side).flat() for side in cells]
             p = np.fmax(p, self._beyond(flat, rest))
         return Gaps(**{**part.__dict__, "p_value": np.where(part.enough, p, np.nan)})
+
+    def _ranked_pair(
+        self, names: tuple[str, str], labels: tuple[str, ...], one: tuple[Codes, Codes], two: tuple[Codes, Codes]
+    ) -> Gaps:
+        """Cells by a metric of ranks, which has no sums to take away: held against the whole slices they lie in."""
+        across, kind = two[0].size, smallest(len(labels))
+        cells = [
+            Codes("", a.codes.astype(kind) * kind.type(across) + b.codes.astype(kind), labels)
+            for a, b in zip(one, two, strict=True)
+        ]
+        part = self._gaps(names, cells[0], cells[1])
+        p, error = part.p_value, self._error(part)
+        place = np.arange(len(labels))
+        for name, slot in zip(names, (place // across, place % across), strict=True):
+            whole = self.alone[name]
+            p = np.fmax(p, _larger(part.gap, error, whole.gap[slot], self._error(whole)[slot]))
+        return Gaps(**{**part.__dict__, "p_value": np.where(part.enough, p, np.nan)})
+
+    def _error(self, part: Gaps) -> Floats:
+        """The standard error behind an interval of the normal kind."""
+        return (part.high - part.low) / (2 * normal_quantile(self.level))
 
     def _gaps(self, names: tuple[str, ...], train: Codes, test: Codes, *, local: bool = True) -> Gaps:
         texts = train.texts
@@ -265,9 +289,7 @@ class _Sides:
             with np.errstate(divide="ignore", invalid="ignore"):
                 p = np.where(error > 0, normal_p(gap / error), np.nan)
             if local:
-                everyone = self.overall
-                spread = (everyone.high - everyone.low) / (2 * normal_quantile(self.level))
-                p = np.fmax(p, _larger(gap, error, everyone.gap, spread))
+                p = np.fmax(p, _larger(gap, error, self.overall.gap, self._error(self.overall)))
             return self._make(names, texts, a[0], b[0], a[1], b[1], gap, gap - half, gap + half, p)
         cells = [meter.count([codes]) for meter, codes in zip(self.meters, (train, test), strict=True)]
         part = self._of_cells(names, texts, cells[0], cells[1])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from isonomia.audit.subject import Subject
 from isonomia.data import Dataset, wrap
 from isonomia.languages import Message, msg
+
+R = TypeVar("R")
 
 #: Searches for neighbours look among this many rows at most unless the check's options say otherwise (`max_rows`).
 MAX_ROWS = 20_000
@@ -32,6 +34,22 @@ def said_of_sample(rows: NDArray[np.intp], subject: Subject) -> tuple[Message, .
     if rows.size == len(subject.outcome):
         return ()
     return (msg("{n:int} of {all:int} rows were sampled.", n=rows.size, all=len(subject.outcome)),)
+
+
+def neighbourly(subject: Subject, options: dict[str, Any], measure: Callable[..., R]) -> tuple[R, NDArray[np.intp]]:
+    """A measure of people and those like them, on a sample; and the rows of it. `options` are the measure's own."""
+    rows = sampled(subject, options)
+    own = {name: value for name, value in options.items() if name not in ("max_rows", "max_people")}
+    data = subject.known
+    found = measure(
+        people_of(data, rows), subject.outcome.surface.take(rows),
+        protected=[name for name in data.protected if name in data.features],
+        columns=[column.take(rows) for column in subject.attributes],
+        weights=None if subject.weights is None else subject.weights[rows],
+        max_rows=options.get("max_people", MAX_PEOPLE), level=subject.level, seed=subject.seed, backend=data.backend,
+        progress=subject.progress, **own,
+    )  # fmt: skip
+    return found, rows
 
 
 def people_of(data: Dataset, rows: NDArray[np.intp]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isonomia.audit.checking import check
-from isonomia.audit.checks._sample import MAX_PEOPLE, people_of, said_of_sample, sampled
+from isonomia.audit.checks._sample import neighbourly, said_of_sample
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import awareness_of
@@ -24,18 +24,7 @@ MOST_VIOLATIONS = 0.05
 )
 def awareness(subject: Subject) -> Result:
     """Pairs that break the Lipschitz condition."""
-    options = dict(subject.options.get("awareness", {}))
-    rows = sampled(subject, options)
-    options.pop("max_rows", None)
-    people = options.pop("max_people", MAX_PEOPLE)
-    data = subject.known
-    result = awareness_of(
-        people_of(data, rows), subject.outcome.surface.take(rows),
-        protected=[name for name in data.protected if name in data.features],
-        columns=[column.take(rows) for column in subject.attributes],
-        weights=None if subject.weights is None else subject.weights[rows], max_rows=people, level=subject.level,
-        seed=subject.seed, backend=data.backend, progress=subject.progress, **options,
-    )  # fmt: skip
+    result, rows = neighbourly(subject, dict(subject.options.get("awareness", {})), awareness_of)
     findings = ()
     near = result.near
     if near.value is not None and near.value > MOST_VIOLATIONS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isonomia.audit.checking import check
-from isonomia.audit.checks._sample import MAX_PEOPLE, people_of, said_of_sample, sampled
+from isonomia.audit.checks._sample import neighbourly, said_of_sample
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Result, normal_p, normal_quantile
 from isonomia.fairness import consistency_of
@@ -26,18 +26,7 @@ GROUP_GAP = 0.05
 )
 def consistency(subject: Subject) -> Result:
     """Consistency overall and by group."""
-    options = dict(subject.options.get("consistency", {}))
-    rows = sampled(subject, options)
-    options.pop("max_rows", None)
-    people = options.pop("max_people", MAX_PEOPLE)
-    data = subject.known
-    result = consistency_of(
-        people_of(data, rows), subject.outcome.surface.take(rows),
-        protected=[name for name in data.protected if name in data.features],
-        columns=[column.take(rows) for column in subject.attributes],
-        weights=None if subject.weights is None else subject.weights[rows], max_rows=people, level=subject.level,
-        seed=subject.seed, backend=data.backend, progress=subject.progress, **options,
-    )  # fmt: skip
+    result, rows = neighbourly(subject, dict(subject.options.get("consistency", {})), consistency_of)
     findings = []
     value = result.value.value
     if value is not None and value < LEAST_CONSISTENCY:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -57,7 +58,7 @@ class Categories:
 
 
 @dataclass(frozen=True)
-class _Number:
+class _Number(ABC):
     low: float = -math.inf
     high: float = math.inf
     whole: bool = False
@@ -84,11 +85,13 @@ class _Number:
             return np.rint(values).astype(np.int64)
         return values if self.decimals is None else np.round(values, self.decimals)
 
+    @abstractmethod
     def _rank(self, x: float) -> float:
-        raise NotImplementedError
+        """The share of the distribution below a number, bounds apart."""
 
+    @abstractmethod
     def _value(self, u: Floats) -> Floats:
-        raise NotImplementedError
+        """The number at each rank, bounds apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
