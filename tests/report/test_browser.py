@@ -107,11 +107,16 @@ def desk(
     )
 
 
+OPEN_ALL = "document.querySelectorAll('main details').forEach(box => { box.open = true; })"
+
+
 @pytest.mark.parametrize(
     ("which", "size"), [("en", "desktop"), ("pt-BR", "phone"), ("hostile", "desktop"), ("hostile", "phone")]
 )
 def test_the_page_opens_whole(desk: Desk, which: str, size: Literal["desktop", "phone"]) -> None:
     opened = desk.show(which, size)
+    opened.run(OPEN_ALL)
+    opened.page.locator(".plot:not(.js-plotly-plot)").first.wait_for(state="detached")
     drawn = opened.run(
         """[...document.querySelectorAll('.js-plotly-plot')].map(plot => plot.querySelectorAll(
             '.scatterlayer .trace, .barlayer .trace, .heatmaplayer .hm').length)"""
@@ -169,6 +174,32 @@ def test_pictures_take_the_colours_of_the_page(desk: Desk, scheme: str) -> None:
     opened = desk.show("en", "desktop", scheme)
     ink = opened.run("getComputedStyle(document.querySelector('.plot .xtick text')).fill")
     assert ink == {"light": "rgb(31, 41, 51)", "dark": "rgb(230, 234, 239)"}[scheme]
+
+
+def test_sections_open_by_keyboard_and_links_and_draw_then(desk: Desk, browser: Browser) -> None:
+    opened = Desk(browser, desk.paths).show("en", "desktop")
+    page = opened.page
+    box = page.locator(".check:has(#check-weak_spots) > details")
+    assert box.get_attribute("open") is None
+    assert page.locator(".check:has(#check-weak_spots) .js-plotly-plot").count() == 0
+    box.locator("> summary").focus()
+    page.keyboard.press("Enter")
+    page.locator(".check:has(#check-weak_spots) .plot:not(.js-plotly-plot)").first.wait_for(state="detached")
+    assert page.locator(".check:has(#check-weak_spots) .js-plotly-plot").count() == 5
+    page.locator(".states a[href='#check-calibration']").click()
+    page.locator(".check:has(#check-calibration) > details[open]").wait_for()
+    page.locator(".top-findings a[href='#finding-1']").click()
+    assert page.locator("#finding-1").is_visible()
+    assert opened.trouble == []
+
+
+def test_everything_is_open_on_paper_without_scripts_too(desk: Desk, browser: Browser) -> None:
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(desk.paths["en"].as_uri())
+    table = page.locator("#table-weak_spots-figures")
+    assert not table.is_visible()
+    page.emulate_media(media="print")
+    assert table.is_visible()
 
 
 def test_it_prints(desk: Desk) -> None:

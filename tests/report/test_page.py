@@ -15,6 +15,7 @@ import pytest
 from isonomia.evidence import Picture, Result, Table
 from isonomia.languages import msg
 from isonomia.report import Document, Section, to_html
+from isonomia.report.overview import TOP
 from isonomia.report.page import MOST_BYTES
 
 VOID = {"meta", "br", "img", "link", "hr", "input"}
@@ -67,9 +68,13 @@ def attacked(hostile: Document) -> Outline:
     return Outline(to_html(hostile))
 
 
+def unpacked(page: Outline, place: int) -> str:
+    """A script as the page unpacks it: the pictures' data are the first, Plotly the second."""
+    return gzip.decompress(base64.b64decode(page.scripts[place])).decode()
+
+
 def plotly(page: Outline) -> str:
-    """Plotly's script as the page unpacks it."""
-    return gzip.decompress(base64.b64decode(page.scripts[1])).decode()
+    return unpacked(page, 1)
 
 
 @pytest.mark.parametrize("which", ["outline", "attacked"])
@@ -95,7 +100,7 @@ def test_the_policy_allows_our_two_scripts_and_nothing_else(outline: Outline) ->
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     assert rules["default-src"] == rules["connect-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
     run = [plotly(outline), outline.scripts[2]]
-    assert [kind.get("type") for kind in outline.all("script")] == ["application/json", "application/gzip", None]
+    assert [kind.get("type") for kind in outline.all("script")] == ["application/gzip", "application/gzip", None]
     hashes = [f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in run]
     assert rules["script-src"].split() == hashes
 
@@ -117,7 +122,7 @@ def test_attacks_are_texts(attacked: Outline) -> None:
 
 
 def test_the_pictures_are_data(outline: Outline, document: Document) -> None:
-    held = json.loads(outline.scripts[0])
+    held = json.loads(unpacked(outline, 0))
     drawn = [p for s in document.sections if s.result for p in s.result.pictures if len(s.result.tables[p.table])]
     assert len(held["figures"]) == len(drawn) == 9
     assert len([a for a in outline.all("div") if a.get("class") == "plot" and a["aria-label"]]) == 9
@@ -150,6 +155,37 @@ def test_numbers_and_words_are_in_the_language(document: Document) -> None:
     assert "Ultrapassa os limites da política" in page.text
     assert "48.842" in page.text
     assert "Como ler este relatório" in page.text
+
+
+def test_the_page_begins_with_a_summary(document: Document) -> None:
+    page = to_html(document)
+    order = [page.index(f'id="{part}"') for part in ("verdict", "summary", "checks", "criteria", "findings")]
+    assert order == sorted(order)
+    summary = page[order[1] : order[3]]
+    for number, fold in enumerate(document.folds[:TOP], 1):
+        assert f'href="#finding-{number}"' in summary
+        assert page.count(f'id="finding-{number}"') == 1
+        assert fold.first.message.text() in summary
+    for section in document.sections:
+        assert f'href="#check-{section.code}"' in summary
+        if section.reason:
+            assert str(section.reason) in summary.replace("&lt;", "<").replace("&gt;", ">")
+
+
+def test_every_finding_is_on_the_page(document: Document) -> None:
+    page = Outline(to_html(document))
+    for finding in document.findings:
+        assert finding.message.text() in page.text
+    assert f"{len(document.findings)} findings are told in {len(document.folds)} entries" in page.text
+    assert "one more finding of this check" in page.text
+
+
+def test_sections_without_findings_are_closed(document: Document) -> None:
+    page = to_html(document)
+    for section in document.sections:
+        before = page[: page.index(f'<h2 id="check-{section.code}"')]
+        opened = before[before.rindex("<details") :].startswith("<details open>")
+        assert opened == (section.outcome in ("issue", "failed")), section.code
 
 
 def test_a_report_with_next_to_nothing_in_it() -> None:

@@ -29,7 +29,7 @@ def test_only_what_is_asked_for_is_written_over_what_was_there(document: Documen
     (tmp_path / "report.json").write_text("old")
     save(document, tmp_path, formats=["json"])
     assert [path.name for path in tmp_path.iterdir()] == ["report.json"]
-    assert json.loads((tmp_path / "report.json").read_text())["schema_version"] == "1.0"
+    assert json.loads((tmp_path / "report.json").read_text())["schema_version"] == "1.1"
 
 
 def test_hostile_names_can_be_written(hostile: Document, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_the_summary_reads_without_colour(document: Document, width: int) -> Non
     said = " ".join(text.split())
     assert "Ultrapassa os limites da política" in said
     assert "crítico" in said
-    assert "... e mais 14 achados" in said
+    assert "... e mais 12 achados" in said
 
 
 def test_the_summary_takes_names_as_texts(hostile: Document) -> None:

@@ -14,7 +14,7 @@ from isonomia.evidence import Estimate
 from isonomia.languages import msg
 from isonomia.report.figures.labels import label
 from isonomia.report.markdown import escape
-from isonomia.report.page import _inside_script
+from isonomia.report.page import _json, _packed
 from isonomia.report.texts import figure, moment, said, tame, who
 
 ANY = st.text(st.characters(), max_size=400)
@@ -51,7 +51,7 @@ def test_labels_carry_no_markup_and_lose_nothing_but_length(text: str) -> None:
 
 @given(ANY)
 def test_data_in_a_script_cannot_end_it(text: str) -> None:
-    inside = str(_inside_script({"x": text}))
+    inside = _packed(_json({"x": text}))
     assert inside.isascii()
     assert not set(inside) & set("<>&")
 

@@ -172,8 +172,14 @@ def _direction(metric: str, difference: float, p_adjusted: float) -> Direction:
 
 
 def _findings(old: Mapping[str, Any], new: Mapping[str, Any]) -> Table:
+    # reports of schema 1.0 do not tell which columns a finding is about
+    told = all("columns" in f for record in (old, new) for f in record["findings"])
+
     def keyed(record: Mapping[str, Any]) -> dict[tuple[Any, ...], Mapping[str, Any]]:
-        return {(f["code"], tuple(sorted(f["who"].items()))): f for f in record["findings"]}
+        return {
+            (f["code"], tuple(sorted(f["who"].items())), tuple(f["columns"]) if told else ()): f
+            for f in record["findings"]
+        }
 
     first, second = keyed(old), keyed(new)
     rows: list[tuple[Message, str, str]] = []

@@ -11,7 +11,7 @@ from typing import Any
 from isonomia.audit.policy import Policy
 from isonomia.audit.verdict import exit_code
 from isonomia.errors import NotApplicable, SpecError
-from isonomia.evidence import Finding, Result
+from isonomia.evidence import Finding, Fold, Result
 from isonomia.report import Document, Form, Verdict, save, to_html, to_json, to_markdown
 
 
@@ -56,6 +56,11 @@ class Report:
         return self.document.findings
 
     @property
+    def folds(self) -> tuple[Fold, ...]:
+        """The same findings, those about the same people, columns or side of the model together; the worst first."""
+        return self.document.folds
+
+    @property
     def exit_code(self) -> int:
         """0 meets the policy, 1 exceeds it, 3 not enough evidence, 4 nothing was evaluated, 5 a check failed."""
         return exit_code(self.document, self.policy)
@@ -92,11 +97,16 @@ class Report:
 
     def __repr__(self) -> str:
         said = "no policy" if self.verdict is None else f"{self.verdict.policy}: {self.verdict.outcome}"
-        worst = "".join(f"\n  {finding.severity}: {finding.message}" for finding in self.findings[:5])
+        worst = "".join(f"\n  {self._line(fold)}" for fold in self.folds[:5])
         return f"Report({said}; {len(self.findings)} findings){worst}"
+
+    @staticmethod
+    def _line(fold: Fold) -> str:
+        others = f" (and {len(fold.others)} more about the same)" if fold.others else ""
+        return f"{fold.severity}: {fold.first.message}{others}"
 
     def _repr_html_(self) -> str:
         import html
 
-        items = "".join(f"<li>{html.escape(f'{f.severity}: {f.message}')}</li>" for f in self.findings[:10])
+        items = "".join(f"<li>{html.escape(self._line(fold))}</li>" for fold in self.folds[:10])
         return f"<p>{html.escape(repr(self).splitlines()[0])}</p><ul>{items}</ul>"

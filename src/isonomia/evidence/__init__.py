@@ -4,6 +4,7 @@ from isonomia.evidence.contingency import chi_square, permutation
 from isonomia.evidence.equivalence import equivalent_means, equivalent_proportions
 from isonomia.evidence.estimate import Estimate, finite
 from isonomia.evidence.finding import SEVERITIES, Finding, Severity, rank
+from isonomia.evidence.folding import Fold, fold
 from isonomia.evidence.intervals import check_level, normal_quantile, percentile, wilson
 from isonomia.evidence.multiplicity import AlphaInvesting, benjamini_hochberg, benjamini_hochberg_among, holm
 from isonomia.evidence.power import detectable_difference, detectable_mean_difference
@@ -16,6 +17,7 @@ __all__ = [
     "Change",
     "Estimate",
     "Finding",
+    "Fold",
     "Format",
     "Picture",
     "PictureKind",
@@ -32,6 +34,7 @@ __all__ = [
     "equivalent_means",
     "equivalent_proportions",
     "finite",
+    "fold",
     "holm",
     "normal_p",
     "normal_quantile",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -46,6 +47,10 @@ class Finding:
         How the figure is written: "points" for a difference of rates, "pct" for a rate, "num" otherwise.
     evidence : str
         The table that shows it, as "check/table".
+    columns : tuple of str
+        The attributes or features it is about, where it is about columns rather than about some people.
+    topic : str
+        The side of the model it is about where it names neither people nor columns; the check where it is empty.
     """
 
     code: str
@@ -62,6 +67,8 @@ class Finding:
     advice: Message | None = None
     evidence: str = ""
     format: Format = "num"
+    columns: tuple[str, ...] = ()
+    topic: str = ""
 
     @property
     def check(self) -> str:
@@ -92,14 +99,22 @@ class Finding:
             "format": self.format,
             "advice": None if self.advice is None else self.advice.to_dict(),
             "evidence": self.evidence,
+            "columns": [str(name) for name in self.columns],
+            "topic": self.topic,
         }
 
 
 def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings of all checks in one order: severity, whether it stands after adjusting, magnitude, rows."""
+    """Findings of all checks in one order: severity, whether it stands after adjusting, magnitude, rows.
+
+    A magnitude that is not a number comes last; whatever order the findings come in, they leave in the same one.
+    """
 
     def key(finding: Finding) -> tuple[Any, ...]:
         doubtful = {True: 0, None: 1, False: 2}[finding.sure]
-        return (SEVERITIES.index(finding.severity), doubtful, -finding.magnitude, -finding.n, finding.code)
+        size = -math.inf if math.isnan(finding.magnitude) else finding.magnitude
+        people = sorted((str(column), str(value)) for column, value in finding.who.items())
+        about = (finding.code, people, finding.columns, finding.message.text())
+        return (SEVERITIES.index(finding.severity), doubtful, -size, -finding.n, *about)
 
     return tuple(sorted(findings, key=key))

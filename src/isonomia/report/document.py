@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 from isonomia.errors import SpecError, close_to
-from isonomia.evidence import Estimate, Finding, Result, Severity
+from isonomia.evidence import Estimate, Finding, Fold, Result, Severity, fold
 from isonomia.languages import Message, msg
 
 #: What a policy says of the subject.
@@ -184,6 +185,16 @@ class Document:
         """How many checks ended in which way."""
         outcomes = [section.outcome for section in self.sections]
         return {outcome: outcomes.count(outcome) for outcome in get_args(SectionOutcome)}
+
+    @cached_property
+    def folds(self) -> tuple[Fold, ...]:
+        """Findings about the same people, columns or side of the model together, the worst first."""
+        return fold(self.findings)
+
+    def called(self, code: str) -> Message:
+        """What a check is called: its section's title; its code where it has no section."""
+        titles = {section.code: section.title for section in self.sections}
+        return titles.get(code, msg("{name}", name=code))
 
     @property
     def severities(self) -> dict[Severity, int]:

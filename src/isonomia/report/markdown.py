@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from isonomia.evidence import Finding, Result, Table
+from isonomia.evidence import Result, Table
 from isonomia.languages import Message, check_language, msg
 from isonomia.languages.message import write_number
 from isonomia.report import words
@@ -46,7 +46,7 @@ def to_markdown(document: Document, language: str = "en") -> str:
         _counts(document, language),
         *_subject(document, language),
         *_verdict(document.verdict, language),
-        *_findings(document.findings, language),
+        *_findings(document, language),
         *(part for section in document.sections for part in _section(section, language)),
     ]
     if document.balance_sheet is not None:
@@ -102,16 +102,19 @@ def _verdict(verdict: Verdict | None, language: str) -> Iterable[str]:
     yield grid([head.text(language) for head in heads], rows) if rows else ""
 
 
-def _findings(findings: Sequence[Finding], language: str) -> Iterable[str]:
+def _findings(document: Document, language: str) -> Iterable[str]:
+    """Every finding: those about the same thing stand together under one number, the worst first."""
     yield f"## {msg('Findings').text(language)}"
-    if not findings:
+    if not document.findings:
         yield msg("There are no findings.").text(language)
         return
-    heads = [msg("Severity"), msg("Finding"), msg("For whom"), msg("Rows"), msg("Figure"), msg("Adjusted p")]
+    heads = [msg("No."), msg("Severity"), msg("Finding"), msg("For whom")]
+    heads += [msg("Rows"), msg("Figure"), msg("Adjusted p")]
     yield grid(
         [head.text(language) for head in heads],
         [
             [
+                f"{number}.{place}" if place else f"**{number}**",
                 words.SEVERITY[finding.severity].text(language),
                 sentence(finding.message, language, escape)
                 + (f" *{sentence(finding.advice, language, escape)}*" if finding.advice else ""),
@@ -120,7 +123,8 @@ def _findings(findings: Sequence[Finding], language: str) -> Iterable[str]:
                 escape(figure(finding.estimate, language, finding.format)),
                 "—" if finding.p_adjusted is None else write_number(finding.p_adjusted, "p", language),
             ]
-            for finding in findings
+            for number, fold in enumerate(document.folds, 1)
+            for place, finding in enumerate(fold.findings)
         ],
     )
 

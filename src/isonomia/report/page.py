@@ -21,15 +21,15 @@ from markupsafe import Markup
 from isonomia._version import __version__
 from isonomia.languages import Language, check_language, translate
 from isonomia.report.document import Document
-from isonomia.report.view import view
+from isonomia.report.view import Figures, view
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 #: The file stays below this many bytes; tables are shown with fewer rows until it does.
-MOST_BYTES = 2_000_000
+MOST_BYTES = 1_500_000
 #: How many rows of a table are tried, in this order.
-ROWS = (200, 60, 20, 8, 3)
+ROWS = (200, 60, 30, 15, 8, 3)
 
 _PLOTLY = "plotly-cartesian-4.1.1.min.js"
 _ELSEWHERE = re.compile(r"https?://(?!www\.w3\.org/)")
@@ -45,16 +45,16 @@ def to_html(document: Document, language: str = "en") -> str:
     (True, True)
     """
     known = check_language(language)
-    page = ""
+    page, figures = "", Figures()
     for rows in ROWS:
-        page = _render(document, known, rows)
+        page = _render(document, known, rows, figures)
         if len(page.encode("utf-8", "replace")) < MOST_BYTES:
             break
     return page
 
 
-def _render(document: Document, language: Language, rows: int) -> str:
-    shown = view(document, language, rows)
+def _render(document: Document, language: Language, rows: int, figures: Figures) -> str:
+    shown = view(document, language, rows, figures)
     page: str = (
         _environment(language)
         .get_template("report.html")
@@ -66,7 +66,7 @@ def _render(document: Document, language: Language, rows: int) -> str:
             plotly=_packed_plotly(),
             script=Markup(_asset("report.js")),
             policy=_policy([_plotly(), _asset("report.js")]),
-            pictures=_inside_script({"template": _template(), "figures": shown["figures"]}),
+            pictures=_packed(_json({"template": _template(), "figures": shown["figures"]})),
         )
     )
     return page
@@ -82,14 +82,17 @@ def _policy(scripts: list[str]) -> str:
     )
 
 
-def _inside_script(value: Any) -> Markup:
-    """JSON that cannot end the element it stands in, nor break a line of script.
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
-    >>> print(_inside_script({"a": "</script>\\u2028"}))
-    {"a":"\\u003c/script\\u003e\\u2028"}
+
+def _packed(text: str) -> str:
+    """A text that the page unpacks: a fraction of the bytes, and no character that could end the element it is in.
+
+    >>> gzip.decompress(base64.b64decode(_packed("</script>"))).decode()
+    '</script>'
     """
-    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 
 @cache
@@ -109,7 +112,7 @@ def _plotly() -> str:
 @cache
 def _packed_plotly() -> str:
     """Plotly's script packed for the page, which unpacks it: a third of the bytes."""
-    return base64.b64encode(gzip.compress(_plotly().encode(), 9, mtime=0)).decode()
+    return _packed(_plotly())
 
 
 def _template() -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The report as JSON: the record that machines read, audits are compared with, and other forms leave no more room for.
 
-Its shape is fixed by ``report/schema/report-1.0.json``. The same document gives the same record; only `created` and
+Its shape is fixed by ``report/schema/report-1.1.json``. The same document gives the same record; only `created` and
 `timings` differ between two runs of one spec.
 """
 
@@ -18,7 +18,7 @@ from isonomia.languages import Message
 from isonomia.report.document import Criterion, Document, Section, Verdict
 
 #: The first number changes when a reader of the older shape would break, the second when something is added.
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 
 
 def to_json(document: Document) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def to_json(document: Document) -> dict[str, Any]:
     --------
     >>> record = to_json(Document("Audit", {"dataset": "adult", "rows": 48842}))
     >>> record["schema_version"], record["verdict"]["outcome"], record["subject"]["rows"]
-    ('1.0', 'not_applicable', 48842)
+    ('1.1', 'not_applicable', 48842)
     """
     places: dict[str, list[int]] = {}
     for place, finding in enumerate(document.findings):
@@ -43,6 +43,7 @@ def to_json(document: Document) -> dict[str, Any]:
         "subject": plain(document.subject),
         "verdict": _verdict(document.verdict),
         "findings": [plain(finding.to_dict()) for finding in document.findings],
+        "folds": _folds(document),
         "checks": {section.code: _section(section, places.get(section.code, [])) for section in document.sections},
         "balance_sheet": None if document.balance_sheet is None else _result(document.balance_sheet),
         "fingerprint": plain(document.fingerprint),
@@ -51,6 +52,14 @@ def to_json(document: Document) -> dict[str, Any]:
             **{str(step): finite(seconds) for step, seconds in document.timings.items()},
         },
     }
+
+
+def _folds(document: Document) -> list[list[int]]:
+    """Findings about the same thing, as places in the ranked list."""
+    places: dict[int, list[int]] = {}
+    for place, finding in enumerate(document.findings):
+        places.setdefault(id(finding), []).append(place)
+    return [[places[id(finding)].pop(0) for finding in fold.findings] for fold in document.folds]
 
 
 def dumps(document: Document) -> str:

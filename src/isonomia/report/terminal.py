@@ -8,7 +8,7 @@ from isonomia.languages import check_language, msg
 from isonomia.languages.message import write_number
 from isonomia.report import words
 from isonomia.report.document import Document
-from isonomia.report.texts import figure, sentence, who
+from isonomia.report.texts import figure, sentence
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -27,6 +27,8 @@ _COLOURS = {
 
 def summary(document: Document, language: str = "en", *, findings: int = 8) -> Group:
     """What a rich console prints of a report: title, verdict, counts, and the worst findings as a table.
+
+    Findings of several checks about the same people or columns are one line; `findings` bounds the lines.
 
     Examples
     --------
@@ -47,16 +49,20 @@ def summary(document: Document, language: str = "en", *, findings: int = 8) -> G
         grid = Grid(show_edge=False, pad_edge=False, box=None, header_style="bold")
         for head in (msg("Severity"), msg("Finding"), msg("For whom"), msg("Rows"), msg("Figure")):
             grid.add_column(head.text(language), justify="left", overflow="fold")
-        for finding in document.findings[:findings]:
+        for fold in document.folds[:findings]:
+            finding = fold.first
+            told = Text(sentence(finding.message, language))
+            if fold.others:
+                told.append(f"\n{words.also(document, fold, language)}", style="dim")
             grid.add_row(
                 Text(words.SEVERITY[finding.severity].text(language), style=_COLOURS[finding.severity]),
-                Text(sentence(finding.message, language)),
-                Text(who(finding.who, language)),
+                told,
+                Text(words.subject_of(fold, language)),
                 Text(write_number(finding.n, "int", language)),
                 Text(figure(finding.estimate, language, finding.format)),
             )
         lines += [Text(""), grid]
-    left = len(document.findings) - findings
+    left = sum(len(fold.findings) for fold in document.folds[findings:])
     if left > 0:
         lines.append(Text(msg("... and {n:int} more findings in the report.", n=left).text(language), style="dim"))
     return Group(*lines)

@@ -3,40 +3,54 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from isonomia.errors import SpecError
-from isonomia.evidence import Finding, Result, Table
+from isonomia.evidence import Picture, Result, Table
 from isonomia.languages import Language, msg
-from isonomia.languages.message import write_number
 from isonomia.report import words
 from isonomia.report.document import Document, Section, Verdict
 from isonomia.report.figures import sketch
 from isonomia.report.glossary import GLOSSARY
+from isonomia.report.overview import View, anchor, overview, section_id
 from isonomia.report.tables import cells, shown_columns
-from isonomia.report.texts import figure, interval, moment, said, sentence, tame, who, with_unit
+from isonomia.report.texts import figure, interval, moment, said, sentence, tame, who
 
-#: Findings shown as cards; the rest stand in a table.
-CARDS = 6
-#: Marks of a picture for each row of a table that is shown.
-MARKS = 10
+#: Marks of a picture for each row of a table that is shown, and the most there are.
+MARKS, MOST_MARKS = 20, 600
 #: Tables with more rows than this are closed until they are opened.
 FOLDED = 12
 #: More headline figures than this are closed as well.
 TILES = 9
 
-View = dict[str, Any]
+
+class Figures:
+    """The figures of a page in the order they stand in; one that was drawn before, with as many marks, is not again."""
+
+    def __init__(self) -> None:
+        self.shown: list[View] = []
+        self._drawn: dict[tuple[int, int], View] = {}
+
+    def begin(self) -> None:
+        """Start a page anew, as with other numbers of rows."""
+        self.shown = []
+
+    def add(self, picture: Picture, table: Table, language: Language, rows: int) -> tuple[int, View]:
+        """The place of a figure on the page, and the figure."""
+        most = min(MARKS * rows, MOST_MARKS)
+        if (id(picture), most) not in self._drawn:
+            drawn = _compact(sketch(picture, table, language, most=most).to_plotly_json())
+            drawn["layout"].pop("template", None)  # Plotly's own; the page holds ours
+            self._drawn[id(picture), most] = drawn
+        self.shown.append(self._drawn[id(picture), most])
+        return len(self.shown) - 1, self.shown[-1]
 
 
-def view(document: Document, language: Language, rows: int) -> View:
+def view(document: Document, language: Language, rows: int, figures: Figures) -> View:
     """The page's parts as texts, in reading order; `rows` bounds what is shown of each table."""
-    figures: list[View] = []
-    anchors = {
-        f"{section.code}/{name}" for section in document.sections if section.result for name in section.result.tables
-    }
+    figures.begin()
     sections = [_section(section, language, rows, figures) for section in document.sections]
     balance = document.balance_sheet
     return {
@@ -46,9 +60,7 @@ def view(document: Document, language: Language, rows: int) -> View:
         "counts": _counts(document, language),
         "subject": _pairs(document.subject, words.SUBJECT, language),
         "verdict": _verdict(document.verdict, language),
-        "cards": [_card(finding, language, anchors) for finding in document.findings[:CARDS]],
-        "others": [_card(finding, language, anchors) for finding in document.findings[CARDS : CARDS + rows]],
-        "unlisted": _unlisted(len(document.findings) - CARDS, rows, language),
+        **overview(document, language, rows),
         "sections": sections,
         "balance": None if balance is None else _result(balance, "balance_sheet", language, rows, figures),
         "glossary": [(term.text(language), words_.text(language)) for term, words_ in GLOSSARY],
@@ -57,17 +69,8 @@ def view(document: Document, language: Language, rows: int) -> View:
             words.FINGERPRINT,
             language,
         ),
-        "figures": figures,
+        "figures": figures.shown,
     }
-
-
-def anchor(text: str) -> str:
-    """A name that can stand in an address within the page.
-
-    >>> anchor("group_fairness/by group")
-    'group_fairness-by-group'
-    """
-    return re.sub(r"[^a-z0-9_]+", "-", text.lower())[:80].strip("-") or "part"
 
 
 def _counts(document: Document, language: Language) -> list[View]:
@@ -128,51 +131,23 @@ def _verdict(verdict: Verdict | None, language: Language) -> View:
     }
 
 
-def _card(finding: Finding, language: Language, anchors: set[str]) -> View:
-    estimate = finding.estimate
-    p = finding.p_adjusted if finding.p_adjusted is not None else finding.p_value
-    return {
-        "severity": finding.severity,
-        "grade": words.SEVERITY[finding.severity].text(language),
-        "message": sentence(finding.message, language),
-        "who": who(finding.who, language),
-        "reference": who(finding.reference, language) if finding.reference else "",
-        "n": write_number(finding.n, "int", language),
-        "value": with_unit(estimate.value, finding.format, language),
-        "interval": interval(estimate, language, finding.format).strip(),
-        "note": tame(estimate.note) if estimate.value is None else "",
-        "p": "" if p is None else write_number(p, "p", language),
-        "adjusted": finding.p_adjusted is not None,
-        "sure": {True: "stands", False: "doubtful", None: "untested"}[finding.sure],
-        "size": write_number(finding.magnitude, ",.1f", language) + " ×" if math.isfinite(finding.magnitude) else "—",
-        "threshold": "" if finding.threshold is None else with_unit(finding.threshold, finding.format, language),
-        "advice": sentence(finding.advice, language),
-        "evidence": "table-" + anchor(finding.evidence) if finding.evidence in anchors else "",
-    }
-
-
-def _unlisted(left: int, rows: int, language: Language) -> str:
-    if left <= rows:
-        return ""
-    return msg("{n:int} more findings are in report.json.", n=left - rows).text(language)
-
-
-def _section(section: Section, language: Language, rows: int, figures: list[View]) -> View:
+def _section(section: Section, language: Language, rows: int, figures: Figures) -> View:
     shown: View = {"headlines": [], "many": False, "tables": [], "pictures": [], "notes": []}
     if section.result is not None:
         shown = _result(section.result, section.code, language, rows, figures)
     return {
         **shown,
-        "id": "check-" + anchor(section.code),
+        "id": section_id(section),
         "title": sentence(section.title, language),
         "purpose": sentence(section.purpose, language),
         "outcome": section.outcome,
+        "open": section.outcome in ("issue", "failed"),
         "said": words.OUTCOMES[section.outcome].text(language),
         "reason": sentence(section.reason, language),
     }
 
 
-def _result(result: Result, code: str, language: Language, rows: int, figures: list[View]) -> View:
+def _result(result: Result, code: str, language: Language, rows: int, figures: Figures) -> View:
     pictures: list[View] = []
     for picture in result.pictures:
         if picture.table not in result.tables:
@@ -180,18 +155,16 @@ def _result(result: Result, code: str, language: Language, rows: int, figures: l
         table = result.tables[picture.table]
         if not len(table):
             continue
-        drawn = _compact(sketch(picture, table, language, most=MARKS * rows).to_plotly_json())
-        drawn["layout"].pop("template", None)  # Plotly's own; the page holds ours
+        place, drawn = figures.add(picture, table, language, rows)
         left_out = drawn["layout"]["meta"]["left_out"]
         pictures.append(
             {
-                "place": len(figures),
+                "place": place,
                 "title": sentence(picture.title, language),
                 "left_out": msg("{n:int} more are in the table.", n=left_out).text(language) if left_out else "",
                 "height": int(drawn["layout"].get("height", 400)),
             }
         )
-        figures.append(drawn)
     return {
         "title": sentence(result.title, language),
         "headlines": [

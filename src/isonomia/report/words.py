@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from isonomia.evidence import Severity
+from isonomia.evidence import Fold, Severity
 from isonomia.languages import Message, msg
 from isonomia.languages.message import write_number
-from isonomia.report.document import Criterion, SectionOutcome, VerdictOutcome
+from isonomia.report.document import Criterion, Document, SectionOutcome, VerdictOutcome
+from isonomia.report.texts import sentence, tame, who
 
 VERDICTS: Mapping[VerdictOutcome, Message] = {
     "meets": msg("Meets the policy"),
@@ -69,6 +70,28 @@ FINGERPRINT: Mapping[str, Message] = {
     "tests": msg("Tests adjusted together"),
     "versions": msg("Versions of packages"),
 }
+
+
+def also(document: Document, fold: Fold, language: str) -> str:
+    """What else was found about the same: by which other checks, and how many findings; empty where nothing was."""
+    n = len(fold.others)
+    if not n:
+        return ""
+    if not fold.also:
+        return (msg("one more finding of this check") if n == 1
+                else msg("{n:int} more findings of this check", n=n)).text(language)  # fmt: skip
+    checks = ", ".join(sentence(document.called(code), language) for code in fold.also)
+    return (msg("also seen by: {checks} (one more finding)", checks=checks) if n == 1
+            else msg("also seen by: {checks} ({n:int} more findings)", checks=checks, n=n)).text(language)  # fmt: skip
+
+
+def subject_of(fold: Fold, language: str, escape: Callable[[str], str] = tame) -> str:
+    """Whom or what a fold is about: people (both groups where they are compared both ways), columns, or everyone."""
+    if fold.columns:
+        names = ", ".join(escape(name) for name in fold.columns)
+        several = msg("the columns {names}", names=names)
+        return (msg("the column {names}", names=names) if len(fold.columns) == 1 else several).text(language)
+    return " / ".join(dict.fromkeys(who(finding.who, language, escape) for finding in fold.findings))
 
 
 def limit(criterion: Criterion, language: str) -> str:

@@ -153,7 +153,8 @@ def _finding(found: Drift, i: int) -> Finding:
     message = _sentence(shift)
     return Finding(
         f"drift.{shift.role}", "warning" if shift.found.psi >= NOTABLE_PSI else "notice", message,
-        Estimate(shift.found.psi, n=sum(found.sizes)), who={}, n=found.sizes[1],
+        Estimate(shift.found.psi, n=sum(found.sizes)), columns=(shift.name,) if shift.role == "feature" else (),
+        n=found.sizes[1],
         magnitude=shift.found.psi / NOTABLE_PSI, p_value=shift.p_value, p_adjusted=float(found.adjusted[i]),
         threshold=NOTABLE_PSI, evidence="drift/variables",
         advice=msg("Find out why before trusting old figures: measure the model again on current rows."),

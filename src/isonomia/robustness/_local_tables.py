@@ -306,7 +306,7 @@ def _overall_finding(firm: Firmness, share: Estimate) -> list[Finding]:
             msg("{share:pct} of decisions change in more than {least:pct} of copies disturbed at level {level:num} "
                 "({n:int} rows).", **gaps),
             share, n=len(firm.scores), magnitude=share.value / SHARE, threshold=SHARE,
-            evidence="local_robustness/distribution", format="pct",
+            evidence="local_robustness/distribution", format="pct", topic="disturbance",
             advice=msg("Have people look at cases near the border, and tell users how sure a decision is."),
         )
     ]  # fmt: skip

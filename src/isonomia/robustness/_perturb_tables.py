@@ -241,7 +241,7 @@ def _finding(study: Study, effect: Effect, metric: Metric, base: float, span: fl
     return Finding(
         "perturb.level", _severity(study, effect, span), message, estimate(study, effect),
         n=len(study.trials.altering), magnitude=_magnitude(study, effect, span), threshold=study.tolerance,
-        evidence="perturb/levels", format="points" if metric.format == "pct" else metric.format,
+        evidence="perturb/levels", topic="disturbance", format="points" if metric.format == "pct" else metric.format,
         advice=msg("Train with such noise, leave fragile features out, or check inputs before they reach the model."),
     )  # fmt: skip
 
@@ -280,6 +280,7 @@ def _feature_findings(study: Study) -> list[Finding]:
             Finding(
                 "perturb.feature", "warning", message, estimate(study, effect), n=len(study.trials.altering),
                 magnitude=_magnitude(study, effect, span), threshold=study.tolerance, evidence="perturb/features",
+                columns=(effect.names[0],),
                 format="points" if metric.format == "pct" else metric.format,
                 p_value=None if np.isnan(p) else p,
                 p_adjusted=None if np.isnan(p) else float(adjusted[effect.names[0]]),

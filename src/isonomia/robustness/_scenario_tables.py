@@ -199,7 +199,7 @@ def _finding(
     share = row["relative"] / tolerance if tolerance else 1.0 + row["relative"]
     return Finding(
         "scenarios.degradation", "warning" if share >= 2 else "notice", message, _estimate(row, level), n=n,
-        magnitude=share, threshold=tolerance, evidence="scenarios/scenarios", format="num4",
+        magnitude=share, threshold=tolerance, evidence="scenarios/scenarios", format="num4", topic="disturbance",
         advice=msg("Ask how likely this is where the model is used, and watch for it: the sensitivity curve tells how "
                    "much of it the model stands."),
     )  # fmt: skip
@@ -214,6 +214,7 @@ def _gap_finding(row: Mapping[str, Any], title: Message, level: float) -> Findin
             before=row["baseline"], after=row["mean"], scenario=title),
         Estimate(row["change"], row["change_low"], row["change_high"], n=row["trials"], method="trials", level=level),
         magnitude=row["change"] / GAP, threshold=GAP, evidence="scenarios/gaps", format="points",
+        columns=(row["attribute"],),
         advice=msg("Even-handedness here rests on the data staying as they are: measure it again when they change."),
     )  # fmt: skip
 

@@ -193,7 +193,7 @@ def _finding(curves: Curves, limit: Limit, attribute: str, now: float, met: Any,
     off = (1 - now) / max(1 - limit.value, 1e-9) if limit.at_least else now / max(limit.value, 1e-9)
     return Finding(
         "threshold_sweep.limit", "notice", message, figure, n=curves.n_rows, magnitude=max(1.0, off),
-        threshold=limit.value, evidence="threshold_sweep/limits", format="num",
+        threshold=limit.value, evidence="threshold_sweep/limits", format="num", columns=(attribute,),
         advice=msg("One threshold for all moves the gap only so far; thresholds by group, or another model, move it "
                    "further."),
     )  # fmt: skip

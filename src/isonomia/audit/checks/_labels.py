@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from isonomia.audit.checks._people import people_by_name
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Table
 from isonomia.languages import Message, msg
@@ -28,18 +29,27 @@ def label_findings(
     """A finding for each row whose `difference` is large and was tested; `told` makes its sentence."""
     spread = float(np.std(subject.truth)) if subject.task == "regression" else 1.0
     least = LABEL_GAP * (spread or 1.0)
+    people = people_by_name(subject)
     found = []
     for row in table.rows():
         gap = row["difference"]
         if row["p_value"] is None or abs(gap) < least or row["n"] < subject.min_per_group:
             continue
+        who = people.get(row["group"], {})
         ends = row["difference_low"], row["difference_high"]
         found.append(
             Finding(
                 code, "warning", told(row),
-                Estimate(gap, *ends, n=row["n"], method=method, level=subject.level), n=row["n"],
+                Estimate(gap, *ends, n=row["n"], method=method, level=subject.level),
+                who=who, reference=_the_other(who, people), n=row["n"],
                 magnitude=abs(gap) / least, p_value=row["p_value"], threshold=least, evidence=evidence,
                 advice=msg("Ask how the labels came about before a model learns them."),
             )
         )  # fmt: skip
     return found
+
+
+def _the_other(who: Mapping[str, str], people: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:
+    """The group that all people elsewhere are in, where there are just two."""
+    elsewhere = [texts for texts in people.values() if set(texts) == set(who) and texts != who]
+    return elsewhere[0] if len(elsewhere) == 1 else {}

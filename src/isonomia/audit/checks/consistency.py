@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isonomia.audit.checking import check
+from isonomia.audit.checks._people import people_by_name
 from isonomia.audit.checks._sample import neighbourly, said_of_sample
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Result, normal_p, normal_quantile
@@ -39,6 +40,7 @@ def consistency(subject: Subject) -> Result:
                 advice=msg("Look at the rows listed: which column sets them apart from their neighbours?"),
             )
         )  # fmt: skip
+    people = people_by_name(subject)
     for row in result.tables["by_group"].rows():
         low, high = row["consistency_low"], row["consistency_high"]
         if value is None or low is None or row["n"] < subject.min_per_group:
@@ -53,7 +55,8 @@ def consistency(subject: Subject) -> Result:
                 msg("{group} is treated less like its neighbours than others are: {value:pct} against {base:pct}.",
                     group=row["group"], value=row["consistency"], base=value),
                 Estimate(row["consistency"], low, high, n=row["n"], method="normal", level=subject.level),
-                n=row["n"], magnitude=-gap / GROUP_GAP, threshold=GROUP_GAP, p_value=float(normal_p(gap / error)),
+                who=people.get(row["group"], {}), n=row["n"], magnitude=-gap / GROUP_GAP, threshold=GROUP_GAP,
+                p_value=float(normal_p(gap / error)),
                 evidence="consistency/by_group", format="pct",
             )
         )  # fmt: skip

@@ -56,7 +56,7 @@ def _findings(result: Counterfactual, moved: float | None) -> tuple[Finding, ...
             Finding(
                 f"counterfactual.{route}", severe if route == "flip" else "notice",  # type: ignore[arg-type]
                 _sentence(route, attribute, rate.value, moved), rate, n=rate.n, magnitude=rate.value / least,
-                threshold=least, evidence="counterfactual/changes", format="pct",
+                threshold=least, evidence="counterfactual/changes", format="pct", columns=(attribute,),
                 advice=msg("Leave the attribute out, or show why it must decide; then look at its proxies."),
             )
         )  # fmt: skip

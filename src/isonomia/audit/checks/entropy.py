@@ -41,7 +41,7 @@ def entropy(subject: Subject) -> Result:
                 Estimate(row["between"], row["between_low"], row["between_high"], n=len(subject.outcome),
                          method="bootstrap", level=subject.level),
                 n=len(subject.outcome), magnitude=share / SHARE_BETWEEN, threshold=SHARE_BETWEEN,
-                evidence="entropy/decomposition",
+                evidence="entropy/decomposition", columns=(row["by"],),
             )
         )  # fmt: skip
     return replace(result, findings=tuple(findings))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isonomia.audit.checking import check
+from isonomia.audit.checks._people import people_by_name
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Result
 from isonomia.fairness import calibration_of
@@ -29,6 +30,7 @@ def group_calibration(subject: Subject) -> Result:
         level=subject.level, seed=subject.seed, backend=subject.data.backend,
     )  # fmt: skip
     findings = []
+    people = people_by_name(subject)
     for row in result.tables["by_group"].rows():
         high = row.get("slope_high")
         if row["slope"] is None or high is None or row["n"] < subject.min_per_group or high >= SLOPE:
@@ -39,7 +41,7 @@ def group_calibration(subject: Subject) -> Result:
                 msg("Probabilities of {group} are too extreme: their calibration slope is {slope:num}.",
                     group=row["group"], slope=row["slope"]),
                 Estimate(row["slope"], row["slope_low"], high, n=row["n"], method="normal", level=subject.level),
-                n=row["n"], magnitude=SLOPE / max(row["slope"], 0.1), threshold=SLOPE,
+                who=people.get(row["group"], {}), n=row["n"], magnitude=SLOPE / max(row["slope"], 0.1), threshold=SLOPE,
                 evidence="group_calibration/by_group",
                 advice=msg("Recalibrate by group, or add features that tell this group's outcomes apart."),
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isonomia.audit.checking import check
+from isonomia.audit.checks._people import people_by_name
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Result
 from isonomia.fairness import missingness as look_for_gaps
@@ -26,6 +27,7 @@ def missingness(subject: Subject) -> Result:
     subject.needs_attributes()
     result = look_for_gaps(subject.data, level=subject.level, **subject.options.get("missingness", {}))
     findings = []
+    people = people_by_name(subject)
     for row in result.tables["missing"].rows():
         gap = row["difference"]
         if gap is None or gap < MISSING_GAP or row["n"] < subject.min_per_group:
@@ -37,8 +39,8 @@ def missingness(subject: Subject) -> Result:
                     column=row["column"], rate=row["rate"], group=row["group"], others=row["others"]),
                 Estimate(row["rate"], row["rate_low"], row["rate_high"], n=row["n"], method="wilson",
                          level=subject.level),
-                n=row["n"], magnitude=gap / MISSING_GAP, threshold=MISSING_GAP, p_value=row["p_value"],
-                evidence="missingness/missing", format="pct",
+                who=people.get(row["group"], {}), n=row["n"], magnitude=gap / MISSING_GAP, threshold=MISSING_GAP,
+                p_value=row["p_value"], evidence="missingness/missing", format="pct",
                 advice=msg("Find out why; filling the gaps with everyone's mean would hide this group's own values."),
             )
         )  # fmt: skip

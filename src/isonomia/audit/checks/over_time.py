@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.checking import check
+from isonomia.audit.checks._people import people_by_name
 from isonomia.audit.naming import metric_title
 from isonomia.audit.subject import Subject
 from isonomia.errors import NotApplicable
@@ -51,9 +52,11 @@ def over_time(subject: Subject) -> Result:
 def _findings(result: OverTime, subject: Subject) -> tuple[Finding, ...]:
     found = []
     points = 0
+    people = people_by_name(subject)
     for alert in result.alerts:
         facts = {"metric": metric_title(alert["metric"]) or alert["metric"], "change": abs(alert["change"]),
                  **{name: alert[name] for name in ("group", "period", "reference")}}  # fmt: skip
+        about: dict[str, Any] = {"who": people.get(alert["group"], {}), "reference": people.get(alert["reference"], {})}
         if alert["kind"] == "change of the gap":
             if subject.task != "regression" and abs(alert["change"]) < CHANGE:
                 continue
@@ -62,7 +65,7 @@ def _findings(result: OverTime, subject: Subject) -> tuple[Finding, ...]:
             message = msg("The gap of {metric} between {group} and {reference} changed by {change:num} from {period} "
                           "on.", **facts)  # fmt: skip
             found.append(
-                Finding("over_time.change", "warning", message, estimate, n=len(subject.outcome),
+                Finding("over_time.change", "warning", message, estimate, n=len(subject.outcome), **about,
                         magnitude=abs(alert["change"]) / CHANGE, threshold=CHANGE, p_value=alert["p_value"],
                         evidence="over_time/changes",
                         advice=msg("Find out what happened then: new data, a new model, a new way of labelling?"))
@@ -72,6 +75,6 @@ def _findings(result: OverTime, subject: Subject) -> tuple[Finding, ...]:
             message = msg("In {period} the gap of {metric} of {group} lies outside its control limits.", **facts)
             found.append(
                 Finding("over_time.limits", "notice", message, Estimate(alert["change"]), n=len(subject.outcome),
-                        magnitude=abs(alert["change"]) / CHANGE, evidence="over_time/gaps")
+                        magnitude=abs(alert["change"]) / CHANGE, evidence="over_time/gaps", **about)
             )  # fmt: skip
     return tuple(found)

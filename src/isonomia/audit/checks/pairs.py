@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from isonomia.audit.checking import check
 from isonomia.audit.checks._options import options_of
 from isonomia.audit.subject import Subject
@@ -34,7 +36,7 @@ _OPTIONS = (
 def pairs(subject: Subject) -> Result:
     """`find_pairs` with the method "auto" unless the options name another; up to 10,000 people and 60 seconds."""
     given = options_of(subject, "pairs", _OPTIONS)
-    subject.needs_attributes()
+    names = tuple(column.name for column in subject.needs_attributes())
     if subject.model is None:
         raise NotApplicable(msg("there is no model to ask about changed people, only its predictions"))
     own = dict(given.pop("options", {}))
@@ -57,6 +59,7 @@ def pairs(subject: Subject) -> Result:
     )
     values = {name: found.metrics[name] for name in kept if found.metrics.get(name) is not None}
     return Result(
-        "pairs", msg("Pairs of people"), found.tables, {**found.values, **values}, found.findings, found.pictures,
+        "pairs", msg("Pairs of people"), found.tables, {**found.values, **values},
+        tuple(replace(finding, columns=names) for finding in found.findings), found.pictures,
         found.notes,
     )  # fmt: skip

@@ -43,7 +43,7 @@ def proxies(subject: Subject) -> Result:
                     "{columns} tell most.", attribute=name, value=row["balanced_accuracy"], columns=told),
                 result.balanced_accuracy[name], n=result.balanced_accuracy[name].n,
                 magnitude=(row["balanced_accuracy"] - row["guessing"]) / (1 - row["guessing"]) / TOLD, threshold=TOLD,
-                evidence="proxies/columns", format="pct",
+                evidence="proxies/columns", format="pct", columns=(name,),
                 advice=msg("Leaving the attribute out of a model does not blind it; look at what these columns do."),
             )
         )  # fmt: skip

@@ -1,7 +1,7 @@
 "use strict";
 (function () {
   // ---- pictures -------------------------------------------------------------------------------------------------
-  var held = JSON.parse(document.getElementById("pictures").textContent);
+  var held = null; // the figures and their template, once they are unpacked
   var options = { displayModeBar: false, displaylogo: false, showLink: false, typesetMath: false, responsive: false };
   var plots = Array.prototype.slice.call(document.querySelectorAll(".plot"));
   var NARROW = 560;
@@ -33,7 +33,10 @@
     return wanted;
   }
 
+  // what is in a closed section is drawn when it is opened
+  function seen(plot) { return plot.clientWidth > 0 && !plot.closest("details:not([open])"); }
   function draw(plot) {
+    plot.dataset.width = plot.clientWidth;
     var figure = held.figures[Number(plot.dataset.figure)];
     var wanted = layout(figure, plot.clientWidth);
     plot.style.minHeight = wanted.height + "px";
@@ -42,7 +45,7 @@
 
   // one picture at a time, so that the page can be read and scrolled while they are drawn
   function drawAll() {
-    var left = plots.slice();
+    var left = plots.filter(seen);
     (function next() {
       var plot = left.shift();
       if (!plot) { document.documentElement.dataset.drawn = "yes"; return; }
@@ -54,13 +57,16 @@
   window.addEventListener("resize", function () {
     if (window.innerWidth === last) return;
     last = window.innerWidth;
-    if (!window.Plotly) return;
+    if (!held) return;
     clearTimeout(wait);
     wait = setTimeout(drawAll, 150);
   });
   if (window.matchMedia) {
-    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-    window.matchMedia("print").addEventListener("change", function () { plots.forEach(draw); });
+    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () {
+      plots.forEach(function (plot) { delete plot.dataset.width; });
+      if (held) drawAll();
+    });
+    window.matchMedia("print").addEventListener("change", function () { if (held) plots.filter(seen).forEach(draw); });
   }
 
   // Plotly is packed in the page to keep it small; the page's policy names the hash of what comes out of it
@@ -69,11 +75,19 @@
     var stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     return new Response(stream).text();
   }
+  function drawOpened(box) {
+    if (!held) return;
+    box.querySelectorAll(".plot").forEach(function (plot) {
+      if (seen(plot) && Number(plot.dataset.width) !== plot.clientWidth) draw(plot);
+    });
+  }
+  document.addEventListener("toggle", function (event) { if (event.target.open) drawOpened(event.target); }, true);
   if (plots.length) {
-    unpack(document.getElementById("plotly")).then(function (text) {
+    Promise.all(["plotly", "pictures"].map(function (id) { return unpack(document.getElementById(id)); })).then(function (texts) {
       var script = document.createElement("script");
-      script.textContent = text;
+      script.textContent = texts[0];
       document.body.appendChild(script);
+      held = JSON.parse(texts[1]);
       drawAll();
     });
   } else document.documentElement.dataset.drawn = "yes";
@@ -81,6 +95,7 @@
   // ---- on paper everything is open --------------------------------------------------------------------------------
   window.addEventListener("beforeprint", function () {
     document.querySelectorAll("main details:not([open])").forEach(function (box) { box.open = true; box.dataset.shut = "1"; });
+    drawOpened(document);
   });
   window.addEventListener("afterprint", function () {
     document.querySelectorAll("main details[data-shut]").forEach(function (box) { box.open = false; delete box.dataset.shut; });
@@ -89,7 +104,9 @@
   // ---- an address within the page opens what it points at -----------------------------------------------------------
   function open() {
     var target = location.hash && document.getElementById(location.hash.slice(1));
-    if (target && target.tagName === "DETAILS") { target.open = true; target.scrollIntoView(); }
+    if (!target) return;
+    for (var box = target.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+    target.scrollIntoView();
   }
   window.addEventListener("hashchange", open);
   open();

@@ -1,0 +1,151 @@
+"""What stands first on the page: findings folded, numbered and linked, and how each check ended."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from typing import Any, get_args
+
+from isonomia.evidence import SEVERITIES, Finding, Fold, Severity
+from isonomia.languages import Language, msg
+from isonomia.languages.message import write_number
+from isonomia.report import words
+from isonomia.report.document import Document, Section, SectionOutcome
+from isonomia.report.texts import interval, sentence, tame, who, with_unit
+
+#: How many findings the summary names.
+TOP = 5
+#: Findings shown as cards; the rest stand in a table.
+CARDS = 6
+
+View = dict[str, Any]
+
+#: Checks whose outcome asks for something come first.
+_ORDER: tuple[SectionOutcome, ...] = ("failed", "issue", "skipped", "not_applicable", "passed")
+assert set(_ORDER) == set(get_args(SectionOutcome))
+
+
+def overview(document: Document, language: Language, rows: int) -> View:
+    """The parts about all findings and all checks; after the cards at most `rows` entries are listed."""
+    folds = [
+        fold_view(document, fold, number, language) for number, fold in enumerate(document.folds[: CARDS + rows], 1)
+    ]
+    hidden = sum(len(fold.findings) for fold in document.folds[CARDS + rows :])
+    return {
+        "folded": _folded(document, language),
+        "top": folds[:TOP],
+        "cards": folds[:CARDS],
+        "others": folds[CARDS:],
+        "unlisted": msg("{n:int} more findings are in report.json.", n=hidden).text(language) if hidden else "",
+        "checks": checks(document, language),
+    }
+
+
+def checks(document: Document, language: Language) -> list[View]:
+    """How each check ended and why, those that ask for something first."""
+    counts: dict[str, Counter[Severity]] = {}
+    for finding in document.findings:
+        counts.setdefault(finding.check, Counter())[finding.severity] += 1
+
+    def urgency(section: Section) -> tuple[int, list[int]]:
+        found = counts.get(section.code, Counter())
+        return _ORDER.index(section.outcome), [-found[grade] for grade in SEVERITIES]
+
+    ordered = sorted(document.sections, key=urgency)
+    return [
+        {
+            "id": section_id(section),
+            "title": sentence(section.title, language),
+            "purpose": sentence(section.purpose, language),
+            "outcome": section.outcome,
+            "said": words.OUTCOMES[section.outcome].text(language),
+            "reason": sentence(section.reason, language),
+            "grades": _grades(counts.get(section.code, Counter()), language),
+        }
+        for section in ordered
+    ]
+
+
+def _grades(found: Counter[Severity], language: Language) -> list[tuple[Severity, str]]:
+    return [
+        (grade, f"{write_number(found[grade], 'int', language)} {words.SEVERITY[grade].text(language)}")
+        for grade in SEVERITIES
+        if found[grade]
+    ]
+
+
+def section_id(section: Section) -> str:
+    """Where a section stands on the page."""
+    return "check-" + anchor(section.code)
+
+
+def fold_view(document: Document, fold: Fold, number: int, language: Language) -> View:
+    """One entry: the worst finding in full, the others beneath it, and links to the checks that saw it."""
+    sections = {section.code: section for section in document.sections}
+    return {
+        **card(document, fold.first, language),
+        "number": number,
+        "id": f"finding-{number}",
+        "subject": words.subject_of(fold, language),
+        "also": words.also(document, fold, language),
+        "others": [card(document, finding, language) for finding in fold.others],
+        "links": [
+            (section_id(found), sentence(found.title, language))
+            for code in fold.checks
+            if (found := sections.get(code))
+        ],
+    }
+
+
+def card(document: Document, finding: Finding, language: Language) -> View:
+    """One finding as texts."""
+    estimate = finding.estimate
+    p = finding.p_adjusted if finding.p_adjusted is not None else finding.p_value
+    return {
+        "severity": finding.severity,
+        "grade": words.SEVERITY[finding.severity].text(language),
+        "message": sentence(finding.message, language),
+        "who": who(finding.who, language),
+        "reference": who(finding.reference, language) if finding.reference else "",
+        "n": write_number(finding.n, "int", language),
+        "value": with_unit(estimate.value, finding.format, language),
+        "interval": interval(estimate, language, finding.format).strip(),
+        "note": tame(estimate.note) if estimate.value is None else "",
+        "p": "" if p is None else write_number(p, "p", language),
+        "adjusted": finding.p_adjusted is not None,
+        "sure": {True: "stands", False: "doubtful", None: "untested"}[finding.sure],
+        "size": write_number(finding.magnitude, ",.1f", language) + " ×" if math.isfinite(finding.magnitude) else "—",
+        "threshold": "" if finding.threshold is None else with_unit(finding.threshold, finding.format, language),
+        "advice": sentence(finding.advice, language),
+        "evidence": _evidence(document, finding),
+    }
+
+
+def anchor(text: str) -> str:
+    """A name that can stand in an address within the page.
+
+    >>> anchor("group_fairness/by group")
+    'group_fairness-by-group'
+    """
+    return re.sub(r"[^a-z0-9_]+", "-", text.lower())[:80].strip("-") or "part"
+
+
+def _evidence(document: Document, finding: Finding) -> str:
+    """Where the table that shows a finding stands on the page; empty where it is not there."""
+    check, _, table = finding.evidence.partition("/")
+    for section in document.sections:
+        if section.code == check and section.result is not None and table in section.result.tables:
+            return "table-" + anchor(finding.evidence)
+    return ""
+
+
+def _folded(document: Document, language: Language) -> str:
+    """How many findings are told in how many entries."""
+    n, entries = len(document.findings), len(document.folds)
+    if n == entries:
+        return ""
+    return msg(
+        "{n:int} findings are told in {entries:int} entries: what several checks saw about the same people, columns or "
+        "side of the model stands together, the worst first.", n=n, entries=entries,
+    ).text(language)  # fmt: skip
