@@ -24,6 +24,8 @@ OBSERVED, UNIFORM, BISECTION = 0.15, 0.05, 0.10
 DEFAULT_TESTS = 100_000
 #: Forests with more leaves than this are not worth the certifying of their boxes.
 MOST_LEAVES = 5000
+#: Walks down a tree that certifying may take for each of its parts, about a third of a second.
+WORK = 1_000_000
 #: Trees that were read are compared with the model on 2,000 people; a smaller budget of rows than this is not.
 LEAST_ROWS = 10_000
 
@@ -117,7 +119,7 @@ def _exact_rows(space: Space, max_boxes: int, budget: int) -> list[Floats]:
         rows = (
             linear_part(space, left)
             if slab.is_linear(space.probe.oracle)
-            else tree_part(space, max_boxes, left, most_leaves=MOST_LEAVES)
+            else tree_part(space, max_boxes, left, most_leaves=MOST_LEAVES, work=WORK)
         )
     except NotApplicable as reason:
         space.facts["exact"] = f"not applicable: {reason.reason}"

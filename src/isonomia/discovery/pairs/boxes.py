@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.grown import Link
 from isonomia.discovery.pairs.lanes import Boxes, Lanes
-from isonomia.discovery.pairs.links import apart, rise, said_bounds, steepest
-from isonomia.discovery.pairs.peaks import climb
+from isonomia.discovery.pairs.links import apart, rise, said_bounds, said_of, steepest
+from isonomia.discovery.pairs.peaks import WALKS, climb
 from isonomia.probing.features import Floats
 
 #: Boxes worked on together, and nodes that they may have reached in all.
@@ -27,10 +27,15 @@ WAITING_BYTES = 256_000_000
 
 @dataclass(eq=False)
 class Certified:
-    """What was proved: discriminating boxes, and the share of the domain that is safe, discriminating or open."""
+    """What was proved: discriminating boxes, and the share of the domain that is safe, discriminating or open.
+
+    `open` and `open_volume` are the boxes about which nothing is known yet, of `waiting` in all.
+    """
 
     boxes: Boxes
     volume: Floats
+    open: Boxes
+    open_volume: Floats
     share: float = 0.0
     waiting: float = 0.0
     opened: int = 0
@@ -174,6 +179,25 @@ class Search:
             code[least[:, :, k] > others + room] = k
         return code
 
+    def people(self, rows: Floats) -> NDArray[np.int64]:
+        """What the trees tell of people one by one: 1 treated differently, 0 not, -1 too close to a tie to tell."""
+        count, room = len(self.lanes.variants), self.trees.room
+        spread = np.repeat(rows, count, axis=0)
+        spread[:, self.lanes.protected] = np.tile(self.lanes.variants, (len(rows), 1))
+        raw = self.trees.raw(spread).reshape(len(rows), count, -1)
+        if self.by_gap:
+            said = said_of(self.trees.link, raw)
+            gap = np.max([np.ptp(said[:, line], axis=1).max(axis=1) for line in self.lines], axis=0)
+            return np.where(gap > self.gamma + room, 1, np.where(gap <= max(0.0, self.gamma - room), 0, -1))
+        code = self._decided(raw, raw)
+        told = np.zeros(len(rows), dtype=np.int64)
+        for line in self.lines:
+            here = code[:, line]
+            known = np.where(here >= 0, here, here.max(axis=1, keepdims=True))
+            here = np.where(np.ptp(known, axis=1) > 0, 1, np.where((here < 0).any(axis=1), -1, 0))
+            told = np.where((told == 1) | (here == 1), 1, np.minimum(told, here))
+        return told
+
     def _pending(self, boxes: Boxes, *, cancels: bool, parted: float = 1.0) -> tuple[Floats, NDArray[np.bool_]]:
         """How much each pending question matters, and which boxes have none left.
 
@@ -219,17 +243,19 @@ class Search:
                 waiting.put(children, self.lanes.volume(children), np.tile(hope[todo], 2))
         certain = Boxes.join(kept) if kept else start.take(np.empty(0, np.intp))
         volume = np.concatenate(volumes) if volumes else np.empty(0)
-        result = Certified(certain, volume, opened=opened, finished=len(waiting) == 0)
+        result = Certified(certain, volume, *waiting.all(), opened=opened, finished=len(waiting) == 0)
         result.share = float(volume.sum())
         result.waiting = 0.0 if result.finished else max(0.0, 1.0 - result.share - safe)
         return result
 
-    def widest(self, max_boxes: int, stop: Callable[[], bool], link: Link | None = None) -> Widest:
+    def widest(
+        self, max_boxes: int, stop: Callable[[], bool], link: Link | None = None, *, walks: int = WALKS
+    ) -> Widest:
         """The largest difference between two comparable variants, bracketed, and where it is reached."""
         link = link or self.trees.link
         start = self.lanes.start()
         waiting = Pool(start, self.gaps(start, link)[1])
-        best, person = climb(self.lanes, self.lines, link, stop)
+        best, person = climb(self.lanes, self.lines, link, stop, walks=walks)
         at: Floats | None = person if best > 0 else None
         opened = 0
         batch = max(16, self.batch // 4)
@@ -309,6 +335,11 @@ class Pool:
         self.rank = np.concatenate([self.rank, np.zeros(by)])
         self.hope = np.concatenate([self.hope, np.full(by, -np.inf)])
         self.used = np.concatenate([self.used, np.zeros(by, dtype=bool)])
+
+    def all(self) -> tuple[Boxes, Floats]:
+        """All boxes, without their places in the trees, and their ranks."""
+        place, boxes = np.flatnonzero(self.used), self.boxes
+        return Boxes(boxes.low[place], boxes.high[place], boxes.held[place], boxes.node[:0, :0]), self.rank[place]
 
     def drop_below(self, rank: float) -> None:
         """Forget boxes of a rank not above this."""

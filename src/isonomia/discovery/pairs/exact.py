@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs import slab
+from isonomia.discovery.pairs import chance, slab
 from isonomia.discovery.pairs.boxes import Search as BoxSearch
 from isonomia.discovery.pairs.boxes import Widest
 from isonomia.discovery.pairs.lanes import Lanes
 from isonomia.discovery.pairs.method import at_least, pair_method
+from isonomia.discovery.pairs.peaks import WALKS
 from isonomia.discovery.pairs.space import Space
 from isonomia.discovery.pairs.trees import CHECKED, read_trees
 from isonomia.errors import NotApplicable
@@ -27,6 +28,8 @@ LAST_TRY = 5000
 LEAST_CHECKED = 100
 #: Parts of the seconds that are left which the share, then each gap, may take; the rest is for tests of the model.
 SHARE_TIME, GAP_TIME = 0.6, 0.4
+#: Bounds this close are one number.
+CLOSED = 1e-9
 
 
 @pair_method(
@@ -50,7 +53,9 @@ def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Sea
     classes, columns with missing numbers.
 
     ``metrics["status"]`` is "pair", "none" (proved) or "undecided"; ``share_low`` and ``share_high`` bracket the share
-    of the domain (all combinations of free features equally likely) that is treated differently; ``max_gap`` is the
+    of the domain (all combinations of free features equally likely) that is treated differently, and are certain;
+    ``share_estimate`` with its 95% interval ``share_estimate_low`` to ``share_estimate_high`` is what ``share_drawn``
+    people drawn where nothing is proved tell beside, and is not; ``max_gap`` is the
     largest difference found, ``max_gap_bound`` what it cannot exceed, on the scale ``gap_scale``, which is the one
     that `gamma` is compared with; ``max_gap_at`` is the person. For boosted classifiers ``max_gap_log_odds`` and its
     bound tell the same before the logistic function.
@@ -64,7 +69,7 @@ def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Sea
         space.notes.append(
             msg("Shares and gaps are over the bounds of the domain; its constraints are not counted in.")
         )
-    space.facts.update(share_low=0.0, share_high=1.0)  # until more is known
+    space.facts.update(share_low=0.0, share_high=1.0, share_estimate=None)  # until more is known
     rows = linear_part(space, n_pairs) if slab.is_linear(probe.oracle) else tree_part(space, max_boxes, n_pairs)
     found = False
     for start in range(0, max(1, len(rows)), 1000):
@@ -99,15 +104,23 @@ def linear_part(space: Space, n_pairs: int) -> Floats:
         room = 1e-9 * max(1.0, float(np.abs(model.offsets).max()))
         everyone = float(gap.reached > max(gamma, room))
         space.facts.update(share_low=everyone, share_high=everyone)
+        _guess(space, chance.Guess(everyone, everyone, everyone, 0))
         return space.domain.sample(n_pairs, space.rng) if everyone else np.empty((0, len(space.domain)))
     slabs = slab.intervals(model, lines, gamma)
     low, high = slab.share_bounds(model, slabs)
     space.facts.update(share_low=low, share_high=high)
+    _guess(space, chance.Guess((low + high) / 2, low, high, 0))
     return slab.draw_slab(model, slabs, base, 4 * n_pairs, space.rng)[:n_pairs]
 
 
-def tree_part(space: Space, max_boxes: int, n_pairs: int, *, most_leaves: int | None = None) -> Floats:
-    """What the boxes tell, and people drawn from the certified ones."""
+def tree_part(
+    space: Space, max_boxes: int, n_pairs: int, *, most_leaves: int | None = None, work: int | None = None
+) -> Floats:
+    """What the boxes tell, and people drawn from the certified ones.
+
+    `work` bounds the walks down a tree (boxes x lanes, people x trees): counted, so that the answer does not depend on
+    the machine.
+    """
     probe = space.probe
     ledger = space.loop.ledger
     checked = min(CHECKED, ledger.rows_left(1) // 10)
@@ -127,11 +140,14 @@ def tree_part(space: Space, max_boxes: int, n_pairs: int, *, most_leaves: int | 
         return np.asarray(probe.test(rows).margin > 0)
 
     search = BoxSearch(lanes, lines_of(space), probe.gamma, ask)
+    walks = (WALKS, chance.WALKS) if work is None else (work, work // 2)
+    if work is not None:
+        max_boxes = min(max_boxes, max(100, work // (len(lanes.roots) * ensemble.n_classes)))
     certified = search.shares(max_boxes, _until(space, SHARE_TIME))
-    gap = search.widest(max_boxes // 4 + 1, _until(space, GAP_TIME))
+    gap = search.widest(max_boxes // 4 + 1, _until(space, GAP_TIME), walks=walks[0])
     _facts(space, "boxes", gap, ensemble.scale)
     if ensemble.link == "logistic":
-        raw = search.widest(max_boxes // 4 + 1, _until(space, GAP_TIME), "identity")
+        raw = search.widest(max_boxes // 4 + 1, _until(space, GAP_TIME), "identity", walks=walks[0])
         space.facts.update(max_gap_log_odds=raw.reached, max_gap_log_odds_bound=raw.bound)
     space.facts.update(
         share_low=certified.share,
@@ -140,9 +156,40 @@ def tree_part(space: Space, max_boxes: int, n_pairs: int, *, most_leaves: int | 
         certified_boxes=len(certified.volume),
         n_leaves=ensemble.n_leaves,
     )
+    if not ledger.spent:
+        rows = ledger.rows_left(1) // 20
+        _guess(space, chance.estimate(search, certified, space.rng.spawn(1)[0], walks=walks[1], rows=rows))
     if len(certified.volume) == 0:
         return np.empty((0, len(space.domain)))
     return lanes.draw(certified.boxes, certified.volume, n_pairs, space.rng)
+
+
+def _guess(space: Space, guess: chance.Guess) -> None:
+    """The estimated share beside the certified bounds, and told apart from them."""
+    low, high = space.facts["share_low"], space.facts["share_high"]
+    guess = guess.within(low, high)
+    space.facts.update(
+        share_estimate=guess.value, share_estimate_low=guess.low, share_estimate_high=guess.high, share_drawn=guess.n
+    )
+    if high <= 0.0:
+        return  # that nobody is treated differently is told at the end
+    if high - low <= CLOSED:
+        note = msg("Proved: {share:pct} of the domain is treated differently.", share=high)
+    elif guess.n == 0:
+        note = msg("Proved: between {low:pct} and {high:pct} of the domain is treated differently.", low=low, high=high)
+    else:
+        note = msg(
+            "Proved: between {low:pct} and {high:pct} of the domain is treated differently. Estimated, not proved, "
+            "from {n:int} people drawn where nothing is proved: {value:pct} ({least:pct} to {most:pct} with 95% "
+            "confidence).",
+            low=low,
+            high=high,
+            n=guess.n,
+            value=guess.value,
+            least=guess.low,
+            most=guess.high,
+        )
+    space.notes.append(note)
 
 
 def _until(space: Space, part: float) -> Callable[[], bool]:

@@ -14,6 +14,8 @@ from isonomia.probing.features import Floats
 
 #: Nodes visited in one look, people climbed from, values of a feature tried, rounds of climbing.
 NODES, CLIMBERS, VALUES, ROUNDS = 1_000_000, 8, 24, 4
+#: Trees walked down in all, unless told otherwise.
+WALKS = 50_000_000
 
 
 def gaps_of(lanes: Lanes, lines: list[NDArray[np.intp]], rows: Floats, link: Link) -> Floats:
@@ -28,10 +30,17 @@ def gaps_of(lanes: Lanes, lines: list[NDArray[np.intp]], rows: Floats, link: Lin
     return widest
 
 
-def climb(lanes: Lanes, lines: list[NDArray[np.intp]], link: Link, stop: Callable[[], bool]) -> tuple[float, Floats]:
-    """The widest gap found by changing one feature at a time of the best of people drawn at random, and the person."""
+def climb(
+    lanes: Lanes, lines: list[NDArray[np.intp]], link: Link, stop: Callable[[], bool], *, walks: int = WALKS
+) -> tuple[float, Floats]:
+    """The widest gap found by changing one feature at a time of the best of people drawn at random, and the person.
+
+    It ends after about `walks` down a tree: a measure of work that is the same on every machine.
+    """
     rng = np.random.default_rng(0)
-    most = int(np.clip(NODES // (len(lanes.trees.roots) * len(lanes.variants)), 16, 4000))
+    person = len(lanes.trees.roots) * len(lanes.variants)
+    most = int(np.clip(min(NODES, walks // 4) // person, 16, 4000))
+    left = walks // person - most
     rows = lanes.domain.sample(most, rng)
     rows[:, lanes.protected] = lanes.variants[0]
     gap = gaps_of(lanes, lines, rows, link)
@@ -41,9 +50,10 @@ def climb(lanes: Lanes, lines: list[NDArray[np.intp]], link: Link, stop: Callabl
     for _ in range(ROUNDS):
         before = height.max()
         for feature in free:
-            if stop():
+            if left <= 0 or stop():
                 break
             values = _values(lanes, int(feature), max(2, min(VALUES, most // len(best))), rng)
+            left -= len(values) * len(best)
             tried = np.repeat(best, len(values), axis=0)
             tried[:, feature] = np.tile(values, len(best))
             heights = gaps_of(lanes, lines, tried, link).reshape(len(best), -1)

@@ -1,0 +1,59 @@
+"""The share of a domain that is treated differently, estimated by drawing people where nothing is proved.
+
+What is certified needs no guess: only the boxes that are still open are drawn from. With S the certified share, W the
+share of the domain that is open, and k of n people drawn there treated differently, the estimate is S + W k / n, and
+its interval S + W [l, u] with [l, u] Wilson's interval of k / n: narrower the less is open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from isonomia.discovery.pairs.boxes import Certified, Search
+from isonomia.evidence import wilson
+
+#: People drawn at most, trees that they may walk down in all, and the people whom the model itself is asked about.
+DRAWN, WALKS, ASKED = 20_000, 2_000_000, 2000
+
+
+@dataclass(frozen=True)
+class Guess:
+    """An estimated share with its 95% interval, from `n` people drawn; nothing of it is certified."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+    def within(self, low: float, high: float) -> Guess:
+        """The same inside bounds that are certain."""
+        value, least, most = np.clip([self.value, self.low, self.high], low, high).tolist()
+        return Guess(value, least, most, self.n)
+
+
+def estimate(search: Search, known: Certified, rng: np.random.Generator, *, walks: int = WALKS, rows: int) -> Guess:
+    """The share of the domain that is treated differently, from people drawn in the open boxes of a search.
+
+    Parameters
+    ----------
+    walks : int
+        Walks down a tree that may be taken: trees x variants x people.
+    rows : int
+        Rows the model may be asked about. People too close to a tie for the trees to tell are decided by it; those
+        who are left then count for the upper end alone (and half for the estimate).
+    """
+    if known.finished or known.waiting <= 0.0:
+        return Guess(known.share, known.share, known.share, 0)
+    variants = len(search.lanes.variants)
+    n = int(np.clip(walks // (len(search.trees.roots) * variants), 100, DRAWN))
+    people = search.lanes.draw(known.open, known.open_volume, n, rng)
+    told = search.people(people)
+    close = np.flatnonzero(told < 0)[: min(ASKED, max(0, rows) // variants)]
+    if close.size:
+        told[close] = search.ask(people[close])
+    found, unknown = int((told == 1).sum()), int((told < 0).sum())
+    low, high = wilson(found, n)[0], wilson(found + unknown, n)[1]
+    part = (found + unknown / 2) / n
+    return Guess(*(known.share + known.waiting * float(one) for one in (part, low, high)), n)
