@@ -54,6 +54,6 @@ def estimate(search: Search, known: Certified, rng: np.random.Generator, *, walk
     if close.size:
         told[close] = search.ask(people[close])
     found, unknown = int((told == 1).sum()), int((told < 0).sum())
-    low, high = wilson(found, n)[0], wilson(found + unknown, n)[1]
-    part = (found + unknown / 2) / n
-    return Guess(*(known.share + known.waiting * float(one) for one in (part, low, high)), n)
+    part = np.array([(found + unknown / 2) / n, wilson(found, n)[0], wilson(found + unknown, n)[1]])
+    value, low, high = (known.share + known.waiting * part).tolist()
+    return Guess(value, low, high, n)
