@@ -220,3 +220,12 @@ def test_models_that_cannot_be_read_are_named() -> None:
     model = KNeighborsClassifier().fit(DOMAIN.decode(rows), (rows[:, 0] > 3).astype(int))
     with pytest.raises(NotApplicable, match="KNeighborsClassifier"):
         find_pairs(DOMAIN, model, method="exact", protected="sex")
+
+
+def test_of_two_attributes_the_one_that_changes_margins_less_may_change_probabilities_more() -> None:
+    model = learn("logistic", 0)
+    options: dict[str, Any] = {"protected": ["sex", "race"], "one_attr_at_a_time": True, "max_tests": None}
+    metrics = find_pairs(DOMAIN, model, method="exact", **options).metrics
+    _, gap = by_hand(model, ["sex", "race"], single=True)
+    assert metrics["max_gap"] == pytest.approx(gap, abs=1e-12)
+    assert metrics["max_gap_bound"] == pytest.approx(gap, abs=1e-12)

@@ -309,14 +309,34 @@ def draw_slab(model: Additive, slabs: Slabs, base: Floats, n: int, rng: np.rando
 
 def widest(model: Additive, lines: list[NDArray[np.intp]], base: Floats, rng: np.random.Generator) -> Widest:
     """The largest difference in score: reached, bound, and where. On the margin itself it is the same everywhere."""
-    pairs = [(float(model.offsets[line].min()), float(model.offsets[line].max())) for line in lines]
-    low, high = max(pairs, key=lambda pair: pair[1] - pair[0])
+    pairs = {(float(model.offsets[line].min()), float(model.offsets[line].max())) for line in lines}
+    ordered = sorted(pairs, key=lambda pair: (pair[0] - pair[1], pair))
+    low, high = ordered[0]
     if not model.probability:
         return Widest(high - low, high - low, base)
+    best = Widest(0.0, 0.0, None)
+    for low, high in ordered:  # a smaller difference of margins may be met by someone nearer to the middle
+        middle, bound = _middle(model, low, high)
+        if bound <= best.reached:
+            continue
+        found = _widest_of(model, low, high, middle, bound, base, rng)
+        at = found if found.reached > best.reached or best.at is None else best
+        best = Widest(at.reached, max(best.bound, found.bound), at.at)
+    return best
+
+
+def _middle(model: Additive, low: float, high: float) -> tuple[float, float]:
+    """The margin there can be at which two offsets are furthest apart in probability, and how far."""
     least = sum(float(terms.min()) for terms in model.terms)
     most = sum(float(terms.max()) for terms in model.terms) + float(model.width.sum())
     middle = float(np.clip(-(low + high) / 2, least, most))
-    bound = float(_sigmoid(middle + high) - _sigmoid(middle + low))
+    return middle, float(_sigmoid(middle + high) - _sigmoid(middle + low))
+
+
+def _widest_of(
+    model: Additive, low: float, high: float, middle: float, bound: float, base: Floats, rng: np.random.Generator
+) -> Widest:
+    """The largest difference in probability of two variants, by their offsets."""
     halves = _halves(model)
     if model.exact and halves is not None:  # who comes nearest to the middle is treated most differently
         person, nearest = _nearest(model, halves, middle, base)
