@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from isonomia.languages import Message
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -21,7 +23,7 @@ class Estimate:
         Rows behind the figure.
     method : str
         How the interval was made ("wilson", "bootstrap", "delong", "normal").
-    note : str or None
+    note : str, Message or None
         Why there is no value, or what to be careful about.
     level : float
         Confidence level of the interval.
@@ -39,7 +41,7 @@ class Estimate:
     high: float | None = None
     n: int = 0
     method: str = ""
-    note: str | None = None
+    note: str | Message | None = None
     level: float = 0.95
 
     def __post_init__(self) -> None:
@@ -52,7 +54,7 @@ class Estimate:
             raise ValueError("An Estimate without a value needs a note that says why.")
 
     @classmethod
-    def missing(cls, reason: str, *, n: int = 0) -> Estimate:
+    def missing(cls, reason: str | Message, *, n: int = 0) -> Estimate:
         """No figure, and the reason."""
         return cls(None, n=n, note=reason)
 
@@ -75,7 +77,7 @@ class Estimate:
             "high": finite(self.high),
             "n": int(self.n),
             "method": self.method,
-            "note": self.note if finite(self.value) is not None or self.note else "not a finite number",
+            "note": str(self.note) if self.note else None if finite(self.value) is not None else "not a finite number",
             "level": self.level,
         }
 

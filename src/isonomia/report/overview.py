@@ -12,7 +12,7 @@ from isonomia.languages import Language, msg
 from isonomia.languages.message import write_number
 from isonomia.report import words
 from isonomia.report.document import Document, Section, SectionOutcome
-from isonomia.report.texts import interval, sentence, tame, who, with_unit
+from isonomia.report.texts import interval, sentence, who, with_unit
 
 #: How many findings the summary names.
 TOP = 5
@@ -68,11 +68,7 @@ def checks(document: Document, language: Language) -> list[View]:
 
 
 def _grades(found: Counter[Severity], language: Language) -> list[tuple[Severity, str]]:
-    return [
-        (grade, f"{write_number(found[grade], 'int', language)} {words.SEVERITY[grade].text(language)}")
-        for grade in SEVERITIES
-        if found[grade]
-    ]
+    return [(grade, words.counted(found[grade], grade, language)) for grade in SEVERITIES if found[grade]]
 
 
 def section_id(section: Section) -> str:
@@ -111,7 +107,7 @@ def card(document: Document, finding: Finding, language: Language) -> View:
         "n": write_number(finding.n, "int", language),
         "value": with_unit(estimate.value, finding.format, language),
         "interval": interval(estimate, language, finding.format).strip(),
-        "note": tame(estimate.note) if estimate.value is None else "",
+        "note": sentence(estimate.note, language) if estimate.value is None else "",
         "p": "" if p is None else write_number(p, "p", language),
         "adjusted": finding.p_adjusted is not None,
         "sure": {True: "stands", False: "doubtful", None: "untested"}[finding.sure],

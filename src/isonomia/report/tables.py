@@ -37,13 +37,13 @@ class Cell:
 
 
 def shown_columns(table: Table) -> list[str]:
-    """The columns a reader sees; the ends of an interval are told in the cells of its figure.
+    """The columns a reader sees: ends of an interval are told in the cells of its figure, notes where there are any.
 
     >>> shown_columns(Table({"sex": ["F"], "rate": [0.2], "rate_low": [0.1], "rate_high": [0.3]}))
     ['sex', 'rate']
     """
     ends = {end for name in table.columns if _has_interval(table, name) for end in interval_columns(name)}
-    return [name for name in table.columns if name not in ends]
+    return [name for name in table.columns if name not in ends and not _empty_note(table, name)]
 
 
 def cells(table: Table, language: str, most: int, escape: Callable[[str], str] = tame) -> Iterator[list[Cell]]:
@@ -60,6 +60,10 @@ def interval_columns(name: str) -> tuple[str, str]:
     (('rate_low', 'rate_high'), ('low', 'high'))
     """
     return ("low", "high") if name == "value" else (f"{name}_low", f"{name}_high")
+
+
+def _empty_note(table: Table, name: str) -> bool:
+    return name == "note" and all(value is None for value in table.columns[name])
 
 
 def _has_interval(table: Table, name: str) -> bool:

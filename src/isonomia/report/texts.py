@@ -93,7 +93,7 @@ def figure(estimate: Estimate, language: str, style: str = "num") -> str:
     ('0,500 [0,250; 0,750]', 'not available: no positives')
     """
     if estimate.value is None:
-        return f"{write_number(None, style, language)}: {tame(estimate.note)}"
+        return f"{write_number(None, style, language)}: {sentence(estimate.note, language)}"
     value = with_unit(estimate.value, style, language)
     return f"{value}{interval(estimate, language, style)}"
 

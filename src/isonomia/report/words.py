@@ -34,6 +34,12 @@ SEVERITY: Mapping[Severity, Message] = {
     "warning": msg("warning"),
     "notice": msg("notice"),
 }
+#: Findings of one severity counted: one of them, and several.
+ONE: Mapping[Severity, Message] = {
+    "critical": msg("1 critical"),
+    "warning": msg("1 warning"),
+    "notice": msg("1 notice"),
+}
 SUBJECT: Mapping[str, Message] = {
     "dataset": msg("Dataset"),
     "name": msg("Dataset"),
@@ -70,6 +76,22 @@ FINGERPRINT: Mapping[str, Message] = {
     "tests": msg("Tests adjusted together"),
     "versions": msg("Versions of packages"),
 }
+
+
+def counted(n: int, grade: Severity, language: str) -> str:
+    """How many findings there are of a severity.
+
+    >>> counted(1, "warning", "pt-BR"), counted(3, "critical", "pt-BR")
+    ('1 alerta', '3 críticos')
+    """
+    if n == 1:
+        return ONE[grade].text(language)
+    several: Mapping[Severity, Message] = {
+        "critical": msg("{n:int} critical", n=n),
+        "warning": msg("{n:int} warnings", n=n),
+        "notice": msg("{n:int} notices", n=n),
+    }
+    return several[grade].text(language)
 
 
 def also(document: Document, fold: Fold, language: str) -> str:

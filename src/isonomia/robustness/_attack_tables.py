@@ -35,6 +35,9 @@ def attack_table(study: Study, backend: Backend) -> Table:
     columns |= {name: np.array([getattr(one, fields.get(name, name)) for one in attacks]) for name in names}
     if np.isnan(columns["flips"]).all():
         columns = {name: values for name, values in columns.items() if not name.startswith("flips")}
+    columns["note"] = [
+        msg("no value: {reason}", reason=metric.undefined) if np.isnan(one.value) else None for one in attacks
+    ]
     columns["loss"] = share(columns["drop"], span_of(metric, base))
     table = table_of(columns, metric, msg("The worst case found within each level"), backend)
     titles = {**table.titles, "way": msg("Looked for by"), "queries": msg("Questions a row")}

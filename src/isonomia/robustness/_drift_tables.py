@@ -92,6 +92,9 @@ def _variables(found: Drift, drifted: Any, backend: Backend) -> Table:
         "mean_current": [shift.mean[1] for shift in shifts],
         "missing_reference": [shift.missing[0] for shift in shifts],
         "missing_current": [shift.missing[1] for shift in shifts],
+        "note": [
+            None if shift.found.test == "ks" else msg("categories have no mean and no distance") for shift in shifts
+        ],
     }
     titles = {
         "variable": msg("Variable"), "role": msg("Role"), "test": msg("Test"), "statistic": msg("Statistic"),
@@ -100,6 +103,7 @@ def _variables(found: Drift, drifted: Any, backend: Backend) -> Table:
         "psi": msg("Population stability index"), "jensen_shannon": msg("Jensen-Shannon distance"),
         "mean_reference": msg("Mean before"), "mean_current": msg("Mean now"),
         "missing_reference": msg("Missing before"), "missing_current": msg("Missing now"),
+        "note": msg("note"),
     }  # fmt: skip
     formats: dict[str, Format] = {
         "statistic": "num", "p_value": "p", "p_adjusted": "p", "wasserstein": "num", "wasserstein_sd": "num",

@@ -95,13 +95,14 @@ def _fragile_table(firm: Firmness, backend: Backend) -> Table:
             _said(firm.after, int(row)) if there and firm.after is not None else ""
             for row, there in zip(rows, found, strict=True)
         ]
+        columns["note"] = [None if there else msg("no flip was found") for there in found]
     formats: dict[str, Format] = {
         "row": "int", "score": "pct", "low": "pct", "high": "pct", "deviation": "num", "distance": "num",
     }  # fmt: skip
     titles = {
         "row": msg("Row"), "score": msg("Same decision"), "low": msg("from"), "high": msg("to"),
         "deviation": msg("Mean change of the prediction"), "said": msg("Said"), "distance": msg("Nearest flip"),
-        "changes": msg("What flips it"), "then": msg("Said then"),
+        "changes": msg("What flips it"), "then": msg("Said then"), "note": msg("note"),
     }  # fmt: skip
     if firm.tolerance is not None:
         titles["deviation"] = msg("Mean change, in tolerances")
@@ -143,12 +144,19 @@ def _flip_table(firm: Firmness, backend: Backend) -> Table:
     table = {
         "feature": [columns.features[place].name for place in order], "share": share[order],
         "move": np.array(moves)[order],
+        "note": [_why_no_move(bool(columns.numeric[place]), bool(changed[:, place].any())) for place in order],
     }  # fmt: skip
     titles = {
         "feature": msg("Feature"), "share": msg("Changes in so many nearest flips"),
-        "move": msg("Mean move, in standard deviations"),
+        "move": msg("Mean move, in standard deviations"), "note": msg("note"),
     }  # fmt: skip
     return Table(table, {"share": "pct", "move": "num"}, titles, msg("What flips decisions"), backend)
+
+
+def _why_no_move(number: bool, changed: bool) -> Message | None:
+    if not changed:
+        return msg("it changes in no nearest flip")
+    return None if number else msg("a category is exchanged, not moved")
 
 
 def _distribution(firm: Firmness, backend: Backend) -> Table:
@@ -207,8 +215,16 @@ def _attribute(firm: Firmness, column: Codes) -> list[dict[str, Any]]:
             "gap_high": gap + half if compared else None, "p_value": float(p),
             "reference": ", ".join(column.text(one) for one in reference), "base": base[0],
             "small": bool(counts[code] < firm.min_per_group), "level": firm.level,
+            "note": _why_untested(firm, compared, enough),
         })  # fmt: skip
     return rows
+
+
+def _why_untested(firm: Firmness, compared: bool, enough: bool) -> Message | None:
+    if not compared:
+        return msg("others are compared with it")
+    few = msg("fewer than {least:int} rows: not tested", least=firm.min_per_group)
+    return None if enough else few
 
 
 def _mean(firm: Firmness, values: Floats, inside: NDArray[np.bool_]) -> tuple[float, float, float]:
@@ -221,10 +237,10 @@ def _mean(firm: Firmness, values: Floats, inside: NDArray[np.bool_]) -> tuple[fl
 def _group_table(firm: Firmness, groups: list[dict[str, Any]], backend: Backend) -> Table:
     names = (
         "attribute", "group", "n", "flips", "flips_low", "flips_high", "distance", "reference", "gap", "gap_low",
-        "gap_high", "p_value", "p_adjusted", "small",
+        "gap_high", "p_value", "p_adjusted", "small", "note",
     )  # fmt: skip
     kept = [name for name in names if name != "distance" or firm.nearest is not None]
-    texts = ("attribute", "group", "reference", "small", "n")
+    texts = ("attribute", "group", "reference", "small", "n", "note")
     columns: dict[str, Any] = {
         name: [row[name] for row in groups] if name in texts else np.array([row[name] for row in groups], dtype=float)
         for name in kept
@@ -238,7 +254,7 @@ def _group_table(firm: Firmness, groups: list[dict[str, Any]], backend: Backend)
         "flips": msg("Copies with another decision"), "flips_low": msg("from"), "flips_high": msg("to"),
         "distance": msg("Median distance of the nearest flip"), "reference": msg("Compared with"),
         "gap": msg("Difference"), "gap_low": msg("at least"), "gap_high": msg("at most"), "p_value": msg("p-value"),
-        "p_adjusted": msg("Adjusted p-value"), "small": msg("small group"),
+        "p_adjusted": msg("Adjusted p-value"), "small": msg("small group"), "note": msg("note"),
     }  # fmt: skip
     styles = {name: style for name, style in formats.items() if name in columns}
     heads = {name: title for name, title in titles.items() if name in columns}

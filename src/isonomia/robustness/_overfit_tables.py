@@ -35,9 +35,9 @@ def show(found: Comparison, backend: Backend) -> Result:
     overall = found.overall
     n = int(overall.n_train[0] + overall.n_test[0])
     values = {
-        "train": _estimate(overall.train[0], n=int(overall.n_train[0])),
-        "test": _estimate(overall.test[0], n=int(overall.n_test[0])),
-        "gap": _estimate(overall.gap[0], overall.low[0], overall.high[0], n=n, level=found.level),
+        "train": _estimate(found, overall.train[0], n=int(overall.n_train[0])),
+        "test": _estimate(found, overall.test[0], n=int(overall.n_test[0])),
+        "gap": _estimate(found, overall.gap[0], overall.low[0], overall.high[0], n=n, level=found.level),
         "overfitted_slices": len(worst),
     }
     titles = {
@@ -56,8 +56,8 @@ def _notes(found: Comparison) -> tuple[Message, ...]:
     return (msg("All rows lie in one slice of: {features}.", features=", ".join(alone[:10])),) if alone else ()
 
 
-def _estimate(value: Any, low: Any = None, high: Any = None, **more: Any) -> Estimate:
-    note = "the metric is not defined on these rows" if np.isnan(value) else None
+def _estimate(found: Comparison, value: Any, low: Any = None, high: Any = None, **more: Any) -> Estimate:
+    note = (found.overall.notes[0] or found.metric.undefined) if np.isnan(value) else None
     return Estimate(float(value), low, high, method="normal" if low is not None else "", note=note, **more)
 
 
@@ -71,6 +71,7 @@ def _rows(found: Comparison, part: Gaps) -> list[dict[str, Any]]:
             "gap": _number(part.gap[i]), "gap_low": _number(part.low[i]), "gap_high": _number(part.high[i]),
             "excess": _number(part.gap[i] - overall), "p_value": _number(part.p_value[i]),
             "p_adjusted": _number(adjusted[i]), "overfit": bool(flagged[i]), "small": not bool(part.enough[i]),
+            "note": part.notes[i],
         }
         for i in np.flatnonzero((part.n_train > 0) | (part.n_test > 0))
     ]  # fmt: skip
@@ -94,9 +95,9 @@ def _table(found: Comparison, rows: list[dict[str, Any]], title: Message, backen
         "n_test": msg("Other rows"), "train": msg("On the rows of training"), "test": msg("On other rows"),
         "gap": msg("Gap"), "gap_low": msg("from"), "gap_high": msg("to"), "excess": msg("Above the overall gap"),
         "p_value": msg("p-value"), "p_adjusted": msg("Adjusted p-value"), "overfit": msg("Overfitted"),
-        "small": msg("Small slice"),
+        "small": msg("Small slice"), "note": msg("note"),
     }  # fmt: skip
-    names = [name for name in titles if tested or name not in ("p_value", "overfit", "small")]
+    names = [name for name in titles if tested or name not in ("p_value", "overfit", "small", "note")]
     columns = {name: [row[name] for row in rows] for name in names}
     return Table(columns, {name: formats[name] for name in names if name in formats}, titles, title, backend)
 

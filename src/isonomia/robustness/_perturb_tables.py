@@ -34,7 +34,7 @@ def headings() -> dict[str, Message]:
         "flips": msg("Decisions that change"), "flips_low": msg("from"), "flips_high": msg("to"),
         "change": msg("Mean change of the prediction"), "touched": msg("Rows disturbed"), "trials": msg("Trials"),
         "sample": msg("The interval counts"), "feature": msg("Feature"), "p_value": msg("p-value"),
-        "p_adjusted": msg("Adjusted p-value"),
+        "p_adjusted": msg("Adjusted p-value"), "note": msg("note"),
     }  # fmt: skip
 
 
@@ -104,6 +104,7 @@ def _level_table(study: Study, backend: Backend) -> Table:
     columns = _columns(study.effects, 0, base, float(study.trials.sign[0]))
     columns["loss"] = share(columns["drop"], span)
     columns |= _of_decisions(study.effects)
+    columns["note"] = [effect.notes[0] for effect in study.effects]
     return table_of(columns, metric, msg("{metric} under each disturbance", metric=metric.title), backend)
 
 
@@ -118,6 +119,7 @@ def _metric_table(study: Study, backend: Backend) -> Table:
         block["sample"] = [
             msg("rows and trials") if effect.by_rows[place] else msg("trials") for effect in study.effects
         ]
+        block["note"] = [effect.notes[place] for effect in study.effects]
         for name, values in block.items():
             parts.setdefault(name, []).extend(values)
     order = ["metric", *(name for name in parts if name != "metric")]
@@ -126,7 +128,8 @@ def _metric_table(study: Study, backend: Backend) -> Table:
 
 
 def _array(values: list[Any]) -> Any:
-    return values if isinstance(values[0], Message) else np.array(values, dtype=float)
+    texts = any(isinstance(value, Message) for value in values)
+    return values if texts or values == [None] * len(values) else np.array(values, dtype=float)
 
 
 def _ranked(study: Study) -> list[Effect]:
@@ -142,6 +145,7 @@ def _feature_table(study: Study, backend: Backend) -> Table:
     columns |= _of_decisions(effects)
     columns["p_value"] = np.array([effect.p_value[0] for effect in effects])
     columns["p_adjusted"] = benjamini_hochberg(columns["p_value"])
+    columns["note"] = [effect.notes[0] for effect in effects]
     return table_of(columns, metric, msg("Each feature disturbed alone"), backend)
 
 
@@ -183,11 +187,11 @@ def estimate(study: Study, effect: Effect, place: int = 0) -> Estimate:
     """A loss with its interval."""
     n = len(study.trials.altering)
     if np.isnan(effect.drop[place]):
-        return Estimate.missing("the metric is not defined in a trial", n=n)
+        return Estimate.missing(effect.notes[place] or msg("it is not defined"), n=n)
     method = "normal" if effect.by_rows[place] else "student over trials"
     return Estimate(
         float(effect.drop[place]), float(effect.low[place]), float(effect.high[place]), n=n, method=method,
-        level=study.trials.level, note=None if np.isfinite(effect.low[place]) else "no interval is known for it",
+        level=study.trials.level, note=effect.notes[place],
     )  # fmt: skip
 
 
@@ -296,7 +300,7 @@ def _failures(study: Study) -> list[Finding]:
         Finding(
             "perturb.failure", "notice",
             msg("The model gives no answer under “{name}”: {reason}", name=perturber.title, reason=reason),
-            Estimate.missing("the model raised an error", n=len(study.trials.altering)),
+            Estimate.missing(msg("the model raised an error"), n=len(study.trials.altering)),
             n=len(study.trials.altering), evidence="perturb/levels",
             advice=msg("Decide what happens to such rows before they reach the model."),
         )

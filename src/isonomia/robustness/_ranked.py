@@ -7,31 +7,42 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable
+from isonomia.languages import Message
 from isonomia.metrics import Metric, check_applicable
+from isonomia.metrics.counts import NO_ROWS
 from isonomia.models import Outcome
+from isonomia.robustness._reasons import Reason
 
 Floats = NDArray[np.float64]
 
 
 def measure_ranked(
     metric: Metric, outcome: Outcome, weights: Floats | None, column: Codes
-) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """Rows, value and standard error of each slice; NaN where the metric has no answer or no known error."""
+) -> tuple[NDArray[np.int64], Floats, Floats, list[Reason | None]]:
+    """Rows, value and standard error of each slice, and the reasons.
+
+    A value is NaN where the metric has no answer, which the reason tells; an error is NaN where none is known.
+    """
     assert metric.from_rows is not None
     assert outcome.truth is not None
     order = np.argsort(column.codes, kind="stable")
     counts = column.counts()
     stops = np.cumsum(counts)
     value, error = np.full(column.size, np.nan), np.full(column.size, np.nan)
+    reasons: list[Reason | None] = [NO_ROWS] * column.size
     for code in np.flatnonzero(counts):
         rows = order[stops[code] - counts[code] : stops[code]]
         part = outcome.take(rows)
         w = None if weights is None else weights[rows]
-        if part.truth is None or check_applicable(metric, part.truth, part.surface, w) is not None:
+        assert part.truth is not None
+        reasons[code] = check_applicable(metric, part.truth, part.surface, w)
+        if reasons[code] is not None:
             continue
         try:
             found, spread = metric.from_rows(part.truth, part.surface, w)
-        except NotApplicable:
+        except NotApplicable as refused:
+            reasons[code] = refused.told if isinstance(refused.told, Message) else refused.reason
             continue
         value[code], error[code] = found, np.nan if spread is None else spread
-    return counts, value, error
+        reasons[code] = metric.undefined if np.isnan(found) else None
+    return counts, value, error, reasons

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.errors import NotApplicable, SpecError
+from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS, Metric, check_applicable
 from isonomia.metrics.ranks import auc_parts
 from isonomia.models import Surface
+from isonomia.robustness._reasons import Reason
 from isonomia.robustness.measures import measure_named
 from isonomia.robustness.meter import STEP
 
@@ -26,11 +28,12 @@ class Reading:
     """What T surfaces of the same rows measure.
 
     `value` (T, M) are the metrics, NaN where one has none; `pull` (M, n) the rows' influences on them, the mean over
-    the surfaces, NaN where they are not known.
+    the surfaces, NaN where they are not known; `reasons` (M,) why a metric has no value in some of them, else None.
     """
 
     value: Floats
     pull: Floats
+    reasons: tuple[Reason | None, ...]
 
 
 class Ruler:
@@ -58,17 +61,22 @@ class Ruler:
         pull = np.full((len(self.metrics), len(self)), np.nan)
         truth = np.tile(self.truth, count)
         cells = self._cells(surface, count) if surface.label is not None and self.k else None
+        reasons: list[Reason | None] = [None] * len(self.metrics)
         for place, metric in enumerate(self.metrics):
             try:
-                if metric.family == "counts" and cells is not None:
+                if metric.family == "counts":
+                    if cells is None:
+                        raise NotApplicable(msg("there are no decisions"))
                     value[:, place], pull[place] = self._of_counts(metric, *cells)
                 elif metric.family == "means":
                     value[:, place], pull[place] = self._of_means(metric, truth, surface, count)
                 elif metric.family == "ranks":
                     value[:, place], pull[place] = self._of_ranks(metric, surface, count)
-            except NotApplicable:
-                continue
-        return Reading(value, pull)
+            except NotApplicable as error:
+                reasons[place] = error.told if isinstance(error.told, Message) else error.reason
+            else:
+                reasons[place] = metric.undefined if np.isnan(value[:, place]).any() else None
+        return Reading(value, pull, tuple(reasons))
 
     def _cells(self, surface: Surface, count: int) -> tuple[NDArray[Any], Floats]:
         """The cell of the confusion table that each row falls into (T, n), and the tables of shares (T, K, K)."""

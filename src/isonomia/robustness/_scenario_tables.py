@@ -11,6 +11,7 @@ from isonomia.data import Backend
 from isonomia.evidence import Estimate, Finding, Format, Picture, Table
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS, Metric
+from isonomia.robustness._reasons import no_value, of_trials
 from isonomia.robustness._row_tables import table_of_rows
 from isonomia.robustness.degradation import scale_of, spread_over, worse_by
 from isonomia.robustness.scenarios import Scenarios
@@ -70,7 +71,7 @@ def headings() -> dict[str, Message]:
         "gives_way": msg("Gives way at a strength of"), "direction": msg("direction"), "baseline_low": msg("from"),
         "baseline_high": msg("to"), "worst_scenario": msg("Worst scenario"), "large": msg("Large drop"),
         "large_drops": msg("Metrics with large drops"), "worst_metric": msg("Metric that loses most"),
-        "score": msg("Score"), "score_low": msg("from"), "score_high": msg("to"),
+        "note": msg("note"), "score": msg("Score"), "score_low": msg("from"), "score_high": msg("to"),
     }  # fmt: skip
 
 
@@ -99,7 +100,7 @@ def scenario_table(
     ]
     names = (
         "scenario", "level", "metric", "baseline", "mean", "std", "low", "high", "worst", "degradation",
-        "degradation_low", "degradation_high", "relative", "share_worse", "trials",
+        "degradation_low", "degradation_high", "relative", "share_worse", "trials", "note",
     )  # fmt: skip
     return table_of(rows, names, msg("Every metric under every scenario"), backend)
 
@@ -116,6 +117,7 @@ def measured_row(metric: Metric, figure: Estimate, trials: Any, level: float) ->
         "metric": metric.id, "baseline": base, "mean": mean, "std": deviation, "low": low, "high": high,
         "worst": worst, "degradation": worse, "degradation_low": least, "degradation_high": most,
         "relative": worse / scale_of(metric, base), "share_worse": share, "trials": known,
+        "note": of_trials(metric, base, trials),
     }  # fmt: skip
 
 
@@ -142,13 +144,19 @@ def _gap_table(
             rows.append({
                 "scenario": name, "attribute": attribute, "metric": metric, "baseline": before, "mean": mean,
                 "std": deviation, "low": low, "high": high, "change": mean - before, "change_low": low - before,
-                "change_high": high - before, "trials": known,
+                "change_high": high - before, "trials": known, "note": _gap_note(trials),
             })  # fmt: skip
     columns = (
         "scenario", "attribute", "metric", "baseline", "mean", "std", "low", "high", "change", "change_low",
-        "change_high", "trials",
+        "change_high", "trials", "note",
     )  # fmt: skip
     return table_of(rows, columns, msg("Largest gaps between groups under every scenario"), backend)
+
+
+def _gap_note(trials: Any) -> Message | None:
+    missing = int(np.isnan(trials).sum())
+    reason = msg("fewer than two groups have one")
+    return no_value(reason, missing, len(trials)) if missing else None
 
 
 def absent_table(absent: Mapping[str, str], backend: Backend) -> Table:

@@ -22,7 +22,7 @@ _TITLES = {
     "gap": msg("Gap"), "group": msg("group"), "n": msg("Rows"), "limit": msg("Limit"), "at_least": msg("At least"),
     "kept_from": msg("Kept from a threshold of"), "kept_to": msg("Kept up to a threshold of"),
     "kept_now": msg("Kept by the threshold in use"), "selection_rate": msg("Selection rate"),
-    "tpr": msg("True positive rate"), "fpr": msg("False positive rate"),
+    "tpr": msg("True positive rate"), "fpr": msg("False positive rate"), "note": msg("note"),
 }  # fmt: skip
 _FORMATS: dict[str, Format] = {
     "threshold": "num4", "value": "num4", "low": "num4", "high": "num4", "current": "num4", "gain": "num4", "n": "int",
@@ -72,11 +72,14 @@ def _table(rows: list[dict[str, Any]], names: Sequence[str], title: Message, bac
 
 def _metric_table(curves: Curves, backend: Backend) -> Table:
     rows = [
-        {"threshold": float(at), "metric": name, "value": float(value[t]), "low": float(low[t]), "high": float(high[t])}
+        {"threshold": float(at), "metric": name, "value": float(value[t]), "low": float(low[t]), "high": float(high[t]),
+         "note": msg("no value: {reason}", reason=METRICS[name].undefined) if np.isnan(value[t]) else None}
         for name, (value, low, high) in curves.overall.items()
         for t, at in enumerate(curves.thresholds)
-    ]
-    return _table(rows, ("threshold", "metric", "value", "low", "high"), msg("Metrics at every threshold"), backend)
+    ]  # fmt: skip
+    return _table(
+        rows, ("threshold", "metric", "value", "low", "high", "note"), msg("Metrics at every threshold"), backend
+    )
 
 
 def _best_table(curves: Curves, backend: Backend) -> Table:
@@ -101,12 +104,13 @@ def _best_table(curves: Curves, backend: Backend) -> Table:
 def _gap_table(curves: Curves, backend: Backend) -> Table:
     rows = [
         {"threshold": float(at), "attribute": part.attribute, "gap": name, "value": float(value[t]),
-         "low": float(low[t]), "high": float(high[t])}
+         "low": float(low[t]), "high": float(high[t]),
+         "note": msg("fewer than two groups have one, or the largest is 0") if np.isnan(value[t]) else None}
         for part in curves.between
         for name, (value, low, high) in part.gaps.items()
         for t, at in enumerate(curves.thresholds)
     ]  # fmt: skip
-    names = ("threshold", "attribute", "gap", "value", "low", "high")
+    names = ("threshold", "attribute", "gap", "value", "low", "high", "note")
     return _table(rows, names, msg("Gaps between groups at every threshold"), backend)
 
 

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.evidence import normal_p, normal_quantile, wilson
+from isonomia.languages import Message
 from isonomia.models import Surface
 from isonomia.robustness._altering import Altering, check_frame
+from isonomia.robustness._reasons import of_effect
 from isonomia.robustness._ruler import Reading, Ruler
 from isonomia.robustness.perturbers import Columns, Perturber, perturb_rows
 
@@ -34,6 +36,7 @@ class Effect:
     flips, flips_low, flips_high : share of decisions that changed, NaN where there are none
     change : mean size of the change of the probability (score, number)
     touched : share of rows that the perturber changed
+    notes : (M,) why a figure of a metric is missing, else None
     """
 
     perturber: Perturber
@@ -50,6 +53,7 @@ class Effect:
     flips_high: float
     change: float
     touched: float
+    notes: tuple[Message | None, ...]
 
     @property
     def value(self) -> Floats:
@@ -74,11 +78,13 @@ class Trials:
         """All trials of a perturber on some columns, at one level."""
         n = len(self.altering)
         values, pulls = [], np.zeros_like(self.base.pull)
+        reasons = list(self.base.reasons)
         flips, change, touched, same = 0.0, 0.0, 0, True
         count = self.n_trials if perturber.random and level > 0 else 1
         for surface, moved in self._surfaces(perturber, level, places, count):
             reading = self.ruler.read(surface)
             values.append(reading.value)
+            reasons = [known or fresh for known, fresh in zip(reasons, reading.reasons, strict=True)]
             pulls += reading.pull * len(reading.value)
             flipped, apart = differences(self.altering.said, surface)
             flips += float(flipped.sum(axis=0) @ self.ruler.w) / self.ruler.total
@@ -89,9 +95,10 @@ class Trials:
         drop = self.sign * (table.mean(axis=0) - self.base.value[0]) + 0.0
         low, high, by_rows, p = self._interval(drop, table, pulls / count, same=same, untouched=touched == 0)
         names = tuple(self.altering.names[place] for place in places)
+        notes = tuple(map(of_effect, reasons, self.base.value[0], table.T, low))
         return Effect(
             perturber, level, names, table, drop, low, high, by_rows, p, flips / count,
-            *self.flip_interval(flips / count), change / count, touched / count / n,
+            *self.flip_interval(flips / count), change / count, touched / count / n, notes,
         )  # fmt: skip
 
     def flip_interval(self, flips: float) -> tuple[float, float]:

@@ -10,6 +10,7 @@ import numpy as np
 from isonomia.data import Backend
 from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table
 from isonomia.languages import Message, msg
+from isonomia.robustness._reasons import of_slices
 from isonomia.robustness._spots import Spot
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def headings() -> dict[str, Message]:
         "weak": msg("Weak"), "critical": msg("critical"), "small": msg("Small slice"), "also": msg("Also seen as"),
         "slices": msg("Slices"), "worst": msg("Worst slice"), "worst_value": msg("Value of the worst slice"),
         "best": msg("Best slice"), "best_value": msg("Value of the best slice"), "weak_slices": msg("Weak slices"),
-        "one": msg("First feature"), "two": msg("Second feature"),
+        "note": msg("note"), "one": msg("First feature"), "two": msg("Second feature"),
     }  # fmt: skip
 
 
@@ -65,7 +66,7 @@ def show(search: Search, backend: Backend, *, honest: bool, n_rows: int) -> Resu
         "overall": Estimate(
             float(overall.value), float(overall.low), float(overall.high), n=int(overall.n),
             method="wilson" if search.meter.kind == "rate" else "normal", level=search.limits.level,
-            note=None if not np.isnan(overall.value) else "the metric is not defined over all rows",
+            note=None if not np.isnan(overall.value) else search.meter.metric.undefined,
         ),
         "weak_spots": len(spots),
         "critical_spots": sum(spot.severity > search.limits.critical for spot in spots),
@@ -126,11 +127,15 @@ def _slice_table(search: Search, backend: Backend) -> Table:
             "feature": [column.name] * here.size, "slice": [column.text(int(code)) for code in here],
             **_figures(search, part, here), "p_value": part.p_value[here], "p_adjusted": adjusted[here],
             "weak": _weak(search, part, here), "small": part.cells.n[here] < search.limits.min_samples,
+            "note": of_slices(search.meter.metric, part.measured.value[here], part.cells.n[here],
+                              search.limits.min_samples),
         }  # fmt: skip
         for name, values in block.items():
             parts.setdefault(name, []).append(values)
     joined = {
-        name: [item for part in values for item in part] if name in ("feature", "slice") else np.concatenate(values)
+        name: [item for part in values for item in part]
+        if name in ("feature", "slice", "note")
+        else np.concatenate(values)
         for name, values in parts.items()
     }
     return _table(search, joined, msg("All slices of each feature"), backend)
@@ -210,6 +215,8 @@ def _heat_table(search: Search, part: Slices, backend: Backend) -> Table:
         "one": [one.text(int(i)) for i in here[0]], "two": [two.text(int(i)) for i in here[1]],
         **_figures(search, part, here), "weak": _weak(search, part, here),
         "small": part.cells.n[here] < search.limits.min_samples,
+        "note": of_slices(search.meter.metric, part.measured.value[here], part.cells.n[here],
+                          search.limits.min_samples),
     }  # fmt: skip
     title = msg("{one} and {two}", one=one.name, two=two.name)
     table = _table(search, columns, title, backend)

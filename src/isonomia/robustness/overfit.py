@@ -15,6 +15,7 @@ from isonomia.counting import Codes, smallest
 from isonomia.data import Dataset
 from isonomia.errors import DataError
 from isonomia.evidence import Result, benjamini_hochberg, check_level, normal_p, normal_quantile
+from isonomia.languages import Message, msg
 from isonomia.metrics import Metric
 from isonomia.robustness._overfit_tables import show
 from isonomia.robustness._ranked import measure_ranked
@@ -26,6 +27,7 @@ from isonomia.robustness._reading import (
     check_threshold,
     examine,
 )
+from isonomia.robustness._reasons import Reason
 from isonomia.robustness.measures import as_error, measure_named
 from isonomia.robustness.meter import Cells, Meter
 from isonomia.robustness.slicing import Slicing, learn_cuts
@@ -48,6 +50,7 @@ class Gaps:
     high: Floats
     p_value: Floats
     enough: NDArray[np.bool_]
+    notes: tuple[Message | None, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,7 +293,8 @@ class _Sides:
                 p = np.where(error > 0, normal_p(gap / error), np.nan)
             if local:
                 p = np.fmax(p, _larger(gap, error, self.overall.gap, self._error(self.overall)))
-            return self._make(names, texts, a[0], b[0], a[1], b[1], gap, gap - half, gap + half, p)
+            why = (a[3], b[3])
+            return self._make(names, texts, a[0], b[0], a[1], b[1], gap, gap - half, gap + half, p, why)
         cells = [meter.count([codes]) for meter, codes in zip(self.meters, (train, test), strict=True)]
         part = self._of_cells(names, texts, cells[0], cells[1])
         if not local:
@@ -318,7 +322,8 @@ class _Sides:
             half = normal_quantile(self.level) * np.hypot(a.error, b.error)
             low, high = gap - half, gap + half
         p = self.meters[0].compare(train, test)
-        return self._make(names, labels, train.n, test.n, a.value, b.value, gap, low, high, p)
+        why = [[self.metric.undefined if np.isnan(one) else None for one in part.value] for part in (a, b)]
+        return self._make(names, labels, train.n, test.n, a.value, b.value, gap, low, high, p, why)
 
     def _difference(self, train: Cells, test: Cells) -> tuple[Floats, Floats]:
         assert self.meters is not None
@@ -326,9 +331,19 @@ class _Sides:
         return as_error(self.metric, b.value) - as_error(self.metric, a.value), np.hypot(a.error, b.error)
 
     def _make(self, names: Any, labels: Any, n_train: Any, n_test: Any, train: Any, test: Any, gap: Any, low: Any,
-              high: Any, p: Any) -> Gaps:  # fmt: skip
+              high: Any, p: Any, why: Sequence[Sequence[Reason | None]]) -> Gaps:  # fmt: skip
         enough = (n_train >= self.least) & (n_test >= self.least) & ~np.isnan(gap)
-        return Gaps(names, labels, n_train, n_test, train, test, gap, low, high, np.where(enough, p, np.nan), enough)
+        return Gaps(names, labels, n_train, n_test, train, test, gap, low, high, np.where(enough, p, np.nan), enough,
+                    tuple(map(self._note, n_train, n_test, *why)))  # fmt: skip
+
+    def _note(self, n_train: int, n_test: int, train: Reason | None, test: Reason | None) -> Message | None:
+        """Why a slice has no gap, or was not tested."""
+        if train is not None:
+            return msg("no value on the rows of training: {reason}", reason=train)
+        if test is not None:
+            return msg("no value on the other rows: {reason}", reason=test)
+        few = min(n_train, n_test) < self.least
+        return msg("fewer than {least:int} rows: not tested", least=self.least) if few else None
 
 
 def _larger(gap: Floats, error: Floats, other: Floats, other_error: Floats) -> Floats:

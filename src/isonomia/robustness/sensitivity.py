@@ -161,11 +161,11 @@ class _Shown:
         told = [row for name in self.runs for row in self._metrics(name, curves)]
         names = (
             "scenario", "level", "metric", "mean", "std", "low", "high", "degradation", "degradation_low",
-            "degradation_high", "relative", "trials",
+            "degradation_high", "relative", "trials", "note",
         )  # fmt: skip
         tables = {
             "curves": table_of(curves, names, msg("Every metric at every strength"), backend),
-            "metrics": table_of(told, ("scenario", "metric", "response", "slope", "gives_way", "rank"),
+            "metrics": table_of(told, ("scenario", "metric", "response", "slope", "gives_way", "rank", "note"),
                                 msg("Which metrics give way first"), backend),
         }  # fmt: skip
         if self.absent:
@@ -206,12 +206,20 @@ class _Shown:
             own = [row for row in curves if row["scenario"] == name and row["metric"] == metric.id]
             steps = np.array([row["level"] for row in own])
             relative = np.array([row["relative"] for row in own], dtype=float)
+            yields = gives_way(steps, relative, self.tolerance)
             rows.append({
                 "scenario": name, "metric": metric.id, "response": relative[-1],
-                "slope": slope(steps, relative), "gives_way": gives_way(steps, relative, self.tolerance),
+                "slope": slope(steps, relative), "gives_way": yields,
+                "note": self._why_not(own[-1]["note"], yields, relative),
             })  # fmt: skip
         order = sorted(rows, key=lambda row: -np.nan_to_num(row["slope"], nan=-np.inf))
         return [{**row, "rank": place} for place, row in enumerate(order, 1)]
+
+    def _why_not(self, note: Message | None, yields: float, relative: Any) -> Message | None:
+        if np.isnan(relative).any():
+            return note or msg("it is 0 as it is: there is nothing to be a share of")
+        return None if np.isfinite(yields) else msg("it never loses {least:pct} within the strengths tried",
+                                                    least=self.tolerance)  # fmt: skip
 
     def _first(self, name: str, told: Sequence[Mapping[str, Any]]) -> str | None:
         top = next(row for row in told if row["scenario"] == name)
