@@ -85,15 +85,17 @@ class Domain:
         """
         dataset = data if isinstance(data, Dataset) else None
         table = wrap(dataset.frame if dataset is not None else data)
-        names = tuple(features or (dataset.features if dataset is not None else table.columns))
+        columns = table.columns
+        names = tuple(features or (dataset.features if dataset is not None else columns))
         for name in (*names, *(overrides or {})):
-            if name not in table.columns:
-                near = close_to(name, table.columns)
+            if name not in columns:
+                near = close_to(name, columns)
                 raise DataError(f"`features` must name columns of the data; got {name!r}.{near}")
         kinds = dataset.kinds if dataset is not None else {}
         spans: dict[str, Any] = {}
         for name in names:
-            seen = Feature.from_column(table[name], as_category=kinds.get(name) in ("category", "boolean", "datetime"))
+            as_category = kinds.get(name) in ("category", "boolean", "datetime")
+            seen = Feature.from_column(table.get_column(name), as_category=as_category)
             spans[name] = _override(seen, (overrides or {})[name]) if name in (overrides or {}) else seen
         backend: Backend = table.implementation.name.lower()
         return cls(spans, constraints=constraints, backend=backend)
@@ -121,24 +123,30 @@ class Domain:
     def encode(self, frame: Any) -> Floats:
         """Rows of a frame as a matrix; a category that the domain does not have is an error."""
         table = wrap(frame)
-        rows = np.empty((len(table), len(self)))
+        rows = np.empty((len(self), len(table))).T  # filled, and mostly read, column by column
+        columns = table.columns
         for place, feature in enumerate(self.features):
-            if feature.name not in table.columns:
-                raise DataError(f"The frame lacks the feature {feature.name!r}.{close_to(feature.name, table.columns)}")
-            rows[:, place] = feature.encode(table[feature.name])
+            if feature.name not in columns:
+                raise DataError(f"The frame lacks the feature {feature.name!r}.{close_to(feature.name, columns)}")
+            column = table.get_column(feature.name)
+            rows[:, place] = feature.encode(column)
             if feature.kind == "category" and np.isnan(rows[:, place]).any():
-                strange = table[feature.name].to_list()[int(np.flatnonzero(np.isnan(rows[:, place]))[0])]
+                strange = column.to_list()[int(np.flatnonzero(np.isnan(rows[:, place]))[0])]
                 raise DataError(f"{strange!r} is no value of '{feature.name}' in the domain; widen it or drop the row.")
         return rows
 
-    def decode(self, rows: Floats) -> Any:
+    def compact(self, rows: Floats) -> NDArray[Any]:
+        """Valid rows in the numbers that `decode` puts into a frame: to be repeated or altered before it does."""
+        return rows.astype(np.int64) if self._plain_integers and not self.may_miss.any() else rows
+
+    def decode(self, rows: NDArray[Any]) -> Any:
         """Rows as a frame with the columns, dtypes and kind the model expects."""
-        if self._plain_integers and not np.isnan(rows).any():
+        if self._plain_integers and (rows.dtype == np.int64 or not np.isnan(rows).any()):
             import pandas as pd
 
             if self._header is None:
                 self._header = pd.Index(list(self.names))
-            return pd.DataFrame(rows.astype(np.int64), columns=self._header)
+            return pd.DataFrame(rows.astype(np.int64, copy=False), columns=self._header, copy=False)
         columns = {
             feature.name: feature.decode(np.ascontiguousarray(rows[:, place]), self.backend)
             for place, feature in enumerate(self.features)

@@ -87,7 +87,12 @@ class Feature:
             first = _first_rows(codes)
             series = nw.maybe_reset_index(column[first])
             return cls(name, "category", 0.0, float(codes.size - 1), codes.labels, series=series, dtype=column.dtype)
-        numbers = column.to_numpy().astype(float)
+        numbers = column.to_numpy()
+        if numbers.dtype.kind in "iu" and numbers.size:  # none of them is missing
+            low, high = float(numbers.min()), float(numbers.max())
+            _check_exact(name, low, high)
+            return cls(name, "integer", low, high, dtype=column.dtype)
+        numbers = numbers.astype(float)
         known = numbers[np.isfinite(numbers)]
         if np.isinf(numbers).any():
             raise DataError(f"'{name}' holds infinite values; a domain needs finite ones. Repair or drop these rows.")
@@ -159,7 +164,8 @@ class Feature:
         """A column of data as held numbers; values that the feature does not have become NaN with `valid` false."""
         if self.kind != "category":
             try:
-                return column.to_numpy().astype(float) + 0.0
+                numbers = column.to_numpy()
+                return numbers.astype(float) if numbers.dtype.kind in "iu" else numbers.astype(float) + 0.0
             except (TypeError, ValueError):
                 raise DataError(f"'{self.name}' must hold numbers; its dtype is {column.dtype}.") from None
         codes = Codes.encode(column, name=self.name)

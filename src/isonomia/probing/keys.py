@@ -1,9 +1,8 @@
-"""Which rows were asked before, and what came out: a growing map from 64-bit keys to small answers."""
+"""Rows as 64-bit keys, by which it is known who was asked about before."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,6 @@ from isonomia.probing.domain import Domain
 from isonomia.probing.features import Floats
 
 Keys = NDArray[np.uint64]
-
-#: Runs up to this length are merged at once: looking through many short ones takes longer.
-SHORT = 4096
 
 
 class Keyer:
@@ -92,82 +88,3 @@ def _mix(values: Keys) -> Keys:
         values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(values ^ (values >> np.uint64(31)))
-
-
-class KeyMap:
-    """Keys with a few numbers each, held as a few sorted runs that are merged as they grow.
-
-    Looking up and adding n keys costs O(n log N); no Python object is made per key.
-
-    >>> seen = KeyMap(1)
-    >>> seen.add(np.array([7, 3], dtype=np.uint64), np.array([[0.5], [-1.0]]))
-    >>> known, values = seen.look(np.array([3, 4], dtype=np.uint64))
-    >>> known.tolist(), float(values[0, 0]), len(seen)
-    ([True, False], -1.0, 2)
-    """
-
-    def __init__(self, width: int) -> None:
-        self.width = width
-        self._runs: list[tuple[Keys, NDArray[Any]]] = []
-
-    def __len__(self) -> int:
-        return sum(len(keys) for keys, _ in self._runs)
-
-    def add(self, keys: Keys, values: Floats) -> None:
-        """Add keys that are not in the map yet, each once."""
-        if len(keys) == 0:
-            return
-        order = np.argsort(keys)
-        run = (keys[order], np.asarray(values, dtype=float)[order])
-        while self._runs and len(self._runs[-1][0]) <= max(2 * len(run[0]), SHORT):
-            run = _merge(self._runs.pop(), run)
-        self._runs.append(run)
-
-    def holds(self, keys: Keys) -> NDArray[np.bool_]:
-        """Which keys are there."""
-        known = np.zeros(len(keys), dtype=bool)
-        for run, _ in self._runs:
-            places = np.searchsorted(run, keys)
-            np.minimum(places, len(run) - 1, out=places)
-            known |= run[places] == keys
-        return known
-
-    def look(self, keys: Keys) -> tuple[NDArray[np.bool_], Floats]:
-        """Which keys are there, and their numbers (NaN where not)."""
-        known = np.zeros(len(keys), dtype=bool)
-        values = np.full((len(keys), self.width), np.nan)
-        if len(keys) == 0:
-            return known, values
-        for run, numbers in self._runs:
-            places = np.searchsorted(run, keys)
-            np.minimum(places, len(run) - 1, out=places)
-            hit = run[places] == keys
-            if hit.any():
-                known |= hit
-                values[hit] = numbers[places[hit]]
-        return known, values
-
-
-def distinct_keys(keys: Keys) -> tuple[Keys, NDArray[np.intp], NDArray[np.intp]]:
-    """The distinct keys in order, where each occurs first, and which of them every key is.
-
-    The same as ``np.unique`` with both its extras, in half the time: sorting need not be stable.
-
-    >>> [part.tolist() for part in distinct_keys(np.array([9, 4, 9, 7], dtype=np.uint64))]
-    [[4, 7, 9], [1, 3, 0], [2, 0, 2, 1]]
-    """
-    order = np.argsort(keys)
-    ranked = keys[order]
-    begins = np.ones(len(keys), dtype=bool)
-    np.not_equal(ranked[1:], ranked[:-1], out=begins[1:])
-    starts = np.flatnonzero(begins)
-    first = order if len(starts) == len(keys) else np.minimum.reduceat(order, starts)
-    back = np.empty(len(keys), dtype=np.intp)
-    back[order] = np.cumsum(begins) - 1
-    return ranked[starts], first, back
-
-
-def _merge(a: tuple[Keys, NDArray[Any]], b: tuple[Keys, NDArray[Any]]) -> tuple[Keys, NDArray[Any]]:
-    keys, values = np.concatenate([a[0], b[0]]), np.concatenate([a[1], b[1]])
-    order = np.argsort(keys, kind="stable")
-    return keys[order], values[order]

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from isonomia.errors import DataError, SpecError
 from isonomia.probing.features import Floats
-from isonomia.probing.keys import KeyMap, Keys
+from isonomia.probing.keys import Keys
+from isonomia.probing.seen import KeyMap
 
 _MAGIC = b"ISOLEDG1"
 #: Numbers kept about every test: margin, gap, lowest and highest variant.
@@ -144,6 +145,8 @@ class Ledger:
     def recall(self, keys: Keys) -> tuple[NDArray[np.bool_], Floats]:
         """Answers recorded before a resume, which now count as told."""
         known, outcomes = self.cache.look(keys)
+        if not known.any():
+            return known, outcomes
         self.told.add(keys[known], outcomes[known])
         self._replayed += int(known.sum())
         return known, outcomes

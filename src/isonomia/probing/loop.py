@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.probing.features import Floats
-from isonomia.probing.keys import distinct_keys
 from isonomia.probing.ledger import OUTCOMES, Ledger
 from isonomia.probing.oracle import Said
 from isonomia.probing.probe import Probe
+from isonomia.probing.seen import distinct_keys, first_keys
 from isonomia.progress import Progress, silent
 
 #: Model rows of one call: the first call is small, then it grows to what the model does in half a second.
@@ -175,7 +175,7 @@ class Loop:
             outcomes = np.full((len(rows) + 1, OUTCOMES), np.nan)
             outcomes[:-1] = self._ask(rows.rows, rows.keys)
             return Answer(rows.rows, ~np.isnan(outcomes[:-1, 0]), outcomes, np.arange(len(rows)))
-        rows = np.asarray(rows, dtype=float).reshape(-1, len(self.probe.domain))
+        rows = np.ascontiguousarray(rows, dtype=float).reshape(-1, len(self.probe.domain))
         fresh = np.zeros(len(rows), dtype=bool)
         valid = np.flatnonzero(self.probe.domain.valid(rows))
         everyone = len(valid) == len(rows)
@@ -196,20 +196,20 @@ class Loop:
 
     def untested(self, keys: NDArray[np.uint64]) -> NDArray[np.intp]:
         """Places of keys that were not tested before, the first of each person, in order."""
-        distinct, first, _ = distinct_keys(keys)
+        distinct, first = first_keys(keys)
         return np.sort(first[~self.ledger.told.holds(distinct)])
 
     def _ask(self, rows: Floats, keys: NDArray[np.uint64]) -> Floats:
         """Distinct new people: from the record of an interrupted run, or from the model."""
         known, outcomes = self.ledger.recall(keys)
-        todo = np.flatnonzero(~known)
-        done = 0
-        while done < len(todo) and not self.ledger.spent:
+        todo = None if not known.any() else np.flatnonzero(~known)  # all of them, mostly
+        done, end = 0, len(keys) if todo is None else len(todo)
+        while done < end and not self.ledger.spent:
             room = min(self.ledger.tests_left, self.ledger.rows_left(self.probe.n_variants))
-            size = min(max(1, self._call // self.probe.n_variants), room, len(todo) - done)
+            size = min(max(1, self._call // self.probe.n_variants), room, end - done)
             if size <= 0:
                 break
-            part = todo[done : done + size]
+            part = slice(done, done + size) if todo is None else todo[done : done + size]
             asked = (self.probe.n_rows, self.probe.n_calls, self.probe.seconds)
             judged = self.probe.test(rows[part])
             outcomes[part] = judged.outcome

@@ -135,7 +135,7 @@ class Probe:
         """How many rows one test sends to the model."""
         return len(self.variants)
 
-    def consult(self, rows: Floats) -> Said:
+    def consult(self, rows: NDArray[Any]) -> Said:
         """What the model says about rows as they are: a question, not a test."""
         said = self.oracle.ask(rows)
         self.seconds = self.oracle.seconds
@@ -143,9 +143,9 @@ class Probe:
         self.n_calls += 1
         return said
 
-    def spread(self, rows: Floats) -> Floats:
+    def spread(self, rows: Floats) -> NDArray[Any]:
         """Every variant of every row, (n * V, d), the variants of a row together."""
-        tiled = np.repeat(rows, self.n_variants, axis=0)
+        tiled = np.repeat(self.oracle.compact(rows), self.n_variants, axis=0)
         cube = tiled.reshape(len(rows), self.n_variants, rows.shape[1])
         for place, column in enumerate(self.columns):
             cube[:, :, column] = self.variants[:, place]
@@ -161,12 +161,14 @@ class Probe:
         score = None if said.score is None else said.score.reshape(n, v, *said.score.shape[1:])
         margin = self._margin(label, score)
         hit = np.flatnonzero(margin > 0)
-        a, b, gap = self._witness(rows, hit, label, score)
-        found: dict[str, NDArray[Any]] = {"at": hit, "row": rows[hit], "a": a, "b": b, "gap": gap}
+        people = rows[hit]
+        a, b, gap = self._witness(people, hit, label, score)
+        found: dict[str, NDArray[Any]] = {"at": hit, "row": people, "a": a, "b": b, "gap": gap}
         for name, side in (("a", a), ("b", b)):
-            found[f"label_{name}"] = np.zeros(len(hit), np.int64) if label is None else label[hit, side]
+            at = hit * v + side
+            found[f"label_{name}"] = np.zeros(len(hit), np.int64) if label is None else label.ravel()[at]
             flat = score if score is None or score.ndim == 2 else score.max(axis=2)
-            found[f"score_{name}"] = np.full(len(hit), np.nan) if flat is None else flat[hit, side]
+            found[f"score_{name}"] = np.full(len(hit), np.nan) if flat is None else flat.ravel()[at]
         low, high, widest = _extremes(label, score)
         return Judged(np.stack([margin, widest, low, high], axis=1), found)
 
@@ -216,13 +218,15 @@ class Probe:
         return best
 
     def _witness(
-        self, rows: Floats, hit: NDArray[np.intp], label: NDArray[np.int64] | None, score: Floats | None
+        self, people: Floats, hit: NDArray[np.intp], label: NDArray[np.int64] | None, score: Floats | None
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
         """The pair to show for each finding: the person as they are against the variant treated most differently.
 
         Where the person as they are is treated like all allowed variants, the widest pair anywhere is taken.
         """
-        own = self._own(rows[hit])
+        own = self._own(people)
+        if self.n_variants == 2 and score is not None and score.ndim == 2:  # there is one pair only
+            return own, 1 - own, np.abs(score[hit, 1] - score[hit, 0])
         a, b = own.copy(), own.copy()
         gap = np.full(len(hit), -1.0)
         flat = None if score is None else score[hit]
@@ -289,6 +293,10 @@ def _extremes(label: NDArray[np.int64] | None, score: Floats | None) -> tuple[An
     if values.ndim == 3:  # several classes: the first variant against the one farthest from it
         apart = np.abs(values - values[:, :1]).max(axis=2)
         return np.zeros(len(values)), apart.argmax(axis=1), np.asarray(apart.max(axis=1))
+    if values.shape[1] == 2:
+        apart = np.asarray(values[:, 1] - values[:, 0], dtype=float)
+        widest = np.abs(apart)
+        return apart < 0, apart > 0, widest if score is not None else np.minimum(widest, 1.0)
     turned = np.ascontiguousarray(values.T)  # numpy is slow along short rows
     low, high = turned.argmin(axis=0), turned.argmax(axis=0)
     widest = (turned.max(axis=0) - turned.min(axis=0)).astype(float)

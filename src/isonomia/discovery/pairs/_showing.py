@@ -12,7 +12,8 @@ from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.space import Space
 from isonomia.evidence import Change, Estimate, Finding, Picture, Table, wilson
 from isonomia.languages import Message, msg
-from isonomia.probing.features import Feature, Floats
+from isonomia.probing import Domain
+from isonomia.probing.features import Floats
 
 #: Pairs shown in a report; all of them are in the result's own table.
 WITNESSES = 50
@@ -64,7 +65,7 @@ def share_of(metrics: dict[str, Any], *, observed: bool) -> Estimate | None:
 
 def witnesses(space: Space, pairs: Pairs) -> Table:
     """The widest pairs in original units, a row each; changed cells read "before → after"."""
-    widest = np.argsort(-pairs.gap, kind="stable")[:WITNESSES]
+    widest = _widest(pairs.gap, WITNESSES)
     some = pairs.take(widest)
     columns: dict[str, Any] = {"case_id": [int(place) for place in widest]}
     for place, feature in enumerate(space.domain.features):
@@ -94,6 +95,12 @@ def witnesses(space: Space, pairs: Pairs) -> Table:
     )
 
 
+def _widest(gap: Floats, n: int) -> NDArray[np.intp]:
+    """Places of the `n` largest, of equal ones the first."""
+    some = np.arange(len(gap)) if len(gap) <= n else np.flatnonzero(gap >= np.partition(gap, -n)[-n])
+    return some[np.argsort(-gap[some], kind="stable")[:n]]
+
+
 def _outcome(space: Space, value: float) -> str:
     oracle = space.probe.oracle
     return f"{value:g}" if oracle.task == "regression" else str(oracle.classes[int(value)])
@@ -109,7 +116,7 @@ def by_value(space: Space, pairs: Pairs, metrics: dict[str, Any]) -> dict[str, d
     lower = _lower_first(pairs)
     for column, values in zip(space.protected, space.probe.values, strict=True):
         feature = space.domain.features[int(column)]
-        a, b = pairs.first[:, column], pairs.second[:, column]
+        a, b = pairs.column(int(column))
         differ = a != b
         for value in values:
             on_a, on_b = (a == value) & differ, (b == value) & differ
@@ -167,12 +174,12 @@ def features_table(space: Space, pairs: Pairs) -> Table:
     """
     against = space.people if len(space.people) else space.domain.sample(BACKGROUND, np.random.default_rng(0))
     rows: list[tuple[str, float, str, float, float]] = []
+    every, those_found = _counted(against, space.domain), _counted(pairs.first, space.domain)
     for column in space.movable:
-        feature = space.domain.features[int(column)]
-        values, counts = _counted(against[:, column], feature)
+        feature, (values, counts) = space.domain.features[int(column)], every[int(column)]
         edges = _cells(values, counts, feature.size)
         everyone = _shares(values, counts, edges)
-        found = _shares(*_counted(pairs.first[:, column], feature), edges)
+        found = _shares(*those_found[int(column)], edges)
         place = int((found - everyone).argmax())
         low, high = edges[place], edges[place + 1]
         name = feature.text(float(low)) if feature.kind == "category" else _range(feature, low, high)
@@ -195,21 +202,43 @@ def features_table(space: Space, pairs: Pairs) -> Table:
     )
 
 
-def _counted(column: Floats, feature: Feature) -> tuple[Floats, NDArray[np.intp]]:
-    """The distinct values of a column in order, without missing ones, and how often each occurs."""
-    known = column[~np.isnan(column)]
-    if feature.size is None or feature.size > MOST_COUNTED:
-        distinct, times = np.unique(known, return_counts=True)
-        return np.asarray(distinct, dtype=float), times
-    counts = np.bincount((known - feature.low).astype(np.intp))
-    places = np.flatnonzero(counts)
-    return np.asarray(feature.low + places, dtype=float), counts[places]
+Counts = tuple[Floats, NDArray[np.intp]]
+
+
+def _counted(people: Floats, domain: Domain) -> list[Counts]:
+    """For each feature the distinct values in order, without missing ones, and how often each occurs."""
+    sizes = [0 if f.size is None or f.size > MOST_COUNTED or f.missing else f.size for f in domain.features]
+    ends = np.cumsum(sizes)
+    total = int(ends[-1])
+    listed = np.array(sizes) > 0  # whole numbers: all these columns are counted together, in portions
+    shift = np.where(listed, domain.low - ends + sizes, 0.0)
+    every = np.zeros(total, dtype=np.intp)
+    portion = max(8192, total // 4)
+    for start in range(0, len(people) if total else 0, portion):
+        codes = people[start : start + portion] - shift
+        codes = codes if listed.all() else codes[:, listed]
+        every += np.bincount(codes.astype(np.intp).ravel("K"), minlength=total)
+    counted: list[Counts] = []
+    for place, (size, end) in enumerate(zip(sizes, ends, strict=True)):
+        if size:
+            there = np.flatnonzero(every[end - size : end])
+            counted.append((np.asarray(domain.low[place] + there, dtype=float), every[end - size + there]))
+        else:
+            known = people[:, place]
+            counted.append(np.unique(known[~np.isnan(known)], return_counts=True))
+    return counted
 
 
 def _cells(values: Floats, counts: NDArray[np.intp], size: int | None) -> Floats:
+    """Where values are told apart: each by itself where they are few, else tenths of the people."""
     if size is not None and len(values) <= 30:
         return np.append(values, np.inf)
-    return np.append(np.unique(np.quantile(np.repeat(values, counts), np.linspace(0, 0.9, 10))), np.inf)
+    upto = np.cumsum(counts)
+    place = (upto[-1] - 1) * np.linspace(0, 0.9, 10)  # as numpy.quantile of all of them
+    below = np.floor(place)
+    low = values[np.searchsorted(upto, below, side="right")]
+    high = values[np.searchsorted(upto, np.minimum(below + 1, upto[-1] - 1), side="right")]
+    return np.append(np.unique(low + (high - low) * (place - below)), np.inf)
 
 
 def _shares(values: Floats, counts: NDArray[np.intp], edges: Floats) -> Floats:

@@ -27,13 +27,15 @@ class Cells:
         self.columns = np.array(sorted(sizes, key=lambda column: -sizes[column])[:AXES], dtype=np.intp)
         self.sizes = np.array([sizes[int(column)] for column in self.columns], dtype=np.int64)
         self.low, self.high = domain.low[self.columns], domain.high[self.columns]
+        self.may_miss = bool(domain.may_miss[self.columns].any())
         self.names = tuple(domain.names[int(column)] for column in self.columns)
 
     def __call__(self, rows: Floats) -> NDArray[np.int64]:
         """The cell of each row, as a number."""
         cell = np.zeros(len(rows), dtype=np.int64)
         for column, size, low, high in zip(self.columns, self.sizes, self.low, self.high, strict=True):
-            value = np.nan_to_num(rows[:, column], nan=low)
+            value = rows[:, column]
+            value = np.nan_to_num(value, nan=low) if self.may_miss else value
             exact = high - low + 1 == size
             place = value - low if exact else (value - low) / max(high - low, 1e-300) * size
             cell = cell * size + np.clip(place, 0, size - 1).astype(np.int64)
@@ -46,4 +48,4 @@ class Cells:
 
     def covered(self, rows: Floats) -> int:
         """How many different cells the rows lie in."""
-        return len(np.unique(self(rows)))
+        return int(np.count_nonzero(np.bincount(self(rows), minlength=self.count)))

@@ -109,7 +109,7 @@ def find_pairs(
     dataset, space_domain = _read(data, model, protected, domain, constraints)
     names = _protected(dataset, protected, space_domain, model)
     oracle = Oracle(model, space_domain, dataset)
-    people, clipped = _people(dataset, space_domain)
+    people, clipped = _people(dataset, space_domain, spanned=not isinstance(data, Domain) and domain is None)
     probe = Probe(oracle, names, values=values, gamma=gamma, one_attr_at_a_time=one_attr_at_a_time, reference=people)
     run = (
         {}
@@ -202,11 +202,16 @@ def _protected(
     return names
 
 
-def _people(dataset: Dataset | None, domain: Domain) -> tuple[Floats, int]:
-    """The rows of the data as valid people, and how many had to be moved to the edge of the domain."""
+def _people(dataset: Dataset | None, domain: Domain, *, spanned: bool) -> tuple[Floats, int]:
+    """The rows of the data as valid people, and how many had to be moved to the edge of the domain.
+
+    `spanned` says that the domain is what these rows span: nobody lies outside, only constraints may rule people out.
+    """
     if dataset is None:
         return np.empty((0, len(domain))), 0
     rows = domain.encode(dataset.frame)
+    if spanned:
+        return rows[domain.valid(rows)] if domain.rules else rows, 0
     snapped = domain.snap(rows)
     changed = (rows != snapped) & ~np.isnan(rows)
     moved = int(changed.any(axis=1).sum()) if changed.any() else 0
@@ -216,14 +221,15 @@ def _people(dataset: Dataset | None, domain: Domain) -> tuple[Floats, int]:
 def _pairs(probe: Probe, found: Mapping[str, NDArray[Any]]) -> Pairs:
     """The findings of a ledger as pairs of people; the one treated better second."""
     if not found:
-        none = np.empty((0, len(probe.domain)))
-        return Pairs(none, none, np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0))
-    first, second = found["row"].copy(), found["row"].copy()
+        none, nothing = np.empty((0, len(probe.domain))), np.empty(0)
+        codes = np.empty(0, np.int64)
+        return Pairs(none, probe.columns, none[:, probe.columns], codes, codes, nothing, nothing, nothing)
+    first = found["row"]
     first[:, probe.columns] = probe.variants[found["a"].astype(np.intp)]
-    second[:, probe.columns] = probe.variants[found["b"].astype(np.intp)]
+    other = probe.variants[found["b"].astype(np.intp)]
     regression = probe.oracle.task == "regression"
     outcome = [found[f"{'score' if regression else 'label'}_{side}"] for side in "ab"]
-    return Pairs(first, second, outcome[0], outcome[1], found["score_a"], found["score_b"], found["gap"])
+    return Pairs(first, probe.columns, other, outcome[0], outcome[1], found["score_a"], found["score_b"], found["gap"])
 
 
 def _path(store: str | os.PathLike[str] | None, analysis_id: str | None, method: str) -> Path | None:

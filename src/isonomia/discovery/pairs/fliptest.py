@@ -197,7 +197,14 @@ def _tell(space: Space, runs: list[_Run], outcome: Floats, score: Floats) -> Non
     kind = np.int64 if codes else float
     gap = np.abs(score[a] - score[b]) if not np.isnan(score).any() else np.ones(len(a))
     space.facts["pairs"] = Pairs(
-        space.people[a], space.people[b], outcome[a].astype(kind), outcome[b].astype(kind), score[a], score[b], gap
+        space.people[a],
+        np.arange(len(space.domain)),
+        space.people[b],
+        outcome[a].astype(kind),
+        outcome[b].astype(kind),
+        score[a],
+        score[b],
+        gap,
     )
     total = space.loop.ledger.elapsed
     space.facts.update(

@@ -11,6 +11,7 @@ from isonomia.discovery.pairs.cells import Cells
 from isonomia.discovery.pairs.space import Space
 from isonomia.probing import Search, Untested
 from isonomia.probing.features import Floats
+from isonomia.probing.seen import first_keys
 
 #: People whose neighbours are looked at in a round, steps tested at least, and the part of all steps tested.
 PARENTS, LEAST, PART = 256, 500, 0.35
@@ -166,7 +167,7 @@ def _candidates(
     stepped, kept = space.changed(rows, origin, column[move], value[origin, move])
     crossed, parent = _crossed(space, rows, everyone)
     keys = np.concatenate([stepped.keys, crossed.keys])
-    first = np.sort(np.unique(keys, return_index=True)[1])
+    first = np.sort(first_keys(keys)[1])
     both = Untested(np.concatenate([stepped.rows, crossed.rows]), keys)
     moved = move[kept]
     origins = np.concatenate([origin[kept], parent])

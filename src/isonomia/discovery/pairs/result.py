@@ -20,12 +20,14 @@ from isonomia.probing.features import Floats
 class Pairs:
     """Pairs as arrays: two people each, and what the model said about them.
 
-    `first` and `second` are rows of the domain; `outcome_*` class codes (or numbers of a regression), `score_*` NaN
-    where the model gives none, `gap` how differently the two are treated.
+    `first` and `second` are rows of the domain, the second kept as its values in the `columns` where the two may
+    differ; `outcome_*` class codes (or numbers of a regression), `score_*` NaN where the model gives none, `gap` how
+    differently the two are treated.
     """
 
     first: Floats
-    second: Floats
+    columns: NDArray[np.intp]
+    other: Floats
     outcome_first: NDArray[Any]
     outcome_second: NDArray[Any]
     score_first: Floats
@@ -35,9 +37,23 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.first)
 
+    @cached_property
+    def second(self) -> Floats:
+        """The other person of each pair."""
+        rows = self.first.copy()
+        rows[:, self.columns] = self.other
+        return rows
+
+    def column(self, column: int) -> tuple[Floats, Floats]:
+        """One feature of both."""
+        first = self.first[:, column]
+        place = np.flatnonzero(self.columns == column)
+        return first, self.other[:, place[0]] if place.size else first
+
     def take(self, rows: NDArray[Any]) -> Pairs:
         """Some of the pairs."""
-        return Pairs(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
+        parts = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return Pairs(**{name: part if name == "columns" else part[rows] for name, part in parts.items()})
 
 
 @dataclass(frozen=True, repr=False)
