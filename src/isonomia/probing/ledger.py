@@ -145,7 +145,7 @@ class Ledger:
     def recall(self, keys: Keys) -> tuple[NDArray[np.bool_], Floats]:
         """Answers recorded before a resume, which now count as told."""
         known, outcomes = self.cache.look(keys)
-        if not known.any():
+        if len(self.cache) == 0 or not known.any():
             return known, outcomes
         self.told.add(keys[known], outcomes[known])
         self._replayed += int(known.sum())

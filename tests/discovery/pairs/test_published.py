@@ -127,7 +127,7 @@ def test_sg_children_lie_in_exactly_the_turned_box(census: Census) -> None:
             side = below.copy()
             side[place] = not side[place]
             boxes.append(side)
-        for child in surrogate.local(row[None], paths):
+        for child in surrogate.turned(row[None], paths).children(row[None]):
             taken = child[column] <= cut
             assert any((taken == side).all() for side in boxes)
 
@@ -195,3 +195,39 @@ class _Blind:
 
     def people(self, latent: Any) -> Any:
         return self.inner.people(self.rng.standard_normal(latent.shape))
+
+
+def test_turned_children_are_those_of_every_box_by_itself() -> None:
+    """Against plain intersections of intervals, one person and one condition after another, with reals and wholes."""
+    rng = np.random.default_rng(3)
+    domain = Domain({"sex": ["F", "M"], "a": (0, 9), "b": (0.0, 1.0), "c": (-5, 40)}, backend="polars")
+    people = domain.sample(60, rng)
+
+    def model(frame: Any) -> Any:
+        a, b, c = (frame[name].to_numpy() for name in "abc")
+        return ((a * b + c / 9 + 2 * (frame["sex"] == "M").to_numpy()) > 4).astype(int)
+
+    space = Space(Loop(Probe(Oracle(model, domain), ["sex"]), Ledger()), people, rng)
+    surrogate = Surrogate(space, people, 800)
+    paths = surrogate.paths(people)
+    wanted = []
+    for person, row in enumerate(people):
+        for turned in range(paths.column.shape[1]):
+            if paths.column[person, turned] <= 0:  # beyond the end, or sex
+                continue
+            low, high = domain.low.copy(), domain.high.copy()
+            for step in np.flatnonzero(paths.column[person] >= 0):
+                column, cut = paths.column[person, step], paths.cut[person, step]
+                if paths.below[person, step] ^ (step == turned):
+                    high[column] = min(high[column], np.floor(cut) if domain.whole[column] else cut)
+                else:
+                    beyond = float(np.nextafter(np.float32(cut), np.float32(np.inf)))
+                    low[column] = max(low[column], np.floor(cut) + 1 if domain.whole[column] else beyond)
+            column = paths.column[person, turned]
+            if low[column] <= high[column]:
+                child = row.copy()
+                child[column] = np.clip(row[column], low[column], high[column])
+                wanted.append(child)
+    got = surrogate.turned(people, paths).children(people)
+    assert len(wanted) > 100
+    np.testing.assert_array_equal(got, np.array(wanted))

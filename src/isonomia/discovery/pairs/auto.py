@@ -114,8 +114,8 @@ def _exact_rows(space: Space, max_boxes: int, budget: int) -> list[Floats]:
     try:
         if space.loop.ledger.rows_left(1) < LEAST_ROWS and not slab.is_linear(space.probe.oracle):
             raise NotApplicable(f"comparing trees with the model takes rows, and fewer than {LEAST_ROWS:,} are left")
-        if (leaves := _leaves(space.probe.oracle.estimator)) > MOST_LEAVES:  # seen without reading them
-            raise NotApplicable(f"the forest has {leaves:,} leaves, too many to certify in passing")
+        if _leaves(space.probe.oracle.estimator) > MOST_LEAVES:  # seen without reading them
+            raise NotApplicable(f"the forest has more than {MOST_LEAVES:,} leaves, too many to certify in passing")
         rows = (
             linear_part(space, left)
             if slab.is_linear(space.probe.oracle)
@@ -132,11 +132,16 @@ def _exact_rows(space: Space, max_boxes: int, budget: int) -> list[Floats]:
 
 
 def _leaves(model: Any) -> int:
-    """Leaves of a scikit-learn forest, also at the end of a pipeline; 0 for any other model."""
+    """Leaves of a scikit-learn forest, also at the end of a pipeline, or of its first trees if they are too many."""
     last = model.steps[-1][1] if getattr(model, "steps", None) else model
     found = getattr(last, "estimators_", None)
     members = [] if found is None else list(np.ravel(found))
-    return sum(int(one.tree_.n_leaves) for one in members) if all(hasattr(one, "tree_") for one in members) else 0
+    leaves = 0
+    for one in members if all(hasattr(one, "tree_") for one in members) else []:
+        leaves += int(one.tree_.n_leaves)
+        if leaves > MOST_LEAVES:
+            break
+    return leaves
 
 
 def _bisected(space: Space, n: int) -> Floats:

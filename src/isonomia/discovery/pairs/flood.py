@@ -83,6 +83,7 @@ class Found:
         self._count = 0
         self._rows, self._margin = np.empty((0, rows.shape[1])), np.empty(0)
         self._cell, self._waiting = np.empty(0, dtype=np.int64), np.empty(0, dtype=bool)
+        self._best = np.full(cells.count, -1, dtype=np.intp)  # who of a cell is expanded next, -1 for nobody
         self.add(rows, margin)
 
     @property
@@ -113,29 +114,43 @@ class Found:
         part, cell = slice(start, self._count), self.cells(rows)
         self._rows[part], self._margin[part], self._cell[part], self._waiting[part] = rows, margin, cell, True
         self.visited[cell] = True
+        self._consider(np.arange(start, self._count))
+
+    def _consider(self, places: NDArray[np.intp]) -> None:
+        """Let people be the best of their cell where they are: the widest margin, of equal ones the first found."""
+        cell, margin = self._cell[places], self._margin[places]
+        holder = self._best[cell]
+        margin = np.where((holder < 0) | (margin > self._margin[holder]), margin, -np.inf)
+        widest = np.full(self.cells.count, -np.inf)
+        np.maximum.at(widest, cell, margin)
+        better = np.flatnonzero((margin == widest[cell]) & (margin > -np.inf))[::-1]
+        self._best[cell[better]] = places[better]
 
     def parents(self) -> NDArray[np.intp]:
         """Those to expand next, who wait no longer: least expanded cells first, then the widest margin.
 
         At most one a cell and round as long as there are other cells.
         """
-        some = np.flatnonzero(self.waiting)
-        cell, margin = self._cell[some], self._margin[some]
-        widest = np.full(self.cells.count, -np.inf)
-        np.maximum.at(widest, cell, margin)
-        best = some[margin == widest[cell]]
-        first = np.full(self.cells.count, -1, dtype=np.intp)  # the best of each cell, of equal ones the first found
-        first[self._cell[best[::-1]]] = best[::-1]
-        chosen = self._ordered(first[first >= 0])[:PARENTS]
+        chosen = self._foremost(self._best[self._best >= 0], PARENTS)
         if len(chosen) < PARENTS:
-            rest = np.setdiff1d(some, chosen)
-            chosen = np.concatenate([chosen, self._ordered(rest)[: PARENTS - len(chosen)]])
+            rest = np.setdiff1d(np.flatnonzero(self.waiting), chosen)
+            chosen = np.concatenate([chosen, self._foremost(rest, PARENTS - len(chosen))])
         self._waiting[chosen] = False
-        np.add.at(self.expanded, self._cell[chosen], 1)
+        cells = self._cell[chosen]
+        np.add.at(self.expanded, cells, 1)
+        self._best[cells] = -1
+        open_again = np.zeros(self.cells.count, dtype=bool)
+        open_again[cells] = True
+        self._consider(np.flatnonzero(self.waiting & open_again[self._cell[: self._count]]))
         return chosen
 
-    def _ordered(self, places: NDArray[np.intp]) -> NDArray[np.intp]:
-        return places[np.lexsort((-self._margin[places], self.expanded[self._cell[places]]))]
+    def _foremost(self, places: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+        """The first `n` in order: least expanded cells first, then the widest margin."""
+        times = self.expanded[self._cell[places]]
+        if len(places) > n:
+            few = times <= np.partition(times, n - 1)[n - 1]
+            places, times = places[few], times[few]
+        return places[np.lexsort((-self._margin[places], times))[:n]]
 
 
 def _choose(hope: Floats, visited: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -143,7 +158,8 @@ def _choose(hope: Floats, visited: NDArray[np.bool_]) -> NDArray[np.intp]:
     n = max(LEAST, int(PART * len(hope)))
     if n >= len(hope):
         return np.arange(len(hope))
-    new = ~visited & (hope > np.quantile(hope, 0.25))
+    place = (len(hope) - 1) // 4
+    new = ~visited & (hope > np.partition(hope, place)[place])
     order = np.lexsort((-hope, ~new))
     return order[:n]
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import heapq
-from collections import Counter
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.method import at_least, pair_method
 from isonomia.discovery.pairs.space import Space
-from isonomia.discovery.pairs.surrogate import Paths, Surrogate
+from isonomia.discovery.pairs.surrogate import Paths, Surrogate, Turned
 from isonomia.probing import Search
 from isonomia.probing.features import Floats
 
 #: Seeds (or global children) tested together: one of them found sends the search into its neighbourhood.
 FEW = 8
 #: Children tested together grow with those waiting, to this part of them and to so many at most.
-PART, MOST = 0.1, 8192
+PART, MOST = 0.2, 8192
 
 
 @pair_method(
@@ -81,12 +82,19 @@ def sg(
 
 @dataclass(eq=False)
 class _Bundle:
-    """People found together: their surrogate, their paths, and how many conditions each has."""
+    """People found together, the conditions that each has, and what their children are."""
 
-    surrogate: Surrogate
     rows: Floats
-    paths: Paths
     length: list[int]
+    turned: Turned
+    #: Where the children of each begin in `turned`, and where those of the last end.
+    begins: NDArray[np.intp]
+
+    def children(self, places: NDArray[np.intp]) -> Floats:
+        """The children of some of them, one after another."""
+        start, count = self.begins[places], self.begins[places + 1] - self.begins[places]
+        each = np.arange(int(count.sum())) + np.repeat(start - np.cumsum(count) + count, count)
+        return self.turned.children(self.rows, each)
 
 
 @dataclass(eq=False)
@@ -100,11 +108,11 @@ class _Queue:
     def add(self, surrogate: Surrogate, rows: Floats, paths: Paths) -> None:
         """Put people into the queue: the first of every leaf before the second, those on the least sure paths first."""
         length = (paths.column >= 0).sum(axis=1).tolist()
-        taken: Counter[int] = Counter()
-        for place, (rank, leaf) in enumerate(zip(paths.confidence.tolist(), paths.leaf.tolist(), strict=True)):
-            heapq.heappush(self._heap, (taken[leaf], rank, len(self._bundles), place))
-            taken[leaf] += 1
-        self._bundles.append(_Bundle(surrogate, rows, paths, length))
+        number = itertools.repeat(len(self._bundles))
+        for entry in zip(_turns(paths.leaf), paths.confidence.tolist(), number, range(len(rows))):  # noqa: B905
+            heapq.heappush(self._heap, entry)
+        turned = surrogate.turned(rows, paths)
+        self._bundles.append(_Bundle(rows, length, turned, np.searchsorted(turned.who, np.arange(len(rows) + 1))))
         self.waiting += sum(length)
 
     def next(self, n: int) -> Floats:
@@ -115,8 +123,19 @@ class _Queue:
             chosen.setdefault(number, []).append(place)
             here = self._bundles[number].length[place]
             n, self.waiting = n - here, self.waiting - here
-        parts = []
-        for number, list_ in chosen.items():
-            bundle, places = self._bundles[number], np.array(list_, dtype=np.intp)
-            parts.append(bundle.surrogate.local(bundle.rows[places], bundle.paths.take(places)))
-        return np.concatenate(parts)
+        return np.concatenate(
+            [self._bundles[number].children(np.array(places, dtype=np.intp)) for number, places in chosen.items()]
+        )
+
+
+def _turns(leaf: NDArray[np.intp]) -> list[int]:
+    """The how-manieth of their leaf everyone is.
+
+    >>> _turns(np.array([5, 3, 5, 5, 3]))
+    [0, 0, 1, 2, 1]
+    """
+    order = np.argsort(leaf, kind="stable")
+    ranked = leaf[order]
+    turn = np.empty(len(leaf), dtype=np.intp)
+    turn[order] = np.arange(len(leaf)) - np.searchsorted(ranked, ranked)
+    return turn.tolist()

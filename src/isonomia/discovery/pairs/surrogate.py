@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,26 @@ class Paths:
         return np.where(count > 0, np.nansum(self.share, axis=1) / np.maximum(count, 1), 1.0)
 
 
+@dataclass(frozen=True, eq=False)
+class Turned:
+    """People with one column moved: who, which column, and to what value; in the order of `who`."""
+
+    who: NDArray[np.intp]
+    column: NDArray[np.intp]
+    value: Floats
+
+    def take(self, places: NDArray[Any]) -> Turned:
+        """Some of them."""
+        return Turned(self.who[places], self.column[places], self.value[places])
+
+    def children(self, rows: Floats, places: NDArray[np.intp] | None = None) -> Floats:
+        """The rows that come out, all or some of them."""
+        some = self if places is None else self.take(places)
+        made: Floats = rows[some.who]
+        made[np.arange(len(made)), some.column] = some.value
+        return made
+
+
 class Surrogate:
     """A decision tree fitted to rows drawn attribute by attribute from the data (LIME's neighbourhood) as the model
     labels them, and to some of the people themselves."""
@@ -94,11 +115,24 @@ class Surrogate:
         cut = np.where(there, self.tree.threshold[node], 0.0)
         return Paths(leaves, column, cut, self.tree.children_left[node] == child, share).take(back)
 
-    def local(self, rows: Floats, paths: Paths) -> Floats:
-        """Everyone with one condition of their path turned round and the others kept, changed as little as can be."""
-        person, turned = np.nonzero(self._free(paths))
-        everything = np.ones((len(person), paths.column.shape[1]), dtype=bool)
-        return self._moved(rows, paths, person, turned, everything, random=False)
+    def turned(self, rows: Floats, paths: Paths) -> Turned:
+        """Everyone with one condition of their path turned round and the others kept, changed as little as can be.
+
+        Someone on a path obeys all its conditions, so only the column of the one turned round moves, to the other side
+        of its cut; where other conditions on this column leave no room there, there is no such person.
+        """
+        domain, column, below = self.space.domain, paths.column, paths.below
+        floor, above = self._sides(paths)
+        upper, upper_left = _tightest(floor, below & (column >= 0), column, domain.high, np.minimum, np.maximum)
+        lower, lower_left = _tightest(above, ~below & (column >= 0), column, domain.low, np.maximum, np.minimum)
+        most = np.where(below, np.where(floor == upper, upper_left, upper), floor)
+        least = np.where(below, above, np.where(above == lower, lower_left, lower))
+        who, turned = np.nonzero(self._free(paths) & (least <= most))
+        place = column[who, turned]
+        start = rows[who, place]
+        moved = np.where(below[who, turned], least[who, turned], most[who, turned])
+        children = Turned(who, place, np.where(np.isnan(start), start, moved))
+        return children.take(domain.valid(children.children(rows))) if domain.rules else children
 
     def ahead(self, rows: Floats, paths: Paths, confidence: float) -> Floats:
         """Everyone with one condition turned round, those above it kept and those below it dropped, from the root as
@@ -107,10 +141,18 @@ class Surrogate:
         weak = free & (paths.share < confidence)
         person, turned = np.nonzero(free & (np.cumsum(weak, axis=1) == 0))
         above = np.arange(paths.column.shape[1]) <= turned[:, None]
-        return self._moved(rows, paths, person, turned, above, random=True)
+        return self._moved(rows, paths, person, turned, above)
 
     def _free(self, paths: Paths) -> NDArray[np.bool_]:
         return (paths.column >= 0) & ~np.isin(paths.column, self.space.protected)
+
+    def _sides(self, paths: Paths) -> tuple[Floats, Floats]:
+        """The largest value at most each cut, and the smallest one above it."""
+        whole = self.space.domain.whole[paths.column]
+        floor = np.where(whole, np.floor(paths.cut), paths.cut)
+        # float32 is what the tree compares; a whole number above the cut is at least the next one
+        beyond = np.nextafter(paths.cut.astype(np.float32), np.float32(np.inf)).astype(float)
+        return floor, np.where(whole, floor + 1, beyond)
 
     def _moved(
         self,
@@ -119,29 +161,40 @@ class Surrogate:
         person: NDArray[np.intp],
         turned: NDArray[np.intp],
         use: NDArray[np.bool_],
-        *,
-        random: bool,
     ) -> Floats:
-        """People moved into each box of conditions, where it is not empty."""
+        """People moved into each box of conditions, where it is not empty; the value turned round is drawn from it."""
         domain = self.space.domain
         each = np.arange(len(person))
         low, high = np.tile(domain.low, (len(person), 1)), np.tile(domain.high, (len(person), 1))
+        floor, above = self._sides(paths)
         for step in range(paths.column.shape[1]):
-            column, cut = paths.column[person, step], paths.cut[person, step]
+            column = paths.column[person, step]
             below = paths.below[person, step] ^ (turned == step)
             on = use[:, step] & (column >= 0)
-            # float32 is what the tree compares; a whole number above the cut is at least the next one
-            floor = np.where(domain.whole[column], np.floor(cut), cut)
-            beyond = np.nextafter(cut.astype(np.float32), np.float32(np.inf)).astype(float)
-            above = np.where(domain.whole[column], floor + 1, beyond)
-            high[each, column] = np.minimum(high[each, column], np.where(on & below, floor, np.inf))
-            low[each, column] = np.maximum(low[each, column], np.where(on & ~below, above, -np.inf))
+            high[each, column] = np.minimum(high[each, column], np.where(on & below, floor[person, step], np.inf))
+            low[each, column] = np.maximum(low[each, column], np.where(on & ~below, above[person, step], -np.inf))
         start = rows[person]
         people = np.where(np.isnan(start), start, np.clip(start, low, np.maximum(low, high)))
         people[:, self.space.protected] = start[:, self.space.protected]
-        if random:
-            column = paths.column[person, turned]
-            inside = low[each, column] + self.space.rng.random(len(each)) * (high - low)[each, column]
-            people[each, column] = np.where(domain.whole[column], np.rint(inside), inside)
+        column = paths.column[person, turned]
+        inside = low[each, column] + self.space.rng.random(len(each)) * (high - low)[each, column]
+        people[each, column] = np.where(domain.whole[column], np.rint(inside), inside)
         people = people[(low <= high).all(axis=1)]
         return people[domain.valid(people)] if domain.rules else people
+
+
+def _tightest(
+    value: Floats, on: NDArray[np.bool_], column: NDArray[np.intp], end: Floats, best: np.ufunc, worst: np.ufunc
+) -> tuple[Floats, Floats]:
+    """For each condition the tightest bound of its column on its path, and the one left without the tightest.
+
+    `on` says which conditions bound on this side, `end` where the domain ends.
+    """
+    first, second = np.tile(end, (len(value), 1)), np.tile(end, (len(value), 1))
+    for step in range(value.shape[1]):
+        mine = np.flatnonzero(on[:, step])
+        at, new = (mine, column[mine, step]), value[mine, step]
+        second[at] = best(second[at], worst(first[at], new))
+        first[at] = best(first[at], new)
+    person = np.arange(len(value))[:, None]
+    return first[person, column], second[person, column]
