@@ -72,8 +72,7 @@ class Slopes:
         slope = np.tile(weight / scale, (len(rows), 1))
         if hasattr(self._estimator, "predict_proba"):
             z = (rows - shift) / scale @ weight + float(np.ravel(self._estimator.intercept_)[0])
-            p = 1.0 / (1.0 + np.exp(-np.clip(z, -500, 500)))
-            slope *= (p * (1 - p))[:, None]
+            slope *= _steepness(z)[:, None]
         return slope
 
     def _network(self, rows: Floats) -> Floats:
@@ -85,8 +84,7 @@ class Slopes:
         for weight, bias in zip(net.coefs_[:-1], net.intercepts_[:-1], strict=True):
             layers.append(act(layers[-1] @ weight + bias))
         z = (layers[-1] @ net.coefs_[-1] + net.intercepts_[-1]).ravel()
-        p = 1.0 / (1.0 + np.exp(-np.clip(z, -500, 500)))
-        back = (p * (1 - p))[:, None] @ net.coefs_[-1].T
+        back = _steepness(z)[:, None] @ net.coefs_[-1].T
         for weight, layer in zip(net.coefs_[-2::-1], layers[:0:-1], strict=True):
             back = (back * slope_of(layer)) @ weight.T
         return np.asarray(back / scale)
@@ -118,6 +116,16 @@ class Slopes:
         own = cast(NDArray[np.int64], said.label)[-n:]
         place = np.concatenate([np.repeat(own, k), np.repeat(own, k), own])
         return np.asarray(said.score[np.arange(len(said)), place])
+
+
+def _steepness(z: Floats) -> Floats:
+    """The derivative p (1 - p) of the logistic function, above 0 also where p is 1 to the last bit.
+
+    >>> _steepness(np.array([0.0, 40.0, -40.0])).tolist() == [0.25, np.exp(-40), np.exp(-40)]
+    True
+    """
+    small = np.exp(-np.minimum(np.abs(z), 500.0))
+    return np.asarray(small / (1.0 + small) ** 2)
 
 
 def _unwrap(model: Any, names: tuple[str, ...]) -> tuple[tuple[Floats, Floats], Any]:

@@ -1,6 +1,6 @@
-"""The published experiments on the census codes: figures in the bands that the papers and re-runs give.
+"""The published experiments on the census codes: walks, floods and surrogate trees.
 
-Figures are those of METHODS: where a band is not reached as printed, the test says which one is used and why.
+Bands are those of the papers and of re-runs of them, as printed; `docs/published-figures.md` has the list.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pytest
 from isonomia.discovery import find_pairs
 from isonomia.discovery.pairs.space import Space
 from isonomia.discovery.pairs.surrogate import Surrogate
+from isonomia.evidence import wilson
 from isonomia.probing import Domain, Ledger, Loop, Oracle, Probe
 
 from .conftest import NAMES, Census
@@ -24,36 +25,57 @@ def run(census: Census, kind: str, method: str, **options: Any) -> Any:
     return find_pairs(census.data, census.model(kind), method=method, **options)
 
 
-@pytest.mark.parametrize(("kind", "low", "high"), [("forest", 0.07, 0.11), ("tree", 0.004, 0.009)])
+@pytest.mark.parametrize(
+    ("kind", "low", "high"), [("forest", 0.07, 0.11), ("tree", 0.004, 0.008), ("small net", 0.002, 0.009)]
+)
 def test_share_of_uniform_people(census: Census, kind: str, low: float, high: float) -> None:
     result = run(census, kind, "themis", error=None, max_tests=20_000)
     assert low < result.metrics["SUR"] < high
     assert result.values["share"].low < result.metrics["SUR"] < result.values["share"].high
 
 
-@pytest.mark.parametrize(("kind", "n", "uniform"), [("forest", 600, 0.11), ("tree", 3000, 0.009)])
+def test_themis_on_the_census_and_sex(census: Census) -> None:
+    """7 of 999 are published; a linear model, as in the paper that reports it."""
+    result = run(census, "linear", "themis", error=None, max_tests=20_000)
+    low, high = wilson(7, 999)
+    assert low < result.metrics["SUR"] < high
+
+
+@pytest.mark.parametrize(("kind", "n", "uniform"), [("forest", 600, 0.11), ("tree", 3000, 0.008)])
 def test_aequitas_learns(census: Census, kind: str, n: int, uniform: float) -> None:
-    """random testing < aequitas without learning <= semi-directed <= fully directed, over five seeds, to within 2%.
+    """random testing < aequitas without learning <= semi-directed <= fully directed.
 
-    With walks of 300 steps: after 2,000 a walk has left the small regions of a tree whatever it learnt (4% in all three
-    modes).
+    Seeds differ among themselves by far more than the modes do, so that five of them show nothing. The modes are
+    compared seed by seed: a difference of the wrong sign must be within two standard errors of none, and that between
+    all learning and none, where it is large enough to be seen (forest), more than two above it.
     """
-    rates = {}
-    for mode in ("random", "semi", "full"):
-        runs = [run(census, kind, "aequitas", mode=mode, max_global=n, max_local=300, seed=seed) for seed in range(5)]
-        rates[mode] = np.mean([one.metrics["SUR"] for one in runs])
-    assert uniform < rates["random"] <= 1.02 * rates["semi"] <= 1.04 * rates["full"]
+    modes: tuple[str, ...] = ("random", "semi", "full")
+    rates = np.array(
+        [
+            [run(census, kind, "aequitas", mode=m, max_global=n, max_local=300, seed=s).metrics["SUR"] for m in modes]
+            for s in range(20)
+        ]
+    )
+    assert rates.min() > uniform
+    for worse, better in ((0, 1), (1, 2), (0, 2)):
+        gain = rates[:, better] - rates[:, worse]
+        error = gain.std(ddof=1) / len(gain) ** 0.5
+        assert gain.mean() > -2 * error
+    if kind == "forest":
+        assert gain.mean() > 2 * error
 
 
-@pytest.mark.parametrize("kind", ["forest", "tree"])
-def test_kosei_on_the_authors_budget(census: Census, kind: str) -> None:
-    result = run(census, kind, "kosei", num_samples=1000, local_search_limit=2000)
-    seeds = result.metrics["uniform_found"]
-    assert result.metrics["TSN"] == pytest.approx(2000 * seeds + 1000, rel=0.03)
-    assert 0.63 < result.metrics["SUR"] < 0.77
-    recheck(result, census.model(kind))
-    walk = run(census, kind, "aequitas", max_global=1000, max_local=2000)
-    assert result.metrics["SUR"] > 3 * walk.metrics["SUR"]
+@pytest.mark.parametrize(("kind", "runs"), [("forest", 2), ("tree", 5)])
+def test_kosei_on_the_authors_budget(census: Census, kind: str, runs: int) -> None:
+    """Precision 65 to 75%; tests = 2,000 x (seeds + 1) within 3%; more than 3 times the precision of AEQUITAS."""
+    results = [run(census, kind, "kosei", num_samples=2000, local_search_limit=2000, seed=seed) for seed in range(runs)]
+    for result in results:
+        assert result.metrics["TSN"] == pytest.approx(2000 * (result.metrics["uniform_found"] + 1), rel=0.03)
+        recheck(result, census.model(kind))
+    rate = np.mean([result.metrics["SUR"] for result in results])
+    assert 0.65 < rate < 0.75
+    walk = run(census, kind, "aequitas", max_global=500 if kind == "forest" else 2000, max_local=2000)
+    assert rate > 3 * walk.metrics["SUR"]
 
 
 def test_kosei_reaches_everyone_by_single_steps(census: Census) -> None:
@@ -67,48 +89,24 @@ def test_kosei_reaches_everyone_by_single_steps(census: Census) -> None:
         reached, rest = np.concatenate([reached, rest[near]]), rest[~near]
 
 
-def test_adf_follows_gradients(census: Census) -> None:
-    """Global successes of 1000 seeds within 0.5 to 2 times those published: age 658, race 456, gender 334.
-
-    Steps until found are published as 1.5, 2.3, 3.5; here they are 2.3, 3.4, 3.8, within 50% and not 40%. The published
-    net is not to be had, and steps differ more than that from net to net: two of the published shape (64-32-16-8-4)
-    fitted here from different seeds take 0.7 and 2.2 for age, 2.2 and 3.6 for race.
-    """
-    found, steps = {}, {}
-    for name in ("age", "race", "sex"):
-        result = run(census, "net", "adf", protected=name, max_global=1000, max_local=8, cluster_num=4)
-        assert result.metrics["gradients"] == "network"
-        found[name], steps[name] = result.metrics["global_found"], result.metrics["steps_to_found"]
-        recheck(result, census.model("net"), (name,))
-        assert result.metrics["SUR"] > found[name] / 1000 * 0.5
-    published = {"age": (658, 1.5), "race": (456, 2.3), "sex": (334, 3.5)}
-    for name, (count, mean) in published.items():
-        assert count / 2 < found[name] < 2 * count
-        assert 0.6 * mean < steps[name] < {"age": 1.55, "race": 1.5, "sex": 1.4}[name] * mean
-    assert found["age"] > max(found["race"], found["sex"])
-    linear = run(census, "linear", "adf", max_global=300, max_local=8)
-    assert linear.metrics["gradients"] == "linear"
-    forest = run(census, "forest", "adf", max_global=100, max_local=8)
-    assert forest.metrics["gradients"] == "differences"
-    assert any("no gradients" in note.text() for note in forest.notes)
-
-
 @pytest.mark.parametrize(
-    ("kind", "low", "high"), [("linear", 0.10, 0.40), ("tree", 0.25, 0.75), ("forest", 0.25, 0.75)]
+    ("kind", "low", "high"), [("linear", 0.10, 0.35), ("tree", 0.25, 0.75), ("forest", 0.25, 0.75)]
 )
 def test_sg_lives_on_local_children(census: Census, kind: str, low: float, high: float) -> None:
-    """At least 95% of the tests come from the local search; for the linear model 93%.
+    """At least 95% of 1,000 tests come from the local search, on average over five runs.
 
-    Of 2,000 tests, not 1,000: 4 to 6% of seeds are found, so about 20 are drawn before the first, and for this seed
-    128 with the linear model, which alone is 6% of the tests.
+    One run may need many seeds before the first is found: 4 to 6% of them are, so 20 on average.
     """
-    local = 0.93 if kind == "linear" else 0.95
-    result = run(census, kind, "sg", max_tests=2000)
-    made = result.metrics["generated"]  # the batch that the budget ended is not in it
-    assert low < result.metrics["SUR"] < high
-    assert result.metrics["TSN"] - made["seed"] - made["global"] >= local * result.metrics["TSN"]
-    assert made["global"] == 0
-    recheck(result, census.model(kind))
+    local, found = [], []
+    for seed in range(5):
+        result = run(census, kind, "sg", max_tests=1000, seed=seed)
+        made = result.metrics["generated"]  # the batch that the budget ended is not in it
+        local.append(1 - (made["seed"] + made["global"]) / result.metrics["TSN"])
+        found.append(result.metrics["SUR"])
+        assert made["global"] == 0
+        recheck(result, census.model(kind))
+    assert np.mean(local) >= 0.95
+    assert low < np.mean(found) < high
 
 
 def test_sg_children_lie_in_exactly_the_turned_box(census: Census) -> None:
@@ -150,51 +148,6 @@ def test_surrogate_paths_are_those_of_the_tree(census: Census) -> None:
             node, step = child, step + 1
         assert paths.leaf[place] == node
         assert (paths.column[place, step:] == -1).all()
-
-
-@pytest.mark.parametrize(("kind", "low", "high"), [("forest", 0.40, 0.75), ("net", 0.20, 0.60)])
-def test_expga_on_the_authors_settings(census: Census, kind: str, low: float, high: float) -> None:
-    """The success rates published for the census and gender are 56.9% (forest) and 28.7% (net, another one)."""
-    result = run(census, kind, "expga", max_tests=10_000)
-    assert low < result.metrics["SUR"] < high
-    recheck(result, census.model(kind))
-
-
-@pytest.mark.parametrize("generator", ["copula", "pca"])
-def test_limi_looks_at_the_boundary(census: Census, generator: str) -> None:
-    """LIMI beats drawing from its generator; both sides of the boundary find more than the boundary alone.
-
-    By 1.5 times with the generator of the source (PCA). With the copula by 1.1 only: its plain people are found as
-    often as real ones (5.1 and 5.2%), which leaves less to gain, and a linear boundary in its latent space is no
-    sharper than that of the paper (AUC 0.88 against 0.86).
-    """
-    options = {"generator": generator, "n_approx_samples": 20_000}
-    found = {}
-    for width in (0.0, 0.2):
-        result = run(census, "net", "limi", lambda_val=width, **options)
-        found[width] = result.metrics["DSN"]
-        recheck(result, census.model("net"))
-    assert result.metrics["surrogate_auc"] > 0.85
-    assert found[0.2] > found[0.0]
-    blind = run(census, "net", "limi", lambda_val=0.0, generator=_Blind(result, generator, census))
-    assert result.metrics["SUR"] > {"copula": 1.1, "pca": 1.5}[generator] * blind.metrics["SUR"]
-
-
-class _Blind:
-    """The same generator with its latent points shuffled, so that no boundary can be learnt."""
-
-    def __init__(self, result: Any, generator: str, census: Census) -> None:
-        from isonomia.discovery.pairs.limi import CopulaGenerator, PcaGenerator
-
-        domain = result.domain
-        loop = Loop(Probe(Oracle(census.model("net"), domain, census.data), ["sex"]), Ledger())
-        space = Space(loop, domain.snap(domain.encode(census.X)), np.random.default_rng(0))
-        self.inner = (CopulaGenerator if generator == "copula" else PcaGenerator)(space)
-        self.size = self.inner.size
-        self.rng = np.random.default_rng(1)
-
-    def people(self, latent: Any) -> Any:
-        return self.inner.people(self.rng.standard_normal(latent.shape))
 
 
 def test_turned_children_are_those_of_every_box_by_itself() -> None:

@@ -56,19 +56,18 @@ def adf(
     space.facts["global_seeds"] = len(active)
     stored: list[Floats] = []
     pairs: list[NDArray[np.intp]] = []
-    tries = [0, 0]
+    taken = 0
     for turn in range(max_iter + 1):
         answer = yield active
         hit, going = answer.found, answer.tested & ~answer.found
         stored.append(active[hit])
         pairs.append(answer.extremes[hit])
-        tries[0] += int(hit.sum()) * turn
+        taken += int(hit.sum()) * turn
         active = _ascend(space, slopes, active[going], answer.extremes[going], step_size)
-        tries[1] += int(going.sum()) if turn < max_iter else 0
         if len(active) == 0 or turn == max_iter:
             break
     seeds = np.concatenate(stored)
-    space.facts.update(global_found=len(seeds), steps_to_found=tries[0] / len(seeds) if len(seeds) else None)
+    space.facts.update(global_found=len(seeds), steps_to_found=taken / len(seeds) if len(seeds) else None)
     yield from _local(space, slopes, seeds, np.concatenate(pairs), max_local, step_size, every)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from datetime import date
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,14 @@ from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.languages import msg
 from isonomia.probing import Search
-from isonomia.probing.features import Floats
+from isonomia.probing.features import Feature, Floats
 
 #: Latent points of each class the surrogate is fitted to, at most.
 PER_CLASS = 50_000
 #: Latent points tested together.
 ROUND = 20_000
+#: People the model is asked about, at most, to put the values of categories in order.
+ORDERING = 5000
 
 
 class Generator(Protocol):
@@ -47,17 +50,21 @@ def limi(
     n_test_samples: int = 2000,
     n_approx_samples: int = 50_000,
     confidence: float = 0.7,
+    early_stop: bool = False,
 ) -> Search:
     """Search in a latent space.
 
     `n_approx_samples` latent points become people, the model scores them, and a linear boundary (support vectors) is
     fitted to those it is sure of (probability of the decided class above `confidence`; the most sure ones, both
-    classes alike). Then `n_test_samples` new points are moved onto that boundary and tested; those not found are
-    tested `lambda_val` to the positive side of it, and after that to the negative side.
+    classes alike). Its normal is kept; it is moved along it until as many points lie on either side as the model
+    decides either way, since classes made alike pull a boundary into the larger one. Then `n_test_samples` new points
+    are moved onto it and tested, then `lambda_val` to its positive side, then to the negative side. With `early_stop`
+    a point at which someone was found is not moved on, as in the authors' code.
 
-    The generator is a Gaussian copula of the data (people of plausible make), "pca" as some re-implementations have
-    it (no claim of being natural; the result calls it LIMI-PCA), or anything with ``size`` and ``people(latent)``. The
-    published method trains a CTGAN.
+    The generator is a Gaussian copula of the data (people of plausible make; the values of a category lie on its
+    latent line in the order of the model's mean score), "pca" as some re-implementations have it (no claim of being
+    natural; the result calls it LIMI-PCA), or anything with ``size`` and ``people(latent)``. The published method
+    trains a CTGAN.
     """
     at_least("n_test_samples", n_test_samples, 1)
     at_least("n_approx_samples", n_approx_samples, 100)
@@ -77,7 +84,7 @@ def limi(
         left = points - np.outer(points @ weight + offset, weight)
         for side in (0.0, lambda_val, -lambda_val):
             answer = yield made.people(left + side * weight)
-            left = left[~answer.found]
+            left = left[~answer.found] if early_stop else left
 
 
 def _generator(space: Space, generator: str | Generator) -> Generator:
@@ -97,7 +104,10 @@ class CopulaGenerator:
 
     def __init__(self, space: Space) -> None:
         self.domain = space.domain
-        self.copula = Copula.fit(space.domain.decode(space.people))
+        orders = _orders(space)
+        self.copula = Copula.fit(
+            space.domain.decode(space.people), kinds=dict.fromkeys(orders, "category"), orders=orders
+        )
         self._places = [
             np.append(feature.places(marginal.values), np.nan) if isinstance(marginal, Levels) else None
             for feature, marginal in zip(space.domain.features, self.copula.marginals.values(), strict=True)
@@ -119,16 +129,44 @@ class CopulaGenerator:
         return self.domain.snap(rows)
 
 
+def _orders(space: Space) -> dict[str, list[Any]]:
+    """The values of every category that the data has, from those the model scores lowest on average to the highest.
+
+    They have no order of their own, and a linear boundary can only follow one that the model has.
+    """
+    some = np.arange(0, len(space.people), max(1, len(space.people) // ORDERING))
+    places = [place for place, feature in enumerate(space.domain.features) if _orderable(feature)]
+    if not places:
+        return {}
+    people = space.people[some]
+    score = _leaning(space, people)[1]
+    orders = {}
+    for place in places:
+        feature, codes = space.domain.features[place], people[:, place].astype(np.intp)
+        seen = np.unique(space.people[:, place]).astype(np.intp)
+        count = np.bincount(codes, minlength=len(feature.levels))
+        # a value seen once says little: every mean starts from one person of the middle
+        mean = (np.bincount(codes, weights=score, minlength=len(feature.levels)) + score.mean()) / (count + 1)
+        orders[feature.name] = [feature.levels[code] for code in seen[np.argsort(mean[seen], kind="stable")]]
+    return orders
+
+
+def _orderable(feature: Feature) -> bool:
+    return feature.kind == "category" and len(feature.levels) > 2 and not isinstance(feature.levels[0], date)
+
+
 class PcaGenerator:
-    """Principal components of the scaled columns, as wide as in the data, rounded to valid people."""
+    """Principal components of the standardised columns, as wide as in the data, rounded to valid people."""
 
     def __init__(self, space: Space) -> None:
-        self.space = space
-        scaled = space.scaled(space.people)
-        self.mean = scaled.mean(axis=0)
-        _, width, self.axes = np.linalg.svd(scaled - self.mean, full_matrices=False)
-        self.count = max(1, min(10, int(scaled.shape[1]) - 1))
-        self.width = width[: self.count] / np.sqrt(len(scaled) - 1)
+        self.domain = space.domain
+        middle = (space.domain.low + space.domain.high) / 2
+        people = np.where(np.isnan(space.people), middle, space.people)
+        self.mean, spread = people.mean(axis=0), people.std(axis=0)
+        self.spread = np.where(spread > 0, spread, 1.0)
+        _, width, self.axes = np.linalg.svd((people - self.mean) / self.spread, full_matrices=False)
+        self.count = max(1, min(10, int(people.shape[1]) - 1))
+        self.width = width[: self.count] / np.sqrt(len(people) - 1)
 
     @property
     def size(self) -> int:
@@ -137,23 +175,21 @@ class PcaGenerator:
 
     def people(self, latent: Floats) -> Floats:
         """Rows of the domain."""
-        domain = self.space.domain
-        scaled = self.mean + (latent * self.width) @ self.axes[: self.count]
-        return domain.snap(domain.low + scaled * (domain.high - domain.low))
+        return self.domain.snap(self.mean + self.spread * ((latent * self.width) @ self.axes[: self.count]))
 
 
 def _boundary(
     space: Space, made: Generator, latent: Floats, confidence: float
 ) -> tuple[Floats | None, float, float | None]:
-    """The unit normal and offset of a linear surrogate of the decision, and its AUC on all latent points."""
+    """The unit normal and offset of a linear surrogate of the decision, and its AUC on all latent points.
+
+    The offset leaves as many points on the positive side as the model decides positively: with both classes made
+    alike the machine's own one lies far inside the larger class, where nobody is near the model's boundary.
+    """
     from sklearn.metrics import roc_auc_score
     from sklearn.svm import LinearSVC
 
-    said = space.loop.consult(made.people(latent))
-    score = said.label.astype(float) if said.score is None and said.label is not None else space.scores_of(said.score)
-    label = said.label if said.label is not None else (score > np.median(score)).astype(np.int64)
-    if said.score is not None and said.score.ndim == 2:  # several classes: the first against the others
-        label, score = (label > 0).astype(np.int64), 1.0 - said.score[:, 0]
+    label, score = _leaning(space, made.people(latent))
     if label.max() == label.min():
         return None, 0.0, None
     sure = _sure(space, score, label)
@@ -165,12 +201,22 @@ def _boundary(
     extra = space.rng.choice(chosen[label[chosen] == fewer], size=max(counts) - min(counts))
     chosen = np.concatenate([chosen, extra])
     svm = LinearSVC(dual=False, C=1.0).fit(latent[chosen], label[chosen])
-    weight, offset = svm.coef_.ravel(), float(svm.intercept_[0])
+    weight = svm.coef_.ravel()
     norm = float(np.linalg.norm(weight))
     if norm == 0:
         return None, 0.0, None
-    auc = float(roc_auc_score(label, latent @ weight))
-    return weight / norm, offset / norm, auc
+    along = latent @ (weight / norm)
+    return weight / norm, -float(np.quantile(along, 1.0 - label.mean())), float(roc_auc_score(label, along))
+
+
+def _leaning(space: Space, rows: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """What the model decides about rows and how it scores them; of several classes, the first against the others."""
+    said = space.loop.consult(rows)
+    score = said.label.astype(float) if said.score is None and said.label is not None else space.scores_of(said.score)
+    label = said.label if said.label is not None else (score > np.median(score)).astype(np.int64)
+    if said.score is not None and said.score.ndim == 2:
+        return (label > 0).astype(np.int64), 1.0 - said.score[:, 0]
+    return label, score
 
 
 def _sure(space: Space, score: Floats, label: NDArray[np.int64]) -> Floats:
