@@ -7,30 +7,35 @@ its interval S + W [l, u] with [l, u] Wilson's interval of k / n: narrower the l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from isonomia.discovery.pairs.boxes import Certified, Search
 from isonomia.evidence import wilson
+from isonomia.probing.features import Floats
 
 #: People drawn at most, trees that they may walk down in all, and the people whom the model itself is asked about.
 DRAWN, WALKS, ASKED = 20_000, 2_000_000, 2000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Guess:
-    """An estimated share with its 95% interval, from `n` people drawn; nothing of it is certified."""
+    """An estimated share with its 95% interval, from `n` people drawn; nothing of it is certified.
+
+    `people` are those drawn who are treated differently.
+    """
 
     value: float
     low: float
     high: float
     n: int
+    people: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
     def within(self, low: float, high: float) -> Guess:
         """The same inside bounds that are certain."""
         value, least, most = np.clip([self.value, self.low, self.high], low, high).tolist()
-        return Guess(value, least, most, self.n)
+        return replace(self, value=value, low=least, high=most)
 
 
 def estimate(search: Search, known: Certified, rng: np.random.Generator, *, walks: int = WALKS, rows: int) -> Guess:
@@ -56,4 +61,4 @@ def estimate(search: Search, known: Certified, rng: np.random.Generator, *, walk
     found, unknown = int((told == 1).sum()), int((told < 0).sum())
     part = np.array([(found + unknown / 2) / n, wilson(found, n)[0], wilson(found + unknown, n)[1]])
     value, low, high = (known.share + known.waiting * part).tolist()
-    return Guess(value, low, high, n)
+    return Guess(value, low, high, n, people[told == 1])

@@ -16,6 +16,7 @@ from isonomia.discovery.pairs.lanes import Lanes
 from isonomia.discovery.pairs.method import at_least, pair_method
 from isonomia.discovery.pairs.peaks import WALKS
 from isonomia.discovery.pairs.space import Space
+from isonomia.discovery.pairs.tails import bracket
 from isonomia.discovery.pairs.trees import CHECKED, read_trees
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
@@ -26,8 +27,13 @@ from isonomia.probing.features import Floats
 LAST_TRY = 5000
 #: Fewer people than this are no comparison of what was read with the model.
 LEAST_CHECKED = 100
-#: Parts of the seconds that are left which the share, then each gap, may take; the rest is for tests of the model.
-SHARE_TIME, GAP_TIME = 0.6, 0.4
+#: Parts of the seconds that are left which the share (by boxes, then by tails), then each gap, may take; the rest is
+#: for tests of the model.
+SHARE_TIME, TAIL_TIME, GAP_TIME = 0.2, 0.55, 0.4
+#: Work on tails that takes about as long as a box.
+TAIL_WORK = 2000
+#: People tested before bounds are worked out.
+FIRST = 20
 #: Bounds this close are one number.
 CLOSED = 1e-9
 
@@ -70,9 +76,17 @@ def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Sea
             msg("Shares and gaps are over the bounds of the domain; its constraints are not counted in.")
         )
     space.facts.update(share_low=0.0, share_high=1.0, share_estimate=None)  # until more is known
-    rows = linear_part(space, n_pairs) if slab.is_linear(probe.oracle) else tree_part(space, max_boxes, n_pairs)
-    found = False
-    for start in range(0, max(1, len(rows)), 1000):
+    proof = None if slab.is_linear(probe.oracle) else Proof(space, max_boxes)
+    rows = linear_part(space, n_pairs) if proof is None else proof.people(n_pairs)
+    found, first = False, 0
+    if proof is not None:  # some are tested first: bounds may take all the seconds there are
+        ledger = space.loop.ledger
+        first = min(FIRST, len(rows), int(min(ledger.tests_left, ledger.rows_left(probe.n_variants))) // 2)
+        if first:
+            answer = yield rows[:first]
+            found = bool(answer.found.any())
+        proof.bound()
+    for start in range(first, max(first + 1, len(rows)), 1000):
         answer = yield rows[start : start + 1000]
         found = found or bool(answer.found.any())
     if not found and space.facts["share_high"] > 0.0 and len(space.people):
@@ -116,52 +130,94 @@ def linear_part(space: Space, n_pairs: int) -> Floats:
 def tree_part(
     space: Space, max_boxes: int, n_pairs: int, *, most_leaves: int | None = None, work: int | None = None
 ) -> Floats:
-    """What the boxes tell, and people drawn from the certified ones.
+    """All that the boxes tell, and people who are treated differently; bounded as `Proof` is."""
+    proof = Proof(space, max_boxes, most_leaves=most_leaves, work=work)
+    people = proof.people(n_pairs)
+    proof.bound()
+    return people
 
-    `work` bounds the walks down a tree (boxes x lanes, people x trees): counted, so that the answer does not depend on
-    the machine.
+
+class Proof:
+    """What can be proved about trees: first about whom, then how many and by how much.
+
+    `work` bounds the walks down a tree (boxes x lanes, people x trees) of each step: counted, so that the answer does
+    not depend on the machine.
     """
-    probe = space.probe
-    ledger = space.loop.ledger
-    checked = min(CHECKED, ledger.rows_left(1) // 10)
-    if checked < LEAST_CHECKED:
-        raise NotApplicable("too few rows of the model's budget are left to compare the trees with the model")
-    ensemble = read_trees(
-        probe.oracle,
-        space.protected,
-        probe.variants,
-        most_leaves=most_leaves,
-        ask=space.loop.consult,
-        checked=checked,
-    )
-    lanes = Lanes(ensemble, space.domain, space.protected, probe.variants)
 
-    def ask(rows: Floats) -> NDArray[np.bool_]:
-        return np.asarray(probe.test(rows).margin > 0)
+    def __init__(
+        self, space: Space, max_boxes: int, *, most_leaves: int | None = None, work: int | None = None
+    ) -> None:
+        self.space, self.work = space, work
+        probe, left = space.probe, space.loop.ledger.rows_left(1)
+        checked = min(CHECKED, left // 10)
+        if checked < LEAST_CHECKED:
+            raise NotApplicable("too few rows of the model's budget are left to compare the trees with the model")
+        ensemble = read_trees(
+            probe.oracle,
+            space.protected,
+            probe.variants,
+            most_leaves=most_leaves,
+            ask=space.loop.consult,
+            checked=checked,
+        )
+        lanes = Lanes(ensemble, space.domain, space.protected, probe.variants)
 
-    search = BoxSearch(lanes, lines_of(space), probe.gamma, ask)
-    walks = (WALKS, chance.WALKS) if work is None else (work, work // 2)
-    if work is not None:
-        max_boxes = min(max_boxes, max(100, work // (len(lanes.roots) * ensemble.n_classes)))
-    certified = search.shares(max_boxes, _until(space, SHARE_TIME))
-    gap = search.widest(max_boxes // 4 + 1, _until(space, GAP_TIME), walks=walks[0])
-    _facts(space, "boxes", gap, ensemble.scale)
-    if ensemble.link == "logistic":
-        raw = search.widest(max_boxes // 4 + 1, _until(space, GAP_TIME), "identity", walks=walks[0])
-        space.facts.update(max_gap_log_odds=raw.reached, max_gap_log_odds_bound=raw.bound)
-    space.facts.update(
-        share_low=certified.share,
-        share_high=min(1.0, certified.share + certified.waiting),
-        nodes_visited=certified.opened,
-        certified_boxes=len(certified.volume),
-        n_leaves=ensemble.n_leaves,
-    )
-    if not ledger.spent:
-        rows = ledger.rows_left(1) // 20
-        _guess(space, chance.estimate(search, certified, space.rng.spawn(1)[0], walks=walks[1], rows=rows))
-    if len(certified.volume) == 0:
+        def ask(rows: Floats) -> NDArray[np.bool_]:
+            return np.asarray(probe.test(rows).margin > 0)
+
+        self.search = BoxSearch(lanes, lines_of(space), probe.gamma, ask)
+        if work is not None:
+            max_boxes = min(max_boxes, max(100, work // (len(lanes.roots) * ensemble.n_classes)))
+        self.max_boxes = max_boxes
+        self.guess: chance.Guess | None = None
+        with _one_thread():
+            self.certified = self.search.shares(max_boxes, _until(space, SHARE_TIME))
+
+    def people(self, n: int) -> Floats:
+        """People drawn from what was certified; where nothing was, those of the open part who the trees say are."""
+        space, known = self.space, self.certified
+        if not space.loop.ledger.spent:
+            walks = chance.WALKS if self.work is None else self.work // 2
+            rows = space.loop.ledger.rows_left(1) // 20
+            self.guess = chance.estimate(self.search, known, space.rng.spawn(1)[0], walks=walks, rows=rows)
+        if len(known.volume):
+            return self.search.lanes.draw(known.boxes, known.volume, n, space.rng)
+        if self.guess is not None and self.guess.n:
+            return self.guess.people[:n]
         return np.empty((0, len(space.domain)))
-    return lanes.draw(certified.boxes, certified.volume, n_pairs, space.rng)
+
+    def bound(self) -> None:
+        """Bounds of the share and of the widest gap."""
+        space, known, trees = self.space, self.certified, self.search.trees
+        low, high = known.share, min(1.0, known.share + known.waiting)
+        walks = WALKS if self.work is None else self.work
+        with _one_thread():
+            if not known.finished and not space.loop.ledger.spent:
+                tails = bracket(self.search, TAIL_WORK * self.max_boxes, _until(space, TAIL_TIME))
+                low = max(low, tails.low)
+                high = max(low, min(high, tails.high))
+                space.facts["tail_boxes"] = tails.boxes
+            gap = self.search.widest(self.max_boxes // 4 + 1, _until(space, GAP_TIME), walks=walks)
+            _facts(space, "boxes", gap, trees.scale)
+            if trees.link == "logistic":
+                raw = self.search.widest(self.max_boxes // 4 + 1, _until(space, GAP_TIME), "identity", walks=walks)
+                space.facts.update(max_gap_log_odds=raw.reached, max_gap_log_odds_bound=raw.bound)
+        space.facts.update(
+            share_low=low,
+            share_high=high,
+            nodes_visited=known.opened,
+            certified_boxes=len(known.volume),
+            n_leaves=trees.n_leaves,
+        )
+        if self.guess is not None:
+            _guess(space, self.guess)
+
+
+def _one_thread() -> Any:
+    """Products this small lose by threads, badly so where others are at work; and one thread adds in one order."""
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+    return threadpool_limits(1, user_api="blas")
 
 
 def _guess(space: Space, guess: chance.Guess) -> None:
