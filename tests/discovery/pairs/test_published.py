@@ -34,6 +34,13 @@ def test_share_of_uniform_people(census: Census, kind: str, low: float, high: fl
     assert result.values["share"].low < result.metrics["SUR"] < result.values["share"].high
 
 
+def test_the_exact_share_of_a_tree_is_that_of_people_drawn(census: Census) -> None:
+    drawn = run(census, "tree", "themis", error=None, max_tests=20_000).values["share"]
+    exact = run(census, "tree", "exact").metrics
+    assert exact["share_low"] == pytest.approx(exact["share_high"])
+    assert drawn.low < exact["share_low"] < drawn.high
+
+
 def test_themis_on_the_census_and_sex(census: Census) -> None:
     """7 of 999 are published; a linear model, as in the paper that reports it."""
     result = run(census, "linear", "themis", error=None, max_tests=20_000)

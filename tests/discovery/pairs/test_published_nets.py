@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
+from isonomia import Dataset
 from isonomia.discovery import find_pairs
 from isonomia.discovery.pairs.limi import CopulaGenerator, PcaGenerator
 from isonomia.discovery.pairs.space import Space
 from isonomia.probing import Ledger, Loop, Oracle, Probe
 
-from .conftest import NOMINAL, Census
+from .conftest import NOMINAL, Census, Credit
 from .people import recheck
 
 #: Nets of the published shape.
@@ -54,11 +55,11 @@ def test_adf_follows_gradients(census: Census) -> None:
 
 
 def test_adf_takes_as_many_steps_as_published(census: Census) -> None:
-    """The middle of five nets of the published shape: steps until found within 40% of those published.
+    """Five nets of the published shape on average: steps until found within 40% of those published; age > race >= sex.
 
     How many of 1,000 seeds end at someone found, and so the steps of all seeds, depends on the net by more than the
-    printed band: in some, half of the people have no gradient at all. There, and for every figure, the published one
-    is as likely as another net's. On average more are found by age than by race, and by race than by sex.
+    printed band: in one of them, half of the people have no gradient at all. For these too, the published figure is as
+    likely as another net's.
     """
     shown: dict[str, list[tuple[float, float, float]]] = {name: [] for name in ADF}
     for seed in NETS:
@@ -69,11 +70,50 @@ def test_adf_takes_as_many_steps_as_published(census: Census) -> None:
             shown[name].append((found, steps, (found * steps + (1000 - found) * 10) / 1000))
     for name, published in ADF.items():
         figures = np.array(shown[name])
-        assert np.median(figures[:, 1]) == pytest.approx(published[1], rel=0.4)
+        assert figures[:, 1].mean() == pytest.approx(published[1], rel=0.4)
         for place, figure in enumerate(published):
             assert likely(figure, figures[:, place])
     mean = {name: np.mean(shown[name], axis=0)[0] for name in ADF}
     assert mean["age"] > mean["race"] >= mean["sex"]
+
+
+def test_adf_on_credit(credit: Credit) -> None:
+    """Five nets on average: 594 (age) and 451 (sex) of 600 seeds, within 0.5 to 2 times; 3.7 steps by sex within 40%.
+
+    Not the 1.3 steps by age: the authors' code tries ages there that the data do not have.
+    """
+    shown: dict[str, list[tuple[float, float]]] = {"age": [], "sex": []}
+    for seed in NETS:
+        model = credit.published_net(seed)
+        for name, figures in shown.items():
+            data = Dataset(credit.frame, target="good", protected=[name])
+            options: dict[str, Any] = {"max_global": 600, "max_local": 0, "cluster_num": 4, "max_tests": None}
+            result = find_pairs(data, model, method="adf", seed=0, **options)
+            recheck(result, model, (name,))
+            figures.append((result.metrics["global_found"], result.metrics["steps_to_found"]))
+    mean = {name: np.mean(figures, axis=0) for name, figures in shown.items()}
+    assert 594 / 2 < mean["age"][0] < 2 * 594
+    assert 451 / 2 < mean["sex"][0] < 2 * 451
+    assert mean["sex"][1] == pytest.approx(3.7, rel=0.4)
+
+
+def test_adf_leaves_flat_ground() -> None:
+    """Two units before the step of this model there is no slope at all; steps at random find where it begins."""
+
+    class Step:
+        classes_ = np.array([0, 1])
+
+        def predict_proba(self, frame: Any) -> Any:
+            p = np.where(frame["a"].to_numpy() >= 5, 0.45 + 0.1 * (frame["sex"].to_numpy() == "M"), 0.1)
+            return np.stack([1 - p, p], axis=1)
+
+        def predict(self, frame: Any) -> Any:
+            return self.predict_proba(frame).argmax(axis=1)
+
+    data = Dataset({"a": np.full(40, 3), "b": np.arange(40), "sex": ["F", "M"] * 20}, protected=["sex"])
+    result = find_pairs(data, Step(), method="adf", domain={"a": (0, 9)}, max_local=0, max_tests=None)
+    recheck(result, Step())
+    assert result.metrics["global_found"] > 5
 
 
 def test_adf_says_where_gradients_come_from(census: Census) -> None:

@@ -33,9 +33,9 @@ def adf(
 
     Global phase: seeds from `cluster_num` clusters of the data in rotation. As long as a seed is not treated
     differently, at most `max_iter` times, it moves one unit in every attribute in which its loss and that of the
-    variant whose score is farthest from its own rise in the same direction. Local phase: from each one found,
-    `max_local` steps of one unit in one attribute, up or down at equal odds, attributes with small gradients
-    preferred; a step that leaves the discriminating set is taken back.
+    variant whose score is farthest from its own rise in the same direction; where there is none, in one attribute at
+    random. Local phase: from each one found, `max_local` steps of one unit in one attribute, up or down at equal odds,
+    attributes with small gradients preferred; a step that leaves the discriminating set is taken back.
 
     Gradients are exact for scikit-learn's linear classifiers and two-class `MLPClassifier` (also behind a scaler), and
     by automatic differentiation for PyTorch modules. Other models are asked about one unit up and down in every
@@ -84,8 +84,11 @@ def _loss_slopes(space: Space, slopes: Slopes, people: Floats) -> Floats:
 
 
 def _ascend(space: Space, slopes: Slopes, rows: Floats, extremes: NDArray[np.intp], step_size: float) -> Floats:
-    """Move each row one unit where its own loss and that of its farthest variant rise together; drop rows that
-    cannot."""
+    """Move each row one unit where its own loss and that of its farthest variant rise together.
+
+    Where they do so nowhere (a flat part of a net), one attribute moves at random, as in the authors' code. Rows that
+    the bounds hold where they are, or that become invalid, are dropped.
+    """
     if len(rows) == 0:
         return rows
     first = np.sign(_loss_slopes(space, slopes, rows))
@@ -93,9 +96,13 @@ def _ascend(space: Space, slopes: Slopes, rows: Floats, extremes: NDArray[np.int
     direction = np.zeros_like(rows)
     columns = space.movable
     direction[:, columns] = np.where(first == second, first, 0.0)[:, columns]
+    flat = ~direction.any(axis=1)
+    if len(columns) and flat.any():
+        one = space.rng.choice(columns, size=int(flat.sum()))
+        direction[np.flatnonzero(flat), one] = space.rng.choice(np.array([-1.0, 1.0]), size=len(one))
     unit = space.domain.step * np.where(space.domain.whole, max(1.0, round(step_size)), step_size)
     moved = space.domain.snap(rows + unit * direction)
-    return np.asarray(moved[(moved != rows).any(axis=1) & space.domain.valid(moved)])
+    return np.asarray(moved[((moved != rows).any(axis=1) | flat) & space.domain.valid(moved)])
 
 
 def _farthest(space: Space, rows: Floats, extremes: NDArray[np.intp]) -> Floats:
