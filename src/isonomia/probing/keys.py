@@ -16,9 +16,9 @@ Keys = NDArray[np.uint64]
 class Keyer:
     """Rows to 64-bit keys over some of the columns.
 
-    Where the columns are whole numbers and few enough, the key is the exact mixed-radix number of the row. Otherwise
-    it is a 64-bit hash: among ten million rows the chance that any two share a key is below one in 300,000, and the
-    harm would be one test left out.
+    Where the columns are whole numbers and few enough, the key is the exact mixed-radix number of the row, stirred so
+    that keys spread evenly (one to one: no two rows share a key). Otherwise it is a 64-bit hash: among ten million rows
+    the chance that any two share a key is below one in 300,000, and the harm would be one test left out.
     """
 
     def __init__(self, domain: Domain, columns: NDArray[np.intp]) -> None:
@@ -40,15 +40,11 @@ class Keyer:
             made[np.arange(len(row)), column] = value
             return self(made)
         change = (value - rows[row, column]).astype(np.int64).astype(np.uint64)  # downwards wraps round, and back
-        return np.asarray(self(rows)[row] + change * self.radix[column])
+        return _mix(self._number(rows, self._parts)[row] + change * self.radix[column])
 
     def __call__(self, rows: Floats) -> Keys:
         if self._parts is not None:
-            key = np.zeros(len(rows), dtype=np.uint64)
-            for weight, offset, scale in self._parts:
-                part = np.einsum("ij,j->i", rows, weight)  # as quick as a product of matrices, without its threads
-                key += (part - offset).astype(np.uint64) * scale
-            return key
+            return _mix(self._number(rows, self._parts))
         part = rows[:, self.columns]
         clean = np.where(np.isnan(part), np.nan, part + 0.0)
         bits = np.ascontiguousarray(clean).view(np.uint64)
@@ -56,6 +52,14 @@ class Keyer:
         for place in range(bits.shape[1]):
             key = _mix(key ^ _mix(bits[:, place] + np.uint64(place + 1)))
         return key
+
+    def _number(self, rows: Floats, parts: list[tuple[Floats, float, np.uint64]]) -> Keys:
+        """The mixed-radix number of each row."""
+        number = np.zeros(len(rows), dtype=np.uint64)
+        for weight, offset, scale in parts:
+            part = np.einsum("ij,j->i", rows, weight)  # as quick as a product of matrices, without its threads
+            number += (part - offset).astype(np.uint64) * scale
+        return number
 
 
 def _exact_parts(
@@ -83,8 +87,7 @@ def _exact_parts(
 
 
 def _mix(values: Keys) -> Keys:
-    """The finaliser of splitmix64: every bit of the input moves every bit of the output."""
-    with np.errstate(over="ignore"):
-        values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    """The finaliser of splitmix64: every bit of the input moves every bit of the output, one to one."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(values ^ (values >> np.uint64(31)))

@@ -19,7 +19,7 @@ from isonomia.probing.features import Floats
 from isonomia.probing.keys import Keys
 from isonomia.probing.seen import KeyMap
 
-_MAGIC = b"ISOLEDG1"
+_MAGIC = b"ISOLEDG2"
 #: Numbers kept about every test: margin, gap, lowest and highest variant.
 OUTCOMES = 4
 _MAX_HEADER = 1 << 24

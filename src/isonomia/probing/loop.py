@@ -197,7 +197,9 @@ class Loop:
     def untested(self, keys: NDArray[np.uint64]) -> NDArray[np.intp]:
         """Places of keys that were not tested before, the first of each person, in order."""
         distinct, first = first_keys(keys)
-        return np.sort(first[~self.ledger.told.holds(distinct)])
+        new = np.zeros(len(keys), dtype=bool)
+        new[first[~self.ledger.told.holds(distinct)]] = True
+        return np.flatnonzero(new)
 
     def _ask(self, rows: Floats, keys: NDArray[np.uint64]) -> Floats:
         """Distinct new people: from the record of an interrupted run, or from the model."""

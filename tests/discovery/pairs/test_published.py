@@ -132,7 +132,7 @@ def test_sg_children_lie_in_exactly_the_turned_box(census: Census) -> None:
             side = below.copy()
             side[place] = not side[place]
             boxes.append(side)
-        for child in surrogate.turned(row[None], paths).children(row[None]):
+        for child in surrogate.local(row[None], surrogate.place(row[None])):
             taken = child[column] <= cut
             assert any((taken == side).all() for side in boxes)
 
@@ -188,6 +188,6 @@ def test_turned_children_are_those_of_every_box_by_itself() -> None:
                 child = row.copy()
                 child[column] = np.clip(row[column], low[column], high[column])
                 wanted.append(child)
-    got = surrogate.turned(people, paths).children(people)
+    got = surrogate.local(people, surrogate.place(people))
     assert len(wanted) > 100
     np.testing.assert_array_equal(got, np.array(wanted))

@@ -49,10 +49,15 @@ def hermite(edges: Floats, heights: Floats) -> Floats:
     jumps = np.diff(heights)[np.isfinite(edges[1:-1])]
     coefficients = np.empty(_TERMS)
     previous, current = np.zeros_like(inner), np.exp(-(inner**2) / 2) / np.sqrt(2 * np.pi)
-    for k in range(1, _TERMS + 1):
-        coefficients[k - 1] = (current @ jumps) / np.sqrt(k)
-        previous, current = current, (inner * current - np.sqrt(k - 1) * previous) / np.sqrt(k)
-    return coefficients / deviation
+    roots = np.sqrt(np.arange(_TERMS + 1))
+    for k, (before, root) in enumerate(zip(roots[:-1].tolist(), roots[1:].tolist(), strict=True)):
+        coefficients[k] = current.dot(jumps)
+        following = inner * current
+        previous *= before
+        following -= previous
+        following /= root
+        previous, current = current, following
+    return np.asarray(coefficients / roots[1:] / deviation)
 
 
 def rank_correlation(coefficients: Floats, latent: Floats) -> Floats:

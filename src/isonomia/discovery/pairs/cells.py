@@ -26,20 +26,23 @@ class Cells:
             sizes[int(column)] = size if size is not None and size <= MOST_VALUES else PARTS
         self.columns = np.array(sorted(sizes, key=lambda column: -sizes[column])[:AXES], dtype=np.intp)
         self.sizes = np.array([sizes[int(column)] for column in self.columns], dtype=np.int64)
-        self.low, self.high = domain.low[self.columns], domain.high[self.columns]
+        self.low = domain.low[self.columns]
+        span = domain.high[self.columns] - self.low
+        exact = span + 1 == self.sizes  # a value is a part
+        self.unit, self.parts = np.where(exact, 1.0, np.maximum(span, 1e-300)), np.where(exact, 1, self.sizes)
+        self.radix = np.append(np.cumprod(self.sizes[:0:-1])[::-1], 1).astype(np.int64)[-len(self.sizes) or 1 :]
         self.may_miss = bool(domain.may_miss[self.columns].any())
         self.names = tuple(domain.names[int(column)] for column in self.columns)
 
     def __call__(self, rows: Floats) -> NDArray[np.int64]:
         """The cell of each row, as a number."""
-        cell = np.zeros(len(rows), dtype=np.int64)
-        for column, size, low, high in zip(self.columns, self.sizes, self.low, self.high, strict=True):
-            value = rows[:, column]
-            value = np.nan_to_num(value, nan=low) if self.may_miss else value
-            exact = high - low + 1 == size
-            place = value - low if exact else (value - low) / max(high - low, 1e-300) * size
-            cell = cell * size + np.clip(place, 0, size - 1).astype(np.int64)
-        return cell
+        part = rows[:, self.columns] - self.low
+        if self.may_miss:
+            np.nan_to_num(part, copy=False, nan=0.0)
+        part /= self.unit
+        part *= self.parts
+        np.clip(part, 0, self.sizes - 1, out=part)
+        return np.asarray(part.astype(np.int64) @ self.radix)
 
     @property
     def count(self) -> int:

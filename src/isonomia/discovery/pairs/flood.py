@@ -12,6 +12,7 @@ from isonomia.discovery.pairs.space import Space
 from isonomia.probing import Search, Untested
 from isonomia.probing.features import Floats
 from isonomia.probing.seen import first_keys
+from isonomia.probing.stack import Stack
 
 #: People whose neighbours are looked at in a round, steps tested at least, and the part of all steps tested.
 PARENTS, LEAST, PART = 256, 500, 0.35
@@ -71,56 +72,55 @@ def flood(
 
 
 class Found:
-    """Everyone found so far: who they are, their margin and cell, and who waits to be expanded.
-
-    Arrays grow by doubling, so that adding a few does not move all.
-    """
+    """Everyone found so far: who they are, their margin and cell, and who waits to be expanded."""
 
     def __init__(self, cells: Cells, rows: Floats, margin: Floats) -> None:
         self.cells = cells
         self.expanded = np.zeros(cells.count, dtype=np.int64)
         self.visited = np.zeros(cells.count, dtype=bool)
-        self._count = 0
-        self._rows, self._margin = np.empty((0, rows.shape[1])), np.empty(0)
-        self._cell, self._waiting = np.empty(0, dtype=np.int64), np.empty(0, dtype=bool)
+        self._rows, self._margin = Stack(rows.shape[1:]), Stack(())
+        self._cell, self._waiting = Stack((), np.int64), Stack((), bool)
         self._best = np.full(cells.count, -1, dtype=np.intp)  # who of a cell is expanded next, -1 for nobody
         self.add(rows, margin)
 
     @property
     def rows(self) -> Floats:
         """The people."""
-        return self._rows[: self._count]
+        return self._rows.rows
 
     @property
     def margin(self) -> Floats:
         """How far inside the discriminating set each is."""
-        return self._margin[: self._count]
+        return self._margin.rows
+
+    @property
+    def cell(self) -> NDArray[np.int64]:
+        """The cell of each."""
+        return self._cell.rows
 
     @property
     def waiting(self) -> NDArray[np.bool_]:
         """Who was not expanded yet."""
-        return self._waiting[: self._count]
+        return self._waiting.rows
 
     def add(self, rows: Floats, margin: Floats) -> None:
         """Add people, all waiting."""
-        start, self._count = self._count, self._count + len(rows)
-        if self._count > len(self._margin):
-            room = max(1024, 2 * self._count)
-            for name in ("_rows", "_margin", "_cell", "_waiting"):
-                before = getattr(self, name)
-                larger = np.empty((room, *before.shape[1:]), dtype=before.dtype)
-                larger[:start] = before[:start]
-                setattr(self, name, larger)
-        part, cell = slice(start, self._count), self.cells(rows)
-        self._rows[part], self._margin[part], self._cell[part], self._waiting[part] = rows, margin, cell, True
+        start, cell = len(self._rows), self.cells(rows)
+        for stack, part in (
+            (self._rows, rows),
+            (self._margin, margin),
+            (self._cell, cell),
+            (self._waiting, np.ones(len(rows), dtype=bool)),
+        ):
+            stack.add(part)
         self.visited[cell] = True
-        self._consider(np.arange(start, self._count))
+        self._consider(np.arange(start, len(self._rows)))
 
     def _consider(self, places: NDArray[np.intp]) -> None:
         """Let people be the best of their cell where they are: the widest margin, of equal ones the first found."""
-        cell, margin = self._cell[places], self._margin[places]
+        cell, margin = self.cell[places], self.margin[places]
         holder = self._best[cell]
-        margin = np.where((holder < 0) | (margin > self._margin[holder]), margin, -np.inf)
+        margin = np.where((holder < 0) | (margin > self.margin[holder]), margin, -np.inf)
         widest = np.full(self.cells.count, -np.inf)
         np.maximum.at(widest, cell, margin)
         better = np.flatnonzero((margin == widest[cell]) & (margin > -np.inf))[::-1]
@@ -135,22 +135,22 @@ class Found:
         if len(chosen) < PARENTS:
             rest = np.setdiff1d(np.flatnonzero(self.waiting), chosen)
             chosen = np.concatenate([chosen, self._foremost(rest, PARENTS - len(chosen))])
-        self._waiting[chosen] = False
-        cells = self._cell[chosen]
+        self.waiting[chosen] = False
+        cells = self.cell[chosen]
         np.add.at(self.expanded, cells, 1)
         self._best[cells] = -1
         open_again = np.zeros(self.cells.count, dtype=bool)
         open_again[cells] = True
-        self._consider(np.flatnonzero(self.waiting & open_again[self._cell[: self._count]]))
+        self._consider(np.flatnonzero(self.waiting & open_again[self.cell]))
         return chosen
 
     def _foremost(self, places: NDArray[np.intp], n: int) -> NDArray[np.intp]:
         """The first `n` in order: least expanded cells first, then the widest margin."""
-        times = self.expanded[self._cell[places]]
+        times = self.expanded[self.cell[places]]
         if len(places) > n:
             few = times <= np.partition(times, n - 1)[n - 1]
             places, times = places[few], times[few]
-        return places[np.lexsort((-self._margin[places], times))[:n]]
+        return places[np.lexsort((-self.margin[places], times))[:n]]
 
 
 def _choose(hope: Floats, visited: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -197,7 +197,7 @@ def _crossed(space: Space, rows: Floats, everyone: Floats) -> tuple[Untested, ND
     origin = np.tile(np.arange(len(rows)), CROSSINGS)
     mates = everyone[space.rng.integers(len(everyone), size=len(origin))]
     swap = np.zeros(mates.shape, dtype=bool)
-    swap[:, space.movable] = space.rng.random((len(origin), len(space.movable))) < 0.5
+    swap[:, space.movable] = space.rng.integers(0, 2, (len(origin), len(space.movable)), dtype=bool)
     near = np.where(swap, mates, rows[origin])
     if space.domain.rules:  # otherwise every value of a valid person is as good in another one
         good = space.domain.valid(near)

@@ -16,7 +16,7 @@ from isonomia.languages import msg
 from isonomia.probing.features import Floats
 
 #: Rows of data the generator is fitted to, and people it judges.
-FITTED, JUDGED = 2000, 300
+FITTED, JUDGED = 2000, 200
 #: Numbers with more values than this are judged by parts of their range, so many.
 MOST_VALUES, BINS = 60, 30
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import heapq
-import itertools
-from dataclasses import dataclass, field
-
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.method import at_least, pair_method
 from isonomia.discovery.pairs.space import Space
-from isonomia.discovery.pairs.surrogate import Paths, Surrogate, Turned
+from isonomia.discovery.pairs.surrogate import Surrogate
 from isonomia.probing import Search
 from isonomia.probing.features import Floats
+from isonomia.probing.stack import Stack
 
 #: Seeds (or global children) tested together: one of them found sends the search into its neighbourhood.
 FEW = 8
+#: A new neighbourhood is drawn and a tree fitted whenever so many times as many people were found as at the last one.
+RENEW = 3.0
 #: Children tested together grow with those waiting, to this part of them and to so many at most.
 PART, MOST = 0.2, 8192
 
@@ -45,18 +44,20 @@ def sg(
     moving the person into the box: exact, without a solver. Local children keep everything else; global ones take a
     random value in the interval.
 
-    People are tested `batch` at a time, a tenth of those waiting when these are more, and share one freshly drawn
-    neighbourhood and tree. Of people found, the first in every leaf comes before the second,
-    and those on paths that are least sure come first.
+    People are tested `batch` at a time, a fifth of those waiting when these are more. On tables LIME's neighbourhood
+    does not depend on the person it explains, so people share a tree; a fresh one is made each time that three
+    times as many were found as for the last. Of people found, the first in every leaf comes before the second, and
+    those on paths that are least sure come first.
     """
     at_least("cluster_num", cluster_num, 1)
     at_least("neighbourhood", neighbourhood, 10)
     at_least("batch", batch, 1)
     seeds = space.clusters(cluster_num, max_seeds)
-    queue = _Queue()
+    queue = _Queue(len(space.domain))
     tested: list[Floats] = []
     made = {"local": 0, "seed": 0, "global": 0}
     space.facts["generated"] = made
+    total = fitted_at = 0
     while True:
         if queue.waiting:
             kind, rows = "local", queue.next(max(batch, min(MOST, int(PART * queue.waiting))))
@@ -71,71 +72,68 @@ def sg(
             return
         if len(rows) == 0:
             continue
-        answer = yield rows
+        answer = yield space.fresh(rows)
         made[kind] += int(answer.fresh.sum())
         tested.append(answer.rows[answer.fresh])
         found = answer.rows[answer.found & answer.fresh]
         if len(found):
-            surrogate = Surrogate(space, found, neighbourhood)
-            queue.add(surrogate, found, surrogate.paths(found))
+            total += len(found)
+            if total >= RENEW * fitted_at:
+                surrogate, fitted_at = Surrogate(space, found, neighbourhood), total
+            queue.add(surrogate, found)
 
 
-@dataclass(eq=False)
-class _Bundle:
-    """People found together, the conditions that each has, and what their children are."""
-
-    rows: Floats
-    length: list[int]
-    turned: Turned
-    #: Where the children of each begin in `turned`, and where those of the last end.
-    begins: NDArray[np.intp]
-
-    def children(self, places: NDArray[np.intp]) -> Floats:
-        """The children of some of them, one after another."""
-        start, count = self.begins[places], self.begins[places + 1] - self.begins[places]
-        each = np.arange(int(count.sum())) + np.repeat(start - np.cumsum(count) + count, count)
-        return self.turned.children(self.rows, each)
-
-
-@dataclass(eq=False)
 class _Queue:
-    """People found whose children were not made yet: they are made when their turn comes."""
+    """People found whose children were not made yet: they are made when their turn comes.
 
-    waiting: int = 0
-    _heap: list[tuple[int, float, int, int]] = field(default_factory=list)
-    _bundles: list[_Bundle] = field(default_factory=list)
+    The first of every leaf come before the second, those on the least sure paths first, then those found first.
+    """
 
-    def add(self, surrogate: Surrogate, rows: Floats, paths: Paths) -> None:
-        """Put people into the queue: the first of every leaf before the second, those on the least sure paths first."""
-        length = (paths.column >= 0).sum(axis=1).tolist()
-        number = itertools.repeat(len(self._bundles))
-        for entry in zip(_turns(paths.leaf), paths.confidence.tolist(), number, range(len(rows))):  # noqa: B905
-            heapq.heappush(self._heap, entry)
-        turned = surrogate.turned(rows, paths)
-        self._bundles.append(_Bundle(rows, length, turned, np.searchsorted(turned.who, np.arange(len(rows) + 1))))
-        self.waiting += sum(length)
+    def __init__(self, width: int) -> None:
+        self.waiting = 0
+        self._trees: list[Surrogate] = []
+        self._rows, self._rank = Stack((width,)), Stack(())
+        self._facts = Stack((4,), np.intp)  # turn, tree, path, conditions
+        self._left: NDArray[np.intp] = np.empty(0, dtype=np.intp)
+
+    def add(self, surrogate: Surrogate, rows: Floats) -> None:
+        """Put people into the queue."""
+        if not self._trees or self._trees[-1] is not surrogate:
+            self._trees.append(surrogate)
+        place = surrogate.place(rows)
+        length = surrogate.every.length[place]
+        tree = np.full(len(rows), len(self._trees) - 1)
+        self._left = np.concatenate([self._left, np.arange(len(self._rows), len(self._rows) + len(rows))])
+        self._rows.add(rows)
+        self._rank.add(surrogate.every.confidence[place])
+        self._facts.add(np.stack([_turns(place), tree, place, length], axis=1))
+        self.waiting += int(length.sum())
 
     def next(self, n: int) -> Floats:
         """Children of the first in the queue, about `n`; fewer where the queue ends."""
-        chosen: dict[int, list[int]] = {}
-        while self._heap and n > 0:
-            _, _, number, place = heapq.heappop(self._heap)
-            chosen.setdefault(number, []).append(place)
-            here = self._bundles[number].length[place]
-            n, self.waiting = n - here, self.waiting - here
+        facts = self._facts.rows[self._left]
+        turn, length = facts[:, 0], facts[:, 3]
+        # the last turn that is needed: only people up to it have to be put in order
+        last = int(np.searchsorted(np.cumsum(np.bincount(turn, weights=length)), n))
+        some = np.flatnonzero(turn <= last)
+        some = some[np.lexsort((self._rank.rows[self._left[some]], turn[some]))]
+        some = some[: int(np.searchsorted(np.cumsum(length[some]), n)) + 1]
+        rows, tree, place = self._rows.rows[self._left[some]], facts[some, 1], facts[some, 2]
+        self._left = np.delete(self._left, some)
+        self.waiting -= int(length[some].sum())
         return np.concatenate(
-            [self._bundles[number].children(np.array(places, dtype=np.intp)) for number, places in chosen.items()]
+            [self._trees[one].local(rows[tree == one], place[tree == one]) for one in np.unique(tree)]
         )
 
 
-def _turns(leaf: NDArray[np.intp]) -> list[int]:
+def _turns(leaf: NDArray[np.intp]) -> NDArray[np.intp]:
     """The how-manieth of their leaf everyone is.
 
-    >>> _turns(np.array([5, 3, 5, 5, 3]))
+    >>> _turns(np.array([5, 3, 5, 5, 3])).tolist()
     [0, 0, 1, 2, 1]
     """
     order = np.argsort(leaf, kind="stable")
     ranked = leaf[order]
     turn = np.empty(len(leaf), dtype=np.intp)
     turn[order] = np.arange(len(leaf)) - np.searchsorted(ranked, ranked)
-    return turn.tolist()
+    return turn

@@ -18,6 +18,9 @@ from isonomia.probing.features import Floats
 
 NominalMoves = Literal["unit", "any"]
 
+#: People that clusters are made of.
+CLUSTERED = 5000
+
 
 @dataclass(eq=False)
 class Space:
@@ -78,16 +81,19 @@ class Space:
 
     def clusters(self, k: int, n: int) -> Floats:
         """`n` people from the data, taken from `k` clusters (k-means on scaled columns) in rotation."""
-        people = self.people if len(self.people) else self.domain.sample(max(10 * n, 1000), self.rng)
+        enough = max(10 * n, 1000)
+        people = self.people if len(self.people) else self.domain.sample(enough, self.rng)
         if len(people) <= k:
             return people[:n]
-        label = _k_means(self.scaled(people), k, self.rng)
-        order = self.rng.permutation(len(people))
-        turn = np.empty(len(people), dtype=np.int64)  # the how-manieth of its cluster each person is
+        some = people[self.rng.choice(len(people), size=min(CLUSTERED, len(people)), replace=False)]
+        centres = _k_means(self.scaled(some), k, self.rng)
+        some = people[self.rng.permutation(len(people))[:enough]]
+        label = _nearest(self.scaled(some), centres)
+        turn = np.empty(len(some), dtype=np.int64)  # the how-manieth of its cluster each person is
         for cluster in range(k):
-            members = order[label[order] == cluster]
+            members = np.flatnonzero(label == cluster)
             turn[members] = np.arange(len(members))
-        return people[np.lexsort((label, turn))[:n]]
+        return some[np.lexsort((label, turn))[:n]]
 
     def scaled(self, rows: Floats) -> Floats:
         """Rows on a scale from 0 to 1 a column; missing numbers in the middle."""
@@ -181,6 +187,12 @@ class Space:
             near, kept = near[good], kept[good]
         return Untested(near, keys[kept]), kept
 
+    def fresh(self, rows: Floats) -> Untested:
+        """Those of valid people who were not tested before, each once."""
+        keys = self.probe.key(rows)
+        kept = self.loop.untested(keys)
+        return Untested(rows[kept], keys[kept])
+
     def scores(self, rows: Floats) -> Floats:
         """What the model scores rows at: probability of the positive class, decision value, or predicted number."""
         said = self.loop.consult(rows)
@@ -206,19 +218,18 @@ class Space:
         return score if score.ndim == 1 else score.max(axis=1)
 
 
-def _k_means(points: Floats, k: int, rng: np.random.Generator, *, sample: int = 5000, rounds: int = 20) -> NDArray[Any]:
-    """Lloyd's k-means on a sample, then the nearest centre of every point.
+def _k_means(points: Floats, k: int, rng: np.random.Generator, *, rounds: int = 20) -> Floats:
+    """Centres by Lloyd's k-means.
 
     Written out because it must be the same in every run: threaded libraries may add in another order.
     """
-    some = points[rng.choice(len(points), size=min(sample, len(points)), replace=False)]
-    centres = some[rng.choice(len(some), size=k, replace=False)].copy()
+    centres = points[rng.choice(len(points), size=k, replace=False)].copy()
     for _ in range(rounds):
-        near = _nearest(some, centres)
+        near = _nearest(points, centres)
         for place in range(k):
             if (near == place).any():
-                centres[place] = some[near == place].mean(axis=0)
-    return _nearest(points, centres)
+                centres[place] = points[near == place].mean(axis=0)
+    return centres
 
 
 def _nearest(points: Floats, centres: Floats) -> NDArray[Any]:

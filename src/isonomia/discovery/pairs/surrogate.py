@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,30 +45,38 @@ class Paths:
         """Some of them."""
         return Paths(self.leaf[rows], self.column[rows], self.cut[rows], self.below[rows], self.share[rows])
 
-    @property
+    @cached_property
+    def length(self) -> NDArray[np.intp]:
+        """How many conditions each path has."""
+        return np.asarray((self.column >= 0).sum(axis=1))
+
+    @cached_property
     def confidence(self) -> Floats:
         """The mean share of each path; 1 where it has no condition."""
-        count = (self.column >= 0).sum(axis=1)
-        return np.where(count > 0, np.nansum(self.share, axis=1) / np.maximum(count, 1), 1.0)
+        return np.where(self.length > 0, np.nansum(self.share, axis=1) / np.maximum(self.length, 1), 1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Turned:
-    """People with one column moved: who, which column, and to what value; in the order of `who`."""
+    """What becomes of people on each path when one of its conditions is turned round: a column, and its new value.
 
-    who: NDArray[np.intp]
+    Those of path p stand from ``begins[p]`` to ``begins[p + 1]``.
+    """
+
+    begins: NDArray[np.intp]
     column: NDArray[np.intp]
     value: Floats
 
-    def take(self, places: NDArray[Any]) -> Turned:
-        """Some of them."""
-        return Turned(self.who[places], self.column[places], self.value[places])
-
-    def children(self, rows: Floats, places: NDArray[np.intp] | None = None) -> Floats:
-        """The rows that come out, all or some of them."""
-        some = self if places is None else self.take(places)
-        made: Floats = rows[some.who]
-        made[np.arange(len(made)), some.column] = some.value
+    def children(self, rows: Floats, path: NDArray[np.intp]) -> Floats:
+        """All children of people, by their path, one person after another; missing values stay missing."""
+        count = self.begins[path + 1] - self.begins[path]
+        before = np.cumsum(count) - count
+        each = np.arange(int(count.sum()))
+        move = each + np.repeat(self.begins[path] - before, count)
+        made: Floats = np.repeat(rows, count, axis=0)
+        column = self.column[move]
+        start = made[each, column]
+        made[each, column] = np.where(np.isnan(start), start, self.value[move])
         return made
 
 
@@ -89,14 +97,24 @@ class Surrogate:
         for side in (self.tree.children_left, self.tree.children_right):
             inner = np.flatnonzero(side >= 0)
             self.parent[side[inner]] = inner
+        self._place = np.cumsum(self.tree.children_left < 0) - 1  # the how-manieth leaf a leaf is
 
     def _filled(self, rows: Floats) -> NDArray[np.float32]:
         middle = (self.space.domain.low + self.space.domain.high) / 2
         return np.where(np.isnan(rows), middle, rows).astype(np.float32)
 
+    def place(self, rows: Floats) -> NDArray[np.intp]:
+        """Which path of `every` each person takes."""
+        return np.asarray(self._place[self.tree.apply(self._filled(rows))])
+
     def paths(self, rows: Floats) -> Paths:
         """The path of each person."""
-        leaves, back = np.unique(self.tree.apply(self._filled(rows)), return_inverse=True)
+        return self.every.take(self.place(rows))
+
+    @cached_property
+    def every(self) -> Paths:
+        """The paths to all leaves."""
+        leaves = np.flatnonzero(self.tree.children_left < 0)
         nodes = [leaves]  # all leaves climb to the root together
         while (self.parent[nodes[-1]] >= 0).any():
             above = self.parent[nodes[-1]]
@@ -113,26 +131,30 @@ class Surrogate:
             share = np.where(there, self.tree.n_node_samples[child] / self.tree.n_node_samples[node], np.nan)
         column = np.where(there, self.tree.feature[node], -1).astype(np.intp)
         cut = np.where(there, self.tree.threshold[node], 0.0)
-        return Paths(leaves, column, cut, self.tree.children_left[node] == child, share).take(back)
+        return Paths(leaves, column, cut, self.tree.children_left[node] == child, share)
 
-    def turned(self, rows: Floats, paths: Paths) -> Turned:
-        """Everyone with one condition of their path turned round and the others kept, changed as little as can be.
+    @cached_property
+    def turned(self) -> Turned:
+        """Every condition of every path turned round and the others kept, the person changed as little as can be.
 
         Someone on a path obeys all its conditions, so only the column of the one turned round moves, to the other side
         of its cut; where other conditions on this column leave no room there, there is no such person.
         """
-        domain, column, below = self.space.domain, paths.column, paths.below
+        domain, paths = self.space.domain, self.every
+        column, below = paths.column, paths.below
         floor, above = self._sides(paths)
         upper, upper_left = _tightest(floor, below & (column >= 0), column, domain.high, np.minimum, np.maximum)
         lower, lower_left = _tightest(above, ~below & (column >= 0), column, domain.low, np.maximum, np.minimum)
         most = np.where(below, np.where(floor == upper, upper_left, upper), floor)
         least = np.where(below, above, np.where(above == lower, lower_left, lower))
-        who, turned = np.nonzero(self._free(paths) & (least <= most))
-        place = column[who, turned]
-        start = rows[who, place]
-        moved = np.where(below[who, turned], least[who, turned], most[who, turned])
-        children = Turned(who, place, np.where(np.isnan(start), start, moved))
-        return children.take(domain.valid(children.children(rows))) if domain.rules else children
+        path, turned = np.nonzero(self._free(paths) & (least <= most))
+        value = np.where(below[path, turned], least[path, turned], most[path, turned])
+        return Turned(np.searchsorted(path, np.arange(len(paths) + 1)), column[path, turned], value)
+
+    def local(self, rows: Floats, place: NDArray[np.intp]) -> Floats:
+        """Everyone on the path `place` of `every` with one of its conditions turned round, in all ways there are."""
+        children, rules = self.turned.children(rows, place), self.space.domain.rules
+        return children[self.space.domain.valid(children)] if rules else children
 
     def ahead(self, rows: Floats, paths: Paths, confidence: float) -> Floats:
         """Everyone with one condition turned round, those above it kept and those below it dropped, from the root as
