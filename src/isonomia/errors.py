@@ -19,6 +19,7 @@ import difflib
 import importlib
 from collections.abc import Iterable, Sequence
 from types import ModuleType
+from typing import Any
 
 
 class IsonomiaError(Exception):
@@ -55,6 +56,8 @@ class NotApplicable(IsonomiaError):  # noqa: N818  a statement, not a fault
 
     `reason` is the English text. `told` is what was given: a text, or a message that a report writes in its language.
     """
+
+    told: Any
 
     def __init__(self, reason: object) -> None:
         self.told = reason

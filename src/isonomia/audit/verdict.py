@@ -14,6 +14,7 @@ from isonomia.evidence import Estimate
 from isonomia.fairness import GroupMetrics, measure_groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS, evaluate
+from isonomia.metrics.applicable import TASKS
 from isonomia.report import Criterion, Document, Verdict, VerdictOutcome
 
 #: A gap counts as shown when its adjusted p-value is below this.
@@ -27,8 +28,8 @@ def judge(policy: Policy, subject: Subject) -> Verdict:
         try:
             criteria += _criteria(rule, policy, subject)
         except NotApplicable as reason:
-            missing = Estimate.missing(reason.reason, n=len(subject.outcome))
-            criteria.append(_criterion(rule, "not_applicable", missing, reason=reason.reason))
+            missing = Estimate.missing(reason.told, n=len(subject.outcome))
+            criteria.append(_criterion(rule, "not_applicable", missing, reason=reason.told))
     outcome = worst([criterion.outcome for criterion in criteria])
     title = _said(policy.title)
     return Verdict(outcome, policy.id, title, policy.source, tuple(criteria), _SENTENCES[outcome])
@@ -77,7 +78,9 @@ def _measured(rule: Rule, policy: Policy, subject: Subject) -> GroupMetrics:
     metric = METRICS[rule.metric]
     spelt_out = subject.task == "multiclass" and "binary" in metric.tasks and metric.family == "counts"
     if subject.task not in metric.tasks and not spelt_out:
-        raise NotApplicable(f"{metric.title.text().lower()} is not defined for a {subject.task} task")
+        raise NotApplicable(
+            msg("{metric} is not defined for this task ({task})", metric=metric.title, task=TASKS[subject.task])
+        )
     if metric.needs_labels and subject.outcome.truth is None:
         raise NotApplicable(msg("the data name no target, so there are no true outcomes to compare with"))
     if subject.task != "regression" and subject.outcome.surface.label is None:
@@ -112,7 +115,7 @@ def _worst_of(rule: Rule, way: tuple[str, ...], measured: GroupMetrics, subject:
     if not rows:
         reason = msg("fewer than two groups by {way} have {least:int} rows and a value", way=" x ".join(way),
                      least=measured.min_per_group)  # fmt: skip
-        missing = Estimate.missing(str(reason), n=len(subject.outcome))
+        missing = Estimate.missing(reason, n=len(subject.outcome))
         return _criterion(rule, "not_enough_evidence", missing, who={"by": " x ".join(way)}, reason=reason)
     row = min(rows, key=lambda r: r["ratio"]) if rule.measure == "ratio" else max(rows, key=_size)
     group = measured.groups.groups[places[row["group"]]]

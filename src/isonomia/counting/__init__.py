@@ -2,7 +2,7 @@
 
 from isonomia.counting._levels import Level
 from isonomia.counting.bins import BINNINGS, Binning, Bins, bin_edges, encode_features
-from isonomia.counting.codes import CodeArray, Codes, smallest
+from isonomia.counting.codes import MISSING, CodeArray, Codes, smallest
 from isonomia.counting.lattice import Lattice, Route
 from isonomia.counting.resample import resample, resample_counts, resample_sums
 from isonomia.counting.tally import MAX_CELLS, Axis, Tally, composite, tally
@@ -17,6 +17,7 @@ __all__ = [
     "Lattice",
     "Level",
     "MAX_CELLS",
+    "MISSING",
     "Route",
     "Tally",
     "bin_edges",

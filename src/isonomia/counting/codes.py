@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 
 from isonomia.data import Bands, backend_of, to_numpy
 from isonomia.errors import DataError
+from isonomia.languages import Name, msg
 
 CodeArray = NDArray[np.unsignedinteger[Any]]
 
 #: Whole numbers spread over at most this range are encoded through a table instead of a sort.
 _TABLE_RANGE = 1 << 16
+#: What a missing value and an empty text are called.
+MISSING, EMPTY = Name(msg("missing")), Name(msg("(empty)"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,12 +136,12 @@ class Codes:
 
     def _text(self, label: Any) -> str:
         if label is None:
-            return "missing"
+            return MISSING
         if self.edges is not None:
             low, high = self.edges[label], self.edges[label + 1]
             return f"[{low:g}, {high:g}{']' if label == len(self.edges) - 2 else ')'}"
         if isinstance(label, str):
-            return label or "(empty)"
+            return label or EMPTY
         if isinstance(label, float | np.floating):
             return f"{label:g}"
         return str(label)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from isonomia.languages import Message
+from isonomia.languages.naming import as_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Estimate:
         Rows behind the figure.
     method : str
         How the interval was made ("wilson", "bootstrap", "delong", "normal").
-    note : str, Message or None
+    note : str or None
         Why there is no value, or what to be careful about.
     level : float
         Confidence level of the interval.
@@ -41,7 +42,7 @@ class Estimate:
     high: float | None = None
     n: int = 0
     method: str = ""
-    note: str | Message | None = None
+    note: str | None = None
     level: float = 0.95
 
     def __post_init__(self) -> None:
@@ -55,8 +56,8 @@ class Estimate:
 
     @classmethod
     def missing(cls, reason: str | Message, *, n: int = 0) -> Estimate:
-        """No figure, and the reason."""
-        return cls(None, n=n, note=reason)
+        """No figure, and the reason; a message is told in the reader's language."""
+        return cls(None, n=n, note=as_text(reason))
 
     def __repr__(self) -> str:
         if self.value is None:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from isonomia.data import Backend, default_backend, to_frame
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, Name, msg
 from isonomia.languages.message import write_number
 
 #: How a column is written: share (0.12 as 12.0%), signed points (0.12 as 12.0), number, count, p-value, text.
@@ -80,7 +80,7 @@ class Table:
         """One value as a person reads it."""
         style = self.formats.get(column)
         value = self.named(column, value)
-        if isinstance(value, Message):
+        if isinstance(value, Message | Name):
             return value.text(language)
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return write_number(None, "num", language) if style not in (None, "text") else ""

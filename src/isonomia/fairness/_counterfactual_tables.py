@@ -12,6 +12,7 @@ from isonomia.data import Backend
 from isonomia.evidence import Table, benjamini_hochberg, normal_p, normal_quantile, wilson
 from isonomia.fairness._altered import Altered
 from isonomia.fairness.averages import effective_rows, mean_interval
+from isonomia.fairness.groups import condition
 from isonomia.languages import msg
 
 Floats = NDArray[np.float64]
@@ -81,7 +82,7 @@ def by_group_table(
             if not inside.any():
                 continue
             w = None if weights is None else weights[inside]
-            row = (ROUTES[answer.route], " x ".join(answer.names), f"{' x '.join(answer.names)}={text}",
+            row = (ROUTES[answer.route], " x ".join(answer.names), condition(" x ".join(answer.names), text),
                    int(inside.sum()), *_rate(any_changed[inside], w, level),
                    *mean_interval(widest[inside], w, level))  # fmt: skip
             for name, value in zip(out, row, strict=True):

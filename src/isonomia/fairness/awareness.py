@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes, composite
+from isonomia.counting import MISSING, Codes, composite
 from isonomia.data import Backend, Task, backend_of, wrap
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, wilson
@@ -18,6 +18,7 @@ from isonomia.fairness.group_metrics import check_weights
 from isonomia.fairness.groups import read_attributes
 from isonomia.fairness.neighbours import nearest
 from isonomia.languages import msg
+from isonomia.languages.naming import together
 from isonomia.models import Surface, read_outcome
 from isonomia.models.surface import as_numbers
 from isonomia.progress import Progress, silent
@@ -303,7 +304,7 @@ def _pair_table(
     worst = np.argsort(-excess, kind="stable")[:count]
     columns: dict[str, Any] = {"first": first[worst], "second": second[worst]}
     if cells is not None:
-        texts = [", ".join("missing" if part is None else str(part) for part in label) for label in cells.labels]
+        texts = [together(MISSING if part is None else str(part) for part in label) for label in cells.labels]
         columns["first_group"] = [texts[code] for code in cells.codes[first[worst]].tolist()]
         columns["second_group"] = [texts[code] for code in cells.codes[second[worst]].tolist()]
     columns |= {"distance": distance[worst], "difference": difference[worst], "excess": excess[worst]}

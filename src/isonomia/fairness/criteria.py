@@ -13,6 +13,7 @@ from isonomia.evidence import Estimate, Result
 from isonomia.fairness.gaps import Aggregate, Gap, combine, gaps_of, scaled, told
 from isonomia.fairness.group_metrics import GroupMetrics, measure_groups
 from isonomia.languages import Message, msg
+from isonomia.languages.naming import is_value, together
 from isonomia.models import Outcome
 
 #: Largest difference of rates that counts as equal, unless another is given.
@@ -180,7 +181,7 @@ class Criterion(Result):
                 "{high_group} has {high:num} false negatives for each false positive, {low_group} {low:num}.", **facts
             )
         if worst.get("control"):
-            held = ", ".join(f"{name}={value}" for name, value in worst["control"].items())
+            held = together(is_value(name, value) for name, value in worst["control"].items())
             said = msg("Where {held}: {sentence}", held=held, sentence=said)
         return said
 
@@ -251,8 +252,11 @@ def criterion(
     if outcome.task == "regression":
         if name not in ("demographic_parity", "conditional_statistical_parity"):
             raise NotApplicable(
-                f"{description.title.text().lower()} is about decisions, and a regression predicts numbers; compare "
-                "mean predictions and errors by group with group_metrics"
+                msg(
+                    "{criterion} is about decisions, and a regression predicts numbers; compare mean predictions and "
+                    "errors by group with group_metrics",
+                    criterion=description.title,
+                )
             )
         metrics = ("mean_prediction",)
         scale = float(np.std(outcome.surface.continuous)) if outcome.surface.continuous is not None else 1.0

@@ -371,15 +371,23 @@ def _class_benefits(outcome: Outcome, benefit: Mapping[Any, Any]) -> Floats:
 def _check_benefits(b: Floats, alpha: float) -> None:
     if (b < 0).any():
         raise NotApplicable(
-            f"{int((b < 0).sum())} of {b.size} benefits are negative, and an inequality index is for benefits of at "
-            "least 0; give other ones with benefit="
+            msg(
+                "{negative:int} of {all:int} benefits are negative, and an inequality index is for benefits of at "
+                "least 0; give other ones with benefit=",
+                negative=int((b < 0).sum()),
+                all=b.size,
+            )
         )
     if not b.any():
         raise NotApplicable(msg("every benefit is 0, so there is nothing to be shared unequally"))
     if alpha <= 0 and (b == 0).any():
         raise NotApplicable(
-            f"{int((b == 0).sum())} benefits are 0, for which the index with alpha = {alpha:g} is infinite; take an "
-            "alpha above 0"
+            msg(
+                "{zero:int} benefits are 0, for which the index with alpha = {alpha:num} is infinite; take an alpha "
+                "above 0",
+                zero=int((b == 0).sum()),
+                alpha=alpha,
+            )
         )
 
 

@@ -255,7 +255,7 @@ def estimate_at(measured: Measured, index: int, n: int, level: float = 0.95) -> 
     """One set's value as an `Estimate`."""
     value = float(measured.value[index])
     if np.isnan(value):
-        return Estimate.missing(str(measured.reasons[index] or measured.use.metric.undefined), n=n)
+        return Estimate.missing(measured.reasons[index] or measured.use.metric.undefined, n=n)
     low, high = float(measured.low[index]), float(measured.high[index])
     return Estimate(value, low, high, n=n, method=measured.method, level=level)
 

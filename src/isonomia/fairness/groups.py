@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, composite
 from isonomia.data import Dataset, Missing
 from isonomia.errors import DataError, SpecError, close_to
+from isonomia.languages.naming import is_in, is_value, together
 
 By = Literal["intersection", "each", "all"]
 
@@ -40,7 +41,7 @@ class Group:
     @property
     def name(self) -> str:
         """The group as a person reads it: "sex=Female, age < 25"."""
-        return ", ".join(condition(name, text) for name, text in self.texts.items())
+        return together(condition(name, text) for name, text in self.texts.items())
 
     @property
     def by(self) -> tuple[str, ...]:
@@ -54,9 +55,9 @@ def condition(name: str, text: str) -> str:
     >>> condition("sex", "Female"), condition("age", ">= 60"), condition("age", "[25, 60)")
     ('sex=Female', 'age >= 60', 'age in [25, 60)')
     """
-    if text.startswith(("< ", ">= ")):
-        return f"{name} {text}"
-    return f"{name} in {text}" if text.startswith("[") and text.endswith((")", "]")) else f"{name}={text}"
+    if text.startswith("[") and text.endswith((")", "]")):
+        return is_in(name, text)
+    return is_value(name, text)
 
 
 @dataclass(frozen=True, eq=False)

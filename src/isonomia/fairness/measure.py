@@ -327,7 +327,7 @@ def _from_rows(sample: Sample, use: Use) -> Measured:
     assert metric.from_rows is not None  # the registry makes sure
     n_sets = sample.membership.shape[1]
     value, error, size, smaller = (np.full(n_sets, np.nan) for _ in range(4))
-    reasons: list[str | None] = [None] * n_sets
+    reasons: list[Message | str | None] = [None] * n_sets
     drawn = None if metric.draws is None or not sample.n_boot else np.full((n_sets, sample.n_boot), np.nan)
     rng = np.random.default_rng(sample.seed)  # one for all sets: equal noise would hide the spread of a difference
     for index in range(n_sets):
@@ -345,7 +345,7 @@ def _from_rows(sample: Sample, use: Use) -> Measured:
             if drawn is not None and metric.draws is not None:
                 drawn[index] = metric.draws(part.truth, part.surface, weights, sample.n_boot, rng)
         except NotApplicable as reason:
-            reasons[index] = reason.reason
+            reasons[index] = reason.told
     if drawn is not None:
         low, high = _interval(drawn, value, sample.level)
         low, high = np.minimum(low, value), np.maximum(high, value)  # the value itself may be biased

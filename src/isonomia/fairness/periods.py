@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import to_numpy
 from isonomia.errors import DataError, NotApplicable, SpecError
+from isonomia.languages import msg
 
 Every = Literal["day", "week", "month", "quarter", "year"]
 EVERY: tuple[Every, ...] = get_args(Every)
@@ -49,7 +50,9 @@ def periods_of(time: Any, *, every: Every | int | None = None, name: str = "peri
     if not known.any():
         raise DataError("Every moment is missing; nothing can be told over time.")
     if codes.size < 2:
-        raise NotApplicable(f"all rows fall into one period ({codes.texts[0]}), so there is no before and after")
+        raise NotApplicable(
+            msg("all rows fall into one period ({period}), so there is no before and after", period=codes.texts[0])
+        )
     if codes.size > MAX_PERIODS:
         raise DataError(f"There are {codes.size:,} periods (at most {MAX_PERIODS}). Take longer ones with every=...")
     return codes, known

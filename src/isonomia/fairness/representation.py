@@ -23,7 +23,7 @@ from isonomia.evidence import (
     wilson,
 )
 from isonomia.fairness.group_metrics import check_weights
-from isonomia.fairness.groups import By, combinations_of, dataset_attributes, read_attributes
+from isonomia.fairness.groups import By, combinations_of, condition, dataset_attributes, read_attributes
 from isonomia.languages import Message, msg
 
 Floats = NDArray[np.float64]
@@ -211,7 +211,7 @@ def _one(
     absent = [value for value in reference or {} if value not in texts]
     share = [*(w[known] / size if size else np.full(len(known), np.nan)), *([0.0] * len(absent))]
     expected += [(reference or {})[value] for value in absent]
-    strange = [f"{column.name}={text}" for text, e in zip(texts, expected, strict=False) if e is None]
+    strange = [condition(column.name, text) for text, e in zip(texts, expected, strict=False) if e is None]
     s, e = np.array(share, dtype=float), np.array(expected, dtype=float)
     low, high = wilson(np.nan_to_num(s * effective), np.full(s.size, effective), level)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -141,6 +141,8 @@ class _Sentence(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Message):
             return value.text(self.language, escape=self.escape)
+        if isinstance(said := getattr(value, "said", None), Message):  # a name: data with words of ours
+            return said.text(self.language, escape=self.escape)
         if format_spec:
             return write_number(value, format_spec, self.language)
         return self.escape("—" if value is None else str(value))

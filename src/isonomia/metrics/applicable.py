@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.data import Task
 from isonomia.errors import DataError
+from isonomia.languages import Message, Name, msg
+from isonomia.languages.naming import both, either
 from isonomia.metrics.registry import Floats, Metric
-from isonomia.models import Surface
+from isonomia.models import Surface, SurfaceKind
+
+#: What tasks and kinds of predictions are called in a reason.
+TASKS: Mapping[Task, Message] = {
+    "binary": msg("binary"),
+    "multiclass": msg("multiclass"),
+    "regression": msg("regression"),
+}
+KINDS: Mapping[SurfaceKind, Message] = {
+    "label": msg("label"),
+    "probability": msg("probability"),
+    "score": msg("score"),
+    "continuous": msg("continuous"),
+}
+
+
+def not_for(task: Task, tasks: Sequence[Task]) -> Message:
+    """That something is for other tasks than this one.
+
+    >>> str(not_for("binary", ["multiclass", "regression"]))
+    'it is for multiclass and regression, and the task is binary'
+    """
+    wanted = both(TASKS[one] for one in tasks)
+    return msg("it is for {tasks}, and the task is {task}", tasks=wanted, task=TASKS[task])
 
 
 def check_applicable(
     metric: Metric, truth: NDArray[Any] | None, surface: Surface, weights: Floats | None = None
-) -> str | None:
+) -> Name | None:
     """The reason why a metric does not apply to these labels and predictions; None where it does.
 
     The reason completes the sentence "not applicable because ...".
@@ -25,22 +52,30 @@ def check_applicable(
     >>> surface = Surface.of_labels(["yes", "no"], classes=("no", "yes"))
     >>> check_applicable(METRICS["auc"], np.array([1, 0]), surface)
     'it needs probability or score, and the predictions hold label only'
-    >>> check_applicable(METRICS["mae"], np.array([1, 0]), surface)
-    'it is for regression, and the task is binary'
+    >>> check_applicable(METRICS["mae"], np.array([1, 0]), surface).text("pt-BR")
+    'ela é para regressão, e a tarefa é binária'
     """
+    reason = _reason(metric, truth, surface, weights)
+    return None if reason is None else Name(reason)
+
+
+def _reason(metric: Metric, truth: NDArray[Any] | None, surface: Surface, weights: Floats | None) -> Message | None:
     if surface.task not in metric.tasks:
-        return f"it is for {' and '.join(metric.tasks)}, and the task is {surface.task}"
+        return not_for(surface.task, metric.tasks)
     if not any(kind in surface.kinds for kind in metric.surface):
-        held = " and ".join(surface.kinds) or "nothing"
-        return f"it needs {' or '.join(metric.surface)}, and the predictions hold {held} only"
+        held = both(KINDS[kind] for kind in surface.kinds) if surface.kinds else msg("nothing")
+        wanted = either(KINDS[kind] for kind in metric.surface)
+        return msg("it needs {wanted}, and the predictions hold {held} only", wanted=wanted, held=held)
     if truth is None and metric.needs_labels:
-        return "there are no labels"
+        return msg("there are no labels")
     check_lengths(truth, surface, weights)
     rows = len(surface) if weights is None else int(np.count_nonzero(weights))
     if rows == 0:
-        return "there are no rows" if len(surface) == 0 else "all weights are 0"
+        return msg("there are no rows") if len(surface) == 0 else msg("all weights are 0")
     if rows < metric.min_samples:
-        return f"it needs at least {metric.min_samples} rows, and there {'is' if rows == 1 else 'are'} {rows}"
+        if rows == 1:
+            return msg("it needs at least {least:int} rows, and there is 1", least=metric.min_samples)
+        return msg("it needs at least {least:int} rows, and there are {n:int}", least=metric.min_samples, n=rows)
     return _absent_class(metric, truth, surface, weights) if metric.both_classes else None
 
 
@@ -59,7 +94,9 @@ def check_lengths(truth: NDArray[Any] | None, surface: Surface, weights: Floats 
         raise DataError(f"Weights must be finite numbers of at least 0; {bad} of {len(weights)} are not.")
 
 
-def _absent_class(metric: Metric, truth: NDArray[Any] | None, surface: Surface, weights: Floats | None) -> str | None:
+def _absent_class(
+    metric: Metric, truth: NDArray[Any] | None, surface: Surface, weights: Floats | None
+) -> Message | None:
     if truth is None:
         return None
     present = np.bincount(truth if weights is None else truth[weights > 0], minlength=len(surface.classes)) > 0
@@ -68,5 +105,8 @@ def _absent_class(metric: Metric, truth: NDArray[Any] | None, surface: Surface, 
     absent = [label for label, there in zip(surface.classes, present, strict=False) if not there]
     if present.sum() == 1:
         only = surface.classes[int(np.flatnonzero(present)[0])]
-        return f"the labels are all {only!r}, and it needs {'both' if present.size == 2 else 'all'} classes"
-    return f"no label is {' or '.join(map(repr, absent[:5]))}, and it needs all classes"
+        if present.size == 2:
+            return msg("the labels are all {label}, and it needs both classes", label=repr(only))
+        return msg("the labels are all {label}, and it needs all classes", label=repr(only))
+    lacking = either(Message("{label}", {"label": repr(label)}) for label in absent[:5])
+    return msg("no label is {labels}, and it needs all classes", labels=lacking)

@@ -110,15 +110,19 @@ def macro_recall(C: NDArray[Any]) -> Floats:
     return _mean_of_defined(_recalls(C))
 
 
-def _never_predicted(C: NDArray[Any]) -> str | None:
+def _never_predicted(C: NDArray[Any]) -> Message | None:
     """Says which share of the classes a mean precision leaves out."""
     left = int(((C.sum(axis=-2) <= 0) & (C.sum(axis=-1) > 0)).sum())
-    return f"{left} of {C.shape[-1]} classes were never predicted and are left out" if left else None
+    told = msg("{left:int} of {all:int} classes were never predicted and are left out", left=left, all=C.shape[-1])
+    return told if left else None
 
 
-def _never_seen(C: NDArray[Any]) -> str | None:
+def _never_seen(C: NDArray[Any]) -> Message | None:
     left = int(((C.sum(axis=-1) <= 0) & (C.sum(axis=-2) > 0)).sum())
-    return f"{left} of {C.shape[-1]} classes do not occur in the labels and are left out" if left else None
+    told = msg(
+        "{left:int} of {all:int} classes do not occur in the labels and are left out", left=left, all=C.shape[-1]
+    )
+    return told if left else None
 
 
 def matthews(C: NDArray[Any]) -> Floats:
@@ -195,7 +199,7 @@ def _table(
     low: float = 0.0,
     both_classes: bool = False,
     references: tuple[str, ...] = (),
-    caution: Callable[[NDArray[Any]], str | None] | None = None,
+    caution: Callable[[NDArray[Any]], Message | None] | None = None,
 ) -> None:
     METRICS.add(
         Metric(

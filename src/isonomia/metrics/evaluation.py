@@ -13,6 +13,7 @@ from isonomia.counting import Codes, Tally, resample, resample_sums, tally
 from isonomia.data import to_numpy
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.evidence import Estimate, check_level, normal_quantile, percentile, wilson
+from isonomia.languages import Message, Name, msg
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.registry import METRICS, Floats, Metric
 from isonomia.models import Surface
@@ -21,7 +22,7 @@ from isonomia.models import Surface
 BLOCK_CELLS = 1 << 22
 #: Values closer than this are equal but for rounding.
 SAME = 1e-12
-NO_BOOTSTRAP = "it needs a bootstrap, and `n_boot` is 0"
+NO_BOOTSTRAP = msg("it needs a bootstrap, and `n_boot` is 0")
 
 
 def confusion(
@@ -134,14 +135,14 @@ class _Rows:
     def table(self) -> Tally:
         label = self.surface.label
         if label is None:
-            raise NotApplicable("the predictions hold no labels")
+            raise NotApplicable(msg("the predictions hold no labels"))
         return _confusion_tally(self.truth, label, len(self.surface.classes), self.weights)
 
     def estimate(self, metric: Metric) -> Estimate:
         n = len(self.surface)
         reason = check_applicable(metric, self.truth, self.surface, self.weights)
         if reason is not None:
-            return Estimate.missing(f"not applicable because {reason}", n=n)
+            return Estimate.missing(msg("not applicable because {reason}", reason=reason), n=n)
         families: dict[str, Callable[[Metric], Estimate]] = {
             "counts": self._from_rate if metric.rate is not None else self._from_counts,
             "means": self._from_proportion if metric.proportion else self._from_sums,
@@ -150,34 +151,35 @@ class _Rows:
         try:
             return families[metric.family](metric)
         except NotApplicable as absence:
-            return Estimate.missing(f"not applicable because {absence.reason}", n=n)
+            return Estimate.missing(msg("not applicable because {reason}", reason=absence.told), n=n)
 
     def _make(
         self,
         metric: Metric,
         value: float,
-        ends: tuple[Any, Any] | str,
+        ends: tuple[Any, Any] | Message,
         n: int,
         method: str = "",
-        note: str | None = None,
+        note: Message | None = None,
     ) -> Estimate:
         """The estimate with the ends of its interval, or with the reason why there is none."""
         if np.isnan(value):
-            raise NotApplicable(metric.undefined.text())
-        if not isinstance(ends, str) and (np.isnan(ends[0]) or np.isnan(ends[1])):
-            ends = "it is undefined in most resamples"
-        if isinstance(ends, str):
-            told = f"no interval: {ends}"
-            return Estimate(value, n=n, level=self.level, note=told if note is None else f"{note}; {told}")
+            raise NotApplicable(metric.undefined)
+        if not isinstance(ends, Message) and (np.isnan(ends[0]) or np.isnan(ends[1])):
+            ends = msg("it is undefined in most resamples")
+        if isinstance(ends, Message):
+            told = msg("no interval: {reason}", reason=ends)
+            both = Message("{note}; {told}", {"note": note, "told": told})
+            return Estimate(value, n=n, level=self.level, note=Name(told if note is None else both))
         low, high = max(float(ends[0]), metric.range[0]), min(float(ends[1]), metric.range[1])
-        return Estimate(value, low, high, n, method, note, self.level)
+        return Estimate(value, low, high, n, method, None if note is None else Name(note), self.level)
 
     def _from_rate(self, metric: Metric) -> Estimate:
         assert metric.rate is not None
         hits, size = (float(part) for part in metric.rate(self.table.w))
         rows = int(metric.rate(self.table.n)[1])
         if size <= 0:
-            raise NotApplicable(metric.undefined.text())
+            raise NotApplicable(metric.undefined)
         return self._wilson(metric, hits / size, size, float(metric.rate(self.table.w2)[1]), rows)
 
     def _from_proportion(self, metric: Metric) -> Estimate:
@@ -201,11 +203,11 @@ class _Rows:
             return self._without_spread(metric, value, n, note)
         return self._make(metric, value, (low, high), n, "bootstrap", note)
 
-    def _without_spread(self, metric: Metric, value: float, n: int, note: str | None) -> Estimate:
+    def _without_spread(self, metric: Metric, value: float, n: int, note: Message | None) -> Estimate:
         """Where all resamples agree: at an end of the range the interval of a proportion that never (always) failed."""
         low, high = (float(end) for end in without_spread(value, self._smaller_class(), metric, self.level))
         if np.isnan(low):
-            return self._make(metric, value, "all resamples give the same value", n, note=note)
+            return self._make(metric, value, msg("all resamples give the same value"), n, note=note)
         return self._make(metric, value, (low, high), n, "wilson", note)
 
     def _draws(self, compute: Callable[[NDArray[Any]], Floats]) -> Floats:
@@ -223,7 +225,7 @@ class _Rows:
         w = np.ones(n) if self.weights is None else self.weights
         value = float(metric.from_sums(w.sum(), w @ found))
         if np.isnan(value) or self.n_boot == 0 or n < 2:
-            return self._make(metric, value, "there is one row" if n < 2 else NO_BOOTSTRAP, n)
+            return self._make(metric, value, msg("there is one row") if n < 2 else NO_BOOTSTRAP, n)
         centre = found.mean(axis=0)  # moments about the mean: those about 0 lose all digits where it is far away
         rows = np.concatenate([w[:, None], (found - centre) * w[:, None]], axis=1)
         _, drawn = resample_sums(np.array([n]), rows.sum(axis=0)[None], (rows.T @ rows)[None], self.n_boot, self.seed)
@@ -244,7 +246,7 @@ class _Rows:
             low, high = percentile(metric.draws(self.truth, self.surface, self.weights, self.n_boot, rng), self.level)
             return self._make(metric, value, (min(low, value), max(high, value)), n, metric.interval)
         if not metric.interval:
-            return self._make(metric, value, "none is known for it", n)
+            return self._make(metric, value, msg("none is known for it"), n)
         ends = logit_interval(value, error, self._smaller_class(), self.level)
         return self._make(metric, value, ends, n, metric.interval if error is not None else "wilson")
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from isonomia.data import Task
 from isonomia.errors import NotApplicable
 from isonomia.languages import Message, msg
+from isonomia.metrics.applicable import KINDS
 from isonomia.metrics.counts import CLASSES, NO_ROWS, ratio
 from isonomia.metrics.registry import METRICS, Floats, Metric
 from isonomia.models import Surface, SurfaceKind
@@ -39,14 +40,14 @@ def _column(values: NDArray[Any]) -> Floats:
 
 def _known(truth: NDArray[Any] | None) -> NDArray[Any]:
     if truth is None:
-        raise NotApplicable("there are no labels")
+        raise NotApplicable(msg("there are no labels"))
     return truth
 
 
 def _part(surface: Surface, kind: SurfaceKind) -> Floats:
     values: Floats | None = getattr(surface, kind)
     if values is None:
-        raise NotApplicable(f"the predictions hold no {kind} values")
+        raise NotApplicable(msg("the predictions hold no {kind} values", kind=KINDS[kind]))
     return values
 
 

@@ -76,7 +76,7 @@ def _ranking(surface: Surface) -> Floats:
     for values in (surface.probability, surface.score):
         if values is not None and values.ndim == 1:
             return values
-    raise NotApplicable("the predictions hold neither probabilities nor scores")
+    raise NotApplicable(msg("the predictions hold neither probabilities nor scores"))
 
 
 def auc(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, float | None]:
@@ -93,7 +93,7 @@ def macro_auc(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> 
     """
     table = surface.probability
     if table is None or table.ndim != 2:
-        raise NotApplicable("the predictions hold no probabilities of several classes")
+        raise NotApplicable(msg("the predictions hold no probabilities of several classes"))
     areas: list[float] = []
     pulls = np.zeros(truth.size)
     with np.errstate(invalid="ignore"):
@@ -101,7 +101,7 @@ def macro_auc(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> 
             try:
                 area, pull = auc_parts(truth == code, table[:, code], weights)
             except NotApplicable:
-                raise NotApplicable(f"the class {label!r} has no rows, or all of them") from None
+                raise NotApplicable(msg("the class {label} has no rows, or all of them", label=repr(label))) from None
             areas.append(area)
             pulls += pull
         return float(np.mean(areas)), _error_of(pulls / len(areas))
@@ -121,7 +121,7 @@ def average_precision(truth: NDArray[Any], surface: Surface, weights: Floats | N
     w_positive = np.where(truth == 1, w, 0.0)
     total = float(w_positive.sum())
     if total <= 0:
-        raise NotApplicable("there are no positive labels")
+        raise NotApplicable(msg("there are no positive labels"))
     values, place = np.unique(-score, return_inverse=True)
     at_positive = np.bincount(place, weights=w_positive, minlength=values.size)
     all_above = np.cumsum(np.bincount(place, weights=w, minlength=values.size))
@@ -134,11 +134,11 @@ def average_precision(truth: NDArray[Any], surface: Surface, weights: Floats | N
 def max_error(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, float | None]:
     """The largest size of an error among rows of positive weight; an extreme has no useful bootstrap interval."""
     if surface.continuous is None:
-        raise NotApplicable("the predictions hold no numbers")
+        raise NotApplicable(msg("the predictions hold no numbers"))
     size = np.abs(surface.continuous - truth)
     kept = size if weights is None else size[weights > 0]
     if kept.size == 0:
-        raise NotApplicable("there are no rows")
+        raise NotApplicable(msg("there are no rows"))
     return float(kept.max()), None
 
 
@@ -219,7 +219,7 @@ def _prepared_precision(surface: Surface) -> Prepared:
 def _prepared_macro(surface: Surface) -> Prepared:
     table = surface.probability
     if table is None or table.ndim != 2:
-        raise NotApplicable("the predictions hold no probabilities of several classes")
+        raise NotApplicable(msg("the predictions hold no probabilities of several classes"))
     orders = [Ordered(table[:, code]) for code in range(table.shape[1])]
     return lambda truth, weights: float(np.mean([order.auc(truth, weights, code) for code, order in enumerate(orders)]))
 

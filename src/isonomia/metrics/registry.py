@@ -102,7 +102,7 @@ class Metric:
     draws: Callable[[NDArray[Any], Surface, Floats | None, int, np.random.Generator], Floats] | None = None
     prepared: Callable[[Surface], Prepared] | None = None
     interval: str = ""
-    caution: Callable[[NDArray[Any]], str | None] | None = None
+    caution: Callable[[NDArray[Any]], Message | None] | None = None
 
     def __post_init__(self) -> None:
         needed = {

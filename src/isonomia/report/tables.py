@@ -8,7 +8,7 @@ from typing import Any
 
 from isonomia.evidence import Change, Estimate, Table
 from isonomia.evidence.table import yes_no
-from isonomia.languages import Message
+from isonomia.languages import Message, Name
 from isonomia.report.texts import interval, tame
 
 _NUMBERS = ("pct", "points", "num", "num4", "int", "p")
@@ -74,7 +74,7 @@ def _cell(table: Table, row: dict[str, Any], name: str, language: str, escape: C
     value = table.named(name, row[name])
     if isinstance(value, bool):
         value = yes_no(value)
-    if isinstance(value, Message):
+    if isinstance(value, Message | Name):
         text = value.text(language, escape=escape)
         return Cell(text, key=text)
     if isinstance(value, Change):

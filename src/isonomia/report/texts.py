@@ -17,6 +17,7 @@ from isonomia.evidence import Estimate
 from isonomia.evidence.table import yes_no
 from isonomia.languages import Message, msg
 from isonomia.languages.message import write_number
+from isonomia.languages.naming import Name, is_in, is_value, shown
 
 #: How many characters of one text from the data a sentence or a cell shows; `report.json` has all of them.
 LONGEST = 120
@@ -65,7 +66,7 @@ def sentence(text: Message | str | None, language: str, escape: Callable[[str], 
     """A message in a language with every text from data made tame; a plain text made tame as a whole."""
     if text is None:
         return ""
-    return text.text(language, escape=escape) if isinstance(text, Message) else escape(str(text))
+    return text.text(language, escape=escape) if isinstance(text, Message) else shown(text, language, escape)
 
 
 def who(people: Mapping[str, str], language: str, escape: Callable[[str], str] = tame) -> str:
@@ -76,14 +77,12 @@ def who(people: Mapping[str, str], language: str, escape: Callable[[str], str] =
     """
     if not people:
         return msg("everyone").text(language)
-    return ", ".join(_is(escape(str(column)), str(value), escape) for column, value in people.items())
+    return ", ".join(_is(str(column), value).text(language, escape=escape) for column, value in people.items())
 
 
-def _is(name: str, value: str, escape: Callable[[str], str]) -> str:
-    if value.startswith(("< ", ">= ")):
-        return f"{name} {escape(value)}"
-    band = value.startswith("[") and value.endswith((")", "]"))
-    return f"{name} in {escape(value)}" if band else f"{name} = {escape(value)}"
+def _is(column: str, value: str) -> Name:
+    band = value.startswith(("[", "{")) and value.endswith((")", "]", "}"))
+    return is_in(column, value) if band else is_value(column, value, " = ")
 
 
 def figure(estimate: Estimate, language: str, style: str = "num") -> str:
@@ -154,4 +153,4 @@ def said(value: Any, language: str, escape: Callable[[str], str] = tame) -> str:
         return ", ".join(f"{escape(str(name))} = {said(item, language, escape)}" for name, item in value.items())
     if isinstance(value, Sequence):
         return ", ".join(said(item, language, escape) for item in value)
-    return escape(str(value))
+    return shown(value, language, escape)

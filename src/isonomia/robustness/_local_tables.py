@@ -21,6 +21,7 @@ from isonomia.evidence import (
     wilson,
 )
 from isonomia.fairness.averages import effective_rows, mean_interval
+from isonomia.fairness.groups import condition
 from isonomia.languages import Message, msg
 from isonomia.models import Surface
 
@@ -335,7 +336,7 @@ def _group_findings(groups: list[dict[str, Any]]) -> list[Finding]:
             continue
         more = row["gap"] > 0  # otherwise those it is compared with are the more fragile ones: worth knowing
         gaps = {
-            "group": f"{row['attribute']}={row['group']}", "flips": row["flips"], "base": row["base"],
+            "group": condition(row["attribute"], row["group"]), "flips": row["flips"], "base": row["base"],
             "reference": row["reference"], "n": row["n"],
         }  # fmt: skip
         out.append(

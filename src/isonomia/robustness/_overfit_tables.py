@@ -8,7 +8,9 @@ import numpy as np
 
 from isonomia.data import Backend
 from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table
+from isonomia.fairness.groups import condition
 from isonomia.languages import Message, msg
+from isonomia.languages.naming import as_text
 
 if TYPE_CHECKING:
     from isonomia.robustness.overfit import Comparison, Gaps
@@ -57,7 +59,7 @@ def _notes(found: Comparison) -> tuple[Message, ...]:
 
 
 def _estimate(found: Comparison, value: Any, low: Any = None, high: Any = None, **more: Any) -> Estimate:
-    note = (found.overall.notes[0] or found.metric.undefined) if np.isnan(value) else None
+    note = as_text(found.overall.notes[0] or found.metric.undefined) if np.isnan(value) else None
     return Estimate(float(value), low, high, method="normal" if low is not None else "", note=note, **more)
 
 
@@ -137,7 +139,7 @@ def _pictures(found: Comparison) -> list[Picture]:
 
 def _finding(found: Comparison, row: dict[str, Any]) -> Finding:
     gaps = {
-        "slice": f"{row['feature']} = {row['slice']}" if " x " not in row["feature"] else row["slice"],
+        "slice": condition(row["feature"], row["slice"]) if " x " not in row["feature"] else row["slice"],
         "metric": found.metric.title, "train": row["train"], "test": row["test"], "n": row["n_test"],
     }  # fmt: skip
     message = (

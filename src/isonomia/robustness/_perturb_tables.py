@@ -10,6 +10,7 @@ import numpy as np
 from isonomia.data import Backend
 from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table, benjamini_hochberg
 from isonomia.languages import Message, msg
+from isonomia.languages.naming import as_text
 from isonomia.metrics import Metric, evaluate_all
 from isonomia.robustness._trials import Effect
 
@@ -189,9 +190,10 @@ def estimate(study: Study, effect: Effect, place: int = 0) -> Estimate:
     if np.isnan(effect.drop[place]):
         return Estimate.missing(effect.notes[place] or msg("it is not defined"), n=n)
     method = "normal" if effect.by_rows[place] else "student over trials"
+    note = effect.notes[place]
     return Estimate(
         float(effect.drop[place]), float(effect.low[place]), float(effect.high[place]), n=n, method=method,
-        level=study.trials.level, note=effect.notes[place],
+        level=study.trials.level, note=None if note is None else as_text(note),
     )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable
-from isonomia.languages import Message
 from isonomia.metrics import Metric, check_applicable
 from isonomia.metrics.counts import NO_ROWS
 from isonomia.models import Outcome
@@ -41,7 +40,7 @@ def measure_ranked(
         try:
             found, spread = metric.from_rows(part.truth, part.surface, w)
         except NotApplicable as refused:
-            reasons[code] = refused.told if isinstance(refused.told, Message) else refused.reason
+            reasons[code] = refused.told
             continue
         value[code], error[code] = found, np.nan if spread is None else spread
         reasons[code] = metric.undefined if np.isnan(found) else None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.errors import NotApplicable, SpecError
-from isonomia.languages import Message, msg
+from isonomia.languages import msg
 from isonomia.metrics import METRICS, Metric, check_applicable
 from isonomia.metrics.ranks import auc_parts
 from isonomia.models import Surface
@@ -73,7 +73,7 @@ class Ruler:
                 elif metric.family == "ranks":
                     value[:, place], pull[place] = self._of_ranks(metric, surface, count)
             except NotApplicable as error:
-                reasons[place] = error.told if isinstance(error.told, Message) else error.reason
+                reasons[place] = error.told
             else:
                 reasons[place] = metric.undefined if np.isnan(value[:, place]).any() else None
         return Reading(value, pull, tuple(reasons))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
+from isonomia.languages.naming import is_in, is_value, together
 from isonomia.robustness.meter import Cells
 
 Floats = NDArray[np.float64]
@@ -39,10 +40,7 @@ class Spot:
 
     def text(self, columns: Mapping[str, Codes]) -> str:
         """The spot in one line: "age in [30, 45), sex = F"."""
-        parts = []
-        for name, text in self.texts(columns).items():
-            parts.append(f"{name} in {text}" if text[:1] in "[{" else f"{name} = {text}")
-        return ", ".join(parts)
+        return together(spelt(name, text) for name, text in self.texts(columns).items())
 
     def mask(self, columns: Mapping[str, Codes], rows: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Which of these rows belong to it."""
@@ -62,7 +60,12 @@ def run_text(column: Codes, codes: Sequence[int]) -> str:
         low, high = column.edges[codes[0]], column.edges[codes[-1] + 1]
         return f"[{low:g}, {high:g}{']' if codes[-1] == len(column.edges) - 2 else ')'}"
     texts = [column.text(code) for code in codes]
-    return texts[0] if len(texts) == 1 else "{" + ", ".join(texts) + "}"
+    return texts[0] if len(texts) == 1 else together(["{", together(texts), "}"], "")
+
+
+def spelt(name: str, text: str) -> str:
+    """A feature and its slice: "age in [30, 45)", "sex = F"."""
+    return is_in(name, text) if text[:1] in "[{" else is_value(name, text, " = ")
 
 
 def runs(weak: NDArray[np.bool_], joined: bool) -> list[tuple[int, ...]]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from isonomia.data import Backend
 from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table
+from isonomia.fairness.groups import condition
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
 from isonomia.robustness._row_tables import table_of_rows
@@ -116,7 +117,7 @@ def _gap_table(curves: Curves, backend: Backend) -> Table:
 
 def _group_table(curves: Curves, backend: Backend) -> Table:
     rows = [
-        {"threshold": float(at), "attribute": part.attribute, "group": f"{part.attribute}={group}",
+        {"threshold": float(at), "attribute": part.attribute, "group": condition(part.attribute, group),
          "n": int(part.sizes[g]), **{name: float(part.rates[name][0][t, g]) for name in part.rates}}
         for part in curves.between
         for g, group in enumerate(part.groups)

@@ -10,8 +10,9 @@ import numpy as np
 from isonomia.data import Backend
 from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table
 from isonomia.languages import Message, msg
+from isonomia.languages.naming import as_text, together
 from isonomia.robustness._reasons import of_slices
-from isonomia.robustness._spots import Spot
+from isonomia.robustness._spots import Spot, spelt
 
 if TYPE_CHECKING:
     from isonomia.robustness.weak_spots import Search, Slices
@@ -66,7 +67,7 @@ def show(search: Search, backend: Backend, *, honest: bool, n_rows: int) -> Resu
         "overall": Estimate(
             float(overall.value), float(overall.low), float(overall.high), n=int(overall.n),
             method="wilson" if search.meter.kind == "rate" else "normal", level=search.limits.level,
-            note=None if not np.isnan(overall.value) else search.meter.metric.undefined,
+            note=None if not np.isnan(overall.value) else as_text(search.meter.metric.undefined),
         ),
         "weak_spots": len(spots),
         "critical_spots": sum(spot.severity > search.limits.critical for spot in spots),
@@ -198,7 +199,7 @@ def _pair_table(search: Search, worst: Sequence[Slices], backend: Backend) -> Ta
         one, two = (search.columns[name] for name in part.names)
         rows.append({
             "one": one.name, "two": two.name, "slices": int(part.enough.sum()),
-            "worst": f"{one.name} = {one.text(place[0])}, {two.name} = {two.text(place[1])}",
+            "worst": together([spelt(one.name, one.text(place[0])), spelt(two.name, two.text(place[1]))]),
             "n": int(part.cells.n[place]), "value": float(part.measured.value[place]),
             "low": float(part.measured.low[place]), "high": float(part.measured.high[place]),
             "severity": float(part.severity[place]), "severity_low": low,

@@ -25,6 +25,7 @@ from isonomia.evidence import (
     wilson,
 )
 from isonomia.fairness import dataset_attributes
+from isonomia.fairness.groups import condition
 from isonomia.languages import Message, msg
 from isonomia.models import Outcome, Surface
 from isonomia.robustness._reading import Examined, check_choice, check_share, examine
@@ -153,7 +154,7 @@ def _kind(score: Score, surface: Surface) -> Literal["absolute", "threshold", "a
     if score == "absolute":
         raise DataError("`score='absolute'` is for numbers; classes take 'threshold' or 'adaptive'.")
     if surface.probability is None:
-        raise NotApplicable("sets of classes need probabilities, and the predictions hold none")
+        raise NotApplicable(msg("sets of classes need probabilities, and the predictions hold none"))
     return "adaptive" if score == "adaptive" else "threshold"
 
 
@@ -358,12 +359,12 @@ class _Shown:
                 "rows).", **gaps)
             if everyone
             else msg("Predictions hold the truth for {coverage:pct} of {group}, and {promised:pct} were promised "
-                     "({n:int} rows).", group=f"{row['attribute']}={row['group']}", **gaps)
+                     "({n:int} rows).", group=condition(row["attribute"], row["group"]), **gaps)
         )  # fmt: skip
         lack = 1 - self.alpha - row["coverage"]
         return Finding(
             "conformal.coverage", "warning", message, self._estimate(row),
-            who={} if everyone else {str(row["attribute"]): str(row["group"])}, n=row["n"], magnitude=lack / NOTABLE,
+            who={} if everyone else {row["attribute"]: row["group"]}, n=row["n"], magnitude=lack / NOTABLE,
             p_value=row["p_value"], p_adjusted=row["p_adjusted"], threshold=1 - self.alpha,
             evidence="conformal/coverage", format="pct",
             advice=msg("Set the width group by group (by_group=True), or tell users of this group that the model is "

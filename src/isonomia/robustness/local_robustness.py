@@ -13,6 +13,7 @@ from isonomia.counting import Codes
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.evidence import Result, check_level, wilson
 from isonomia.fairness import dataset_attributes
+from isonomia.languages import msg
 from isonomia.models import Surface
 from isonomia.progress import Progress, silent
 from isonomia.robustness._altering import Altering, check_frame
@@ -204,7 +205,9 @@ class Copies:
         ]  # fmt: skip
         if not self.perturbers:
             names = ", ".join(f"'{one.id}'" for one in perturbers)
-            raise NotApplicable(f"no column can be disturbed by {names}: each is of another kind, or of one value only")
+            raise NotApplicable(
+                msg("no column can be disturbed by {names}: each is of another kind, or of one value only", names=names)
+            )
 
     def run(self, count: int, judge: Judge, search: Search | None, progress: Progress) -> tuple[Floats, Floats]:
         """How many copies of each row keep their decision, and the mean change of its prediction."""

@@ -30,7 +30,7 @@ def _misses(C: NDArray[Any]) -> tuple[Floats, Floats]:
 def _absolute(truth: NDArray[Any] | None, surface: Surface) -> Floats:
     """|prediction - label|; for classes 1 - the probability of what happened."""
     if truth is None:
-        raise NotApplicable("there are no labels")
+        raise NotApplicable(msg("there are no labels"))
     if surface.task == "regression":
         assert surface.continuous is not None
         return np.asarray(np.abs(surface.continuous - truth)[:, None], dtype=float)
@@ -84,7 +84,7 @@ def measure_named(name: str | None, surface: Surface, *, ranks: bool = False) ->
     """
     if name is None:
         if surface.kinds == ("score",):
-            raise NotApplicable("the predictions are scores only: there are neither decisions nor probabilities")
+            raise NotApplicable(msg("the predictions are scores only: there are neither decisions nor probabilities"))
         name = "mae" if surface.task == "regression" else "error_rate" if surface.label is not None else "log_loss"
     if not isinstance(name, str) or (name not in MEASURES and name not in METRICS):
         raise SpecError(f"There is no metric {name!r}.{close_to(name, [*MEASURES, *METRICS.ids()])}")

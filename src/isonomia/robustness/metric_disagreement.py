@@ -14,6 +14,7 @@ from isonomia.data import Dataset
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.evidence import Estimate, Result, check_level
 from isonomia.fairness import measure_groups
+from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS, Metric, evaluate_all
 from isonomia.robustness._reading import check_choice, check_count, check_features, examine
 from isonomia.robustness.scenarios import Scenarios
@@ -24,6 +25,11 @@ Floats = NDArray[np.float64]
 #: Values that differ by less, a shift apart, are those of one metric.
 SAME = 1e-12
 Across = Literal["models", "slices", "scenarios"]
+_KINDS: Mapping[Across, Message] = {
+    "models": msg("models"),
+    "slices": msg("slices"),
+    "scenarios": msg("scenarios"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +134,9 @@ def metric_disagreement(
     else:
         ranked, backend = _of_slices(data, model, features, metrics, bins, min_samples, level, seed), data.backend
     if len(ranked.items) < 2:
-        raise NotApplicable(f"there are fewer than two {kind} to rank")
+        raise NotApplicable(msg("there are fewer than two {kind} to rank", kind=_KINDS[kind]))
     if len(ranked.metrics) < 2:
-        raise NotApplicable("fewer than two metrics have a direction and a value here")
+        raise NotApplicable(msg("fewer than two metrics have a direction and a value here"))
     return show(ranked, backend, level)
 
 
@@ -199,7 +205,7 @@ def _of_slices(
     chosen = [m for m in wanted if m.higher_is_better is not None and surface.task in m.tasks]
     chosen = [m for m in chosen if any(kind in surface.kinds for kind in m.surface)]
     if not chosen:
-        raise NotApplicable("none of the metrics has a direction and applies to these predictions")
+        raise NotApplicable(msg("none of the metrics has a direction and applies to these predictions"))
     items: list[str] = []
     parts: list[tuple[Floats, Floats, Floats]] = []
     for cut in learn_cuts(examined.data, names, slicing="quantile", bins=bins, min_samples=least):
@@ -219,7 +225,7 @@ def _of_slices(
         )
         parts.append((value, low, high))
     if not parts:
-        raise NotApplicable("no feature has two slices with enough rows")
+        raise NotApplicable(msg("no feature has two slices with enough rows"))
     value, low, high = (np.concatenate(part) for part in zip(*parts, strict=True))
     ranked = Ranked("slices", tuple(items), tuple(chosen), value, low, high)
     return _usable(ranked, all_named=metrics is not None)

@@ -15,7 +15,9 @@ from isonomia.counting import Codes, smallest
 from isonomia.data import Dataset
 from isonomia.errors import DataError
 from isonomia.evidence import Result, benjamini_hochberg, check_level, normal_p, normal_quantile
+from isonomia.fairness.groups import condition
 from isonomia.languages import Message, msg
+from isonomia.languages.naming import together
 from isonomia.metrics import Metric
 from isonomia.robustness._overfit_tables import show
 from isonomia.robustness._ranked import measure_ranked
@@ -246,7 +248,8 @@ class _Sides:
 
     def pair(self, names: tuple[str, str], one: tuple[Codes, Codes], two: tuple[Codes, Codes]) -> Gaps:
         """The cells of two features, each measured alone before; the p-value is the largest of three, see `overfit`."""
-        labels = [f"{names[0]} = {a}, {names[1]} = {b}" for a in one[0].texts for b in two[0].texts]
+        first, second = [condition(names[0], a) for a in one[0].texts], [condition(names[1], b) for b in two[0].texts]
+        labels = [together([a, b]) for a in first for b in second]
         if self.meters is None:
             return self._ranked_pair(names, tuple(labels), one, two)
         cells = [meter.count([a, b]) for meter, a, b in zip(self.meters, one, two, strict=True)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from isonomia.errors import ModelError, NotApplicable, SpecError, close_to
 from isonomia.evidence import Result, check_level
-from isonomia.languages import msg
+from isonomia.languages import Message, msg
 from isonomia.models import Model, Surface
 from isonomia.progress import Progress, silent
 from isonomia.robustness._altering import Altering
@@ -190,12 +190,12 @@ class _Run:
         able = perturber.changes(columns)
         return np.flatnonzero(able & ~columns.constant if perturber.valid and perturber.on_frame is None else able)
 
-    def reason(self) -> str:
+    def reason(self) -> Message | str:
         """Why nothing ran."""
         if self.failed:
             return next(iter(self.failed.values()))[1]
         names = ", ".join(f"'{one.id}'" for one in self.idle)
-        return f"no column can be disturbed by {names}: none is of the kind it changes, or all hold one value only"
+        return msg("no column can be disturbed by {names}: each is of another kind, or of one value only", names=names)
 
 
 def choose_perturbers(
@@ -249,5 +249,5 @@ def _levels(levels: Any, chosen: Sequence[Perturber]) -> tuple[float, ...]:
 def check_model(model: Any) -> Model:
     """The model, wrapped; predictions alone cannot be asked about changed rows."""
     if model is None or isinstance(model, Surface):
-        raise NotApplicable("there is no model to ask about changed rows, only its predictions")
+        raise NotApplicable(msg("there is no model to ask about changed rows, only its predictions"))
     return model if isinstance(model, Model) else Model.of(model)

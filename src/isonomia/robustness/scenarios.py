@@ -170,7 +170,7 @@ def scenarios(
         try:
             runs[one.name] = play(one, gauge, n_trials, seed, progress=progress, stage=one.name)
         except NotApplicable as reason:
-            absent[one.name] = reason.reason
+            absent[one.name] = reason.told
     return show(gauge, figures, runs, absent, left_out, main=main, tolerance=tolerance, level=level)
 
 

@@ -125,7 +125,7 @@ def sensitivity(
                 for step in steps
             ]
         except NotApplicable as reason:
-            absent[one.name] = reason.reason
+            absent[one.name] = reason.told
     return _Shown(gauge, figures, runs, absent, steps, tolerance, level).result()
 
 

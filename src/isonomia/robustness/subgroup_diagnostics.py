@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -135,7 +135,12 @@ _FORMATS: dict[str, Format] = {
 
 
 def _show(
-    rows: list[dict[str, Any]], main: str, examined: Examined, left_out: dict[str, str], tolerance: float, level: float
+    rows: list[dict[str, Any]],
+    main: str,
+    examined: Examined,
+    left_out: Mapping[str, str],
+    tolerance: float,
+    level: float,
 ) -> Result:
     backend = examined.data.backend
     names = tuple(_HEADINGS)

@@ -13,6 +13,7 @@ from isonomia.counting import Codes
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Result, check_level, percentile
 from isonomia.fairness import dataset_attributes
+from isonomia.languages import msg
 from isonomia.metrics import METRICS, Metric
 from isonomia.models import Surface
 from isonomia.robustness._reading import Examined, check_count, examine
@@ -127,9 +128,9 @@ def threshold_sweep(
     surface, truth = binary_of(examined, of_class)
     score = ranked(surface)
     if score is None:
-        raise NotApplicable("the predictions hold neither probabilities nor scores, so there is nothing to cut")
+        raise NotApplicable(msg("the predictions hold neither probabilities nor scores, so there is nothing to cut"))
     if truth.all() or not truth.any():
-        raise NotApplicable("the labels are all of one class, so every threshold decides between nothing")
+        raise NotApplicable(msg("the labels are all of one class, so every threshold decides between nothing"))
     chosen = _metrics(metrics)
     steps = _thresholds(thresholds, score, surface)
     everyone = Codes("", np.zeros(len(examined), dtype=np.uint8), ("everyone",))
@@ -153,21 +154,21 @@ def binary_of(examined: Examined, of_class: Any) -> tuple[Surface, NDArray[np.bo
     """The predictions and labels as two classes; of several, one against the rest."""
     surface = examined.outcome.surface
     if surface.task == "regression":
-        raise NotApplicable("a predicted number is no decision: there is no threshold to move")
+        raise NotApplicable(msg("a predicted number is no decision: there is no threshold to move"))
     if surface.task == "binary":
         if of_class is not None:
             raise SpecError("`of_class` is for several classes; these data have two.")
         return surface, examined.truth == 1
     if of_class is None:
-        raise NotApplicable("several classes are decided by the largest probability, not by a threshold; name one "
-                            "class with `of_class`")  # fmt: skip
+        raise NotApplicable(msg("several classes are decided by the largest probability, not by a threshold; name "
+                                "one class with `of_class`"))  # fmt: skip
     places = [place for place, label in enumerate(surface.classes) if label == of_class or str(label) == str(of_class)]
     if not places:
         raise SpecError(
             f"`of_class` must be one of the classes; got {of_class!r}.{close_to(of_class, surface.classes)}"
         )
     if surface.probability is None:
-        raise NotApplicable("the predictions hold no probabilities")
+        raise NotApplicable(msg("the predictions hold no probabilities"))
     place = places[0]
     one = replace(
         surface, task="binary", classes=("other", surface.classes[place]), probability=surface.probability[:, place],

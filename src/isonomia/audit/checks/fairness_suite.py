@@ -12,7 +12,9 @@ from isonomia.counting import encode_features
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Finding, Result, Table
 from isonomia.fairness import Suite, measure_suite
+from isonomia.fairness.groups import condition
 from isonomia.languages import msg
+from isonomia.languages.naming import together
 
 #: Gaps that the check of group fairness tells group by group; telling them again would count them twice.
 _TOLD_BY_GROUP = (
@@ -86,7 +88,7 @@ def _with_own_test(finding: Finding, found: Suite) -> Finding:
 
 
 def _named(texts: Mapping[str, str]) -> str:
-    return ", ".join(f"{name}={text}" for name, text in texts.items())
+    return together(condition(name, text) for name, text in texts.items())
 
 
 def _without(table: Table, column: str) -> Table:

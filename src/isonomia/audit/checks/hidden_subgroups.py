@@ -34,7 +34,9 @@ def hidden_subgroups(subject: Subject) -> Result:
     if not data.features:
         raise NotApplicable(msg("the data have no features to search"))
     if len(data) < _FEWEST:
-        raise NotApplicable(f"a search needs at least {_FEWEST} rows to find on one half and measure on the other")
+        raise NotApplicable(
+            msg("a search needs at least {least:int} rows to find on one half and measure on the other", least=_FEWEST)
+        )
     methods = given.pop("methods", ("sliceline", "divexplorer"))
     searches = [_search(subject, method, given) for method in _known(methods)]
     tables: dict[str, Table] = {}

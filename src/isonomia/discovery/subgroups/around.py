@@ -13,6 +13,7 @@ from isonomia.discovery.subgroups.method import Subgroup
 from isonomia.errors import SpecError
 from isonomia.evidence import Picture, Result, Table
 from isonomia.languages import msg
+from isonomia.languages.naming import together
 
 if TYPE_CHECKING:
     from isonomia.discovery.subgroups.result import SubgroupResult
@@ -81,7 +82,7 @@ def _children(subgroup: Subgroup, features: Mapping[str, Codes], outcome: Any, k
             found.append(
                 {
                     "relation": msg("with one more"),
-                    "slice": ", ".join([*parts, condition_text(column, (code,))]),
+                    "slice": together([*parts, condition_text(column, (code,))]),
                     "size": int(sizes[code]),
                     "outcome": mean,
                     "diff_outcome": mean - everyone,

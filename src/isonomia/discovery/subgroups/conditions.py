@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from isonomia.counting import Codes
+from isonomia.counting import MISSING, Codes
 from isonomia.discovery.subgroups.method import Subgroup
+from isonomia.languages import Message, Name, msg
+from isonomia.languages.naming import either, is_in, is_value, together
 
 #: A set of values is told by what it leaves out where that is at most this many.
 _FEW = 4
@@ -24,16 +26,16 @@ def condition_text(column: Codes, codes: Sequence[int]) -> str:
     ('x in {a, c}', 'x not in {b}')
     """
     if column.missing is not None and tuple(codes) == (column.missing,):
-        return f"{column.name} is missing"
+        return Name(msg("{column} is missing", column=column.name))
     if column.edges is not None:
-        merged = _range_text(column, codes)
-        return f"{column.name} in {merged}"
+        return is_in(column.name, _range_text(column, codes))
     if len(codes) == 1:
-        return f"{column.name} = {column.text(codes[0])}"
+        return is_value(column.name, column.text(codes[0]), " = ")
     left_out = sorted(set(range(column.size)) - set(codes))
     if len(left_out) < len(codes) and len(left_out) <= _FEW:
-        return f"{column.name} not in {{{', '.join(column.text(code) for code in left_out)}}}"
-    return f"{column.name} in {_set_text(column, codes)}"
+        others = together(["{", together(column.text(code) for code in left_out), "}"], "")
+        return Name(msg("{column} not in {values}", column=column.name, values=others))
+    return is_in(column.name, _set_text(column, codes))
 
 
 def value_text(column: Codes, codes: Sequence[int]) -> str:
@@ -42,12 +44,14 @@ def value_text(column: Codes, codes: Sequence[int]) -> str:
         return column.text(codes[0])
     if column.edges is not None:
         return _range_text(column, codes)
-    return "{" + ", ".join(column.text(code) for code in codes) + "}"
+    return together(["{", together(column.text(code) for code in codes), "}"], "")
 
 
 def _set_text(column: Codes, codes: Sequence[int]) -> str:
-    named = ", ".join(column.text(code) for code in codes[:_NAMED])
-    return f"{{{named}}}" if len(codes) <= _NAMED else f"{{{named}, ... {len(codes) - _NAMED:,} more}}"
+    named = together(column.text(code) for code in codes[:_NAMED])
+    if len(codes) <= _NAMED:
+        return together(["{", named, "}"], "")
+    return Name(msg("{{{named}, ... {n:int} more}}", named=named, n=len(codes) - _NAMED))
 
 
 def _range_text(column: Codes, codes: Sequence[int]) -> str:
@@ -63,8 +67,8 @@ def _range_text(column: Codes, codes: Sequence[int]) -> str:
             parts.append(f"[{low:g}, {high:g}{']' if code == last else ')'}")
             start = i + 1
     if column.missing is not None and column.missing in codes:
-        parts.append("missing")
-    return " or ".join(parts)
+        parts.append(MISSING)
+    return parts[0] if len(parts) == 1 else Name(either(Message("{part}", {"part": part}) for part in parts))
 
 
 def slice_text(subgroup: Subgroup, features: Mapping[str, Codes]) -> str:
@@ -72,10 +76,11 @@ def slice_text(subgroup: Subgroup, features: Mapping[str, Codes]) -> str:
     if subgroup.text is not None:
         return subgroup.text
     parts = [_conjunction_text(subgroup.conditions, features)]
-    parts += [f"not ({_conjunction_text(others, features)})" for others in subgroup.without]
-    return ", ".join(parts)
+    for others in subgroup.without:
+        parts.append(Name(msg("not ({conditions})", conditions=_conjunction_text(others, features))))
+    return together(parts)
 
 
 def _conjunction_text(conditions: Mapping[str, tuple[int, ...]], features: Mapping[str, Codes]) -> str:
     parts = [condition_text(features[name], codes) for name, codes in conditions.items()]
-    return ", ".join(parts) if parts else "everyone"
+    return together(parts) if parts else Name(msg("everyone"))

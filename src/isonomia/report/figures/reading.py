@@ -9,7 +9,7 @@ from typing import Any
 
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Picture, Table
-from isonomia.languages import Language, Message, msg
+from isonomia.languages import Language, Message, Name, msg
 from isonomia.languages.message import write_number
 from isonomia.report.figures.labels import SHORT, TITLE, label, long_label
 from isonomia.report.tables import interval_columns
@@ -146,7 +146,7 @@ class Reading:
         for names in (self.option("names", {}), *self.table.names.values()):
             if isinstance(value, str) and value in names:
                 value = names[value]
-        if isinstance(value, Message):
+        if isinstance(value, Message | Name):
             return value.text(self.language)
         if isinstance(value, float):
             return write_number(value, "num", self.language)

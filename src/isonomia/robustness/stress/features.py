@@ -104,7 +104,7 @@ def _inputs(now: Situation, features: Any) -> tuple[str, ...]:
         if name not in now.inputs:
             raise SpecError(f"`features` must name columns the model reads; got {name!r}.{close_to(name, now.inputs)}")
     if not names:
-        raise NotApplicable("the model reads no feature")
+        raise NotApplicable(msg("the model reads no feature"))
     return names
 
 
@@ -150,9 +150,15 @@ def demographic_swap(
         raise SpecError(f"`attribute` must be a protected attribute; got {attribute!r}.{close_to(attribute, names)}")
     usable = now.once("demographic_swap.usable", lambda: _usable(now))
     if attribute is not None and attribute not in usable:
-        raise NotApplicable(f"'{attribute}' has only one value, more than {MAX_VALUES}, or the model does not read it")
+        raise NotApplicable(
+            msg(
+                "'{attribute}' has only one value, more than {most:int}, or the model does not read it",
+                attribute=attribute,
+                most=MAX_VALUES,
+            )
+        )
     if not usable:
-        raise NotApplicable("the model reads no protected attribute that has several values")
+        raise NotApplicable(msg("the model reads no protected attribute that has several values"))
     name = attribute if attribute is not None else usable[int(rng.integers(len(usable)))]
     column = now.attributes[names.index(name)]
     values = np.array([code for code in range(column.size) if code != column.missing])

@@ -108,7 +108,7 @@ def _features(now: Situation, features: Any) -> tuple[str, ...]:
 
     found: tuple[str, ...] = now.once(("covariate_shift.names", names), moving)
     if not found:
-        raise NotApplicable("every feature is constant, or has a value of its own in every row")
+        raise NotApplicable(msg("every feature is constant, or has a value of its own in every row"))
     return found
 
 

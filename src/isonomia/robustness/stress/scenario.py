@@ -12,6 +12,7 @@ import numpy as np
 from isonomia.data import Task
 from isonomia.errors import SpecError, close_to
 from isonomia.languages import Message, msg
+from isonomia.metrics.applicable import not_for
 from isonomia.registry import Registry
 from isonomia.robustness.stress.situation import Situation
 
@@ -64,10 +65,10 @@ class Scenario:
         """Whether it comes with this package: a fault in it is not the caller's."""
         return str(getattr(self.change, "__module__", "")).startswith("isonomia.")
 
-    def reason(self, now: Situation) -> str | None:
+    def reason(self, now: Situation) -> Message | None:
         """Why it cannot be played here, completing "not applicable because ..."; None where it can."""
         if now.task not in self.tasks:
-            return f"it is for {' and '.join(self.tasks)}, and the task is {now.task}"
+            return not_for(now.task, self.tasks)
         return next((_LACKING[need] for need in self.needs if not _HAS[need](now)), None)
 
 
@@ -79,13 +80,13 @@ _HAS: Mapping[Need, Callable[[Situation], bool]] = {
     "decisions": lambda now: now.surface.label is not None,
     "features": lambda now: bool(now.data.features),
 }
-_LACKING: Mapping[Need, str] = {
-    "model": "it changes features, and there is no model to ask about them: only predictions were given",
-    "time": "the data name no column of time (time=...)",
-    "attributes": "the data name no protected attribute (protected=...)",
-    "ranking": "the predictions hold neither probabilities nor scores",
-    "decisions": "there are scores but no decisions",
-    "features": "there is no feature",
+_LACKING: Mapping[Need, Message] = {
+    "model": msg("it changes features, and there is no model to ask about them: only predictions were given"),
+    "time": msg("the data name no column of time (time=...)"),
+    "attributes": msg("the data name no protected attribute (protected=...)"),
+    "ranking": msg("the predictions hold neither probabilities nor scores"),
+    "decisions": msg("there are scores but no decisions"),
+    "features": msg("there is no feature"),
 }
 
 #: Every scenario by its id; another package adds its own through the entry point group ``isonomia.scenarios``.

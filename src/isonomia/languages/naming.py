@@ -1,0 +1,111 @@
+"""Names of groups and values: one text wherever they are a key, read in the reader's language where they are shown.
+
+A group's name is data and a few words of ours: "age in [25, 60), race=missing". Frames, JSON and lookups keep that
+text; only "in" and "missing" are said otherwise in another language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from isonomia.languages.message import Message, msg
+
+
+class Name(str):
+    """A text with words of ours in it: equal to its English text, and shown by `text` in a language.
+
+    Examples
+    --------
+    >>> nobody = Name(msg("missing"))
+    >>> nobody == "missing", nobody.text("pt-BR")
+    (True, 'ausente')
+    """
+
+    __slots__ = ("said",)
+    said: Message
+
+    def __new__(cls, said: Message) -> Name:
+        """The English text, which remembers the message it was made of."""
+        name = super().__new__(cls, said.text())
+        name.said = said
+        return name
+
+    def __getnewargs__(self) -> tuple[Any]:
+        """What a copy is made of."""
+        return (self.said,)
+
+    def text(self, language: str = "en", *, escape: Callable[[str], str] | None = None) -> str:
+        """The name in a language; `escape` is applied to every text that comes from data."""
+        return self.said.text(language, escape=escape)
+
+
+def as_text(said: Message | str) -> str:
+    """A message as a text that remembers it; a plain text as it is."""
+    return Name(said) if isinstance(said, Message) else said
+
+
+def is_value(column: str, value: str, sign: str = "=") -> Name:
+    """That a column has a value.
+
+    >>> is_value("race", Name(msg("missing"))).text("pt-BR"), is_value("sex", "F", " = ")
+    ('race=ausente', 'sex = F')
+    """
+    if value.startswith(("< ", ">= ")):
+        sign = " "
+    return Name(Message("{column}{sign}{value}", {"column": column, "sign": Message(sign), "value": value}))
+
+
+def is_in(column: str, values: str) -> Name:
+    """That a column's value lies within a range, or among some values.
+
+    >>> is_in("age", "[25, 60)").text("pt-BR")
+    'age em [25, 60)'
+    """
+    return Name(msg("{column} in {values}", column=column, values=values))
+
+
+def together(names: Iterable[str], between: str = ", ") -> str:
+    """Several names as one.
+
+    >>> together([is_in("age", "[25, 60)"), "sex=F"]).text("pt-BR")
+    'age em [25, 60), sex=F'
+    """
+    parts = list(names)
+    if not any(isinstance(part, Name) for part in parts):
+        return between.join(parts)
+    said = Message("{part}", {"part": parts[0]})
+    for part in parts[1:]:
+        said = Message("{said}{between}{part}", {"said": said, "between": Message(between), "part": part})
+    return Name(said)
+
+
+def shown(value: object, language: str, escape: Callable[[str], str] | None = None) -> str:
+    """Any text as it is shown: a name in the language, another one escaped."""
+    if isinstance(value, Name):
+        return value.text(language, escape=escape)
+    return escape(str(value)) if escape is not None else str(value)
+
+
+def either(parts: Iterable[Message]) -> Message:
+    """Several things of which one is enough: "a or b".
+
+    >>> either([msg("label"), msg("score")]).text("pt-BR")
+    'rótulo ou pontuação'
+    """
+    first, *rest = parts
+    for part in rest:
+        first = msg("{one} or {other}", one=first, other=part)
+    return first
+
+
+def both(parts: Iterable[Message]) -> Message:
+    """Several things together: "a and b".
+
+    >>> both([msg("label"), msg("score")]).text()
+    'label and score'
+    """
+    first, *rest = parts
+    for part in rest:
+        first = msg("{one} and {other}", one=first, other=part)
+    return first

@@ -1,0 +1,96 @@
+"""A whole audit in Portuguese, of people some of whose protected values are missing: no English of ours is left."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import isonomia as iso
+from isonomia.audit.checking import choose_checks
+from isonomia.languages import Message, Name
+
+#: Words of ours that stand within names of groups, and that a reader of Portuguese should not meet.
+LEFTOVERS = (
+    r"=\s?missing\b", r"\bmissing\b", r"\bin \[", r"\bnot in \{", r"\bin \{", r"\bis missing\b", r"\(empty\)",
+    r"\bnot applicable\b", r"\bbecause\b", r"\bit needs\b", r"\bno interval\b", r"\bthere (is|are) no\b",
+)  # fmt: skip
+
+
+def people(n: int = 700) -> dict[str, Any]:
+    rng = np.random.default_rng(3)
+    race = rng.choice(np.array(["branca", "preta", None], dtype=object), n, p=[0.55, 0.3, 0.15])
+    age = rng.integers(18, 80, n).astype(float)
+    age[rng.random(n) < 0.06] = np.nan
+    city = rng.choice(np.array(["norte", "sul", None], dtype=object), n)
+    income = rng.normal(3, 1, n)
+    harm = 1.2 * (race == None) + 0.8 * (race == "preta") + 0.5 * (age < 30)  # noqa: E711  elementwise
+    score = income - harm
+    return {
+        "raca": race, "idade": age, "cidade": city, "renda": income,
+        "credito": np.where(score + rng.normal(0, 0.7, n) > 2.2, "sim", "não"),
+    }  # fmt: skip
+
+
+def model(frame: Any) -> Any:
+    race, age = np.asarray(frame["raca"], dtype=object), np.asarray(frame["idade"], dtype=float)
+    unknown = np.array([value is None or value != value for value in race])
+    score = (
+        np.nan_to_num(np.asarray(frame["renda"], dtype=float))
+        - 1.2 * unknown
+        - 0.8 * (race == "preta")
+        - 0.5 * (age < 30)
+    )
+    return 1 / (1 + np.exp(-3 * (score - 2.2)))
+
+
+@pytest.fixture(scope="module")
+def report() -> iso.Report:
+    data = iso.Dataset(
+        people(), target="credito", positive="sim", protected={"raca": None, "idade": [30, 60]}, name="pessoas"
+    )
+    options = {"perturb": {"n_trials": 2}, "local_robustness": {"n_iterations": 4}}
+    checks = [check.id for check in choose_checks("full") if check.id != "pairs"]  # its people are texts of the domain
+    return iso.audit(data, model, checks=checks, policy="eeoc", n_boot=60, language="pt-BR", options=options)
+
+
+def words(page: str) -> str:
+    body = re.sub(r"<(script|style).*?</\1>", " ", page, flags=re.DOTALL)
+    return html.unescape(re.sub(r"<[^>]+>", " ", body))
+
+
+@pytest.mark.parametrize("form", ["html", "markdown"])
+def test_no_english_is_left(report: iso.Report, form: str) -> None:
+    text = words(report.to_html()) if form == "html" else report.to_markdown().replace("\\", "")
+    for key in report["hidden_subgroups"].tables["divexplorer"].columns["subgroup_key"]:
+        text = text.replace(key, "")  # an id, which stays as it is
+    found = {
+        text[max(0, hit.start() - 60) : hit.end() + 40]
+        for pattern in LEFTOVERS
+        for hit in re.finditer(pattern, text)
+    }  # fmt: skip
+    assert found == set()
+    assert re.search(r"raca ?= ?ausente", text)
+    assert "idade em [30, 60)" in text
+
+
+def test_the_record_keeps_its_english_names(report: iso.Report) -> None:
+    record = report.to_dict()
+    groups = [row[0] for row in record["checks"]["group_fairness"]["tables"]["by_group"]["rows"]]
+    assert "raca=missing" in groups
+    assert any("idade in [30, 60)" in str(name) for name in groups)
+    assert any(finding["who"].get("raca") == "missing" for finding in record["findings"])
+    assert "ausente" not in str(record["findings"])
+
+
+def test_reasons_can_be_told_in_the_language(report: iso.Report) -> None:
+    """Whatever says why a number is missing is a message of ours, not a text that was put together in English."""
+    for section in report.document.sections:
+        assert section.reason is None or isinstance(section.reason, Message), (section.code, section.reason)
+        for name, table in () if section.result is None else section.result.tables.items():
+            for column in ("note", "reason"):
+                for value in table.columns.get(column, ()):
+                    assert value is None or isinstance(value, Message | Name), (section.code, name, value)
