@@ -212,6 +212,30 @@ def test_proxies_name_the_column_that_carries() -> None:
     assert blind.low < 0.52
 
 
+def test_proxies_tell_how_they_were_found() -> None:
+    data = iso.Dataset(people(600), target="y", protected=["sex"])
+    found = fairness.proxies(data, folds=2, rounds=5, shuffled_rows=50)
+    assert "5 rounds" in str(found.notes[0])
+    assert "at most 50 rows" in str(found.notes[0])
+    assert "5 rodadas" in found.notes[0].text("pt-BR")
+    usual = fairness.proxies(data, folds=2)
+    assert "40 rounds" in str(usual.notes[0])
+    assert "at most 800 rows" in str(usual.notes[0])
+    assert usual.auc["sex"].value != found.auc["sex"].value  # the rounds are those asked for
+    for option in ("rounds", "shuffled_rows", "folds"):
+        with pytest.raises(iso.SpecError, match=f"`{option}` must be an int"):
+            fairness.proxies(data, **{option: 0})
+
+
+def test_an_attribute_of_one_value_is_not_told_and_says_why() -> None:
+    frame = people(300)
+    frame["sex"] = "F"
+    found = fairness.proxies(iso.Dataset(frame, target="y", protected=["sex"]), folds=2)
+    assert found.auc["sex"].value is None
+    assert "fewer than two values" in found.auc["sex"].note
+    assert all(row["importance"] is None and row["note"] is not None for row in found.tables["columns"].rows())
+
+
 # over time -----------------------------------------------------------------------------------------------------
 
 

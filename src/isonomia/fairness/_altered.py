@@ -18,6 +18,7 @@ from isonomia.evidence import Estimate, wilson
 from isonomia.fairness.averages import effective_rows, mean_interval
 from isonomia.fairness.causal import Mechanisms
 from isonomia.fairness.groups import dataset_attributes
+from isonomia.languages import msg
 from isonomia.models import Model, Surface
 from isonomia.probing.features import Feature
 
@@ -139,7 +140,7 @@ class Altered:
         low, high = wilson(value * n, n, level)
         rate = Estimate(value, float(low), float(high), n=int(known.sum()), method="wilson", level=level)
         if len(others) < 2:
-            return rate, Estimate.missing("there is no other value to change to")
+            return rate, Estimate.missing(msg("there is no other value to change to"))
         size = np.mean([np.abs(self.change(v)) * (self.own != v) for v in others], axis=0) * len(others)
         mean = mean_interval((size / (len(others) - 1))[known], w, level)
         return rate, Estimate(*mean, n=int(known.sum()), method="normal", level=level)

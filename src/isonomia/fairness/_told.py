@@ -22,8 +22,18 @@ Ints = NDArray[np.intp]
 MIN_ROWS = 10
 #: Numbers are cut into at most this many bins of equal shares for the trees.
 TREE_BINS = 64
-#: Rows of a fold on which columns are shuffled: the loss needs no more.
-SHUFFLED_ROWS = 800
+#: Of the boosted trees: how fast they learn, and how many leaves each has.
+RATE, LEAVES = 0.2, 15
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How a column is learnt: folds of the cross-validation, rounds of boosting, rows of a fold that are shuffled."""
+
+    folds: int
+    rounds: int
+    shuffled_rows: int
+    seed: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,22 +49,22 @@ class Told:
 
 
 def tell(
-    target: Codes, X: Floats, categorical: Sequence[bool], weights: Floats | None, *, folds: int, level: float,
-    seed: int, done: Callable[[int], None],
+    target: Codes, X: Floats, categorical: Sequence[bool], weights: Floats | None, learning: Learning, *, level: float,
+    done: Callable[[int], None],
 ) -> Told:  # fmt: skip
     """Predict a column from the matrix `X`; `done` is told each fold that is finished."""
-    counts = target.counts()
-    common = [code for code in range(target.size) if counts[code] >= max(MIN_ROWS, folds) and code != target.missing]
+    counts, least = target.counts(), max(MIN_ROWS, learning.folds)
+    common = [code for code in range(target.size) if counts[code] >= least and code != target.missing]
     if len(common) < 2:
-        nothing = Estimate.missing(f"fewer than two values of '{target.name}' have {max(MIN_ROWS, folds)} rows")
-        note = msg("fewer than two groups with enough rows have a value")
+        note = msg("fewer than two values of '{attribute}' have {least:int} rows", attribute=target.name, least=least)
+        nothing = Estimate.missing(note)
         unknown = np.full(X.shape[1], np.nan)
         return Told(len(common), nothing, nothing, unknown, unknown, note)
     rows = np.isin(target.codes, common)
     y = np.searchsorted(common, target.codes[rows])
     w = np.ones(y.size) if weights is None else weights[rows]
     with one_thread():
-        proba, lost, error = _cross_validated(_binned(X[rows], categorical), y, w, categorical, folds, seed, done)
+        proba, lost, error = _cross_validated(_binned(X[rows], categorical), y, w, categorical, learning, done)
     said = proba.argmax(axis=1)
     auc, right = one_vs_rest_auc(y, proba, w, level), balanced_accuracy(y, said, w, level)
     return Told(len(common), auc, right, lost, error)
@@ -72,13 +82,13 @@ def _binned(X: Floats, categorical: Sequence[bool]) -> Floats:
 
 
 def _cross_validated(
-    X: Floats, y: Ints, w: Floats, categorical: Sequence[bool], folds: int, seed: int, done: Callable[[int], None]
+    X: Floats, y: Ints, w: Floats, categorical: Sequence[bool], learning: Learning, done: Callable[[int], None]
 ) -> tuple[Floats, Floats, Floats]:
     """Probabilities of rows left out, the loss of balanced accuracy when a column of theirs is shuffled, its error."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.model_selection import StratifiedKFold
 
-    k = int(y.max()) + 1
+    k, folds, seed = int(y.max()) + 1, learning.folds, learning.seed
     proba = np.zeros((len(y), k))
     lost, variance = np.zeros((folds, X.shape[1])), np.zeros((folds, X.shape[1]))
     rng = np.random.default_rng(seed)
@@ -87,11 +97,12 @@ def _cross_validated(
     weight *= y.size / weight.sum()
     for fold, (train, test) in enumerate(StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y)):
         model = HistGradientBoostingClassifier(
-            max_iter=40, learning_rate=0.2, max_leaf_nodes=15, categorical_features=list(categorical),
-            early_stopping=False, random_state=seed,
+            max_iter=learning.rounds, learning_rate=RATE, max_leaf_nodes=LEAVES, early_stopping=False,
+            categorical_features=list(categorical), random_state=seed,
         ).fit(X[train], y[train], sample_weight=weight[train])  # fmt: skip
         proba[test] = model.predict_proba(X[test])
-        some = test if test.size <= SHUFFLED_ROWS else rng.choice(test, SHUFFLED_ROWS, replace=False)
+        most = learning.shuffled_rows
+        some = test if test.size <= most else rng.choice(test, most, replace=False)
         right = (proba[some].argmax(axis=1) == y[some]).astype(float)
         # all shuffled copies in one batch: one call of predict a fold
         copies = np.tile(X[some], (X.shape[1], 1, 1))

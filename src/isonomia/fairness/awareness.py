@@ -321,7 +321,7 @@ def _pair_table(
 def _share(bad: NDArray[np.bool_], v: Floats, first: Ints, second: Ints, level: float) -> Estimate:
     """The share of violating pairs; pairs with a person in common are not independent."""
     if bad.size == 0:
-        return Estimate.missing("no such pair was looked at")
+        return Estimate.missing(msg("no such pair was looked at"))
     total = float(v.sum())
     share = float(v @ bad / total)
     off = v * (bad - share)

@@ -269,7 +269,7 @@ def _against_equals(
 def _rate(hit: NDArray[np.bool_], w: Floats, level: float) -> Estimate:
     """A weighted share; its interval is Wilson's at the effective number of rows."""
     if hit.size == 0:
-        return Estimate.missing("no two rows agree in every compared column")
+        return Estimate.missing(msg("no two rows agree in every compared column"))
     value, n = float(w @ hit / w.sum()), effective_rows(hit.size, w)
     low, high = wilson(value * n, n, level)
     return Estimate(value, float(low), float(high), n=hit.size, method="wilson", level=level)

@@ -60,7 +60,7 @@ def _distribution(
         row for row in distances.rows() if ways_of[row["group"]] == way and not row["small"] and row["ks"] is not None
     ]
     if not rows:
-        reason = "fewer than two groups with enough rows have a value"
+        reason = msg("fewer than two groups with enough rows have a value")
         return Judged(title, "difference", Estimate.missing(reason, n=int(measured.values["rows"])), limit)
     row: dict[str, Any] = max(rows, key=lambda one: one["ks"])
     figure = Estimate(row["ks"], row["ks_low"], row["ks_high"], n=row["n"], method="bootstrap on binned counts")

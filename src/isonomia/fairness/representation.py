@@ -135,7 +135,7 @@ def _smallest(rows: Mapping[str, Sequence[Any]], level: float) -> Estimate:
     """The smallest ratio, with the interval of its group's share."""
     known = [place for place, ratio in enumerate(rows["ratio"]) if ratio is not None]
     if not known:
-        return Estimate.missing("no group has an expected share")
+        return Estimate.missing(msg("no group has an expected share"))
     place = min(known, key=lambda i: rows["ratio"][i])
     return Estimate(rows["ratio"][place], rows["ratio_low"][place], rows["ratio_high"][place], n=rows["n"][place],
                     method="wilson", level=level)  # fmt: skip

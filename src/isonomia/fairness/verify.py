@@ -55,7 +55,7 @@ def verify_with_fairlearn(
         rows.append(_row(name, None, int(defined.sum()), int((~defined).sum()), gap))
     columns = {key: [row[key] for row in rows] for key in rows[0]}
     gaps = [row["largest_gap"] for row in rows if row["largest_gap"] is not None]
-    largest = Estimate(max(gaps), n=len(gaps)) if gaps else Estimate.missing("no metric has a counterpart")
+    largest = Estimate(max(gaps), n=len(gaps)) if gaps else Estimate.missing(msg("no metric has a counterpart"))
     return Agreement(
         Table(columns, {"largest_gap": "num"}, title=msg("Second opinion by Fairlearn")),
         {"fairlearn_largest_gap": largest, "fairlearn_agrees": bool(gaps) and max(gaps) < 1e-9},

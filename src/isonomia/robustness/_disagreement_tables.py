@@ -58,7 +58,7 @@ def show(ranked: Ranked, backend: Backend, level: float) -> Result:
     winners = {ranked.items[int(np.nanargmax(ranked.better[:, i]))] for i in range(len(ranked.metrics))}
     values: dict[str, Any] = {
         "items": len(ranked.items), "metrics": len(ranked.metrics),
-        "mean_tau": float(np.mean(known)) if known else Estimate.missing("every ranking is constant"),
+        "mean_tau": float(np.mean(known)) if known else Estimate.missing(msg("every ranking is constant")),
         "clear_swaps": int(swaps.clear.sum()), "different_winners": len(winners),
     }  # fmt: skip
     items = {"models": msg("Models"), "slices": msg("Slices"), "scenarios": msg("Scenarios")}

@@ -41,7 +41,7 @@ def show(
         "metric": METRICS[main].title,
         "baseline": figures[main],
         "worst_scenario": msg("none could be played") if worst is None else names[worst["scenario"]],
-        "degradation": _estimate(worst, level) if worst else Estimate.missing("no scenario could be played"),
+        "degradation": _estimate(worst, level) if worst else Estimate.missing(msg("no scenario could be played")),
         "played": len(runs),
     }
     titles = {

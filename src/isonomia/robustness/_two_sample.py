@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Dataset
 from isonomia.evidence import Estimate
+from isonomia.languages import msg
 from isonomia.metrics import evaluate
 from isonomia.models import Surface
 from isonomia.robustness.slicing import as_floats
@@ -45,7 +46,10 @@ def two_sample_auc(
     origin = np.r_[np.zeros(taken[0].size, dtype=np.uint8), np.ones(taken[1].size, dtype=np.uint8)]
     smallest = int(min(taken[0].size, taken[1].size))
     if smallest < 2 * folds:
-        return Estimate.missing(f"the smaller sample has {smallest} rows, too few for {folds} folds", n=origin.size)
+        return Estimate.missing(
+            msg("the smaller sample has {n:int} rows, too few for {folds:int} folds", n=int(smallest), folds=folds),
+            n=origin.size,
+        )
     score = np.empty(origin.size)
     splits = StratifiedKFold(folds, shuffle=True, random_state=seed)
     with threadpool_limits(

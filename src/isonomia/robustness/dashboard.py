@@ -221,7 +221,7 @@ class _Page:
                 scores[name] = 1.0 - np.where(with_value > 0, total / np.maximum(with_value, 1), np.nan)
         known = {name: trials for name, trials in scores.items() if not np.isnan(trials).all()}
         if not known:
-            return [], Estimate.missing("no scenario could be played")
+            return [], Estimate.missing(msg("no scenario could be played"))
         parts: list[dict[str, Any]] = [
             {"scenario": name, **_spread(trials, self.level)} for name, trials in known.items()
         ]

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.evidence import Estimate, normal_quantile, wilson
+from isonomia.languages import msg
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +34,7 @@ def average(values: Floats, weights: Floats | None, *, binary: bool, level: floa
     n = int(values.size)
     total = float(n if weights is None else weights.sum())
     if total <= 0:
-        return Estimate.missing("no rows", n=n)
+        return Estimate.missing(msg("no rows"), n=n)
     mean = float(values.mean() if weights is None else values @ weights / total)
     effective = total if weights is None else total**2 / float(weights @ weights)
     if binary:

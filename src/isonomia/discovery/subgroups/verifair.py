@@ -276,7 +276,9 @@ def _subgroup(problem: Problem, pair: _Comparison, options: dict[str, Any], mean
     return Subgroup(
         {low.column.name: (low.code,)},
         stats,
-        estimate=Estimate(rate, n=verdict.n) if unfair else Estimate.missing("not shown to be unfair", n=verdict.n),
+        estimate=Estimate(rate, n=verdict.n)
+        if unfair
+        else Estimate.missing(msg("not shown to be unfair"), n=verdict.n),
         overall=other,
         p_value=p,
         p_adjusted=None if single is None else min(1.0, single * means),
