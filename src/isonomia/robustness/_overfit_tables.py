@@ -8,9 +8,9 @@ import numpy as np
 
 from isonomia.data import Backend
 from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table
-from isonomia.fairness.groups import condition
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
+from isonomia.robustness._spots import spelt
 
 if TYPE_CHECKING:
     from isonomia.robustness.overfit import Comparison, Gaps
@@ -139,7 +139,7 @@ def _pictures(found: Comparison) -> list[Picture]:
 
 def _finding(found: Comparison, row: dict[str, Any]) -> Finding:
     gaps = {
-        "slice": condition(row["feature"], row["slice"]) if " x " not in row["feature"] else row["slice"],
+        "slice": spelt(row["feature"], row["slice"]) if " x " not in row["feature"] else row["slice"],
         "metric": found.metric.title, "train": row["train"], "test": row["test"], "n": row["n_test"],
     }  # fmt: skip
     message = (

@@ -15,7 +15,6 @@ from isonomia.counting import Codes, smallest
 from isonomia.data import Dataset
 from isonomia.errors import DataError
 from isonomia.evidence import Result, benjamini_hochberg, check_level, normal_p, normal_quantile
-from isonomia.fairness.groups import condition
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import together
 from isonomia.metrics import Metric
@@ -30,6 +29,7 @@ from isonomia.robustness._reading import (
     examine,
 )
 from isonomia.robustness._reasons import Reason
+from isonomia.robustness._spots import spelt
 from isonomia.robustness.measures import as_error, measure_named
 from isonomia.robustness.meter import Cells, Meter
 from isonomia.robustness.slicing import Slicing, learn_cuts
@@ -248,7 +248,7 @@ class _Sides:
 
     def pair(self, names: tuple[str, str], one: tuple[Codes, Codes], two: tuple[Codes, Codes]) -> Gaps:
         """The cells of two features, each measured alone before; the p-value is the largest of three, see `overfit`."""
-        first, second = [condition(names[0], a) for a in one[0].texts], [condition(names[1], b) for b in two[0].texts]
+        first, second = [spelt(names[0], a) for a in one[0].texts], [spelt(names[1], b) for b in two[0].texts]
         labels = [together([a, b]) for a in first for b in second]
         if self.meters is None:
             return self._ranked_pair(names, tuple(labels), one, two)

@@ -13,6 +13,7 @@ from isonomia.data import Task
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Estimate, Result, Table, check_level
 from isonomia.fairness import dataset_attributes
+from isonomia.languages.naming import as_text
 from isonomia.metrics import METRICS, Metric, evaluate_all
 from isonomia.models import Model, Surface
 from isonomia.progress import Progress, silent
@@ -170,7 +171,7 @@ def scenarios(
         try:
             runs[one.name] = play(one, gauge, n_trials, seed, progress=progress, stage=one.name)
         except NotApplicable as reason:
-            absent[one.name] = reason.told
+            absent[one.name] = as_text(reason.told)
     return show(gauge, figures, runs, absent, left_out, main=main, tolerance=tolerance, level=level)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.evidence import Estimate, Finding, Picture, Result, check_level
 from isonomia.languages import Message, msg
+from isonomia.languages.naming import as_text
 from isonomia.metrics import METRICS, Metric
 from isonomia.progress import Progress, silent
 from isonomia.robustness._reading import check_count, check_threshold
@@ -125,7 +126,7 @@ def sensitivity(
                 for step in steps
             ]
         except NotApplicable as reason:
-            absent[one.name] = reason.told
+            absent[one.name] = as_text(reason.told)
     return _Shown(gauge, figures, runs, absent, steps, tolerance, level).result()
 
 
