@@ -61,6 +61,11 @@ def test_what_is_estimated_is_told_apart_from_what_is_proved() -> None:
     result = find_pairs(DOMAIN, forest(1), method="exact", protected="sex", max_boxes=100)
     told = next(note for note in result.notes if "Estimated, not proved" in note.text())
     assert "Estimado, não provado" in told.text("pt_BR")
+    share, metrics = result.values["share"], result.metrics
+    assert (share.value, share.low, share.high) == tuple(
+        metrics[f"share_estimate{end}"] for end in ("", "_low", "_high")
+    )
+    assert (share.n, share.method) == (metrics["share_drawn"], "wilson")
 
 
 def test_people_too_close_to_a_tie_are_asked_of_the_model_within_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:

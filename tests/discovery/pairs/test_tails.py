@@ -83,7 +83,7 @@ def test_means_and_covariances_of_any_box_are_those_of_its_people(
     inside = (cells_of(leaves, rows) <= cells).all(axis=1)
     said = scores(search, rows[inside])
     volume = float(inside.mean())
-    part = Part(cells, volume, np.arange(len(leaves.value)))
+    part = Part(cells, volume, np.arange(len(leaves.value), dtype=np.int32))
     view = View(leaves, part)
     judged = Moments(leaves, search.lines)
     least, most = view.ends()
@@ -162,6 +162,16 @@ def test_what_is_too_large_or_of_another_kind_is_left_open(monkeypatch: pytest.M
     assert bracket(search, 10**6, lambda: False).high < 1.0
     monkeypatch.setattr("isonomia.discovery.pairs.leaves.MOST_HELD", 100)
     assert bracket(search, 10**6, lambda: False).high == 1.0
+
+
+def test_where_many_boxes_wait_those_that_leave_little_open_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = search_of(learn("forest", "one_hot", 4))
+    share = float(differ(scores(search, everyone(search))).mean())
+    free = bracket(search, 2_000_000, lambda: False)
+    monkeypatch.setattr("isonomia.discovery.pairs.tails.MOST_WAITING", 8)
+    found = bracket(search, 2_000_000, lambda: False)
+    assert found.low - 1e-9 <= share <= found.high + 1e-9
+    assert found.high >= free.high
 
 
 def test_boxes_with_too_many_leaves_are_cut_first(monkeypatch: pytest.MonkeyPatch) -> None:

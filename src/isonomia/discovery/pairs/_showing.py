@@ -53,10 +53,17 @@ def shown(space: Space, pairs: Pairs, *, method: PairMethod) -> PairResult:
 
 
 def share_of(metrics: dict[str, Any], *, observed: bool) -> Estimate | None:
-    """The share of people treated differently, where the search drew them fairly, with a Wilson interval."""
+    """The share of people treated differently, where people were drawn fairly, with a Wilson interval.
+
+    Exact answers draw where nothing is proved; with everything proved the share is exact.
+    """
     found, tested = metrics["DSN"], metrics["TSN"]
     if not observed:
         found, tested = metrics.get("uniform_found", 0), metrics.get("uniform_tests", 0)
+    if not tested and metrics.get("share_estimate") is not None:
+        ends = metrics["share_estimate_low"], metrics["share_estimate_high"]
+        drawn = metrics["share_drawn"]
+        return Estimate(metrics["share_estimate"], *ends, n=drawn, method="wilson" if drawn else "exact")
     if not tested:
         return None
     low, high = wilson(found, tested)

@@ -45,7 +45,7 @@ class Part:
 
     cells: NDArray[np.bool_]
     volume: float
-    leaves: NDArray[np.intp]
+    leaves: NDArray[np.int32]
     low: float = 0.0
     high: float = 1.0
     halves: tuple[NDArray[np.intp], NDArray[np.intp], float] | None = None
@@ -74,7 +74,9 @@ class Moments:
 
     def everyone(self) -> Part:
         """The whole domain."""
-        part = Part(np.ones(len(self.leaves.weight), dtype=bool), 1.0, np.arange(len(self.leaves.value)))
+        part = Part(
+            np.ones(len(self.leaves.weight), dtype=bool), 1.0, np.arange(len(self.leaves.value), dtype=np.int32)
+        )
         self.judge(part)
         return part
 

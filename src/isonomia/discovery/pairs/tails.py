@@ -14,6 +14,8 @@ from isonomia.discovery.pairs.boxes import Search
 from isonomia.discovery.pairs.leaves import Leaves
 from isonomia.discovery.pairs.moments import Moments, Part
 
+#: Boxes kept for cutting; of more, the half that leaves the least open stays as it is.
+MOST_WAITING = 40_000
 #: What rounding may add to a sum of shares.
 ROUNDING = 1e-10
 
@@ -57,4 +59,6 @@ def bracket(search: Search, work: int, stop: Callable[[], bool]) -> Bracket:
                 cost += child.cost
             cost += half.cost if parts else 0
         best = (max(best[0], low), min(best[1], high))
+        if len(waiting) > MOST_WAITING:
+            waiting = sorted(waiting)[: MOST_WAITING // 2]
     return Bracket(max(0.0, best[0] - ROUNDING), min(1.0, best[1] + ROUNDING), boxes, cost)
