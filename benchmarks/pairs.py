@@ -194,8 +194,15 @@ def pairs_exact(scale: Scale) -> Iterator[Row]:
             measure="seconds",
             value=metrics["total_time"] if decided else None,
             target=Target("at most", 60),
-            note=f"{metrics['status']}; share {metrics['share_low']:.4f} to {metrics['share_high']:.4f}",
+            note=f"{metrics['status']}; {_shares(metrics)}",
         )
+
+
+def _shares(metrics: dict[str, Any]) -> str:
+    """The certified bounds of the discriminating share, and what is estimated beside."""
+    proved = f"share {metrics['share_low']:.4f} to {metrics['share_high']:.4f}"
+    ends = [metrics.get(f"share_estimate{end}") for end in ("", "_low", "_high")]
+    return proved if None in ends else f"{proved}, estimated {ends[0]:.4f} ({ends[1]:.4f} to {ends[2]:.4f})"
 
 
 def _raw(name: str, *, leave_out: tuple[str, ...] = ()) -> tuple[Any, Any, list[str]]:
@@ -256,7 +263,7 @@ def pairs_exact_families(scale: Scale) -> Iterator[Row]:
             measure="seconds",
             value=metrics["total_time"] if decided else None,
             target=Target("at most", 60),
-            note=f"{metrics['status']}; share {metrics['share_low']:.4f} to {metrics['share_high']:.4f}, "
+            note=f"{metrics['status']}; {_shares(metrics)}, "
             f"widest gap {metrics['max_gap']:.3f} to {metrics['max_gap_bound']:.3f}",
         )
 

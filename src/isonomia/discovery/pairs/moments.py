@@ -40,7 +40,8 @@ class Part:
     """A box as a set of cells: its share of the domain, the leaves it reaches, what is known of it.
 
     `low` and `high` bound the share of its people who are treated differently; `halves` are the cells of one feature
-    in two parts, where it is to be cut, and the share that the first has; `cost` what judging took.
+    in two parts, where it is to be cut, and the share that the first has; `hope` how discriminating it looks, and
+    `cost` what judging took.
     """
 
     cells: NDArray[np.bool_]
@@ -49,6 +50,7 @@ class Part:
     low: float = 0.0
     high: float = 1.0
     halves: tuple[NDArray[np.intp], NDArray[np.intp], float] | None = None
+    hope: float = 0.0
     cost: int = 0
 
     @property
@@ -114,6 +116,7 @@ class Moments:
             spread = view.covariance(self.scale)
             part.high = min(1.0, _together(mean, spread, room), _apart(mean, spread, least, most, room))
             part.low = max(_least_apart(mean[line], spread[np.ix_(line, line)], room) for line in self.lines)
+            part.hope = max(_hope(mean[line], np.diag(spread)[line]) for line in self.lines)
 
 
 def _together(mean: Floats, spread: Floats, room: float) -> float:
@@ -147,6 +150,14 @@ def _least_apart(mean: Floats, spread: Floats, room: float) -> float:
     ends = np.full(2, np.inf)
     fail = min(_together(turn * mean[[a, b]], both, room), _apart(turn * mean[[a, b]], both, -ends, ends, room))
     return max(0.0, 1.0 - fail)
+
+
+def _hope(mean: Floats, variance: Floats) -> float:
+    """How near two variants are to standing on both sides of the cut with all of their people; 0 to 8."""
+    ends = np.array([mean.argmin(), mean.argmax()])
+    if not mean[ends[0]] < 0 < mean[ends[1]]:
+        return 0.0
+    return float((mean[ends] ** 2 / (mean[ends] ** 2 + variance[ends])).sum()) ** 3
 
 
 class View:

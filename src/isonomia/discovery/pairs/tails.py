@@ -16,6 +16,8 @@ from isonomia.discovery.pairs.moments import Moments, Part
 
 #: Boxes kept for cutting; of more, the half that leaves the least open stays as it is.
 MOST_WAITING = 40_000
+#: Every how manieth box is the one that looks most discriminating, so that the lower bound moves too.
+HOPEFUL = 4
 #: What rounding may add to a sum of shares.
 ROUNDING = 1e-10
 
@@ -40,25 +42,61 @@ def bracket(search: Search, work: int, stop: Callable[[], bool]) -> Bracket:
         return Bracket(0.0, 1.0, 0, 0)
     moments = Moments(Leaves(search.lanes), search.lines)
     first = moments.everyone()
-    low, high = first.volume * first.low, first.volume * first.high
-    best = (low, high)
-    waiting: list[tuple[float, int, Part]] = [(-first.open, 0, first)]
-    boxes, cost = 1, first.cost
-    while waiting and cost < work and not stop():
-        _, _, part = heapq.heappop(waiting)
+    low, high = first.low, first.high
+    best, cost = (low, high), first.cost
+    waiting = Waiting()
+    waiting.put(first)
+    while len(waiting) and cost < work and not stop():
+        part = waiting.pop()
         low -= part.volume * part.low
         high -= part.volume * part.high
         for half in moments.cut(part, sums=False):
             parts = moments.cut(half, sums=True) if half.open > 0 else []
+            cost += half.cost if parts else 0
             for child in parts or [half]:
-                boxes += 1
+                cost += child.cost
                 low += child.volume * child.low
                 high += child.volume * child.high
-                if child.halves is not None and child.open > 0:
-                    heapq.heappush(waiting, (-child.open, boxes, child))
-                cost += child.cost
-            cost += half.cost if parts else 0
+                waiting.put(child)
         best = (max(best[0], low), min(best[1], high))
-        if len(waiting) > MOST_WAITING:
-            waiting = sorted(waiting)[: MOST_WAITING // 2]
-    return Bracket(max(0.0, best[0] - ROUNDING), min(1.0, best[1] + ROUNDING), boxes, cost)
+    return Bracket(max(0.0, best[0] - ROUNDING), min(1.0, best[1] + ROUNDING), waiting.seen, cost)
+
+
+class Waiting:
+    """Boxes to be cut: those that leave the most open first, now and then the one that looks most discriminating."""
+
+    def __init__(self) -> None:
+        self.parts: dict[int, Part] = {}
+        self.by_open: list[tuple[float, int]] = []
+        self.by_hope: list[tuple[float, int]] = []
+        self.seen = self.turn = 0
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def put(self, part: Part) -> None:
+        """One more, where there is something to cut and something open."""
+        self.seen += 1
+        if part.halves is None or part.open <= 0:
+            return
+        self.parts[self.seen] = part
+        heapq.heappush(self.by_open, (-part.open, self.seen))
+        if part.hope > 0:
+            heapq.heappush(self.by_hope, (-part.open * part.hope, self.seen))
+        if len(self.parts) > MOST_WAITING:
+            self._thin()
+
+    def pop(self) -> Part:
+        """The next one."""
+        self.turn += 1
+        while True:
+            order = self.by_hope if self.turn % HOPEFUL == 0 and self.by_hope else self.by_open
+            part = self.parts.pop(heapq.heappop(order)[1], None)
+            if part is not None:  # it was not taken by the other order
+                return part
+
+    def _thin(self) -> None:
+        open_first = [number for _, number in sorted(self.by_open) if number in self.parts]
+        self.parts = {number: self.parts[number] for number in open_first[: MOST_WAITING // 2]}
+        self.by_open = [one for one in sorted(self.by_open) if one[1] in self.parts]
+        self.by_hope = [one for one in sorted(self.by_hope) if one[1] in self.parts]
