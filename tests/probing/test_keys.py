@@ -22,6 +22,7 @@ def test_the_map_remembers_like_a_dictionary(batches: list[list[int]]) -> None:
         there, values = mapped.look(asked)
         assert there.tolist() == [int(key) in known for key in asked]
         assert values[there, 0].tolist() == [known[int(key)] for key in asked[there]]
+        assert mapped.holds(asked).tolist() == there.tolist()
     assert len(mapped) == len(known)
 
 

@@ -13,6 +13,8 @@ Places = NDArray[np.intp]
 
 #: Runs up to this length are merged at once: looking through many short ones takes longer.
 SHORT = 4096
+#: First bits of a key by which most unknown ones are known to be so at a glance.
+GLANCE_BITS = 21
 #: More places than this leave too few bits of a key beside them.
 MOST_PLACES = 1 << 20
 
@@ -20,7 +22,8 @@ MOST_PLACES = 1 << 20
 class KeyMap:
     """Keys with a few numbers each, held as a few sorted runs that are merged as they grow.
 
-    Looking up and adding n keys costs O(n log N); no Python object is made per key. (A hash table with open addressing
+    Looking up and adding n keys costs O(n log N); no Python object is made per key. Keys should be spread evenly over
+    their 64 bits, as those of `Keyer` are. (A hash table with open addressing
     was tried: in numpy it takes longer, since sorting and searching in order go easy on the processor's caches.)
 
     >>> seen = KeyMap(1)
@@ -34,6 +37,7 @@ class KeyMap:
         self.width = width
         self._runs: list[tuple[Keys, Places]] = []  # sorted keys, and where the numbers of each are
         self._values = Stack((width,))
+        self._marks = np.zeros(1 << GLANCE_BITS, dtype=bool)  # whether there is a key with these first bits
 
     def __len__(self) -> int:
         return len(self._values)
@@ -47,15 +51,19 @@ class KeyMap:
         while self._runs and len(self._runs[-1][0]) <= max(2 * len(run[0]), SHORT):
             run = _merge(self._runs.pop(), run)
         self._runs.append(run)
+        self._marks[(keys >> np.uint64(64 - GLANCE_BITS)).astype(np.intp)] = True
         self._values.add(values)
 
     def holds(self, keys: Keys) -> NDArray[np.bool_]:
         """Which keys are there."""
-        known = np.zeros(len(keys), dtype=bool)
+        known = self._marks[(keys >> np.uint64(64 - GLANCE_BITS)).astype(np.intp)]
+        maybe = np.flatnonzero(known)
+        some, there = keys[maybe], np.zeros(len(maybe), dtype=bool)
         for run, _ in self._runs:
-            places = np.searchsorted(run, keys)
+            places = np.searchsorted(run, some)
             np.minimum(places, len(run) - 1, out=places)
-            known |= run[places] == keys
+            there |= run[places] == some
+        known[maybe] = there
         return known
 
     def look(self, keys: Keys) -> tuple[NDArray[np.bool_], Floats]:
