@@ -91,3 +91,18 @@ def test_an_estimate_without_a_value_says_why() -> None:
     assert Estimate.missing("no rows").to_dict()["value"] is None
     with pytest.raises(ValueError, match="no rows"):
         float(Estimate.missing("no rows"))
+
+
+def test_headline_figures_are_written_as_their_column_and_points_are_named() -> None:
+    from isonomia.evidence import Result, Table
+    from isonomia.languages import msg
+    from isonomia.report.texts import headline
+
+    table = Table({"rate": [0.25], "gap": [-0.1]}, {"rate": "pct", "gap": "points"}, {"gap": msg("Gap")})
+    result = Result("x", msg("X"), {"t": table}, {"rate": 0.25, "gap": -0.1, "other": 2.0}, formats={"other": "int"})
+    assert [result.style(name) for name in ("rate", "gap", "other", "none")] == ["pct", "points", "int", "num"]
+    assert table.heading("gap") == "Gap (points)"
+    assert table.heading("gap", "pt-BR") == "Diferença (pontos)"
+    assert result.heading("gap") == "Gap"  # the unit stands with the number
+    assert headline(result, "gap", "en") == "-10.0 points"
+    assert headline(result, "rate", "pt-BR") == "25,0%"

@@ -210,3 +210,11 @@ def test_change_points_lie_where_the_error_changes(rng: np.random.Generator) -> 
     assert change_points(x, loss, bins=10, min_samples=50) == pytest.approx([0.3, 0.9], abs=0.02)
     assert change_points(x, rng.random(20_000), bins=10, min_samples=50) == []
     assert change_points(np.ones(500), rng.random(500), bins=10, min_samples=50) == []
+
+
+def test_a_spot_worth_telling_is_at_least_at_its_threshold(make_broken: Any) -> None:
+    result = weak_spots(make_broken(), severity=0.2, critical=0.8)
+    assert result.findings
+    for finding in result.findings:
+        assert finding.threshold == 0.2
+        assert finding.magnitude >= 1

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from isonomia.evidence import Result, Table
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
+from isonomia.robustness import SCENARIOS
 
 #: A metric of one class against the rest: "tpr[class]".
 _OF_CLASS = re.compile(r"(\w+)\[(.*)\]", re.DOTALL)
@@ -34,11 +35,28 @@ def metric_title(code: str) -> Message | None:
     return msg("{metric} of {label}", metric=METRICS[parts[1]].title, label=parts[2])
 
 
+def scenario_title(code: str) -> Message | None:
+    """The title of a scenario; None for one that is not in the registry.
+
+    >>> str(scenario_title("label_noise"))
+    'Wrong labels'
+    """
+    return SCENARIOS[code].title if code in SCENARIOS else None
+
+
+#: Columns of codes, and what says how a code is read.
+_CODES: Mapping[str, Callable[[str], Message | None]] = {
+    **dict.fromkeys(("metric", "metric_1", "metric_2", "worst_metric"), metric_title),
+    **dict.fromkeys(("scenario", "worst_scenario"), scenario_title),
+}
+
+
 def _named(table: Table) -> Table:
     names: dict[str, Mapping[str, Message]] = dict(table.names)
-    if "metric" in table.columns:
-        codes = {code for code in table.columns["metric"] if isinstance(code, str)}
-        names.setdefault("metric", {code: title for code in codes if (title := metric_title(code)) is not None})
+    for column, title_of in _CODES.items():
+        if column in table.columns:
+            codes = {code for code in table.columns[column] if isinstance(code, str)}
+            names.setdefault(column, {code: title for code in codes if (title := title_of(code)) is not None})
     if "reference" in table.columns:
         names.setdefault("reference", _REFERENCES)
     return replace(table, names=names)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from isonomia.evidence.estimate import Estimate, finite
 from isonomia.evidence.finding import Finding
-from isonomia.evidence.table import Table
+from isonomia.evidence.table import Format, Table
 from isonomia.languages import Message
 
 PictureKind = Literal["forest", "heatmap", "reliability", "confusion", "bars", "lines", "scatter", "histogram"]
@@ -53,6 +53,8 @@ class Result:
         What a reader has to know: what was left out, what is assumed.
     titles : mapping of Message
         What the figures in `values` are called; one not named here has the title of a table's column of its name.
+    formats : mapping
+        How the figures in `values` are written; likewise.
     """
 
     code: str
@@ -63,6 +65,7 @@ class Result:
     pictures: tuple[Picture, ...] = ()
     notes: tuple[Message, ...] = ()
     titles: Mapping[str, Message] = field(default_factory=dict, kw_only=True)
+    formats: Mapping[str, Format] = field(default_factory=dict, kw_only=True)
 
     @property
     def table(self) -> Any:
@@ -75,8 +78,13 @@ class Result:
             return self.titles[name].text(language)
         for table in self.tables.values():
             if name in table.titles:
-                return table.heading(name, language)
+                return table.titles[name].text(language)
         return name.replace("_", " ")
+
+    def style(self, name: str) -> Format:
+        """How a figure of `values` is written: as told, as the tables' column of its name, or as a number."""
+        named = (table.formats.get(name) for table in self.tables.values())
+        return self.formats.get(name) or next((style for style in named if style not in (None, "text")), None) or "num"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; a missing number is null with a reason."""

@@ -89,8 +89,9 @@ class Table:
         return str(value) if style == "text" else write_number(value, style, language)
 
     def heading(self, column: str, language: str = "en") -> str:
-        """The title of a column."""
-        return self.titles[column].text(language) if column in self.titles else column
+        """The title of a column; that its numbers are percentage points is told with it."""
+        title = self.titles[column].text(language) if column in self.titles else column
+        return msg("{title} (points)", title=title).text(language) if self.formats.get(column) == "points" else title
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe columns, formats and titles."""

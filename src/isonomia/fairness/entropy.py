@@ -272,10 +272,8 @@ def _tables(
         ends = [(None, None), (None, None)]
         drawn = None if draws is None else np.einsum("gc,bcq->bgq", fold, draws)
         if drawn is not None:
-            ends = [
-                tuple(float(end) for end in percentile(part, level))  # type: ignore[misc]
-                for part in _parts(drawn, alpha)
-            ]
+            parts = zip((within, between), _parts(drawn, alpha), strict=True)
+            ends = [_ends(value, part, level) for value, part in parts]  # type: ignore[misc]
         name = " x ".join(way)
         share = between / total if total > 0 else None
         for key, value in zip(rows, (name, len(members), within, *ends[0], between, *ends[1], share), strict=True):
@@ -394,5 +392,13 @@ def _check_benefits(b: Floats, alpha: float) -> None:
 def _estimate(value: Any, draws: Any, n: int, level: float) -> Estimate:
     if draws is None:
         return Estimate(float(value), n=n, level=level)
+    return Estimate(float(value), *_ends(float(value), draws, level), n=n, method="bootstrap", level=level)
+
+
+def _ends(value: float, draws: Any, level: float) -> tuple[float, float]:
+    """The interval of the resamples, with the value in it.
+
+    What lies between groups is never below 0, so that resamples lie above it where there is next to none.
+    """
     low, high = percentile(draws, level)
-    return Estimate(float(value), float(low), float(high), n=n, method="bootstrap", level=level)
+    return float(np.fmin(low, value)), float(np.fmax(high, value))

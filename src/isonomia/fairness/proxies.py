@@ -154,7 +154,8 @@ def proxies(
     notes = (_how(learning, len(targets) > 1), *((sampled,) if rows.size < len(data) else ()))
     titles = {f"balanced_accuracy[{name}]": msg("{name} told from the rest", name=name) for name in balanced}
     values = {f"balanced_accuracy[{name}]": value for name, value in balanced.items()}
-    return Proxies("proxies", msg("Proxies"), tables, values, (), (picture,), notes, auc, balanced, titles=titles)
+    return Proxies("proxies", msg("Proxies"), tables, values, (), (picture,), notes, auc, balanced,
+                   titles=titles, formats=dict.fromkeys(values, "pct"))  # fmt: skip
 
 
 def _how(learning: Learning, several: bool) -> Message:

@@ -86,8 +86,8 @@ def comparison_table(
     columns["detectable"] = np.concatenate([part.detectable for part in compared])
     columns["note"] = [note for part in compared for note in _reasons(part, measured[part.metric])]
     formats: dict[str, Format] = {"p_value": "p", "p_adjusted": "p"}
-    names = ("difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "detectable")
-    formats |= dict.fromkeys(names, "num")
+    formats |= dict.fromkeys(("ratio", "ratio_low", "ratio_high"), "num")
+    formats |= dict.fromkeys(("difference", "difference_low", "difference_high", "detectable"), _gap_format(measured))
     titles = {
         "metric": msg("metric"),
         "group": msg("group"),
@@ -104,6 +104,11 @@ def comparison_table(
         "note": msg("note"),
     }
     return Table(columns, formats, titles, msg("Groups against their reference"), backend)
+
+
+def _gap_format(measured: Mapping[str, Measured]) -> Format:
+    """Differences of rates are points, as findings tell them; where other metrics stand among them, plain numbers."""
+    return "points" if all(part.use.metric.format == "pct" for part in measured.values()) else "num"
 
 
 def _reasons(part: Compared, measured: Measured) -> list[Message | str | None]:
@@ -144,8 +149,11 @@ def disparity_table(
                 drawn.append((rows[-1], part.draws[used].max(axis=0), part.draws[used].min(axis=0)))
     _extreme_intervals(drawn, level)
     columns = {key: [row[key] for row in rows] for key in rows[0]}
-    names = ("difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high")
-    return Table(columns, dict.fromkeys(names, "num"), _DISPARITY_TITLES, msg("Disparity between groups"), backend)
+    formats: dict[str, Format] = dict.fromkeys(
+        ("difference", "difference_low", "difference_high"), _gap_format(measured)
+    )
+    formats |= dict.fromkeys(("ratio", "ratio_low", "ratio_high"), "num")
+    return Table(columns, formats, _DISPARITY_TITLES, msg("Disparity between groups"), backend)
 
 
 _DISPARITY_TITLES = {

@@ -21,6 +21,20 @@ GLOSSARY: tuple[tuple[Message, Message], ...] = (
         ),
     ),
     (
+        msg("Also seen by"),
+        msg(
+            "Other checks found something about the same people, columns or side of the model. Their findings stand "
+            "beneath the worst one, so that one matter is one entry; the counts above count every finding."
+        ),
+    ),
+    (
+        msg("Points"),
+        msg(
+            "Percentage points: the difference of two rates. From 30% to 20% is -10 points, and a third less; the "
+            "ratio tells the latter."
+        ),
+    ),
+    (
         msg("Difference"),
         msg(
             "The figure of the group minus the figure of its reference group. Negative means that the reference group "

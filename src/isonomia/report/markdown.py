@@ -11,7 +11,7 @@ from isonomia.languages.message import write_number
 from isonomia.report import words
 from isonomia.report.document import Document, Section, Verdict
 from isonomia.report.tables import cells, shown_columns
-from isonomia.report.texts import figure, said, sentence, tame, who
+from isonomia.report.texts import figure, headline, rows, said, sentence, tame, who
 
 #: How many rows of a table are written; `report.json` has all of them.
 ROWS = 50
@@ -119,7 +119,7 @@ def _findings(document: Document, language: str) -> Iterable[str]:
                 sentence(finding.message, language, escape)
                 + (f" *{sentence(finding.advice, language, escape)}*" if finding.advice else ""),
                 who(finding.who, language, escape),
-                write_number(finding.n, "int", language),
+                rows(finding.n, language),
                 escape(figure(finding.estimate, language, finding.format)),
                 "—" if finding.p_adjusted is None else write_number(finding.p_adjusted, "p", language),
             ]
@@ -141,10 +141,10 @@ def _section(section: Section, language: str) -> Iterable[str]:
 def _body(result: Result, language: str) -> Iterable[str]:
     if result.values:
         yield grid(
-            [msg("Figure").text(language), msg("Value").text(language)],
+            [msg("Headline figure").text(language), msg("Value").text(language)],
             [
-                [escape(result.heading(name, language)), said(value, language, escape)]
-                for name, value in result.values.items()
+                [escape(result.heading(name, language)), headline(result, name, language, escape)]
+                for name in result.values
             ],
         )
     for name, table in result.tables.items():

@@ -12,7 +12,7 @@ from isonomia.languages import Language, msg
 from isonomia.languages.message import write_number
 from isonomia.report import words
 from isonomia.report.document import Document, Section, SectionOutcome
-from isonomia.report.texts import interval, sentence, who, with_unit
+from isonomia.report.texts import interval, rows, sentence, who, with_unit
 
 #: How many findings the summary names.
 TOP = 5
@@ -104,7 +104,7 @@ def card(document: Document, finding: Finding, language: Language) -> View:
         "message": sentence(finding.message, language),
         "who": who(finding.who, language),
         "reference": who(finding.reference, language) if finding.reference else "",
-        "n": write_number(finding.n, "int", language),
+        "n": rows(finding.n, language),
         "value": with_unit(estimate.value, finding.format, language),
         "interval": interval(estimate, language, finding.format).strip(),
         "note": sentence(estimate.note, language) if estimate.value is None else "",

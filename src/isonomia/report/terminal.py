@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isonomia.languages import check_language, msg
-from isonomia.languages.message import write_number
 from isonomia.report import words
 from isonomia.report.document import Document
-from isonomia.report.texts import figure, sentence
+from isonomia.report.texts import figure, rows, sentence
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -58,7 +57,7 @@ def summary(document: Document, language: str = "en", *, findings: int = 8) -> G
                 Text(words.SEVERITY[finding.severity].text(language), style=_COLOURS[finding.severity]),
                 told,
                 Text(words.subject_of(fold, language)),
-                Text(write_number(finding.n, "int", language)),
+                Text(rows(finding.n, language)),
                 Text(figure(finding.estimate, language, finding.format)),
             )
         lines += [Text(""), grid]

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from isonomia.evidence import Estimate
+from isonomia.evidence import Estimate, Result
 from isonomia.evidence.table import yes_no
 from isonomia.languages import Message, msg
 from isonomia.languages.message import write_number
@@ -129,6 +129,25 @@ def moment(iso: str, language: str) -> str:
         return tame(iso)
     day = format_date(time, "long", locale=language.replace("-", "_"))
     return f"{day} {time:%H:%M} {time.tzname() or ''}".strip()
+
+
+def rows(n: int, language: str) -> str:
+    """How many rows a finding is about; a dash where it is about none in particular.
+
+    >>> rows(1500, "pt-BR"), rows(0, "en")
+    ('1.500', '—')
+    """
+    return write_number(n, "int", language) if n else "—"
+
+
+def headline(result: Result, name: str, language: str, escape: Callable[[str], str] = tame) -> str:
+    """One of a result's headline figures, written as its format asks."""
+    value, style = result.values[name], result.style(name)
+    if isinstance(value, Estimate):
+        return figure(value, language, style)
+    if isinstance(value, float) and not isinstance(value, bool):
+        return with_unit(value, style, language)
+    return said(value, language, escape)
 
 
 def said(value: Any, language: str, escape: Callable[[str], str] = tame) -> str:

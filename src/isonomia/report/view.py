@@ -16,7 +16,7 @@ from isonomia.report.figures import sketch
 from isonomia.report.glossary import GLOSSARY
 from isonomia.report.overview import View, anchor, overview, section_id
 from isonomia.report.tables import cells, shown_columns
-from isonomia.report.texts import figure, interval, moment, said, sentence, tame, who
+from isonomia.report.texts import figure, headline, interval, moment, said, sentence, tame, who
 
 #: Marks of a picture for each row of a table that is shown, and the most there are.
 MARKS, MOST_MARKS = 20, 600
@@ -168,7 +168,7 @@ def _result(result: Result, code: str, language: Language, rows: int, figures: F
     return {
         "title": sentence(result.title, language),
         "headlines": [
-            (_name(result.heading(name, language)), said(value, language)) for name, value in result.values.items()
+            (_name(result.heading(name, language)), headline(result, name, language)) for name in result.values
         ],
         "many": len(result.values) > TILES,
         "tables": [_table(name, table, code, language, rows) for name, table in result.tables.items()],

@@ -58,7 +58,8 @@ def attack_findings(study: Study) -> list[Finding]:
         Finding(
             "perturb.adversarial", "notice", _sentence(gaps, metric.format == "pct"),
             Estimate(told.drop, told.low, told.high, n=n, method="normal", level=study.trials.level),
-            n=n, magnitude=loss / study.tolerance if study.tolerance > 0 else 1.0 + loss, threshold=study.tolerance,
+            n=n, magnitude=loss / study.tolerance if study.tolerance > 0 else 1.0 + loss,
+            threshold=study.tolerance * span if span > 0 else study.tolerance,
             evidence="perturb/adversarial", format="points" if metric.format == "pct" else metric.format,
             advice=msg("Small, valid changes of the inputs decide: limit who may change them, or train against it."),
         )

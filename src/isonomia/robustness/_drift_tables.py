@@ -8,7 +8,7 @@ import numpy as np
 
 from isonomia.data import Backend
 from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, Name, msg
 
 if TYPE_CHECKING:
     from isonomia.robustness.drift import Drift, Shift
@@ -79,7 +79,7 @@ def _variables(found: Drift, drifted: Any, backend: Backend) -> Table:
     columns: dict[str, Any] = {
         "variable": [shift.name for shift in shifts],
         "role": [role_name(shift.role) for shift in shifts],
-        "test": ["Kolmogorov-Smirnov" if shift.found.test == "ks" else "chi-square" for shift in shifts],
+        "test": ["Kolmogorov-Smirnov" if shift.found.test == "ks" else Name(msg("chi-square")) for shift in shifts],
         "statistic": [shift.found.statistic for shift in shifts],
         "p_value": [shift.p_value for shift in shifts],
         "p_adjusted": found.adjusted[: len(shifts)],

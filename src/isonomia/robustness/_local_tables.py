@@ -65,11 +65,12 @@ def show(firm: Firmness, backend: Backend) -> LocalRobustness:
                  "reference_label": msg("fragile")}),
     )  # fmt: skip
     values, titles = _values(firm)
-    findings = [*_overall_finding(firm, values["fragile_share"]), *_group_findings(groups)]
+    findings = [*_overall_finding(firm, values["fragile_share"]), *_group_findings(firm, groups)]
     distance = firm.nearest.distance if firm.nearest is not None else np.full(len(firm.scores), np.nan)
     return LocalRobustness(
         "local_robustness", msg("Local robustness"), tables, values, tuple(findings), tuple(pictures), _notes(firm),
-        titles=titles, scores=firm.scores, deviation=firm.deviation, distance=distance,
+        titles=titles, formats={"mean_score": "pct", "fragile_share": "pct"},
+        scores=firm.scores, deviation=firm.deviation, distance=distance,
     )  # fmt: skip
 
 
@@ -286,6 +287,8 @@ def _values(firm: Firmness) -> tuple[dict[str, Any], dict[str, Message]]:
         "flips_found": msg("Rows with a flip found"), "median_distance": msg("Median distance of the nearest flip"),
         "queries": msg("Questions a row"),
     }  # fmt: skip
+    if firm.tolerance is not None:
+        titles |= {"mean_score": msg("Copies with the same prediction"), "fragile_share": msg("Fragile predictions")}
     return values, titles
 
 
@@ -320,8 +323,7 @@ def _overall_finding(firm: Firmness, share: Estimate) -> list[Finding]:
     return [
         Finding(
             "local_robustness.fragile", "warning",
-            msg("{share:pct} of decisions change in more than {least:pct} of copies disturbed at level {level:num} "
-                "({n:int} rows).", **gaps),
+            _how_many(firm, gaps),
             share, n=len(firm.scores), magnitude=share.value / SHARE, threshold=SHARE,
             evidence="local_robustness/distribution", format="pct", topic="disturbance",
             advice=msg("Have people look at cases near the border, and tell users how sure a decision is."),
@@ -329,7 +331,15 @@ def _overall_finding(firm: Firmness, share: Estimate) -> list[Finding]:
     ]  # fmt: skip
 
 
-def _group_findings(groups: list[dict[str, Any]]) -> list[Finding]:
+def _how_many(firm: Firmness, gaps: dict[str, Any]) -> Message:
+    if firm.tolerance is not None:
+        return msg("{share:pct} of predicted numbers move by more than {size:num} in more than {least:pct} of copies "
+                   "disturbed at level {level:num} ({n:int} rows).", size=firm.tolerance, **gaps)  # fmt: skip
+    return msg("{share:pct} of decisions change in more than {least:pct} of copies disturbed at level {level:num} "
+               "({n:int} rows).", **gaps)  # fmt: skip
+
+
+def _group_findings(firm: Firmness, groups: list[dict[str, Any]]) -> list[Finding]:
     out = []
     for row in groups:
         if row["gap"] is None or not abs(row["gap"]) > GAP or not row["p_adjusted"] < ALPHA:
@@ -343,7 +353,10 @@ def _group_findings(groups: list[dict[str, Any]]) -> list[Finding]:
             Finding(
                 "local_robustness.group", "warning" if more else "notice",
                 msg("Decisions about {group} change in {flips:pct} of disturbed copies, against {base:pct} for "
-                    "{reference} ({n:int} rows).", **gaps),
+                    "{reference} ({n:int} rows).", **gaps)
+                if firm.tolerance is None
+                else msg("Predicted numbers of {group} move by more than {size:num} in {flips:pct} of disturbed "
+                         "copies, against {base:pct} for {reference} ({n:int} rows).", size=firm.tolerance, **gaps),
                 Estimate(row["gap"], row["gap_low"], row["gap_high"], n=row["n"], method="normal", level=row["level"]),
                 who={row["attribute"]: row["group"]}, reference={row["attribute"]: row["reference"]}, n=row["n"],
                 magnitude=abs(row["gap"]) / GAP, p_value=row["p_value"], p_adjusted=row["p_adjusted"], threshold=GAP,

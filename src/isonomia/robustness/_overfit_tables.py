@@ -43,7 +43,7 @@ def show(found: Comparison, backend: Backend) -> Result:
         "overfitted_slices": len(worst),
     }
     titles = {
-        "train": msg("On the rows of training"), "test": msg("On other rows"), "gap": msg("Gap"),
+        "train": msg("On the rows of training"), "test": msg("On other rows"), "gap": msg("Train-test gap"),
         "overfitted_slices": msg("Overfitted slices"),
     }  # fmt: skip
     findings = (*_everywhere(found), *(_finding(found, row) for row in worst[:FINDINGS]))
@@ -95,7 +95,8 @@ def _table(found: Comparison, rows: list[dict[str, Any]], title: Message, backen
     titles = {
         "feature": msg("Feature"), "slice": msg("Slice"), "n_train": msg("Rows of training"),
         "n_test": msg("Other rows"), "train": msg("On the rows of training"), "test": msg("On other rows"),
-        "gap": msg("Gap"), "gap_low": msg("from"), "gap_high": msg("to"), "excess": msg("Above the overall gap"),
+        "gap": msg("Train-test gap"), "gap_low": msg("from"), "gap_high": msg("to"),
+        "excess": msg("Above the overall gap"),
         "p_value": msg("p-value"), "p_adjusted": msg("Adjusted p-value"), "overfit": msg("Overfitted"),
         "small": msg("Small slice"), "note": msg("note"),
     }  # fmt: skip

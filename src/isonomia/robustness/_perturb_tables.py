@@ -246,7 +246,7 @@ def _finding(study: Study, effect: Effect, metric: Metric, base: float, span: fl
     )  # fmt: skip
     return Finding(
         "perturb.level", _severity(study, effect, span), message, estimate(study, effect),
-        n=len(study.trials.altering), magnitude=_magnitude(study, effect, span), threshold=study.tolerance,
+        n=len(study.trials.altering), magnitude=_magnitude(study, effect, span), threshold=_threshold(study, span),
         evidence="perturb/levels", topic="disturbance", format="points" if metric.format == "pct" else metric.format,
         advice=msg("Train with such noise, leave fragile features out, or check inputs before they reach the model."),
     )  # fmt: skip
@@ -254,6 +254,11 @@ def _finding(study: Study, effect: Effect, metric: Metric, base: float, span: fl
 
 def _severity(study: Study, effect: Effect, span: float) -> Any:
     return "critical" if _low(effect, span) > study.critical else "warning"
+
+
+def _threshold(study: Study, span: float) -> float:
+    """The tolerance in units of the loss that is held against it."""
+    return study.tolerance * span if span > 0 else study.tolerance
 
 
 def _magnitude(study: Study, effect: Effect, span: float) -> float:
@@ -285,7 +290,8 @@ def _feature_findings(study: Study) -> list[Finding]:
         out.append(
             Finding(
                 "perturb.feature", "warning", message, estimate(study, effect), n=len(study.trials.altering),
-                magnitude=_magnitude(study, effect, span), threshold=study.tolerance, evidence="perturb/features",
+                magnitude=_magnitude(study, effect, span), threshold=_threshold(study, span),
+                evidence="perturb/features",
                 columns=(effect.names[0],),
                 format="points" if metric.format == "pct" else metric.format,
                 p_value=None if np.isnan(p) else p,

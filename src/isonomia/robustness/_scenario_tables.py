@@ -207,7 +207,8 @@ def _finding(
     share = row["relative"] / tolerance if tolerance else 1.0 + row["relative"]
     return Finding(
         "scenarios.degradation", "warning" if share >= 2 else "notice", message, _estimate(row, level), n=n,
-        magnitude=share, threshold=tolerance, evidence="scenarios/scenarios", format="num4", topic="disturbance",
+        magnitude=share, threshold=tolerance * scale_of(metric, row["baseline"]), evidence="scenarios/scenarios",
+        format="num4", topic="disturbance",
         advice=msg("Ask how likely this is where the model is used, and watch for it: the sensitivity curve tells how "
                    "much of it the model stands."),
     )  # fmt: skip

@@ -286,7 +286,7 @@ def _finding(search: Search, spot: Spot) -> Finding:
         Estimate(float(measured.value), float(measured.low), float(measured.high), n=int(measured.n),
                  method="wilson" if search.meter.kind == "rate" else "normal", level=limits.level),
         who=spot.texts(search.columns), n=int(measured.n),
-        magnitude=spot.severity / limits.critical if limits.critical else 1.0 + spot.severity,
+        magnitude=spot.severity / limits.severity if limits.severity else 1.0 + spot.severity,
         p_value=p_value, p_adjusted=spot.p_adjusted, threshold=limits.severity, evidence="weak_spots/weak_spots",
         format=metric.format,
         advice=msg("Look at these rows: wrong labels, missing features or too few examples to learn from are the "

@@ -247,7 +247,7 @@ class _Page:
                     scenario=self._title(worst["worst_scenario"])),
                 stability, n=self.played.n_rows, magnitude=worst["relative"] / self.played.tolerance
                 if self.played.tolerance else 1.0 + worst["relative"],
-                threshold=self.played.tolerance, evidence="dashboard/dashboard", format="num", topic="disturbance",
+                evidence="dashboard/dashboard", format="num", topic="disturbance",
                 advice=msg("Judge the model by metrics that hold under the scenarios that are likely where it is "
                            "used."),
             ),

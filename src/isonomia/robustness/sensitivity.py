@@ -243,7 +243,7 @@ class _Shown:
             msg("{metric} gives way first under the scenario \"{scenario}\": it loses {tolerance:pct} at a strength of "
                 "{at:num}.", metric=metric.title, scenario=title, tolerance=self.tolerance, at=row["gives_way"]),
             Estimate(row["gives_way"], n=len(self.gauge.base), note="read off between the strengths tried"),
-            n=len(self.gauge.base), magnitude=1.0, threshold=self.tolerance, evidence="sensitivity/metrics",
+            n=len(self.gauge.base), magnitude=1.0, evidence="sensitivity/metrics",
             format="num", topic="disturbance",
             advice=msg("Do not read this metric alone where such change is likely; the table tells which ones hold."),
         )  # fmt: skip

@@ -64,6 +64,9 @@ def hidden_subgroups(subject: Subject) -> Result:
         _distinct(findings),
         tuple(pictures),
         tuple(notes),
+        titles={
+            f"{found.method}_tested": msg("Subgroups tested by {method}", method=found.method) for found in searches
+        },
     )
 
 

@@ -63,6 +63,6 @@ def pairs(subject: Subject) -> Result:
     values = {name: found.metrics[name] for name in kept if found.metrics.get(name) is not None}
     return Result(
         "pairs", msg("Pairs of people"), found.tables, {**found.values, **values},
-        tuple(replace(finding, columns=names) for finding in found.findings), found.pictures,
+        tuple(replace(finding, columns=names, format="pct") for finding in found.findings), found.pictures,
         found.notes,
     )  # fmt: skip

@@ -38,8 +38,9 @@ def performance(subject: Subject) -> Result:
             ),
         )
     titles = {name: METRICS[name].title for name in shown}
+    formats = {name: METRICS[name].format for name in shown}
     found = _findings(subject, shown)
-    return Result("performance", msg("Performance"), tables, shown, found, pictures, titles=titles)
+    return Result("performance", msg("Performance"), tables, shown, found, pictures, titles=titles, formats=formats)
 
 
 def _metric_table(figures: dict[str, Estimate], subject: Subject) -> Table:
