@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from isonomia.cli.roles import read_privileged, read_protected, read_score
 from isonomia.errors import SpecError
 
 names = st.text(st.characters(categories=["L", "N"], include_characters="_- "), min_size=1).filter(
-    lambda text: text == text.strip() and not text.replace("_", "").isnumeric() and text.lower() not in ("nan", "inf")
+    lambda text: text == text.strip() and not re.fullmatch(r"-?\d+([eE]-?\d+)?", text)
 )
 edges = st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=1, max_size=4)
 
@@ -25,6 +26,11 @@ def test_what_is_written_is_read(wanted: dict[str, Any]) -> None:
     assert read_protected([written]) == wanted
     apart = [name if bands is None else f"{name}:{','.join(map(str, bands))}" for name, bands in wanted.items()]
     assert read_protected(apart) == wanted
+
+
+@pytest.mark.parametrize("name", ["INFINITY", "nan", "inf", "1_0", "²"])
+def test_what_is_no_plain_number_is_a_name(name: str) -> None:
+    assert read_protected([f"age:25,{name}"]) == {"age": [25.0], name: None}
 
 
 def test_a_number_without_bands_before_it_is_a_name() -> None:

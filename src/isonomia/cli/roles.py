@@ -12,6 +12,9 @@ from isonomia.errors import SpecError
 #: A comma that begins a new ``name=value``, and not one inside a value such as "[25, 60)".
 _NEXT_PAIR = re.compile(r",(?=[^,=]+=)")
 
+#: A number as people write it.
+_EDGE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
 
 def read_protected(given: Sequence[str]) -> dict[str, list[float] | None]:
     """Protected attributes: names with commas between them, numeric ones with the edges of their bands.
@@ -102,7 +105,5 @@ def _mapping(text: str, option: str) -> dict[str, Any]:
 
 
 def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    """The edge of a band; None for what is a name, also where Python would read it as a number ("Infinity", "1_0")."""
+    return float(text) if _EDGE.fullmatch(text) else None
