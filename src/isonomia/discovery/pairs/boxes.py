@@ -181,10 +181,7 @@ class Search:
 
     def people(self, rows: Floats) -> NDArray[np.int64]:
         """What the trees tell of people one by one: 1 treated differently, 0 not, -1 too close to a tie to tell."""
-        count, room = len(self.lanes.variants), self.trees.room
-        spread = np.repeat(rows, count, axis=0)
-        spread[:, self.lanes.protected] = np.tile(self.lanes.variants, (len(rows), 1))
-        raw = self.trees.raw(spread).reshape(len(rows), count, -1)
+        raw, room = self.lanes.raw(rows), self.trees.room
         if self.by_gap:
             said = said_of(self.trees.link, raw)
             gap = np.max([np.ptp(said[:, line], axis=1).max(axis=1) for line in self.lines], axis=0)

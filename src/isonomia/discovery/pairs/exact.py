@@ -81,6 +81,7 @@ def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Sea
     found, first = False, 0
     if proof is not None:  # some are tested first: bounds may take all the seconds there are
         ledger = space.loop.ledger
+        space.loop.count_outside()
         first = min(FIRST, len(rows), int(min(ledger.tests_left, ledger.rows_left(probe.n_variants))) // 2)
         if first:
             answer = yield rows[:first]

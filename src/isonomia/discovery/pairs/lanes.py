@@ -205,6 +205,13 @@ class Lanes:
             pick[many] = order[np.arange(len(many)), np.minimum(middle, lanes - 1)]
         return np.asarray(boxes.node[place, pick])
 
+    def raw(self, rows: Floats) -> Floats:
+        """The raw scores (n, V, K) of people in every variant."""
+        count = len(self.variants)
+        spread = np.repeat(rows, count, axis=0)
+        spread[:, self.protected] = np.tile(self.variants, (len(rows), 1))
+        return self.trees.raw(spread).reshape(len(rows), count, -1)
+
     # what a box holds -------------------------------------------------------------------------------------------
 
     def volume(self, boxes: Boxes) -> Floats:

@@ -20,10 +20,7 @@ WALKS = 50_000_000
 
 def gaps_of(lanes: Lanes, lines: list[NDArray[np.intp]], rows: Floats, link: Link) -> Floats:
     """How far the variants of each person are apart in what is said."""
-    count = len(lanes.variants)
-    spread = np.repeat(rows, count, axis=0)
-    spread[:, lanes.protected] = np.tile(lanes.variants, (len(rows), 1))
-    said = said_of(link, lanes.trees.raw(spread)).reshape(len(rows), count, -1)
+    said = said_of(link, lanes.raw(rows))
     widest = np.zeros(len(rows))
     for line in lines:
         widest = np.maximum(widest, np.ptp(said[:, line], axis=1).max(axis=1))
