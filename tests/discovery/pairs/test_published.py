@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 from isonomia.discovery import find_pairs
 from isonomia.discovery.pairs.space import Space
@@ -39,6 +40,17 @@ def test_the_exact_share_of_a_tree_is_that_of_people_drawn(census: Census) -> No
     exact = run(census, "tree", "exact").metrics
     assert exact["share_low"] == pytest.approx(exact["share_high"])
     assert drawn.low < exact["share_low"] < drawn.high
+
+
+@pytest.mark.parametrize(("trees", "share"), [(5, 0.00668), (10, 0.0103), (20, 0.00684)])
+def test_exact_shares_of_small_forests(census: Census, trees: int, share: float) -> None:
+    """The shares of a re-run by boxes, for forests of depth 4, to the printed digits."""
+    forest = RandomForestClassifier(trees, max_depth=4, random_state=0).fit(census.X, census.y)
+    options: dict[str, Any] = {"domain": census.domain, "max_tests": None, "max_seconds": None}
+    metrics = find_pairs(census.data, forest, method="exact", **options).metrics
+    assert metrics["share_low"] == pytest.approx(metrics["share_high"], rel=1e-6)
+    assert metrics["share_low"] == pytest.approx(share, rel=0.005)
+    assert metrics["SUR"] == 1
 
 
 def test_themis_on_the_census_and_sex(census: Census) -> None:
