@@ -54,7 +54,7 @@ def test_exact_shares_of_small_forests(census: Census, trees: int, share: float)
 
 
 def test_themis_on_the_census_and_sex(census: Census) -> None:
-    """7 of 999 are published; a linear model, as in the paper that reports it."""
+    """7 of 999 are published, of a model that is not named; here a linear one."""
     result = run(census, "linear", "themis", error=None, max_tests=20_000)
     low, high = wilson(7, 999)
     assert low < result.metrics["SUR"] < high
