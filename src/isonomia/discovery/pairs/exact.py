@@ -51,7 +51,8 @@ def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Sea
     gradient boosting (also by histograms) of scikit-learn, XGBoost and LightGBM, of two or several classes or numbers,
     with categories of their own or behind such encoders: branch and bound over boxes, at most `max_boxes` of them.
     What was read is compared with the model first, at random and exactly at the cuts; where they differ there is no
-    answer. Then up to `n_pairs` people are drawn from what was certified and tested on the model itself.
+    answer. Then up to `n_pairs` people who are treated differently, drawn where nothing is proved yet and from what was
+    certified, are tested on the model itself.
 
     Not read: steps that mix columns (principal components, polynomials, interactions, texts), scalers of numbers that
     need not keep their order bit by bit (power and quantile transforms of columns with many values), functions of
@@ -175,17 +176,19 @@ class Proof:
             self.certified = self.search.shares(max_boxes, _until(space, SHARE_TIME))
 
     def people(self, n: int) -> Floats:
-        """People drawn from what was certified; where nothing was, those of the open part who the trees say are."""
+        """People treated differently: those among the ones drawn where nothing is proved, then of what was certified.
+
+        The first are the more different from each other, since the open part is most of what there is.
+        """
         space, known = self.space, self.certified
         if not space.loop.ledger.spent:
-            walks = chance.WALKS if self.work is None else self.work // 2
+            walks = chance.WALKS if self.work is None else 2 * self.work
             rows = space.loop.ledger.rows_left(1) // 20
             self.guess = chance.estimate(self.search, known, space.rng.spawn(1)[0], walks=walks, rows=rows)
-        if len(known.volume):
-            return self.search.lanes.draw(known.boxes, known.volume, n, space.rng)
-        if self.guess is not None and self.guess.n:
-            return self.guess.people[:n]
-        return np.empty((0, len(space.domain)))
+        drawn = np.empty((0, len(space.domain))) if self.guess is None or not self.guess.n else self.guess.people[:n]
+        if len(known.volume) == 0 or len(drawn) == n:
+            return drawn
+        return np.concatenate([drawn, self.search.lanes.draw(known.boxes, known.volume, n - len(drawn), space.rng)])
 
     def bound(self) -> None:
         """Bounds of the share and of the widest gap."""
