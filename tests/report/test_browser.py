@@ -204,7 +204,11 @@ def test_everything_is_open_on_paper_without_scripts_too(desk: Desk, browser: Br
 
 def test_it_prints(desk: Desk) -> None:
     opened = desk.show("en", "desktop", "dark")
+    closed = opened.run("document.querySelectorAll('main details:not([open])').length")
     assert opened.page.pdf(format="A4").startswith(b"%PDF")
+    # on paper every section is open and every picture drawn; on the screen they are closed again
+    assert opened.page.locator(".plot:not(.js-plotly-plot)").count() == 0
+    assert opened.run("document.querySelectorAll('main details:not([open])').length") == closed
     assert opened.trouble == []
 
 

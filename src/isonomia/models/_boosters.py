@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
 from isonomia.data import Task
 from isonomia.errors import ModelError, require
+from isonomia.models._known import Known
 from isonomia.models._predictors import Answer
 from isonomia.models.columns import number_matrix, to_kind
 from isonomia.models.surface import SurfaceKind
@@ -44,15 +44,10 @@ def is_lightgbm_booster(thing: object) -> bool:
 
 
 @dataclass
-class XGBoostPredictor:
+class XGBoostPredictor(Known):
     """An XGBoost booster."""
 
     booster: Any
-    make: str = field(init=False)
-    names: tuple[str, ...] | None = field(init=False)
-    n_features: int | None = field(init=False)
-    task: Task | None = field(init=False)
-    alias: Callable[[str], str] | None = None
 
     def __post_init__(self) -> None:
         learner = json.loads(self.booster.save_config())["learner"]
@@ -85,15 +80,10 @@ class XGBoostPredictor:
 
 
 @dataclass
-class LightGBMPredictor:
+class LightGBMPredictor(Known):
     """A LightGBM booster."""
 
     booster: Any
-    make: str = field(init=False)
-    names: tuple[str, ...] | None = field(init=False)
-    n_features: int | None = field(init=False)
-    task: Task | None = field(init=False)
-    alias: Callable[[str], str] | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.objective = _lightgbm_objective(self.booster)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from isonomia.data import Task
 from isonomia.errors import ModelError, require
+from isonomia.models._known import Known
 from isonomia.models._predictors import Answer
 from isonomia.models.columns import number_matrix
 from isonomia.models.surface import SurfaceKind
@@ -63,15 +62,10 @@ def _check_tables(rest: bytes, name: str) -> None:
 
 
 @dataclass
-class CatBoostPredictor:
+class CatBoostPredictor(Known):
     """A CatBoost model, live or from a file; both are asked in the same way."""
 
     model: Any
-    make: str = field(init=False)
-    names: tuple[str, ...] | None = field(init=False)
-    n_features: int | None = field(init=False)
-    task: Task | None = field(init=False)
-    alias: Callable[[str], str] | None = None
 
     def __post_init__(self) -> None:
         self._library = require("catboost", extra="catboost", purpose="predicting with a CatBoost model")

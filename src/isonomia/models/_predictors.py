@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Task
+from isonomia.models._known import Known
 from isonomia.models.columns import FrameKind, hand_over
 from isonomia.models.surface import SurfaceKind
 
@@ -50,16 +51,11 @@ class Predictor(Protocol):
 
 
 @dataclass
-class EstimatorPredictor:
+class EstimatorPredictor(Known):
     """An estimator with predict, predict_proba or decision_function."""
 
     estimator: Any
     frame: FrameKind | None = None
-    make: str = field(init=False)
-    names: tuple[str, ...] | None = field(init=False)
-    n_features: int | None = field(init=False)
-    task: Task | None = field(init=False)
-    alias: Callable[[str], str] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.make = type(self.estimator).__name__
