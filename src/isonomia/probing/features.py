@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import MISSING, Codes
 from isonomia.data import Backend, kind_of, to_frame
 from isonomia.errors import DataError
 
@@ -134,10 +134,10 @@ class Feature:
         ('M', '40')
         """
         if math.isnan(value):
-            return "missing"
+            return MISSING
         if self.kind == "category":
             level = self.levels[int(value)]
-            return "missing" if level is None else str(level)
+            return MISSING if level is None else str(level)
         return str(int(value)) if self.kind == "integer" else f"{value:g}"
 
     def place(self, value: Any) -> float:

@@ -172,8 +172,7 @@ class Loop:
     def test(self, rows: Asked) -> Answer:
         """Test rows: valid ones, each person once, as far as the budget goes."""
         if isinstance(rows, Untested):
-            outcomes = np.full((len(rows) + 1, OUTCOMES), np.nan)
-            outcomes[:-1] = self._ask(rows.rows, rows.keys)
+            outcomes = np.concatenate([self._ask(rows.rows, rows.keys), np.full((1, OUTCOMES), np.nan)])
             return Answer(rows.rows, ~np.isnan(outcomes[:-1, 0]), outcomes, np.arange(len(rows)))
         rows = np.ascontiguousarray(rows, dtype=float).reshape(-1, len(self.probe.domain))
         fresh = np.zeros(len(rows), dtype=bool)

@@ -9,6 +9,7 @@ from typing import Any
 from isonomia.evidence import Change, Estimate, Table
 from isonomia.evidence.table import yes_no
 from isonomia.languages import Message, Name
+from isonomia.languages.naming import shown
 from isonomia.report.texts import interval, tame
 
 _NUMBERS = ("pct", "points", "num", "num4", "int", "p")
@@ -78,7 +79,9 @@ def _cell(table: Table, row: dict[str, Any], name: str, language: str, escape: C
         text = value.text(language, escape=escape)
         return Cell(text, key=text)
     if isinstance(value, Change):
-        return Cell(escape(str(value)), key=escape(str(value)), change=(escape(value.before), escape(value.after)))
+        before, after = (shown(side, language, escape) for side in (value.before, value.after))
+        text = str(Change(before, after))
+        return Cell(text, key=text, change=(before, after))
     style = table.formats.get(name) or ("num" if isinstance(value, float) else "text")
     text = table.cell(name, value, language)
     if style not in _NUMBERS or isinstance(value, str):

@@ -41,6 +41,20 @@ def test_known_discrimination_is_found_and_every_pair_holds(method: str) -> None
     assert result.findings[0].n == result.metrics["DSN"]
 
 
+@pytest.mark.parametrize("method", ["observed", "kosei", "sg"])
+def test_the_sentence_tells_the_share_that_stands_beside_it(method: str) -> None:
+    """Not those of a directed search beside the share of people drawn fairly."""
+    result = find_pairs(DATA, Boxed(), method=method, max_tests=3000)
+    finding, metrics = result.findings[0], result.metrics
+    assert finding.estimate is not None
+    told = finding.message.params
+    if method == "kosei":
+        assert told["share"] == finding.estimate.value == metrics["uniform_found"] / metrics["uniform_tests"]
+    else:
+        assert "share" not in told
+        assert finding.estimate.value == told["found"] / told["tested"] == metrics["SUR"]
+
+
 @pytest.mark.parametrize("method", SEARCHES)
 def test_the_same_seed_gives_the_same_pairs(method: str) -> None:
     one, two = (find_pairs(DATA, Boxed(), method=method, max_tests=1200, seed=7) for _ in range(2))

@@ -12,6 +12,7 @@ from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.space import Space
 from isonomia.evidence import Change, Estimate, Finding, Picture, Table, wilson
 from isonomia.languages import Message, msg
+from isonomia.languages.naming import is_value
 from isonomia.probing import Domain
 from isonomia.probing.features import Floats
 
@@ -133,7 +134,7 @@ def by_value(space: Space, pairs: Pairs, metrics: dict[str, Any]) -> dict[str, d
             if ordered:
                 entry["worse"] = int((on_a & lower).sum() + (on_b & ~lower).sum())
                 entry["better"] = entry["DSN"] - entry["worse"]
-            counts[f"{feature.name}={feature.text(float(value))}"] = entry
+            counts[is_value(feature.name, feature.text(float(value)))] = entry
     return counts
 
 
@@ -271,6 +272,15 @@ def _findings(space: Space, pairs: Pairs, metrics: dict[str, Any], share: Estima
         tested=metrics["TSN"],
         attributes=names,
     )
+    if share is not None and (share.n, share.value) != (metrics["TSN"], metrics["SUR"]):  # not those of the search
+        message = msg(
+            "{share:pct} of all people there could be are treated differently when only {attributes} is changed; "
+            "{found:int} of them were found in {tested:int} tests.",
+            share=share.value,
+            found=metrics["DSN"],
+            tested=metrics["TSN"],
+            attributes=names,
+        )
     if "positive_flips" in metrics:  # FlipTest compares different people
         message = msg(
             "{found:int} of {tested:int} people are decided differently from a counterpart of another {attributes}.",

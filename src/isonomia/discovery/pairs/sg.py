@@ -74,7 +74,7 @@ def sg(
             continue
         answer = yield space.fresh(rows)
         made[kind] += int(answer.fresh.sum())
-        tested.append(answer.rows[answer.fresh])
+        tested.append(answer.rows)
         found = answer.rows[answer.found & answer.fresh]
         if len(found):
             total += len(found)
