@@ -160,6 +160,11 @@ class Ledger:
         self._take(arrays, asked)
         self._write({"kind": "tests"}, arrays, asked)
 
+    @property
+    def kept(self) -> bool:
+        """Whether it is written to a file."""
+        return self._file is not None
+
     def remember(self, digest: str, arrays: dict[str, NDArray[Any]], asked: tuple[int, int, float]) -> None:
         """Write down one question that is no test."""
         self._take({}, asked)

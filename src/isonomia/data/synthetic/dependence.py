@@ -62,10 +62,20 @@ def hermite(edges: Floats, heights: Floats) -> Floats:
 
 def rank_correlation(coefficients: Floats, latent: Floats) -> Floats:
     """The rank correlations that latent correlations give: (d, K) coefficients, (d, d) matrix -> (d, d) matrix."""
+    return _summed(_products(coefficients), latent)
+
+
+def _products(coefficients: Floats) -> Floats:
+    """Products of the coefficients of any two columns, term by term, the last term first."""
+    by_term = np.ascontiguousarray(coefficients.T[::-1])
+    return np.asarray(by_term[:, :, None] * by_term[:, None, :])
+
+
+def _summed(products: Floats, latent: Floats) -> Floats:
+    """The series by Horner's rule."""
     result = np.zeros_like(latent)
-    by_term = np.ascontiguousarray(coefficients.T)
-    for products in (by_term[:, :, None] * by_term[:, None, :])[::-1]:
-        result += products
+    for term in products:
+        result += term
         result *= latent
     return result
 
@@ -79,9 +89,10 @@ def latent_correlation(coefficients: Floats, target: Floats) -> Floats:
     [[1.0, 0.5], [0.5, 1.0]]
     """
     low, high = np.full_like(target, -_BOUND), np.full_like(target, _BOUND)
-    for _ in range(40):
+    products = _products(coefficients)
+    for _ in range(32):
         middle = (low + high) / 2
-        under = rank_correlation(coefficients, middle) < target
+        under = _summed(products, middle) < target
         low, high = np.where(under, middle, low), np.where(under, high, middle)
     latent = (low + high) / 2
     flat = ~coefficients.any(axis=1)

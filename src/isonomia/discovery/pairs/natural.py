@@ -30,13 +30,18 @@ def naturalness(space: Space, rows: Floats) -> float | None:
     if len(rows) == 0 or len(space.people) < 50:
         return None
     rng = np.random.default_rng(0)
-    fitted = space.people[rng.permutation(len(space.people))[:FITTED]]
+    fitted = space.people[_some(len(space.people), FITTED, rng)]
     copula = Copula.fit(space.domain.decode(fitted))
-    own = space.people[rng.permutation(len(space.people))[:JUDGED]]
-    found = rows[rng.permutation(len(rows))[:JUDGED]]
+    own = space.people[_some(len(space.people), JUDGED, rng)]
+    found = rows[_some(len(rows), JUDGED, rng)]
     both = copula.log_density(space.domain.decode(np.concatenate([own, found])))
     density, judged = np.sort(both[: len(own)]), both[len(own) :]
     return float((np.searchsorted(density, judged) / len(density)).mean())
+
+
+def _some(n: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Up to `most` of `n` places, at random."""
+    return rng.choice(n, size=min(n, most), replace=False, shuffle=False)
 
 
 class Plausible:

@@ -224,8 +224,12 @@ def _k_means(points: Floats, k: int, rng: np.random.Generator, *, rounds: int = 
     Written out because it must be the same in every run: threaded libraries may add in another order.
     """
     centres = points[rng.choice(len(points), size=k, replace=False)].copy()
+    before: NDArray[Any] | None = None
     for _ in range(rounds):
         near = _nearest(points, centres)
+        if before is not None and np.array_equal(near, before):
+            break
+        before = near
         for place in range(k):
             if (near == place).any():
                 centres[place] = points[near == place].mean(axis=0)
@@ -233,4 +237,5 @@ def _k_means(points: Floats, k: int, rng: np.random.Generator, *, rounds: int = 
 
 
 def _nearest(points: Floats, centres: Floats) -> NDArray[Any]:
-    return np.asarray(np.stack([((points - centre) ** 2).sum(axis=1) for centre in centres]).argmin(axis=0))
+    """The centre nearest to each point: |p - c|² less |p|², which is the same for all centres."""
+    return np.asarray(((centres**2).sum(axis=1) - 2 * np.einsum("ij,kj->ik", points, centres)).argmin(axis=1))
