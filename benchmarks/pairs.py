@@ -57,7 +57,8 @@ def pairs_in_the_model(scale: Scale) -> Iterator[Row]:
     """The share of a call's wall time that is spent inside a forest of 100 trees on Adult, 100,000 tests.
 
     All of `find_pairs` counts: reading the data, building frames for the model, tables of the result. Only the calls
-    of the model itself are inside. The forest is used as it comes (n_jobs=None: one core).
+    of the model itself are inside. The forest is used as it comes (n_jobs=None: one core). Calls of a few seconds are
+    made five times, and the one in the middle is told.
     """
     from isonomia.discovery import find_pairs
 
@@ -67,16 +68,19 @@ def pairs_in_the_model(scale: Scale) -> Iterator[Row]:
     for protected in (["sex"], ["sex", "race"]):
         data = _dataset(frame, target, protected)
         for method, options in ENDLESS.items():
-            began = time.perf_counter()
-            result = find_pairs(data, model, method=method, max_tests=tests, max_seconds=300, **options)
-            wall = time.perf_counter() - began
-            metrics = result.metrics
+            runs: list[tuple[float, float, Any]] = []
+            while not runs or (len(runs) < 5 and sum(wall for _, wall, _ in runs) < 10):
+                began = time.perf_counter()
+                result = find_pairs(data, model, method=method, max_tests=tests, max_seconds=300, **options)
+                wall = time.perf_counter() - began
+                runs.append((result.metrics["model_seconds"] / wall, wall, result.metrics))
+            share, wall, metrics = sorted(runs, key=lambda run: run[0])[len(runs) // 2]
             yield Row(
                 f"{method}, {' x '.join(protected)}",
                 metrics["TSN"],
                 wall,
                 measure="share of the time inside predict",
-                value=metrics["model_seconds"] / wall,
+                value=share,
                 target=Target("at least", 0.9),
                 note=f"{metrics['DSN']:,} found, {metrics['n_model_rows']:,} rows; of the search alone "
                 f"{metrics['model_seconds'] / metrics['total_time']:.2f}",

@@ -15,7 +15,7 @@ from isonomia.probing.seen import first_keys
 from isonomia.probing.stack import Stack
 
 #: People whose neighbours are looked at in a round, steps tested at least, and the part of all steps tested.
-PARENTS, LEAST, PART = 256, 500, 0.35
+PARENTS, LEAST, PART = 320, 500, 0.35
 #: Crossings with others found tried for each of them.
 CROSSINGS = 8
 #: Rounds without anything new before it ends.
