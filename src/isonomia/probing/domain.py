@@ -60,6 +60,7 @@ class Domain:
         self.step = np.array([feature.step for feature in self.features])
         self.whole = np.array([feature.kind != "real" for feature in self.features])
         self.nominal = np.array([feature.kind == "category" for feature in self.features])
+        self._span = np.where(self.whole, self.high - self.low + 1, self.high - self.low)
         self.may_miss = np.array([feature.missing for feature in self.features])
         # one block of 64-bit whole numbers is by far the quickest frame for scikit-learn
         self._plain_integers = self.backend == "pandas" and all(
@@ -228,8 +229,8 @@ class Domain:
 
     def _draw(self, n: int, rng: np.random.Generator) -> Floats:
         rows = rng.random((n, len(self)))
-        span = np.where(self.whole, self.high - self.low + 1, self.high - self.low)
-        rows = self.low + rows * span
+        rows *= self._span
+        rows += self.low
         return np.asarray(np.where(self.whole, np.minimum(np.floor(rows), self.high), rows))
 
     def texts(self, row: Floats) -> list[str]:

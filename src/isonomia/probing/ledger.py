@@ -144,9 +144,9 @@ class Ledger:
 
     def recall(self, keys: Keys) -> tuple[NDArray[np.bool_], Floats]:
         """Answers recorded before a resume, which now count as told."""
+        if len(self.cache) == 0:
+            return np.zeros(len(keys), dtype=bool), np.full((len(keys), OUTCOMES), np.nan)
         known, outcomes = self.cache.look(keys)
-        if len(self.cache) == 0 or not known.any():
-            return known, outcomes
         self.told.add(keys[known], outcomes[known])
         self._replayed += int(known.sum())
         return known, outcomes

@@ -90,7 +90,8 @@ def _ranks(space: Space, rows: Floats, samples: int) -> Floats:
 def _children(space: Space, people: Floats, fitness: Floats, cross_rate: float, mutation_rate: float) -> Floats:
     """One generation: roulette, a piece taken over from another one, mutation."""
     rng, (n, d) = space.rng, people.shape
-    children: Floats = people[rng.choice(n, size=n, p=fitness / fitness.sum())]
+    wheel = np.cumsum(fitness)
+    children: Floats = people[np.searchsorted(wheel, rng.random(n) * wheel[-1], side="right")]
     mates = children[rng.integers(n, size=n)]
     begin = np.asarray(rng.integers(d, size=n))
     end = np.where(rng.random(n) < cross_rate, np.floor(rng.random(n) * (d - begin)), 0)
