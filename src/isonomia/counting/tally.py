@@ -17,8 +17,9 @@ from isonomia.counting._packing import count_codes
 from isonomia.counting.codes import Codes, smallest
 from isonomia.errors import DataError
 
-#: Rows folded at a time: the composite codes of a chunk fit in the second-level cache.
-CHUNK_ROWS = 1 << 17
+#: Rows folded at a time: the composite codes of a chunk fit in the second-level cache, and what is made of them stays
+#: below 128 KB, beyond which the C library gets fresh memory for every array.
+CHUNK_ROWS = 31 << 12
 #: A dense table of more cells than this is refused; compress the axes first.
 MAX_CELLS = 1 << 24
 
@@ -119,10 +120,11 @@ def tally(
     w, w2 = np.zeros(cells), np.zeros(cells)
     sums = {name: np.zeros(cells) for name in values or {}}
     buffer = np.empty(min(rows, CHUNK_ROWS), dtype=smallest(max(cells, 1)))
+    room = np.empty(len(buffer), dtype=np.intp)
     for start in range(0, rows, CHUNK_ROWS):
         part = slice(start, min(rows, start + CHUNK_ROWS))
         composite = _fold(arrays, shape, part, buffer)
-        n += count_codes(composite, cells)
+        n += count_codes(composite, cells, room)
         weight = None
         if weights is not None:
             weight = weights[part]
