@@ -14,6 +14,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting._packing import count_codes
 from isonomia.data import Bands, backend_of, to_numpy
 from isonomia.errors import DataError
 from isonomia.languages import Name, msg
@@ -112,7 +113,7 @@ class Codes:
 
     def counts(self) -> NDArray[np.int64]:
         """How many rows have each code."""
-        return count_codes(self.codes, self.size)
+        return _counted(self.codes, self.size)
 
     def code_of(self, value: Any) -> int | None:
         """The code of a value: equal, or written the same way; None where there is no such value."""
@@ -307,7 +308,7 @@ def _compact(codes: CodeArray, labels: Sequence[Any]) -> tuple[CodeArray, tuple[
     """Drop labels that no row has."""
     if np.bincount(codes[:_GLANCE], minlength=len(labels)).all():  # the first rows show them all: the usual case
         return codes, tuple(labels)
-    used = np.flatnonzero(count_codes(codes, len(labels)))
+    used = np.flatnonzero(_counted(codes, len(labels)))
     kept = tuple(labels[index] for index in used.tolist())
     table = np.zeros(len(labels), dtype=smallest(used.size))
     table[used] = np.arange(used.size)
@@ -319,11 +320,12 @@ _GLANCE = 4096
 _CHUNK = 1 << 16
 
 
-def count_codes(codes: CodeArray, size: int) -> NDArray[np.int64]:
+def _counted(codes: CodeArray, size: int) -> NDArray[np.int64]:
     """How many rows have each code, in chunks that stay in the cache."""
     total = np.zeros(size, dtype=np.int64)
+    room = np.empty(min(codes.size, _CHUNK), dtype=np.intp)
     for start in range(0, codes.size, _CHUNK):
-        total += np.bincount(codes[start : start + _CHUNK], minlength=size)
+        total += count_codes(codes[start : start + _CHUNK], size, room)
     return total
 
 

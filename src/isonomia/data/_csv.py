@@ -95,7 +95,7 @@ def _records(text: str, mark: str, limit: int) -> list[list[str]]:
                 found.append(record)
             if len(found) == limit:
                 break
-    except csv.Error:
+    except csv.Error:  # a guess is made from what came before; whoever reads the file itself meets the error
         pass
     return found
 

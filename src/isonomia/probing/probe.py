@@ -193,17 +193,14 @@ class Probe:
             axis = 1 - numbers.ndim  # the variants, before the classes where there are several
             spans = [np.ptp(line, axis=axis).reshape(len(numbers), -1).max(axis=1) for line in self._lines(numbers)]
             return np.asarray(np.max(spans, axis=0) - self._floor(numbers))
-        if label.shape[1] == 2 and (score is None or score.ndim == 2):  # nothing but one pair
-            differs = label[:, 0] != label[:, 1]
-            return _signed(self._straddle_two(score) if score is not None else np.where(differs, 1.0, -1.0), differs)
-        differs = np.zeros(len(label), dtype=bool)
-        for line in self._lines(label):
-            parted = _most(line) != _least(line)
-            differs |= parted if parted.ndim == 1 else parted.any(axis=1)
-        margin = np.where(differs, 1.0, -1.0)
-        if score is not None:
+        parted = [_most(line) != _least(line) for line in self._lines(label)]
+        differs = np.logical_or.reduce([one if one.ndim == 1 else one.any(axis=1) for one in parted])
+        if score is None:
+            margin = np.where(differs, 1.0, -1.0)
+        else:
             margin = self._straddle(score) if score.ndim == 2 else _doubt(score)
-        return _signed(margin, differs)
+        tiny = np.finfo(float).tiny
+        return np.where(differs, np.maximum(margin, tiny), np.minimum(margin, -tiny))
 
     def _floor(self, score: Floats) -> Floats:
         """What a difference must exceed: gamma, or at gamma 0 the noise of adding floats."""
@@ -211,17 +208,10 @@ class Probe:
             return np.full(len(score), self.gamma)
         return np.asarray(ROUNDING * np.maximum(1.0, np.abs(score).reshape(len(score), -1).max(axis=1)))
 
-    def _straddle_two(self, score: Floats) -> Floats:
-        cut, a, b = self.oracle.threshold, score[:, 0], score[:, 1]
-        return np.asarray(np.minimum(np.maximum(a, b) - cut, cut - np.minimum(a, b)))
-
     def _straddle(self, score: Floats) -> Floats:
         cut = self.oracle.threshold
-        best = np.full(len(score), -np.inf)
-        for line in self._lines(score):
-            part = np.minimum(_most(line) - cut, cut - _least(line))
-            best = np.maximum(best, part if part.ndim == 1 else part.max(axis=1))
-        return best
+        parts = [np.minimum(_most(line) - cut, cut - _least(line)) for line in self._lines(score)]
+        return np.asarray(np.maximum.reduce([one if one.ndim == 1 else one.max(axis=1) for one in parts]))
 
     def _witness(
         self, people: Floats, hit: NDArray[np.intp], label: NDArray[np.int64] | None, score: Floats | None
@@ -281,12 +271,6 @@ class Probe:
                 near += wanted > cut
             place = place * len(values) + near
         return place
-
-
-def _signed(margin: Floats, differs: NDArray[np.bool_]) -> Floats:
-    """Margins, above 0 where outcomes differ and below it where not."""
-    tiny = np.finfo(float).tiny
-    return np.where(differs, np.maximum(margin, tiny), np.minimum(margin, -tiny))
 
 
 def _most(values: NDArray[Any]) -> NDArray[Any]:
