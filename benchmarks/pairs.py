@@ -74,6 +74,7 @@ def pairs_in_the_model(scale: Scale) -> Iterator[Row]:
                 result = find_pairs(data, model, method=method, max_tests=tests, max_seconds=300, **options)
                 wall = time.perf_counter() - began
                 runs.append((result.metrics["model_seconds"] / wall, wall, result.metrics))
+                del result  # not within the next call
             share, wall, metrics = sorted(runs, key=lambda run: run[0])[len(runs) // 2]
             yield Row(
                 f"{method}, {' x '.join(protected)}",

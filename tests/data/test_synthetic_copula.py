@@ -146,7 +146,7 @@ def test_rank_correlation_of_steps_against_rectangle_probabilities(rho: float) -
     g, h = first.cells()[1], second.cells()[1]
     expected = g @ table @ h - (first.shares @ g) * (second.shares @ h)
     expected /= np.sqrt((first.shares @ (g - 0.5) ** 2) * (second.shares @ (h - 0.5) ** 2))
-    coefficients = np.stack([hermite(*first.cells()), hermite(*second.cells())])
+    coefficients = hermite([first.cells(), second.cells()])
     matrix = np.array([[1, rho], [rho, 1]])
     assert rank_correlation(coefficients, matrix)[0, 1] == pytest.approx(expected, abs=1e-5)
     assert latent_correlation(coefficients, np.array([[1, expected], [expected, 1]]))[0, 1] == pytest.approx(
@@ -156,7 +156,7 @@ def test_rank_correlation_of_steps_against_rectangle_probabilities(rho: float) -
 
 def test_rank_correlation_of_curves_is_the_arcsine_law() -> None:
     curve = Curve.through("x", "numeric", np.linspace(0, 1, 5000))
-    coefficients = np.stack([hermite(*curve.cells())] * 2)
+    coefficients = hermite([curve.cells()] * 2)
     for rho in (-0.7, 0.2, 0.95):
         got = rank_correlation(coefficients, np.array([[1, rho], [rho, 1]]))[0, 1]
         assert got == pytest.approx(6 / np.pi * np.arcsin(rho / 2), abs=1e-4)

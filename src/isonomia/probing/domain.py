@@ -233,6 +233,11 @@ class Domain:
         rows += self.low
         return np.asarray(np.where(self.whole, np.minimum(np.floor(rows), self.high), rows))
 
+    def values(self, columns: NDArray[np.intp], rng: np.random.Generator) -> Floats:
+        """A uniformly drawn value of each of the columns, which may be named more than once."""
+        drawn = self.low[columns] + rng.random(len(columns)) * self._span[columns]
+        return np.asarray(np.where(self.whole[columns], np.minimum(np.floor(drawn), self.high[columns]), drawn))
+
     def texts(self, row: Floats) -> list[str]:
         """One row as a person reads it."""
         return [feature.text(float(value)) for feature, value in zip(self.features, row, strict=True)]

@@ -33,14 +33,18 @@ class Keyer:
         for weight, _, scale in self._parts or []:
             self.radix += weight.astype(np.uint64) * scale
 
-    def moved(self, rows: Floats, row: NDArray[np.intp], column: NDArray[np.intp], value: Floats) -> Keys:
-        """Keys of the rows ``rows[row]`` with one column changed to a value: without making them, where exact."""
+    def moved(self, rows: Floats, column: NDArray[np.intp], change: Floats, place: NDArray[np.intp]) -> Keys:
+        """Keys of rows moved in one of the columns (m,) by the change, (m,) or (n, m), without making them where exact.
+
+        `place` says which of the n x m moves are wanted, counted row by row.
+        """
         if self._parts is None:
+            row, move = np.divmod(place, len(column))
             made = rows[row]
-            made[np.arange(len(row)), column] = value
+            made[np.arange(len(row)), column[move]] += change[move] if change.ndim == 1 else change[row, move]
             return self(made)
-        change = (value - rows[row, column]).astype(np.int64).astype(np.uint64)  # downwards wraps round, and back
-        return _mix(self._number(rows, self._parts)[row] + change * self.radix[column])
+        units = change.astype(np.int64).astype(np.uint64) * self.radix[column]  # downwards wraps round, and back
+        return _mix((self._number(rows, self._parts)[:, None] + units).ravel().take(place))
 
     def __call__(self, rows: Floats) -> Keys:
         if self._parts is not None:

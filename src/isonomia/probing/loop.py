@@ -91,7 +91,7 @@ class Untested:
 
     def take(self, places: NDArray[np.intp]) -> Untested:
         """Some of them."""
-        return Untested(self.rows[places], self.keys[places])
+        return Untested(self.rows.take(places, axis=0), self.keys.take(places))
 
 
 Asked = Floats | Untested
@@ -185,7 +185,7 @@ class Loop:
         asked = valid[first[new]]
         order = np.argsort(asked)  # in the order asked, so that a cut budget keeps the first ones
         new, asked = new[order], asked[order]
-        answers = self._ask(rows[asked], keys[new])
+        answers = self._ask(rows.take(asked, axis=0), keys.take(new))
         outcomes[new] = answers
         fresh[asked] = ~np.isnan(answers[:, 0])
         if not everyone:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, cast
 
 import numpy as np
@@ -161,7 +162,7 @@ class Probe:
         score = None if said.score is None else said.score.reshape(n, v, *said.score.shape[1:])
         margin = self._margin(label, score)
         hit = np.flatnonzero(margin > 0)
-        people = rows[hit]
+        people = rows.take(hit, axis=0)
         a, b, gap = self._witness(people, hit, label, score)
         found: dict[str, NDArray[Any]] = {"at": hit, "row": people, "a": a, "b": b, "gap": gap}
         for name, side in (("a", a), ("b", b)):
@@ -194,7 +195,7 @@ class Probe:
             spans = [np.ptp(line, axis=axis).reshape(len(numbers), -1).max(axis=1) for line in self._lines(numbers)]
             return np.asarray(np.max(spans, axis=0) - self._floor(numbers))
         parted = [_most(line) != _least(line) for line in self._lines(label)]
-        differs = np.logical_or.reduce([one if one.ndim == 1 else one.any(axis=1) for one in parted])
+        differs = reduce(np.logical_or, [one if one.ndim == 1 else one.any(axis=1) for one in parted])
         if score is None:
             margin = np.where(differs, 1.0, -1.0)
         else:
@@ -211,7 +212,7 @@ class Probe:
     def _straddle(self, score: Floats) -> Floats:
         cut = self.oracle.threshold
         parts = [np.minimum(_most(line) - cut, cut - _least(line)) for line in self._lines(score)]
-        return np.asarray(np.maximum.reduce([one if one.ndim == 1 else one.max(axis=1) for one in parts]))
+        return np.asarray(reduce(np.maximum, [one if one.ndim == 1 else one.max(axis=1) for one in parts]))
 
     def _witness(
         self, people: Floats, hit: NDArray[np.intp], label: NDArray[np.int64] | None, score: Floats | None
@@ -275,12 +276,12 @@ class Probe:
 
 def _most(values: NDArray[Any]) -> NDArray[Any]:
     """The largest along the last axis, which is short: taken one place after another, which numpy does quickly."""
-    return np.asarray(np.maximum.reduce([values[..., place] for place in range(values.shape[-1])]))
+    return np.asarray(reduce(np.maximum, [values[..., place] for place in range(values.shape[-1])]))
 
 
 def _least(values: NDArray[Any]) -> NDArray[Any]:
     """The smallest along the last, short axis."""
-    return np.asarray(np.minimum.reduce([values[..., place] for place in range(values.shape[-1])]))
+    return np.asarray(reduce(np.minimum, [values[..., place] for place in range(values.shape[-1])]))
 
 
 def _extremes(label: NDArray[np.int64] | None, score: Floats | None) -> tuple[Any, Any, Floats]:

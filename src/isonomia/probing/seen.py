@@ -35,8 +35,9 @@ class KeyMap:
 
     def __init__(self, width: int) -> None:
         self.width = width
-        self._runs: list[tuple[Keys, Places]] = []  # sorted keys, and where the numbers of each are
-        self._values = Stack((width,))
+        self._runs: list[Keys] = []  # sorted keys, those added one after another in one run or in the next
+        self._places: list[Places] | None = None  # where the numbers of each are, once someone wants to know
+        self._keys, self._values = Stack((), np.uint64), Stack((width,))
         self._marks = np.zeros(1 << GLANCE_BITS, dtype=bool)  # whether there is a key with these first bits
 
     def __len__(self) -> int:
@@ -46,23 +47,33 @@ class KeyMap:
         """Add keys that are not in the map yet, each once."""
         if len(keys) == 0:
             return
-        order, ranked = _ordered(keys)
-        run = (ranked, order + len(self))
-        while self._runs and len(self._runs[-1][0]) <= max(2 * len(run[0]), SHORT):
-            run = _merge(self._runs.pop(), run)
+        self._keys.add(keys)
+        if self._places is None:
+            run = np.sort(keys)
+        else:
+            place, run = _ordered(keys)
+            place += len(self)
+        while self._runs and len(self._runs[-1]) <= max(2 * len(run), SHORT):
+            both = np.concatenate([self._runs.pop(), run])
+            if self._places is None:
+                both.sort(kind="stable")  # which merges two sorted runs
+                run = both
+            else:
+                order = np.argsort(both, kind="stable")
+                run, place = both.take(order), np.concatenate([self._places.pop(), place]).take(order)
         self._runs.append(run)
-        self._marks[(keys >> np.uint64(64 - GLANCE_BITS)).astype(np.intp)] = True
+        if self._places is not None:
+            self._places.append(place)
+        self._marks[_first_bits(keys)] = True
         self._values.add(values)
 
     def holds(self, keys: Keys) -> NDArray[np.bool_]:
         """Which keys are there."""
-        known = self._marks[(keys >> np.uint64(64 - GLANCE_BITS)).astype(np.intp)]
+        known = self._marks.take(_first_bits(keys))
         maybe = np.flatnonzero(known)
-        some, there = keys[maybe], np.zeros(len(maybe), dtype=bool)
-        for run, _ in self._runs:
-            places = np.searchsorted(run, some)
-            np.minimum(places, len(run) - 1, out=places)
-            there |= run[places] == some
+        some, there = keys.take(maybe), np.zeros(len(maybe), dtype=bool)
+        for run in self._runs:
+            there |= _find(run, some)[0]
         known[maybe] = there
         return known
 
@@ -70,16 +81,24 @@ class KeyMap:
         """Which keys are there, and their numbers (NaN where not)."""
         known = np.zeros(len(keys), dtype=bool)
         values = np.full((len(keys), self.width), np.nan)
-        if len(keys) == 0:
+        maybe = np.flatnonzero(self._marks.take(_first_bits(keys)))
+        if len(maybe) == 0:
             return known, values
-        for run, where in self._runs:
-            places = np.searchsorted(run, keys)
-            np.minimum(places, len(run) - 1, out=places)
-            hit = run[places] == keys
-            if hit.any():
-                known |= hit
-                values[hit] = self._values.rows[where[places[hit]]]
+        some = keys.take(maybe)
+        for run, where in zip(self._runs, self._placed(), strict=True):
+            there, places = _find(run, some)
+            hit = maybe[there]
+            known[hit] = True
+            values[hit] = self._values.rows[where[places[there]]]
         return known, values
+
+    def _placed(self) -> list[Places]:
+        """Where the numbers of the keys of each run are: kept from the first time this is asked."""
+        if self._places is None:
+            ends = np.cumsum([len(run) for run in self._runs])
+            parts = np.split(self._keys.rows, ends[:-1])
+            self._places = [_ordered(part)[0] + end - len(part) for part, end in zip(parts, ends, strict=True)]
+        return self._places
 
 
 def distinct_keys(keys: Keys) -> tuple[Keys, Places, Places]:
@@ -104,6 +123,17 @@ def first_keys(keys: Keys) -> tuple[Keys, Places]:
     [[4, 7, 9], [1, 3, 0]]
     """
     return _firsts(*_ranked(keys))
+
+
+def _first_bits(keys: Keys) -> Places:
+    return (keys >> np.uint64(64 - GLANCE_BITS)).view(np.intp)
+
+
+def _find(run: Keys, keys: Keys) -> tuple[NDArray[np.bool_], Places]:
+    """Which keys are in a sorted run, and where they would be."""
+    places = np.searchsorted(run, keys)
+    np.minimum(places, len(run) - 1, out=places)
+    return run.take(places) == keys, places
 
 
 def _ordered(keys: Keys) -> tuple[Places, Keys]:
@@ -137,9 +167,3 @@ def _firsts(order: Places, ranked: Keys, begins: NDArray[np.bool_]) -> tuple[Key
         return ranked, order
     starts = np.flatnonzero(begins)
     return ranked[starts], order[starts]
-
-
-def _merge(a: tuple[Keys, Places], b: tuple[Keys, Places]) -> tuple[Keys, Places]:
-    keys, values = np.concatenate([a[0], b[0]]), np.concatenate([a[1], b[1]])
-    order = np.argsort(keys, kind="stable")  # which merges two sorted runs
-    return keys[order], values[order]

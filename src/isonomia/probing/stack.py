@@ -9,10 +9,14 @@ from numpy.typing import DTypeLike, NDArray
 
 #: Room of an array that holds something.
 LEAST = 1024
+#: How many times as much room there is after it ran out: memory that is not used yet costs nothing.
+GROWTH = 4
 
 
 class Stack:
-    """Rows of one array, added at the end; room doubles, so that adding a few does not move all.
+    """Rows of one array, added at the end; room grows fourfold, so that adding a few does not move all.
+
+    What is added is put in its place when the rows are next looked at; it must not be changed after it was handed over.
 
     >>> stack = Stack((), int)
     >>> stack.add(np.array([4, 5]))
@@ -23,7 +27,8 @@ class Stack:
 
     def __init__(self, shape: tuple[int, ...], dtype: DTypeLike = float) -> None:
         self._array: NDArray[Any] = np.empty((0, *shape), dtype=dtype)
-        self._count = 0
+        self._filled = self._count = 0
+        self._waiting: list[NDArray[Any]] = []
 
     def __len__(self) -> int:
         return self._count
@@ -31,13 +36,17 @@ class Stack:
     @property
     def rows(self) -> NDArray[Any]:
         """All rows: a view, valid until rows are added."""
+        if self._count > len(self._array):
+            larger = np.empty((max(LEAST, GROWTH * self._count), *self._array.shape[1:]), dtype=self._array.dtype)
+            larger[: self._filled] = self._array[: self._filled]
+            self._array = larger
+        for rows in self._waiting:
+            self._array[self._filled : self._filled + len(rows)] = rows
+            self._filled += len(rows)
+        self._waiting.clear()
         return self._array[: self._count]
 
     def add(self, rows: NDArray[Any]) -> None:
         """Put rows at the end."""
-        start, self._count = self._count, self._count + len(rows)
-        if self._count > len(self._array):
-            larger = np.empty((max(LEAST, 2 * self._count), *self._array.shape[1:]), dtype=self._array.dtype)
-            larger[:start] = self._array[:start]
-            self._array = larger
-        self._array[start : self._count] = rows
+        self._waiting.append(rows)
+        self._count += len(rows)

@@ -133,7 +133,7 @@ class Copula:
         flags = [_flag(share, name) for name, share in missing.items()]
         ranks = [_midranks(marginal, code) for marginal, code in zip(marginals, codes, strict=True)]
         ranks += [e.astype(float) for e in empty if e.any()]
-        steps = np.stack([hermite(*marginal.cells()) for marginal in [*marginals, *flags]])
+        steps = hermite([marginal.cells() for marginal in [*marginals, *flags]])
         latent = latent_correlation(steps, pairwise_correlation(np.stack(ranks, axis=1)))
         return cls({m.name: m for m in marginals}, missing, nearest_correlation(latent), backend)
 

@@ -8,6 +8,8 @@ thins their dependence out twice, once when it is fitted and once when it is sam
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,49 +17,63 @@ from isonomia.data.synthetic.marginals import Floats
 
 #: Terms of the Hermite series; enough for |rho| up to the bound.
 _TERMS = 160
+#: Terms summed at once.
+_BLOCK = 16
 #: Latent correlations stay within this bound: beyond it two columns are one.
 _BOUND = 0.99
 
 
-def hermite(edges: Floats, heights: Floats) -> Floats:
-    """Normalised Hermite coefficients c_1..c_K, divided by the standard deviation, of a step function of a normal.
+def hermite(columns: Sequence[tuple[Floats, Floats]]) -> Floats:
+    """Normalised Hermite coefficients c_1..c_K, divided by the standard deviation, of step functions of a normal.
 
     Parameters
     ----------
-    edges : array of m + 1 borders from -inf to inf
-    heights : array of m heights
+    columns : sequence of (edges, heights)
+        m + 1 borders from -inf to inf, and m heights, of each step function.
+
+    Returns
+    -------
+    array (columns, K)
+        Zeros for a function that has no steps.
 
     Notes
     -----
     With he_k = He_k / sqrt(k!), the integral of he_k phi over (a, b] is (he_{k-1}(a) phi(a) - he_{k-1}(b) phi(b)) /
-    sqrt(k).
+    sqrt(k). The steps of all functions are taken through the recursion together.
 
-    >>> c = hermite(np.array([-np.inf, 0.0, np.inf]), np.array([0.25, 0.75]))
+    >>> c = hermite([(np.array([-np.inf, 0.0, np.inf]), np.array([0.25, 0.75]))])[0]
     >>> rho = 0.5
     >>> bool(abs((c**2 * rho ** np.arange(1, c.size + 1)).sum() - 2 / np.pi * np.arcsin(rho)) < 1e-12)
     True
     """
     from scipy.special import ndtr
 
-    shares = np.diff(ndtr(edges))
-    mean = float(shares @ heights)
-    deviation = float(np.sqrt(shares @ (heights - mean) ** 2))
-    if deviation < 1e-12:
-        return np.zeros(_TERMS)
-    inner = edges[1:-1]
-    inner = inner[np.isfinite(inner)]
-    jumps = np.diff(heights)[np.isfinite(edges[1:-1])]
-    coefficients = np.empty(_TERMS)
+    coefficients = np.zeros((len(columns), _TERMS))
+    places, steps, jumps = [], [], []
+    for place, (edges, heights) in enumerate(columns):
+        shares = np.diff(ndtr(edges))
+        deviation = float(np.sqrt(shares @ (heights - float(shares @ heights)) ** 2))
+        real = np.isfinite(edges[1:-1])
+        if deviation >= 1e-12 and real.any():
+            places.append(place)
+            steps.append(edges[1:-1][real])
+            jumps.append(np.diff(heights)[real] / deviation)
+    if not places:
+        return coefficients
+    starts = np.cumsum([0, *map(len, steps[:-1])])
+    inner, jump = np.concatenate(steps), np.concatenate(jumps)
     previous, current = np.zeros_like(inner), np.exp(-(inner**2) / 2) / np.sqrt(2 * np.pi)
     roots = np.sqrt(np.arange(_TERMS + 1))
+    sums = np.empty((_TERMS, len(places)))
     for k, (before, root) in enumerate(zip(roots[:-1].tolist(), roots[1:].tolist(), strict=True)):
-        coefficients[k] = current.dot(jumps)
+        np.add.reduceat(current * jump, starts, out=sums[k])
         following = inner * current
         previous *= before
         following -= previous
         following /= root
         previous, current = current, following
-    return np.asarray(coefficients / roots[1:] / deviation)
+    coefficients[places] = sums.T / roots[1:]
+    return coefficients
 
 
 def rank_correlation(coefficients: Floats, latent: Floats) -> Floats:
@@ -66,24 +82,29 @@ def rank_correlation(coefficients: Floats, latent: Floats) -> Floats:
 
 
 def _products(coefficients: Floats) -> Floats:
-    """Products of the coefficients of any two columns, term by term, the last term first."""
-    by_term = np.ascontiguousarray(coefficients.T[::-1])
-    return np.asarray(by_term[:, :, None] * by_term[:, None, :])
+    """Products of the coefficients of any two columns, term by term: (blocks, terms of a block, d, d)."""
+    by_term = np.ascontiguousarray(coefficients.T)
+    products = by_term[:, :, None] * by_term[:, None, :]
+    return np.asarray(products.reshape(-1, _BLOCK, *products.shape[1:]))
 
 
 def _summed(products: Floats, latent: Floats) -> Floats:
-    """The series by Horner's rule."""
+    """The series: the sum of each block of terms, and Horner's rule over the blocks."""
+    powers = np.empty((_BLOCK, *latent.shape))
+    powers[0] = latent
+    for k in range(1, _BLOCK):
+        np.multiply(powers[k - 1], latent, out=powers[k])
     result = np.zeros_like(latent)
-    for term in products:
-        result += term
-        result *= latent
+    for block in np.einsum("bkij,kij->bij", products, powers)[::-1]:
+        result *= powers[-1]
+        result += block
     return result
 
 
 def latent_correlation(coefficients: Floats, target: Floats) -> Floats:
     """The latent correlations under observed rank correlations, pair by pair, by bisection.
 
-    >>> c = np.stack([hermite(np.array([-np.inf, 0.0, np.inf]), np.array([0.0, 1.0]))] * 2)
+    >>> c = hermite([(np.array([-np.inf, 0.0, np.inf]), np.array([0.0, 1.0]))] * 2)
     >>> seen = np.array([[1.0, 1 / 3], [1 / 3, 1.0]])   # two halves that agree in two thirds of rows
     >>> latent_correlation(c, seen).round(6).tolist()
     [[1.0, 0.5], [0.5, 1.0]]

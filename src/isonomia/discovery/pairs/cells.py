@@ -30,19 +30,25 @@ class Cells:
         span = domain.high[self.columns] - self.low
         exact = span + 1 == self.sizes  # a value is a part
         self.unit, self.parts = np.where(exact, 1.0, np.maximum(span, 1e-300)), np.where(exact, 1, self.sizes)
-        self.radix = np.append(np.cumprod(self.sizes[:0:-1])[::-1], 1).astype(np.int64)[-len(self.sizes) or 1 :]
         self.may_miss = bool(domain.may_miss[self.columns].any())
         self.names = tuple(domain.names[int(column)] for column in self.columns)
 
     def __call__(self, rows: Floats) -> NDArray[np.int64]:
         """The cell of each row, as a number."""
-        part = rows[:, self.columns] - self.low
-        if self.may_miss:
-            np.nan_to_num(part, copy=False, nan=0.0)
-        part /= self.unit
-        part *= self.parts
-        np.clip(part, 0, self.sizes - 1, out=part)
-        return np.asarray(part.astype(np.int64) @ self.radix)
+        number = np.zeros(len(rows))
+        for column, low, unit, parts, size in zip(
+            self.columns, self.low, self.unit, self.parts, self.sizes, strict=True
+        ):
+            part = rows[:, column] - low
+            if self.may_miss:
+                np.nan_to_num(part, copy=False, nan=0.0)
+            part /= unit
+            part *= parts
+            np.floor(part, out=part)
+            np.clip(part, 0, size - 1, out=part)
+            number *= size
+            number += part
+        return number.astype(np.int64)
 
     @property
     def count(self) -> int:

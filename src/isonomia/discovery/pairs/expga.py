@@ -91,11 +91,14 @@ def _children(space: Space, people: Floats, fitness: Floats, cross_rate: float, 
     """One generation: roulette, a piece taken over from another one, mutation."""
     rng, (n, d) = space.rng, people.shape
     wheel = np.cumsum(fitness)
-    children: Floats = people[np.searchsorted(wheel, rng.random(n) * wheel[-1], side="right")]
-    mates = children[rng.integers(n, size=n)]
-    begin = np.asarray(rng.integers(d, size=n))
-    end = np.where(rng.random(n) < cross_rate, np.floor(rng.random(n) * (d - begin)), 0)
+    chance = rng.random((5, n))
+    parents = np.searchsorted(wheel, chance[0] * wheel[-1], side="right")
+    mates = parents[np.floor(chance[1] * n).astype(np.intp)]
+    begin = np.floor(chance[2] * d)
+    end = np.where(chance[3] < cross_rate, np.floor(chance[4] * (d - begin)), 0.0)
     place = np.arange(d)
-    children = np.where((place >= begin[:, None]) & (place < end[:, None]), mates, children)
-    mutate = rng.random((n, d)) < mutation_rate
-    return np.where(mutate, space.domain.sample(n, rng), children)
+    crossed = (place >= begin[:, None]) & (place < end[:, None])
+    children: Floats = np.where(crossed, people.take(mates, axis=0), people.take(parents, axis=0))
+    mutated = np.flatnonzero(rng.random(n * d) < mutation_rate)
+    children.ravel()[mutated] = space.domain.values(mutated % d, rng)
+    return children

@@ -54,7 +54,7 @@ def flood(
     idle = 0
     while found.waiting.any() and idle < PATIENCE:
         parents = found.parents()
-        near, origin, column, up = _candidates(space, found.rows[parents], found.rows)
+        near, origin, column, up = _candidates(space, found.rows.take(parents, axis=0), found.rows)
         if allowed is not None:
             kept = np.flatnonzero(allowed(near.rows))
             near, origin, column, up = near.take(kept), origin[kept], column[kept], up[kept]
@@ -68,7 +68,7 @@ def flood(
         change = answer.margin[good] - found.margin[parents][origin[chosen[good]]]
         steps.learn(column[chosen[good]], up[chosen[good]], change)
         new = answer.found & answer.fresh
-        found.add(answer.rows[new], answer.margin[new])
+        found.add(answer.rows.compress(new, axis=0), answer.margin[new])
 
 
 class Found:
@@ -148,9 +148,11 @@ class Found:
         """The first `n` in order: least expanded cells first, then the widest margin."""
         times = self.expanded[self.cell[places]]
         if len(places) > n:
-            few = times <= np.partition(times, n - 1)[n - 1]
-            places, times = places[few], times[few]
-        return places[np.lexsort((-self.margin[places], times))[:n]]
+            edge = np.partition(times, n - 1)[n - 1]
+            sure, rest = places[times < edge], places[times == edge]
+            room = n - len(sure)
+            places = np.concatenate([sure, rest[np.argpartition(-self.margin[rest], room - 1)[:room]]])
+        return places[np.lexsort((-self.margin[places], self.expanded[self.cell[places]]))]
 
 
 def _choose(hope: Floats, visited: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -175,33 +177,34 @@ def _candidates(
     n, domain = len(rows), space.domain
     column = np.repeat(space.movable, 2)
     up = np.tile([0, 1], len(space.movable))
-    value = rows[:, column] + domain.step[column] * (2 * up - 1)
+    change = np.tile(domain.step[column] * (2.0 * up - 1), (n, 1))
     jump = np.flatnonzero(domain.nominal[column])
     sizes = (domain.high[column[jump]] + 1).astype(np.int64)
-    value[:, jump] = (rows[:, column[jump]] + space.rng.integers(1, np.maximum(sizes, 2), (n, len(jump)))) % sizes
-    origin, move = np.nonzero((value >= domain.low[column]) & (value <= domain.high[column]))
-    stepped, kept = space.changed(rows, origin, column[move], value[origin, move])
+    before = rows[:, column[jump]]
+    change[:, jump] = (before + space.rng.integers(1, np.maximum(sizes, 2), (n, len(jump)))) % sizes - before
+    stepped, origin, moved = space.around(rows, column, change)
     crossed, parent = _crossed(space, rows, everyone)
-    keys = np.concatenate([stepped.keys, crossed.keys])
-    first = np.sort(first_keys(keys)[1])
-    both = Untested(np.concatenate([stepped.rows, crossed.rows]), keys)
-    moved = move[kept]
-    origins = np.concatenate([origin[kept], parent])
+    near = Untested(np.concatenate([stepped.rows, crossed.rows]), np.concatenate([stepped.keys, crossed.keys]))
+    origins = np.concatenate([origin, parent])
     columns = np.concatenate([column[moved], np.full(len(parent), len(domain))])
     ups = np.concatenate([up[moved], np.zeros(len(parent), dtype=np.intp)])
-    return both.take(first), origins[first], columns[first], ups[first]
+    first = first_keys(near.keys)[1]
+    if len(first) == len(near):
+        return near, origins, columns, ups
+    first.sort()
+    return near.take(first), origins[first], columns[first], ups[first]
 
 
 def _crossed(space: Space, rows: Floats, everyone: Floats) -> tuple[Untested, NDArray[np.intp]]:
     """Crossings of rows with others found, and which row each comes from."""
     origin = np.tile(np.arange(len(rows)), CROSSINGS)
-    mates = everyone[space.rng.integers(len(everyone), size=len(origin))]
-    swap = np.zeros(mates.shape, dtype=bool)
-    swap[:, space.movable] = space.rng.integers(0, 2, (len(origin), len(space.movable)), dtype=bool)
-    near = np.where(swap, mates, rows[origin])
+    near: Floats = everyone.take(space.rng.integers(len(everyone), size=len(origin)), axis=0)
+    own = space.rng.integers(0, 2, near.shape, dtype=bool)
+    own[:, space.protected] = True
+    sets = (CROSSINGS, *rows.shape)
+    np.copyto(near.reshape(sets), rows, where=own.reshape(sets))
     if space.domain.rules:  # otherwise every value of a valid person is as good in another one
         good = space.domain.valid(near)
         near, origin = near[good], origin[good]
-    keys = space.probe.key(near)
-    kept = space.loop.untested(keys)
-    return Untested(near[kept], keys[kept]), origin[kept]
+    fresh, kept = space.fresh(near)
+    return fresh, origin[kept]

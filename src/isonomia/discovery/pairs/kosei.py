@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.method import at_least, pair_method
 from isonomia.discovery.pairs.space import NominalMoves, Space
@@ -40,46 +41,48 @@ def kosei(
     at_least("local_search_limit", local_search_limit, 0)
     answer = yield space.domain.sample(num_samples, space.rng)
     space.facts.update(uniform_tests=int(answer.fresh.sum()), uniform_found=int((answer.found & answer.fresh).sum()))
-    seeds = answer.rows[answer.found & answer.fresh]
-    left = local_search_limit * len(seeds)
+    queue = Queue()
+    queue.push(answer.rows, answer.found & answer.fresh)
+    left = local_search_limit * len(queue)
     branching = max(1, 2 * len(space.movable))
-    queue = Queue(seeds)
     while len(queue) and left > 0:
         size = int(np.clip(-(-left // branching), 1, BATCH))
         answer = yield space.neighbours(queue.pop(size), nominal_moves=nominal_moves)
         left -= int(answer.fresh.sum())
-        queue.push(answer.rows[answer.found & answer.fresh])
+        queue.push(answer.rows, answer.found & answer.fresh)
 
 
 class Queue:
-    """People waiting, first in first out, without moving those that wait.
+    """People waiting, first in first out; a row is copied when its turn comes.
 
-    >>> queue = Queue(np.arange(3.0)[:, None])
-    >>> queue.push(np.array([[9.0]]))
+    >>> queue = Queue()
+    >>> queue.push(np.arange(4.0)[:, None], np.array([True, True, False, True]))
+    >>> queue.push(np.array([[9.0]]), np.array([True]))
     >>> queue.pop(2).ravel().tolist(), queue.pop(5).ravel().tolist(), len(queue)
-    ([0.0, 1.0], [2.0, 9.0], 0)
+    ([0.0, 1.0], [3.0, 9.0], 0)
     """
 
-    def __init__(self, rows: Floats) -> None:
-        self._blocks = deque([rows])
-        self._count = len(rows)
+    def __init__(self) -> None:
+        self._blocks: deque[tuple[Floats, NDArray[np.intp]]] = deque()
+        self._count = 0
 
     def __len__(self) -> int:
         return self._count
 
-    def push(self, rows: Floats) -> None:
-        """Add rows at the end."""
-        self._blocks.append(rows)
-        self._count += len(rows)
+    def push(self, rows: Floats, which: NDArray[np.bool_]) -> None:
+        """Add some of the rows at the end."""
+        places = np.flatnonzero(which)
+        self._blocks.append((rows, places))
+        self._count += len(places)
 
     def pop(self, n: int) -> Floats:
         """Take up to `n` rows from the front."""
         taken: list[Floats] = []
         while self._blocks and n > 0:
-            block = self._blocks.popleft()
-            taken.append(block[:n])
-            if len(block) > n:
-                self._blocks.appendleft(block[n:])
+            rows, places = self._blocks.popleft()
+            taken.append(rows.take(places[:n], axis=0))
+            if len(places) > n:
+                self._blocks.appendleft((rows, places[n:]))
             n -= len(taken[-1])
             self._count -= len(taken[-1])
         return np.concatenate(taken)

@@ -72,7 +72,7 @@ def sg(
             return
         if len(rows) == 0:
             continue
-        answer = yield space.fresh(rows)
+        answer = yield space.fresh(rows)[0]
         made[kind] += int(answer.fresh.sum())
         tested.append(answer.rows)
         found = answer.rows[answer.found & answer.fresh]

@@ -153,45 +153,45 @@ class Space:
         """All people one unit away in one free column (categories: one place, or any other value) not yet tested."""
         columns: list[int] = []
         shifts: list[float] = []
-        jumps: list[float] = []  # the number of categories where a move goes round, else no end
         for column in self.movable:
-            if nominal_moves == "any" and self.domain.nominal[column]:
-                size = int(self.domain.high[column]) + 1
-                moves, turn = list(range(1, size)), float(size)
-            else:
-                moves, turn = [-self.domain.step[column], self.domain.step[column]], np.inf
+            jumps = nominal_moves == "any" and self.domain.nominal[column]
+            step = self.domain.step[column]
+            moves = list(range(1, int(self.domain.high[column]) + 1)) if jumps else [-step, step]
             columns += [int(column)] * len(moves)
             shifts += moves
-            jumps += [turn] * len(moves)
-        place = np.array(columns, dtype=np.intp)
-        values = rows[:, place] + np.array(shifts)
-        turns = np.array(jumps)
-        values = np.where(values >= turns, values - turns, values) if np.isfinite(turns).any() else values
-        inside = (values >= self.domain.low[place]) & (values <= self.domain.high[place])
-        row, move = np.nonzero(inside)
-        return self.changed(rows, row, place[move], values[inside])[0]
+        place, change = np.array(columns, dtype=np.intp), np.array(shifts)
+        if nominal_moves == "any":  # past the last category comes the first
+            turn = np.where(self.domain.nominal[place], self.domain.high[place] + 1, 0.0)
+            change = np.where((turn > 0) & (rows[:, place] + change >= turn), change - turn, change)
+        return self.around(rows, place, change)[0]
 
-    def changed(
-        self, rows: Floats, row: NDArray[np.intp], column: NDArray[np.intp], value: Floats
-    ) -> tuple[Untested, NDArray[np.intp]]:
-        """The people ``rows[row]`` with one column changed each, as far as valid and not tested, and their places.
+    def around(
+        self, rows: Floats, column: NDArray[np.intp], change: Floats
+    ) -> tuple[Untested, NDArray[np.intp], NDArray[np.intp]]:
+        """People who differ from a row in one column, valid and not tested; which row and which move each comes from.
 
-        Values must lie inside the bounds. Those tested before are left out before any row is made.
+        Every row is moved in each of the columns (m,) by the change (m,), or its own change (n, m). Those tested before
+        are left out before any row is made.
         """
-        keys = self.probe.key.moved(rows, row, column, value)
+        value = rows[:, column] + change
+        inside = (value >= self.domain.low[column]) & (value <= self.domain.high[column])
+        place = np.flatnonzero(inside.ravel())
+        keys = self.probe.key.moved(rows, column, change, place)
         kept = self.loop.untested(keys)
-        near = rows[row[kept]]
-        near[np.arange(len(kept)), column[kept]] = value[kept]
+        place, keys = place.take(kept), keys.take(kept)
+        row, move = np.divmod(place, len(column))
+        near = rows.take(row, axis=0)
+        near.ravel()[np.arange(len(near)) * near.shape[1] + column.take(move)] = value.ravel().take(place)
         if self.domain.rules:
             good = self.domain.valid(near)
-            near, kept = near[good], kept[good]
-        return Untested(near, keys[kept]), kept
+            near, keys, row, move = near[good], keys[good], row[good], move[good]
+        return Untested(near, keys), row, move
 
-    def fresh(self, rows: Floats) -> Untested:
-        """Those of valid people who were not tested before, each once."""
+    def fresh(self, rows: Floats) -> tuple[Untested, NDArray[np.intp]]:
+        """Those of valid people who were not tested before, each once, and their places."""
         keys = self.probe.key(rows)
         kept = self.loop.untested(keys)
-        return Untested(rows[kept], keys[kept])
+        return Untested(rows.take(kept, axis=0), keys.take(kept)), kept
 
     def scores(self, rows: Floats) -> Floats:
         """What the model scores rows at: probability of the positive class, decision value, or predicted number."""
