@@ -1,4 +1,4 @@
-"""Discriminating pairs: time inside the model, against one-by-one loops, FlipTest, exact answers, equal budgets."""
+"""Discriminating pairs: time inside the model, against one-by-one loops, FlipTest, exact answers."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def coded(name: str, *, leave_out: tuple[str, ...] = ()) -> tuple[Any, Any, list
     return frame, target, names
 
 
-def _dataset(frame: Any, target: Any, protected: list[str]) -> Any:
+def dataset(frame: Any, target: Any, protected: list[str]) -> Any:
     from isonomia import Dataset
 
     return Dataset(frame.assign(target=target), target="target", task="binary", positive=1, protected=protected)
 
 
-def _forest(frame: Any, target: Any, trees: int, depth: int | None = None) -> Any:
+def forest(frame: Any, target: Any, trees: int, depth: int | None = None) -> Any:
     from sklearn.ensemble import RandomForestClassifier
 
     return RandomForestClassifier(trees, max_depth=depth, random_state=0).fit(frame, target)
@@ -63,10 +63,10 @@ def pairs_in_the_model(scale: Scale) -> Iterator[Row]:
     from isonomia.discovery import find_pairs
 
     frame, target, _ = coded("adult", leave_out=("fnlwgt",))
-    model = _forest(frame, target, 10 if scale.quick else 100)
+    model = forest(frame, target, 10 if scale.quick else 100)
     tests = 2000 if scale.quick else 100_000
     for protected in (["sex"], ["sex", "race"]):
-        data = _dataset(frame, target, protected)
+        data = dataset(frame, target, protected)
         for method, options in ENDLESS.items():
             runs: list[tuple[float, float, Any]] = []
             while not runs or (len(runs) < 5 and sum(wall for _, wall, _ in runs) < 10):
@@ -94,10 +94,10 @@ def pairs_one_by_one(scale: Scale) -> Iterator[Row]:
     from isonomia.discovery import find_pairs
 
     frame, target, names = coded("adult", leave_out=("fnlwgt",))
-    model = _forest(frame, target, 10)
-    plain = _forest(frame.to_numpy(), target, 10)
+    model = forest(frame, target, 10)
+    plain = forest(frame.to_numpy(), target, 10)
     tests = 200 if scale.quick else 3000
-    data = _dataset(frame, target, ["sex"])
+    data = dataset(frame, target, ["sex"])
     low, high = frame.min().to_numpy(), frame.max().to_numpy()
     loops: dict[str, Any] = {
         "aequitas": lambda world, seed: aequitas(world, tests, n_global=tests // 3, n_local=2000, seed=seed),
@@ -174,7 +174,7 @@ def pairs_exact(scale: Scale) -> Iterator[Row]:
 
     frame, target, _ = coded("adult", leave_out=("fnlwgt",))
     tree = DecisionTreeClassifier(random_state=0).fit(frame, target)
-    metrics = find_pairs(_dataset(frame, target, ["sex"]), tree, method="exact").metrics
+    metrics = find_pairs(dataset(frame, target, ["sex"]), tree, method="exact").metrics
     whole = metrics["share_low"] == metrics["share_high"]
     yield Row(
         f"tree of {tree.get_n_leaves():,} leaves",
@@ -187,13 +187,13 @@ def pairs_exact(scale: Scale) -> Iterator[Row]:
     )
     for name in ("german", "adult"):
         frame, target, names = coded(name, leave_out=("fnlwgt",) if name == "adult" else ())
-        forest = _forest(frame, target, 10 if scale.quick else 50, 6)
+        model = forest(frame, target, 10 if scale.quick else 50, 6)
         protected = [one for one in ("sex", "age") if one in names][:1]
         settings: dict[str, Any] = {"method": "exact", "max_boxes": 50_000, "max_seconds": 60}
-        metrics = find_pairs(_dataset(frame, target, protected), forest, **settings).metrics
+        metrics = find_pairs(dataset(frame, target, protected), model, **settings).metrics
         decided = metrics["status"] != "undecided"
         yield Row(
-            f"forest of {forest.n_estimators} trees of depth 6, {name}",
+            f"forest of {model.n_estimators} trees of depth 6, {name}",
             len(frame),
             metrics["total_time"],
             measure="seconds",
@@ -236,7 +236,7 @@ def _exact_models(scale: Scale) -> Iterator[tuple[str, Any, Any]]:
 
     trees = 10 if scale.quick else 50
     frame, target, _ = coded("adult", leave_out=("fnlwgt",))
-    data = _dataset(frame, target, ["sex"])
+    data = dataset(frame, target, ["sex"])
     makers = {
         f"HistGradientBoosting, {trees} trees": HistGradientBoostingClassifier(max_iter=trees, random_state=0),
         f"LightGBM, {trees} trees": lightgbm.LGBMClassifier(n_estimators=trees, verbose=-1, random_state=0),
@@ -247,9 +247,9 @@ def _exact_models(scale: Scale) -> Iterator[tuple[str, Any, Any]]:
     frame, target, names = _raw("adult", leave_out=("fnlwgt",))
     texts = [name for name in names if frame[name].dtype.kind not in "if"]
     encoder = make_column_transformer((OneHotEncoder(sparse_output=False), texts), remainder=StandardScaler())
-    forest = RandomForestClassifier(trees // 2, max_depth=6, random_state=0)
-    pipeline = make_pipeline(encoder, forest).fit(frame, target)
-    yield f"forest of {trees // 2} trees behind one-hot columns", _dataset(frame, target, ["sex"]), pipeline
+    grown = RandomForestClassifier(trees // 2, max_depth=6, random_state=0)
+    pipeline = make_pipeline(encoder, grown).fit(frame, target)
+    yield f"forest of {trees // 2} trees behind one-hot columns", dataset(frame, target, ["sex"]), pipeline
 
 
 @benchmark("pairs_exact_families")
@@ -271,50 +271,3 @@ def pairs_exact_families(scale: Scale) -> Iterator[Row]:
             note=f"{metrics['status']}; {_shares(metrics)}, "
             f"widest gap {metrics['max_gap']:.3f} to {metrics['max_gap_bound']:.3f}",
         )
-
-
-@benchmark("pairs_equal_budget")
-def pairs_equal_budget(scale: Scale) -> Iterator[Row]:
-    """`auto` against every other search at an equal budget of model rows: distinct pairs x distinct cells.
-
-    `auto` was made with these data at hand; `pairs_fresh` is the same on data that it never saw.
-    """
-    import warnings
-
-    from sklearn.neural_network import MLPClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    from isonomia.discovery import find_pairs
-
-    budget = 4000 if scale.quick else 60_000
-    makers: dict[str, Any] = {
-        "forest": lambda frame, target: _forest(frame, target, 10 if scale.quick else 100),
-        "net": lambda frame, target: make_pipeline(
-            StandardScaler(), MLPClassifier((32, 16), activation="tanh", max_iter=12, random_state=0)
-        ).fit(frame, target),
-    }
-    for name, attribute in (("adult", "sex"), ("german", "sex"), ("bank", "marital")):
-        frame, target, _ = coded(name, leave_out=("fnlwgt",) if name == "adult" else ())
-        data = _dataset(frame, target, [attribute])
-        for kind, make in makers.items():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                model = make(frame, target)
-            scores = {}
-            for method, options in ENDLESS.items():
-                settings: dict[str, Any] = {"max_tests": None, "max_model_rows": budget, "max_seconds": 120}
-                result = find_pairs(data, model, method=method, **settings, **options)
-                scores[method] = result.metrics["DSN"] * result.metrics["cells"]
-            ours = scores.pop("auto")
-            rival = max(scores, key=lambda method: scores[method])
-            yield Row(
-                f"{name}, {kind}",
-                len(frame),
-                None,
-                rival,
-                measure="times the best other score",
-                value=ours / scores[rival] if scores[rival] else None,
-                target=Target("at least", 1),
-                note=f"pairs x cells {ours:,} against {scores[rival]:,}",
-            )
