@@ -88,6 +88,16 @@ not be imported (No module named 'no_such_package'). Install it with: pip instal
         ) from error
 
 
+def near_to(word: object, choices: Iterable[object]) -> str:
+    """A sentence that names the nearest choices, or nothing where none is near.
+
+    >>> near_to("gendr", ["age", "gender"]), near_to("x", ["age", "gender"])
+    (" Close to it: 'gender'.", '')
+    """
+    near = difflib.get_close_matches(str(word), [str(choice) for choice in choices], n=3, cutoff=0.6)
+    return " Close to it: " + ", ".join(f"'{name}'" for name in near) + "." if near else ""
+
+
 def close_to(word: object, choices: Iterable[object]) -> str:
     """A sentence that names the nearest choices, or all of them when they are few.
 
@@ -97,9 +107,9 @@ def close_to(word: object, choices: Iterable[object]) -> str:
     " There is: 'age', 'gender'."
     """
     names = [str(choice) for choice in choices]
-    near = difflib.get_close_matches(str(word), names, n=3, cutoff=0.6)
+    near = near_to(word, names)
     if near:
-        return " Close to it: " + ", ".join(f"'{name}'" for name in near) + "."
+        return near
     if not names:
         return " There is none."
     shown = ", ".join(f"'{name}'" for name in names[:12])

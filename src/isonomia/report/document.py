@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Estimate, Finding, Fold, Result, Severity, fold
 from isonomia.languages import Message, msg
+from isonomia.options import check_choice
 
 #: What a policy says of the subject.
 VerdictOutcome = Literal["meets", "exceeds", "not_enough_evidence", "not_applicable"]
@@ -218,9 +219,3 @@ class Document:
             issues=counts["issue"],
             **grades,
         )
-
-
-def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """An error that lists the choices where a value is none of them."""
-    if value not in choices:
-        raise SpecError(f"`{name}` must be one of {list(choices)}; got {value!r}.")

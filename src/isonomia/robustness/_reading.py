@@ -1,4 +1,4 @@
-"""From what the caller gave to rows with known outcomes, predictions and weights; shared checks of options."""
+"""From what the caller gave to rows with known outcomes, predictions and weights; shared checks."""
 
 from __future__ import annotations
 
@@ -88,30 +88,3 @@ def check_features(data: Dataset, features: Sequence[str] | None) -> tuple[str, 
     if not names:
         raise DataError("There is no feature to look at; give a table with at least one feature column.")
     return names
-
-
-def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
-    """One of several words."""
-    if value not in choices:
-        raise SpecError(f"`{name}` must be one of {', '.join(choices)}; got {value!r}.{close_to(value, choices)}")
-
-
-def check_count(name: str, value: Any, least: int = 1) -> int:
-    """A whole number of at least so much."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise SpecError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
-    return int(value)
-
-
-def check_share(name: str, value: Any) -> float:
-    """A number strictly between 0 and 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
-        raise SpecError(f"`{name}` must be a number in (0, 1); got {value!r}.")
-    return float(value)
-
-
-def check_threshold(name: str, value: Any) -> float:
-    """A finite number of at least 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
-        raise SpecError(f"`{name}` must be a finite number of at least 0; got {value!r}.")
-    return float(value)

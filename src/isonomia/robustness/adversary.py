@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from isonomia.errors import DataError
 from isonomia.models import Surface
+from isonomia.options import check_whole
 from isonomia.probing import Domain, Oracle, Slopes
 from isonomia.robustness._altering import Altering, spliced
-from isonomia.robustness._reading import check_count
 from isonomia.robustness._trials import Trials, differences
 from isonomia.robustness.perturbers import Columns
 
@@ -112,7 +112,7 @@ def attack(trials: Trials, levels: Sequence[float], *, budget: int = 100) -> tup
     I. Goodfellow, J. Shlens, C. Szegedy (2015), ICLR (gradient signs); C. Guo et al. (2019), ICML, and M.
     Andriushchenko et al. (2020), ECCV (random search on scores).
     """
-    check_count("budget", budget)
+    check_whole("budget", budget)
     search = _Search(trials, budget)
     return tuple(search.at(level) for level in sorted(levels))
 

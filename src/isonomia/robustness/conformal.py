@@ -28,7 +28,8 @@ from isonomia.fairness import dataset_attributes
 from isonomia.fairness.groups import condition
 from isonomia.languages import Message, msg
 from isonomia.models import Outcome, Surface
-from isonomia.robustness._reading import Examined, check_choice, check_share, examine
+from isonomia.options import check_choice, check_number
+from isonomia.robustness._reading import Examined, examine
 
 Floats = NDArray[np.float64]
 Score = Literal["auto", "absolute", "threshold", "adaptive"]
@@ -101,7 +102,7 @@ def conformal(
     >>> 0.75 < result.values["coverage"].value < 0.85
     True
     """
-    check_share("alpha", alpha)
+    check_number("alpha", alpha, above=0, below=1)
     check_level(level)
     check_choice("score", score, ("auto", "absolute", "threshold", "adaptive"))
     rng = np.random.default_rng(seed)

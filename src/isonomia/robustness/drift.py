@@ -23,15 +23,9 @@ from isonomia.evidence import (
     two_proportions,
 )
 from isonomia.models import Model, Surface, surface_of
+from isonomia.options import check_choice, check_number, check_whole
 from isonomia.robustness._drift_tables import show
-from isonomia.robustness._reading import (
-    check_choice,
-    check_count,
-    check_dataset,
-    check_features,
-    check_share,
-    check_weights,
-)
+from isonomia.robustness._reading import check_dataset, check_features, check_weights
 from isonomia.robustness._two_sample import two_sample_auc
 from isonomia.robustness.distances import Distances, category_distances, mass_distances, numeric_distances
 from isonomia.robustness.overfit import aligned
@@ -132,8 +126,9 @@ def drift(
     [('age', True), ('city', False)]
     """
     check_choice("adjust", adjust, ("holm", "bh"))
-    check_count("bins", bins, 2)
-    check_count("folds", folds, 2)
+    check_number("alpha", alpha, above=0, below=1)
+    check_whole("bins", bins, 2)
+    check_whole("folds", folds, 2)
     if verify is not None:
         check_choice("verify", verify, ("evidently",))
     one, two = check_dataset(reference, "reference"), check_dataset(current, "current")
@@ -153,9 +148,7 @@ def drift(
         p = _above_half(auc)
     raw = np.array([shift.p_value for shift in shifts] + ([] if p is None else [p]))
     adjusted = (holm if adjust == "holm" else benjamini_hochberg)(raw)
-    found = Drift(
-        tuple(shifts), adjusted, auc, p, groups, check_share("alpha", alpha), level, adjust, (len(one), len(two))
-    )
+    found = Drift(tuple(shifts), adjusted, auc, p, groups, alpha, level, adjust, (len(one), len(two)))
     second = None
     if verify == "evidently":
         from isonomia.robustness._evidently import second_opinion

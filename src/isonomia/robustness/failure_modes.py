@@ -14,7 +14,8 @@ from isonomia.evidence import Estimate, Finding, Format, Picture, Result, wilson
 from isonomia.evidence import check_level as check_confidence
 from isonomia.fairness import condition, dataset_attributes
 from isonomia.languages import Message, msg
-from isonomia.robustness._reading import Examined, check_count, check_features, check_share, check_threshold, examine
+from isonomia.options import check_number, check_whole
+from isonomia.robustness._reading import Examined, check_features, examine
 from isonomia.robustness._row_tables import chained, table_of_rows
 from isonomia.robustness.failures import Harm, Pattern, harm_of, patterns, unusual_values, worst_rows
 from isonomia.robustness.slicing import learn_cuts
@@ -87,13 +88,13 @@ def failure_modes(
     (4, 'wrong_confident')
     """
     top_k, bins, min_samples = (
-        check_count("top_k", top_k),
-        check_count("bins", bins, 2),
-        check_count("min_samples", min_samples),
+        check_whole("top_k", top_k),
+        check_whole("bins", bins, 2),
+        check_whole("min_samples", min_samples),
     )
     for name, value in (("share", share), ("confident", confident), ("rare", rare), ("alpha", alpha)):
-        check_share(name, value)
-    check_threshold("far", far)
+        check_number(name, value, above=0, below=1)
+    check_number("far", far, at_least=0)
     check_confidence(level)
     examined = examine(data, model)
     names = tuple(

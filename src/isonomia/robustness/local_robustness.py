@@ -15,10 +15,11 @@ from isonomia.evidence import Result, check_level, wilson
 from isonomia.fairness import dataset_attributes
 from isonomia.languages import msg
 from isonomia.models import Surface
+from isonomia.options import check_number, check_whole
 from isonomia.progress import Progress, silent
 from isonomia.robustness._altering import Altering, check_frame
 from isonomia.robustness._local_tables import show
-from isonomia.robustness._reading import check_count, check_dataset, check_features, check_threshold, check_weights
+from isonomia.robustness._reading import check_dataset, check_features, check_weights
 from isonomia.robustness._trials import differences
 from isonomia.robustness.nearest import Judge, Nearest, Search
 from isonomia.robustness.perturb import Wanted, check_model, choose_perturbers
@@ -151,12 +152,12 @@ def local_robustness(
     1.0
     """
     given, asked = check_dataset(data), check_model(model)
-    check_count("n_iterations", n_iterations)
-    check_count("budget", budget)
+    check_whole("n_iterations", n_iterations)
+    check_whole("budget", budget)
     check_level(level)
-    check_threshold("fragile", fragile)
+    check_number("fragile", fragile, at_least=0)
     if tolerance is not None:
-        check_threshold("tolerance", tolerance)
+        check_number("tolerance", tolerance, at_least=0)
     chosen = _perturbers(perturbers)
     steps = [one.check_level(strength) for one in chosen]
     altering = Altering(given, asked, check_features(given, features), strict=features is not None)
@@ -170,7 +171,7 @@ def local_robustness(
     firm = Firmness(
         altering, same / n_iterations, low, high, deviation, found, _after(altering, found),
         dataset_attributes(given), check_weights(given.weights), given.privileged, chosen, strength, n_iterations,
-        judge.tolerance, fragile, check_count("most_rows", most_rows), check_count("min_per_group", min_per_group),
+        judge.tolerance, fragile, check_whole("most_rows", most_rows), check_whole("min_per_group", min_per_group),
         level,
     )  # fmt: skip
     return show(firm, given.backend)

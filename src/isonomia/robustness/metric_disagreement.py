@@ -16,7 +16,8 @@ from isonomia.evidence import Estimate, Result, check_level
 from isonomia.fairness import measure_groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS, Metric, evaluate_all
-from isonomia.robustness._reading import check_choice, check_count, check_features, examine
+from isonomia.options import check_choice, check_whole
+from isonomia.robustness._reading import check_features, examine
 from isonomia.robustness.scenarios import Scenarios
 from isonomia.robustness.scenarios import scenarios as play_scenarios
 from isonomia.robustness.slicing import learn_cuts
@@ -121,7 +122,7 @@ def metric_disagreement(
     from isonomia.robustness._disagreement_tables import show
 
     check_level(level)
-    check_count("min_samples", min_samples)
+    check_whole("min_samples", min_samples)
     metrics = (metrics,) if isinstance(metrics, str) else metrics
     kind = _across(across, data, models, scenarios)
     if kind == "scenarios":

@@ -18,16 +18,10 @@ from isonomia.evidence import Result, benjamini_hochberg, check_level, normal_p,
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import together
 from isonomia.metrics import Metric
+from isonomia.options import check_number, check_whole
 from isonomia.robustness._overfit_tables import show
 from isonomia.robustness._ranked import measure_ranked
-from isonomia.robustness._reading import (
-    Examined,
-    check_count,
-    check_features,
-    check_share,
-    check_threshold,
-    examine,
-)
+from isonomia.robustness._reading import Examined, check_features, examine
 from isonomia.robustness._reasons import Reason
 from isonomia.robustness._spots import spelt
 from isonomia.robustness.measures import as_error, measure_named
@@ -144,8 +138,9 @@ def overfit(
     >>> [row["slice"] for row in overfit(known, new).tables["worst"].rows()]
     ['[79.7, 89.6)', '[89.6, 99.5]']
     """
-    check_count("min_samples", min_samples)
-    check_threshold("gap", gap)
+    check_whole("min_samples", min_samples)
+    check_number("gap", gap, at_least=0)
+    check_number("alpha", alpha, above=0, below=1)
     one, two = examine(train, model, name="train"), examine(test, model, name="test")
     if one.outcome.task != two.outcome.task:
         raise DataError(f"The task of `train` is {one.outcome.task}, that of `test` {two.outcome.task}.")
@@ -166,9 +161,7 @@ def overfit(
     pooled = benjamini_hochberg(np.concatenate([part.p_value for part in every]))
     split = np.split(pooled, np.cumsum([part.p_value.size for part in every])[:-1])
     adjusted = {part.names: p for part, p in zip(every, split, strict=True)}
-    found = Comparison(
-        chosen, overall, singles, tuple(crossed), adjusted, gap * base, check_share("alpha", alpha), level, min_samples
-    )
+    found = Comparison(chosen, overall, singles, tuple(crossed), adjusted, gap * base, alpha, level, min_samples)
     return show(found, one.data.backend)
 
 

@@ -12,10 +12,11 @@ from isonomia.errors import ModelError, NotApplicable, SpecError, close_to
 from isonomia.evidence import Result, check_level
 from isonomia.languages import Message, msg
 from isonomia.models import Model, Surface
+from isonomia.options import check_number, check_whole
 from isonomia.progress import Progress, silent
 from isonomia.robustness._altering import Altering
 from isonomia.robustness._perturb_tables import show
-from isonomia.robustness._reading import check_count, check_features, check_threshold, examine
+from isonomia.robustness._reading import check_features, examine
 from isonomia.robustness._ruler import Ruler, choose_metrics
 from isonomia.robustness._trials import Effect, Trials
 from isonomia.robustness.adversary import Attack, attack
@@ -125,7 +126,7 @@ def perturb(
     >>> [(row["feature"], round(row["drop"], 2)) for row in result.tables["features"].rows()]
     [('x', 0.07), ('z', 0.0)]
     """
-    check_count("n_trials", n_trials)
+    check_whole("n_trials", n_trials)
     chosen = choose_perturbers(perturbers)
     steps = _levels(levels, chosen)
     asked = check_model(model)
@@ -146,7 +147,7 @@ def perturb(
     attacks = attack(trials, [step for step in steps if step > 0], budget=budget) if adversarial else ()
     study = Study(
         trials, tuple(run.effects), tuple(run.features), attacks, run.failed, tuple(run.idle),
-        check_threshold("tolerance", tolerance), check_threshold("critical", critical), altering.left,
+        check_number("tolerance", tolerance, at_least=0), check_number("critical", critical, at_least=0), altering.left,
     )  # fmt: skip
     return show(study, examined.data.backend)
 

@@ -16,8 +16,9 @@ from isonomia.fairness import dataset_attributes
 from isonomia.languages.naming import as_text
 from isonomia.metrics import METRICS, Metric, evaluate_all
 from isonomia.models import Model, Surface
+from isonomia.options import check_number, check_whole
 from isonomia.progress import Progress, silent
-from isonomia.robustness._reading import Examined, check_count, check_threshold, examine
+from isonomia.robustness._reading import Examined, examine
 from isonomia.robustness.stress.gauge import Gauge, applicable
 from isonomia.robustness.stress.scenario import plan
 from isonomia.robustness.stress.situation import Situation
@@ -157,9 +158,9 @@ def scenarios(
     from isonomia.robustness._scenario_tables import show
 
     planned = plan(scenarios)
-    check_count("n_trials", n_trials)
-    check_count("seed", seed, 0)
-    check_threshold("tolerance", tolerance)
+    check_whole("n_trials", n_trials)
+    check_whole("seed", seed, 0)
+    check_number("tolerance", tolerance, at_least=0)
     check_level(level)
     base = situation(data, model)
     gauge, left_out = gauge_of(base, metrics, min_per_group=min_per_group)
@@ -191,7 +192,7 @@ def gauge_of(
     base: Situation, metrics: Sequence[str] | None, *, min_per_group: int = 30
 ) -> tuple[Gauge, dict[str, str]]:
     """A gauge of the metrics named (or of all for the task), and why some are left out."""
-    check_count("min_per_group", min_per_group)
+    check_whole("min_per_group", min_per_group)
     if isinstance(metrics, str):
         metrics = (metrics,)
     named = [METRICS[name] for name in metrics] if metrics is not None else [m for m in METRICS if base.task in m.tasks]

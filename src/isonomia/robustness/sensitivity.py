@@ -14,8 +14,8 @@ from isonomia.evidence import Estimate, Finding, Picture, Result, check_level
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
 from isonomia.metrics import METRICS, Metric
+from isonomia.options import check_number, check_whole
 from isonomia.progress import Progress, silent
-from isonomia.robustness._reading import check_count, check_threshold
 from isonomia.robustness._row_tables import chained
 from isonomia.robustness._scenario_tables import absent_table, measured_row, table_of
 from isonomia.robustness.degradation import scale_of
@@ -104,9 +104,9 @@ def sensitivity(
     """
     planned = plan(scenarios)
     steps = _levels(levels, planned)
-    check_count("n_trials", n_trials)
-    check_count("seed", seed, 0)
-    check_threshold("tolerance", tolerance)
+    check_whole("n_trials", n_trials)
+    check_whole("seed", seed, 0)
+    check_number("tolerance", tolerance, at_least=0)
     check_level(level)
     base = situation(data, model)
     gauge, _ = gauge_of(base, metrics)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, bin_edges, smallest
 from isonomia.data import Bands, Dataset, Kind, numbers, to_numpy
 from isonomia.errors import DataError, SpecError
-from isonomia.robustness._reading import check_choice, check_count
+from isonomia.options import check_choice, check_whole
 
 Floats = NDArray[np.float64]
 Slicing = Literal["quantile", "uniform", "tree", "adaptive"]
@@ -83,7 +83,7 @@ def learn_cuts(
         How wrong the model is on each row, and the rows that count (None: all).
     """
     check_choice("slicing", slicing, SLICINGS)
-    check_count("bins", bins)
+    check_whole("bins", bins)
     if slicing in ("tree", "adaptive") and loss is None:
         raise SpecError(f"`slicing={slicing!r}` needs to know how wrong the model is on each row.")
     return tuple(_learn(data, name, slicing, bins, min_samples, loss, counted) for name in names)

@@ -13,7 +13,8 @@ from isonomia.evidence import Estimate, Finding, Format, Picture, Result, check_
 from isonomia.fairness import condition, dataset_attributes, measure_groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS, check_applicable
-from isonomia.robustness._reading import Examined, check_count, check_features, check_threshold, examine
+from isonomia.options import check_number, check_whole
+from isonomia.robustness._reading import Examined, check_features, examine
 from isonomia.robustness._row_tables import table_of_rows
 from isonomia.robustness.degradation import scale_of, worse_by
 from isonomia.robustness.scenarios import main_metric
@@ -75,8 +76,8 @@ def subgroup_diagnostics(
     ('b', 'specificity', None, 'there are no negative labels')
     """
     check_level(level)
-    least = check_count("min_per_group", min_per_group)
-    check_threshold("tolerance", tolerance)
+    least = check_whole("min_per_group", min_per_group)
+    check_number("tolerance", tolerance, at_least=0)
     metrics = (metrics,) if isinstance(metrics, str) else metrics
     examined = examine(data, model)
     outcome = examined.outcome
@@ -91,7 +92,7 @@ def subgroup_diagnostics(
         raise SpecError(f"None of the metrics can be measured here. {told_why}")
     main = main_metric(chosen, metric, outcome.task)
     rows: list[dict[str, Any]] = []
-    for column in _columns(examined, features, check_count("bins", bins, 2)):
+    for column in _columns(examined, features, check_whole("bins", bins, 2)):
         told = measure_groups(
             outcome, [column], metrics=[m.id for m in chosen], weights=examined.weights, min_per_group=least,
             n_boot=n_boot, level=level, seed=seed,

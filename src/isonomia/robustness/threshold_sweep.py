@@ -16,7 +16,8 @@ from isonomia.fairness import dataset_attributes
 from isonomia.languages import msg
 from isonomia.metrics import METRICS, Metric
 from isonomia.models import Surface
-from isonomia.robustness._reading import Examined, check_count, examine
+from isonomia.options import check_whole
+from isonomia.robustness._reading import Examined, examine
 from isonomia.robustness.stress.decisions import ranked
 from isonomia.robustness.sweep import draws, measure, spread_between, sweep
 
@@ -122,8 +123,8 @@ def threshold_sweep(
     from isonomia.robustness._sweep_tables import show
 
     check_level(level)
-    check_count("min_per_group", min_per_group)
-    check_count("n_boot", n_boot, 0)
+    check_whole("min_per_group", min_per_group)
+    check_whole("n_boot", n_boot, 0)
     examined = examine(data, model)
     surface, truth = binary_of(examined, of_class)
     score = ranked(surface)
@@ -195,7 +196,7 @@ def _thresholds(given: Any, score: Floats, surface: Surface) -> Floats:
         values = np.unique(score)
         steps = values if values.size <= MOST else values[np.linspace(0, values.size - 1, MOST).astype(np.intp)]
     elif given is None or (isinstance(given, int | np.integer) and not isinstance(given, bool)):
-        count = STEPS if given is None else check_count("thresholds", given, 2)
+        count = STEPS if given is None else check_whole("thresholds", given, 2)
         if count > MOST:
             raise SpecError(f"`thresholds` must be at most {MOST}; got {count}.")
         whole = surface.probability is not None

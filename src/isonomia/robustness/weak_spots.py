@@ -12,15 +12,9 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.evidence import Result, benjamini_hochberg, check_level
+from isonomia.options import check_number, check_whole
 from isonomia.progress import Progress, silent
-from isonomia.robustness._reading import (
-    Examined,
-    check_count,
-    check_features,
-    check_share,
-    check_threshold,
-    examine,
-)
+from isonomia.robustness._reading import Examined, check_features, examine
 from isonomia.robustness._spots import Spot, explained, fold, rectangles, runs
 from isonomia.robustness._weak_tables import show
 from isonomia.robustness.measures import as_error, measure_named
@@ -146,8 +140,9 @@ def weak_spots(
     [('x in [40.1, 59.9)', 0.67)]
     """
     limits = Limits(
-        check_count("min_samples", min_samples), check_threshold("severity", severity),
-        check_threshold("critical", critical), check_share("alpha", alpha), check_level(level),
+        check_whole("min_samples", min_samples), check_number("severity", severity, at_least=0),
+        check_number("critical", critical, at_least=0), check_number("alpha", alpha, above=0, below=1),
+        check_level(level),
     )  # fmt: skip
     examined = examine(data, model)
     names = check_features(examined.data, features)
