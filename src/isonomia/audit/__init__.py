@@ -4,6 +4,7 @@ The room and its main function have one name: ``isonomia.audit(data, model)`` ru
 ``isonomia.audit.load_policy`` and the rest are found in the room as usual. So the module itself can be called.
 """
 
+import inspect
 import sys
 from types import ModuleType
 from typing import Any
@@ -54,4 +55,6 @@ class _Room(ModuleType):
 
 
 _Room.__call__.__doc__ = audit.__doc__
-sys.modules[__name__].__class__ = _Room
+_room = sys.modules[__name__]
+_room.__class__ = _Room
+_room.__signature__ = inspect.signature(audit)  # type: ignore[attr-defined]  # what editors and notebooks show

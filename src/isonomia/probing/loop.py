@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from isonomia.probing.features import Floats
 from isonomia.probing.ledger import OUTCOMES, Ledger
 from isonomia.probing.oracle import Said
+from isonomia.probing.pace import Pace
 from isonomia.probing.probe import Probe
 from isonomia.probing.seen import distinct_keys, first_keys
 from isonomia.progress import Progress, silent
 
-#: Model rows of one call: the first call is small, then it grows to what the model does in half a second.
-FIRST_CALL, LARGEST_CALL, CALL_SECONDS = 4_096, 100_000, 0.5
+#: Model rows of one call at most.
+LARGEST_CALL = 100_000
 #: Bytes one call's rows may take.
 CALL_BYTES = 64_000_000
 
@@ -151,10 +152,10 @@ class Loop:
 
     def __init__(self, probe: Probe, ledger: Ledger, *, progress: Progress = silent) -> None:
         self.probe, self.ledger, self.progress = probe, ledger, progress
-        self._call = FIRST_CALL
         self._counted = 0  # rows of the model that the ledger knows of
         ledger.test_rows = probe.n_variants
-        self._largest = max(probe.n_variants, min(LARGEST_CALL, CALL_BYTES // (8 * len(probe.domain))))
+        largest = min(LARGEST_CALL, CALL_BYTES // (8 * len(probe.domain)))
+        self._pace = Pace(probe.n_variants, max(probe.n_variants, largest))
         for value in ledger.classes[len(probe.oracle.classes) :]:
             probe.oracle._code(value)
 
@@ -207,7 +208,7 @@ class Loop:
         done, end = 0, len(keys) if todo is None else len(todo)
         while done < end and not self.ledger.spent:
             room = min(self.ledger.tests_left, self.ledger.rows_left(self.probe.n_variants))
-            size = min(max(1, self._call // self.probe.n_variants), room, end - done)
+            size = min(max(1, self._pace.rows // self.probe.n_variants), room, end - done)
             if size <= 0:
                 break
             part = slice(done, done + size) if todo is None else todo[done : done + size]
@@ -229,7 +230,7 @@ class Loop:
         self._counted += asked[0]
         self.ledger.classes = [_plain(value) for value in self.probe.oracle.classes]
         self.ledger.record(keys, outcome, found, asked)
-        self._pace(asked)
+        self._pace.learn(asked[0], asked[2])
         self.progress("pairs", self.ledger.tsn, int(self.ledger.max_tests or 0))
 
     def consult(self, rows: Floats) -> Said:
@@ -249,10 +250,11 @@ class Loop:
             if self.ledger.late:
                 raise BudgetSpent
             began = (self.probe.n_rows, self.probe.n_calls, self.probe.seconds)
-            part = rows[done : done + self._call]
+            part = rows[done : done + self._pace.rows]
             said.append(self.probe.consult(part))
             done += len(part)
-            self._pace(self._asked_since(began))
+            asked = self._asked_since(began)
+            self._pace.learn(asked[0], asked[2])
         arrays: dict[str, NDArray[np.float64]] = {}
         for name in ("label", "score"):
             parts = [getattr(one, name) for one in said]
@@ -271,12 +273,6 @@ class Loop:
     def _asked_since(self, before: tuple[int, int, float]) -> tuple[int, int, float]:
         probe = self.probe
         return probe.n_rows - before[0], probe.n_calls - before[1], probe.seconds - before[2]
-
-    def _pace(self, asked: tuple[int, int, float]) -> None:
-        rows, _, seconds = asked
-        if rows >= self._call // 2:
-            faster = int(rows * CALL_SECONDS / max(seconds, 1e-6))
-            self._call = int(np.clip(min(faster, 4 * self._call), self.probe.n_variants, self._largest))
 
 
 def _plain(value: object) -> object:

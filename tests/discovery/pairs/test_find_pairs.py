@@ -166,6 +166,7 @@ def test_budgets_are_kept(ticking: Callable[[float], None]) -> None:
     quick = find_pairs(DATA, Boxed(), method="themis", max_tests=None, max_seconds=1.0, error=None)
     assert 1.0 <= quick.metrics["total_time"] < 2.0
     assert quick.metrics["stopped"] == "seconds"
+    assert f"The time limit ended the search after {quick.metrics['TSN']:,} people" in str(quick.notes[-1])
     calls = iter([False] * 3 + [True] * 100)
     assert find_pairs(DATA, Boxed(), method="themis", cancel=lambda: next(calls)).metrics["stopped"] == "cancelled"
 

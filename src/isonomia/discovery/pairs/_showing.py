@@ -31,6 +31,13 @@ def shown(space: Space, pairs: Pairs, *, method: PairMethod) -> PairResult:
     metrics = {**space.loop.ledger.metrics(), **space.facts}
     metrics["dsn_by_attr_value"] = by_value(space, pairs, metrics)
     metrics.setdefault("stopped", _stopped(space))
+    if metrics["stopped"] == "seconds":
+        space.notes.append(
+            msg(
+                "The time limit ended the search after {tested:int} people: with more time it may find others.",
+                tested=metrics["TSN"],
+            )
+        )
     tables = {"witnesses": witnesses(space, pairs), **space.tables}
     if len(pairs):
         tables["values"] = values_table(metrics["dsn_by_attr_value"], space)

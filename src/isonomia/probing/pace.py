@@ -1,0 +1,56 @@
+"""How many rows to hand to a model at once."""
+
+from __future__ import annotations
+
+#: Model rows of the first call, and how many times as large a call may be as the one before.
+FIRST_CALL, GROWTH = 4_096, 4
+#: What a call should last.
+CALL_SECONDS = 0.5
+#: Two calls tell what a row takes where one is so many times as large as the other.
+UNLIKE = 1.5
+
+
+class Pace:
+    """The size of the next call, from how long the last ones took.
+
+    A call is taken to last a + b x rows seconds. It should last half a second, or twice its fixed part a where that is
+    more: smaller calls to a model far away, or one whose threads wait for each other, would only be more calls.
+
+    Parameters
+    ----------
+    least, most : int
+        Bounds of the size.
+
+    Examples
+    --------
+    >>> pace = Pace(1, 100_000)
+    >>> pace.learn(4096, 4.096)                                            # a millisecond a row
+    >>> pace.rows
+    500
+    >>> far = Pace(1, 100_000)
+    >>> for _ in range(4):
+    ...     far.learn(far.rows, 1.0 + far.rows / 1e6)                      # a second, however few they are
+    >>> far.rows
+    100000
+    """
+
+    def __init__(self, least: int, most: int) -> None:
+        self.least, self.most = least, most
+        self.rows = max(least, min(FIRST_CALL, most))
+        self._before = 0, 0.0  # rows and seconds of a call of another size
+        self._each = 0.0
+
+    def learn(self, rows: int, seconds: float) -> None:
+        """Take note of a call; one much smaller than it could have been tells nothing about large ones."""
+        if rows < self.rows // 2:
+            return
+        earlier, took = self._before
+        if not rows / UNLIKE < earlier < rows * UNLIKE:  # the first call is compared with none, which took no time
+            self._each = max((seconds - took) / (rows - earlier), 0.0)
+            self._before = rows, seconds
+        each = min(self._each, seconds / rows)
+        fixed = seconds - each * rows
+        goal = GROWTH * self.rows
+        if each > 0:
+            goal = int(min(goal, (max(CALL_SECONDS, 2 * fixed) - fixed) / each))
+        self.rows = max(self.least, min(goal, self.most))

@@ -1,0 +1,47 @@
+"""Calls of a model grow to what it does in half a second, or to twice what a call takes however small it is."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isonomia.probing.pace import CALL_SECONDS, Pace
+
+
+def settled(each: float, fixed: float, *, noise: float = 0.0, most: int = 100_000) -> Pace:
+    """After forty calls of a model that takes so long a row and a call."""
+    pace, rng = Pace(1, most), np.random.default_rng(0)
+    for _ in range(40):
+        pace.learn(pace.rows, (fixed + each * pace.rows) * (1 + noise * rng.random()))
+    return pace
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+@pytest.mark.parametrize("each", [1e-2, 1e-3, 1e-4])
+def test_a_call_lasts_half_a_second(each: float, noise: float) -> None:
+    pace = settled(each, 0.0, noise=noise)
+    assert CALL_SECONDS / 2 < each * pace.rows < 2 * CALL_SECONDS
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+def test_a_fixed_part_is_worth_as_many_rows(noise: float) -> None:
+    pace = settled(1e-4, 1.0, noise=noise)
+    assert 5000 < pace.rows < 30_000
+
+
+def test_a_quick_model_is_asked_as_much_at_once_as_allowed() -> None:
+    assert settled(1e-7, 0.001, most=50_000).rows == 50_000
+
+
+def test_small_calls_tell_nothing() -> None:
+    pace = Pace(1, 100_000)
+    pace.learn(10, 1.0)
+    assert pace.rows == Pace(1, 100_000).rows
+
+
+@given(st.lists(st.tuples(st.integers(1, 10**6), st.floats(0, 100)), max_size=30), st.integers(1, 5000))
+def test_bounds_hold_whatever_calls_take(calls: list[tuple[int, float]], least: int) -> None:
+    pace = Pace(least, least + 1000)
+    for rows, seconds in calls:
+        pace.learn(rows, seconds)
+        assert least <= pace.rows <= least + 1000
