@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,20 @@ def people(n: int = 2000, gap: float = 0.3, seed: int = 0) -> pd.DataFrame:
 def dataset(frame: pd.DataFrame, **options: Any) -> iso.Dataset:
     roles = {"target": "y", "protected": ["sex", "race"], "prediction": "p", "privileged": {"sex": "M"}}
     return iso.Dataset(frame, **{**roles, **options})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"level": "full"}, {"level": 95}, {"n_boot": -1}, {"n_boot": 10.5}, {"seed": None}, {"min_per_group": "few"}],
+)
+def test_wrong_values_are_refused_by_name(wrong: dict[str, Any]) -> None:
+    (name,) = wrong
+    with pytest.raises(iso.SpecError, match=f"`{name}` must be"):
+        iso.audit(dataset(people()), **wrong)
+
+
+def test_the_room_shows_the_signature_of_an_audit() -> None:
+    assert inspect.signature(iso.audit) == inspect.signature(iso.audit.audit)
 
 
 def test_a_planted_gap_is_found_and_nothing_else() -> None:

@@ -39,6 +39,12 @@ def test_tables_take_texts_as_they_are(capsys: pytest.CaptureFixture[str]) -> No
     assert "\x1b" not in shown
 
 
+def test_empty_tables_have_no_head(capsys: pytest.CaptureFixture[str]) -> None:
+    Screen().table(Table({"sex": [], "rate": []}), title="Rates")
+    Screen().table(Table({"sex": [], "rate": []}))
+    assert capsys.readouterr().out == "Rates\n"
+
+
 def test_tables_speak_the_language(capsys: pytest.CaptureFixture[str]) -> None:
     Screen(language="pt-BR").table(Table({"rate": [0.25]}, {"rate": "pct"}, {"rate": msg("yes")}))
     shown = capsys.readouterr().out

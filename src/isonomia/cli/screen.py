@@ -88,9 +88,11 @@ class Screen:
             sys.stderr.write(printable(text, lines=True) + "\n")
 
     def table(self, table: Table, *, title: str | None = None) -> None:
-        """A table for people, on stdout; nothing when quiet or in JSON."""
+        """A table for people, on stdout; nothing when quiet or in JSON, its title alone when it is empty."""
         if not self.talks:
             return
+        if len(table) == 0:
+            return self.say(title) if title is not None else None
         from rich import box
         from rich.table import Table as Grid
         from rich.text import Text
