@@ -92,7 +92,9 @@ class Screen:
         if not self.talks:
             return
         if len(table) == 0:
-            return self.say(title) if title is not None else None
+            if title is not None:
+                self.say(title)
+            return
         from rich import box
         from rich.table import Table as Grid
         from rich.text import Text
