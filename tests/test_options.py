@@ -134,12 +134,15 @@ def test_values_of_another_kind_than_annotated(name: str, value: Any, told: str)
         check_kinds(_search, {name: value})
 
 
-def test_values_of_the_annotated_kinds() -> None:
-    check_kinds(
-        _search, {"flag": np.True_, "count": np.int32(-4), "rate": 1, "way": "down", "most": None, "bound": None}
-    )
-    check_kinds(_search, {"rate": np.float32(0.5), "side": None, "most": np.uint8(3)})
-    check_kinds(_search, {"either": object(), "free": object(), "unknown": object()})  # left to the function
+def test_values_of_the_annotated_kinds_become_plain() -> None:
+    one: dict[str, Any] = {"flag": np.True_, "count": np.uint8(200), "rate": 1, "way": "down", "most": None}
+    two: dict[str, Any] = {"rate": np.float32(0.5), "side": None, "most": np.int64(3), "bound": None}
+    for values, kinds in ((one, "bool int float str NoneType"), (two, "float NoneType int NoneType")):
+        plain = check_kinds(_search, values)
+        assert plain == values
+        assert [type(value).__name__ for value in plain.values()] == kinds.split()
+    other = {"either": object(), "free": object(), "unknown": object()}
+    assert check_kinds(_search, other) == other  # left to the function
 
 
 def test_annotations_that_cannot_be_read_are_left_to_the_function() -> None:
@@ -147,4 +150,4 @@ def test_annotations_that_cannot_be_read_are_left_to_the_function() -> None:
 
     odd: list[Callable[..., Any]] = [search, lambda *, count: None]
     for one in odd:
-        check_kinds(one, {"count": "x"})
+        assert check_kinds(one, {"count": "x"}) == {"count": "x"}

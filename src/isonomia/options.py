@@ -118,14 +118,15 @@ def check_choice(name: str, value: Any, choices: Iterable[str], *, hint: str = "
     return value
 
 
-def check_kinds(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
-    """Values of the kinds that a function's annotations ask for.
+def check_kinds(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of the kinds that a function's annotations ask for, as plain values of Python.
 
     True or False for `bool`, a whole number for `int`, a finite number for `float`, one of the words of a `Literal`,
     each of them or None where the annotation says so. Other annotations, and bounds, are left to the function itself.
 
     >>> def search(*, population: int = 100, early_stop: bool = False, limit: float | None = None): ...
     >>> check_kinds(search, {"population": 50, "limit": None})
+    {'population': 50, 'limit': None}
     >>> check_kinds(search, {"early_stop": 0})
     Traceback (most recent call last):
     ...
@@ -134,26 +135,26 @@ def check_kinds(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
     try:
         kinds = typing.get_type_hints(function)
     except (NameError, TypeError):  # names for type checkers alone, or no plain function
-        return
-    for name, value in given.items():
-        _check_kind(name, value, kinds.get(name, Any))
+        return dict(given)
+    return {name: _check_kind(name, value, kinds.get(name, Any)) for name, value in given.items()}
 
 
-def _check_kind(name: str, value: Any, kind: Any) -> None:
+def _check_kind(name: str, value: Any, kind: Any) -> Any:
     several = typing.get_origin(kind) in (Union, types.UnionType)
     kinds = [one for one in (typing.get_args(kind) if several else (kind,)) if one is not types.NoneType]
     optional = several and types.NoneType in typing.get_args(kind)
     if len(kinds) != 1 or (optional and value is None):
-        return
+        return value
     hint = ", or None" if optional else ""
     if kinds[0] is bool:
-        check_yes_no(name, value)
-    elif kinds[0] is int:
-        check_whole(name, value, None, hint=hint)
-    elif kinds[0] is float:
-        check_number(name, value, hint=hint)
-    elif typing.get_origin(kinds[0]) is Literal:
-        check_choice(name, value, typing.get_args(kinds[0]), hint=hint)
+        return check_yes_no(name, value)
+    if kinds[0] is int:
+        return check_whole(name, value, None, hint=hint)
+    if kinds[0] is float:
+        return check_number(name, value, hint=hint)
+    if typing.get_origin(kinds[0]) is Literal:
+        return check_choice(name, value, typing.get_args(kinds[0]), hint=hint)
+    return value
 
 
 def refuse(name: str, expected: str, value: Any, more: str = "") -> NoReturn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
-from isonomia.errors import SpecError
+from isonomia.options import check_number
 
 
 class Progress(Protocol):
@@ -27,12 +27,12 @@ class Clock:
     >>> Clock(-1)
     Traceback (most recent call last):
     ...
-    isonomia.errors.SpecError: `max_seconds` must be a number above 0, or None for no limit; got -1.
+    isonomia.errors.SpecError: `max_seconds` must be a finite number above 0, or None for no limit; got -1.
     """
 
     def __init__(self, max_seconds: float | None = None) -> None:
-        if max_seconds is not None and not max_seconds > 0:
-            raise SpecError(f"`max_seconds` must be a number above 0, or None for no limit; got {max_seconds!r}.")
+        if max_seconds is not None:
+            check_number("max_seconds", max_seconds, above=0, hint=", or None for no limit")
         self.max_seconds = max_seconds
         self._start = time.perf_counter()
 

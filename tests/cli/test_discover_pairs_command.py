@@ -61,9 +61,41 @@ def test_json_a_file_and_a_ledger(files: tuple[Path, Path], tmp_path: Path) -> N
         (["--method", "kosi"], "kosei"),
         (["--option", "nothing"], "name=value"),
         (["--constraint", "skill >"], "could not be read"),
+        (["--method", "limi", "--option", "early_stop=perhaps"], "`early_stop` must be True or False; got 'perhaps'"),
+        (["--method", "expga", "--option", "population=10.5"], "`population` must be a whole number; got 10.5"),
+        (["--method", "expga", "--option", "cross_rate=high"], "`cross_rate` must be a finite number; got 'high'"),
     ],
 )
 def test_bad_words_are_explained(files: tuple[Path, Path], words: list[str], told: str) -> None:
     shown = call(files, *words)
     assert shown.exit_code == 2
     assert told in shown.output
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        ("auto", ["exact=no", "lift=False", "max_boxes=50", "natural=None"]),
+        ("auto", ["exact=true", "lift=on", "natural=0.5"]),
+        ("limi", ["early_stop=yes", "n_approx_samples=400", "confidence=0.6", "generator=pca"]),
+        ("themis", ["error=null", "least=10", "batch=50"]),
+        ("aequitas", ["mode=semi", "nominal_moves=any", "step_size=2"]),
+    ],
+)
+def test_options_are_read_as_what_they_are(files: tuple[Path, Path], method: str, words: list[str]) -> None:
+    options = [part for word in words for part in ("--option", word)]
+    shown = call(files, "--method", method, "--max-tests", "100", "--json", *options)
+    assert shown.exit_code == 0, shown.output
+    assert json.loads(shown.stdout)["metrics"]["TSN"] > 0
+
+
+def test_what_methods_lists_can_be_given_back(files: tuple[Path, Path]) -> None:
+    """Defaults as `isonomia methods` writes them are options as `isonomia discover` reads them."""
+    for method in ("auto", "limi", "expga", "adf"):
+        listed = [
+            line.split()[1] for line in runner.invoke(app, ["methods", method]).stdout.splitlines() if "=" in line
+        ]
+        options = [part for word in listed for part in ("--option", word)]
+        assert options
+        shown = call(files, "--method", method, "--max-tests", "60", *options)
+        assert shown.exit_code == 0, shown.output

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json as jsons
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -80,9 +79,9 @@ def subgroups(
 ) -> None:
     """Find subgroups with other outcomes or errors than the rest."""
     from isonomia.cli.frames import check_writable, write_frame
-    from isonomia.cli.reading import read_model, read_table
+    from isonomia.cli.reading import read_model, read_options, read_table
     from isonomia.cli.waiting import Waiting
-    from isonomia.discovery import find_subgroups
+    from isonomia.discovery import METHODS, find_subgroups
     from isonomia.languages import check_language
 
     screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
@@ -113,7 +112,7 @@ def subgroups(
             max_seconds=max_seconds,
             seed=seed,
             progress=progress,
-            **_options(option or []),
+            **read_options(option, {name: default for name, (default, _) in METHODS[method].options.items()}),
         )
     if out is not None:
         write_frame(result.table, out)
@@ -145,19 +144,3 @@ def _support(text: str | None) -> float | int | None:
         return int(text) if text.strip().lstrip("+-").isdigit() else float(text)
     except ValueError:
         raise SpecError(f"`--min-support` must be a share such as 0.05 or a number of rows; got {text!r}.") from None
-
-
-def _options(given: list[str]) -> dict[str, Any]:
-    """``name=value`` with numbers, true, false and null read as such, everything else as text."""
-    from isonomia.errors import SpecError
-
-    named: dict[str, Any] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not (name.strip() and equals):
-            raise SpecError(f"`--option` takes name=value, such as alpha=0.9; got {text!r}.")
-        try:
-            named[name.strip()] = jsons.loads(value)
-        except jsons.JSONDecodeError:
-            named[name.strip()] = value
-    return named

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isonomia.cli.discover import _options
 from isonomia.cli.options import (
     Data,
     Json,
@@ -80,9 +79,9 @@ def pairs(
 ) -> None:
     """Find people who would be treated differently if only protected attributes were different."""
     from isonomia.cli.frames import check_writable, write_frame
-    from isonomia.cli.reading import read_model, read_table
+    from isonomia.cli.reading import read_model, read_options, read_table
     from isonomia.cli.waiting import Waiting
-    from isonomia.discovery import find_pairs
+    from isonomia.discovery import PAIR_METHODS, find_pairs
     from isonomia.languages import check_language
 
     screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
@@ -103,7 +102,7 @@ def pairs(
             analysis_id=analysis,
             seed=seed,
             progress=progress,
-            **_options(option or []),
+            **read_options(option, PAIR_METHODS[method].options),
         )
     if out is not None:
         write_frame(result.table, out)

@@ -1,8 +1,9 @@
-"""The table and the model that a command names."""
+"""The table, the model and the options that a command names."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,10 @@ from isonomia.cli.roles import read_privileged, read_protected, read_score
 if TYPE_CHECKING:
     from isonomia.data import Dataset
     from isonomia.models import Model
+
+#: As Python writes them, beside true, false and null; and as people write them, where an option is yes or no.
+_PYTHON = {"True": True, "False": False, "None": None}
+_ANSWERS = {"yes": True, "on": True, "true": True, "no": False, "off": False, "false": False}
 
 
 def read_table(
@@ -48,3 +53,26 @@ def read_model(source: str | None, *, trust: bool) -> Model | None:
     from isonomia.models import load_model
 
     return load_model(source, trust=trust)
+
+
+def read_options(given: Sequence[str] | None, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """``name=value`` with numbers, true, false and null read as such, everything else as text.
+
+    >>> read_options(["alpha=0.9", "lift=no", "direction=high", "group1=no"], {"lift": True})
+    {'alpha': 0.9, 'lift': False, 'direction': 'high', 'group1': 'no'}
+    """
+    from isonomia.errors import SpecError
+
+    named: dict[str, Any] = {}
+    for text in given or ():
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals):
+            raise SpecError(f"`--option` takes name=value, such as alpha=0.9; got {text!r}.")
+        if isinstance(defaults.get(name), bool) and value.lower() in _ANSWERS:
+            named[name] = _ANSWERS[value.lower()]
+            continue
+        try:
+            named[name] = _PYTHON[value] if value in _PYTHON else json.loads(value)
+        except json.JSONDecodeError:
+            named[name] = value
+    return named

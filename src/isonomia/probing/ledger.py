@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.errors import DataError, SpecError
+from isonomia.options import check_number, check_whole
 from isonomia.probing.features import Floats
 from isonomia.probing.keys import Keys
 from isonomia.probing.seen import KeyMap
@@ -64,10 +65,12 @@ class Ledger:
         run: Mapping[str, Any] | None = None,
         cancel: Callable[[], bool] | None = None,
     ) -> None:
-        for name, value in (("max_tests", max_tests), ("max_seconds", max_seconds), ("max_model_rows", max_model_rows)):
-            if value is not None and not (isinstance(value, int | float) and value > 0 and not math.isnan(value)):
-                raise SpecError(f"`{name}` must be a number above 0, or None for no limit; got {value!r}.")
-        self.max_tests, self.max_seconds, self.max_model_rows = max_tests, max_seconds, max_model_rows
+        none = ", or None for no limit"
+        self.max_tests = None if max_tests is None else check_whole("max_tests", max_tests, hint=none)
+        self.max_seconds = None if max_seconds is None else check_number("max_seconds", max_seconds, above=0, hint=none)
+        self.max_model_rows = (
+            None if max_model_rows is None else check_whole("max_model_rows", max_model_rows, hint=none)
+        )
         self.cancel = cancel
         #: Rows one test sends to the model; the loop that uses the ledger says how many.
         self.test_rows = 1
@@ -101,11 +104,11 @@ class Ledger:
     @property
     def tests_left(self) -> int:
         """Tests that may still be sent to the model."""
-        return 2**62 if self.max_tests is None else max(0, int(self.max_tests) - self.tsn)
+        return 2**62 if self.max_tests is None else max(0, self.max_tests - self.tsn)
 
     def rows_left(self, variants: int) -> int:
         """Tests of that many variants that the budget of model rows still allows."""
-        return 2**62 if self.max_model_rows is None else max(0, (int(self.max_model_rows) - self.n_rows) // variants)
+        return 2**62 if self.max_model_rows is None else max(0, (self.max_model_rows - self.n_rows) // variants)
 
     @property
     def late(self) -> bool:
@@ -229,6 +232,8 @@ class Ledger:
             while (record := _next_record(stream)) is not None:
                 header, arrays = record
                 if first and header.get("run") != wanted:
+                    if _next_record(stream) is None:  # of a run that was refused before its first test
+                        break
                     raise SpecError(
                         f"The ledger {path} belongs to another run ({_difference(header.get('run'), wanted)} differs). "
                         "Give the same options and data to go on with it, or another path or analysis id."

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.errors import ModelError, SpecError
+from isonomia.options import check_number, check_yes_no
 from isonomia.probing.features import Feature, Floats
 from isonomia.probing.keys import Keyer
 from isonomia.probing.oracle import Oracle, Said
@@ -85,12 +86,11 @@ class Probe:
         self.oracle, self.domain = oracle, oracle.domain
         if not protected:
             raise SpecError("There is no protected attribute: name at least one, for example protected=['sex'].")
-        if not (isinstance(gamma, int | float) and math.isfinite(gamma) and gamma >= 0):
-            raise SpecError(f"`gamma` must be a finite number of at least 0; got {gamma!r}.")
         self.protected = tuple(dict.fromkeys(protected))
         self.columns = np.array([self.domain.index(name) for name in self.protected], dtype=np.intp)
         self.free = np.setdiff1d(np.arange(len(self.domain)), self.columns).astype(np.intp)
-        self.gamma, self.one_attr_at_a_time = float(gamma), one_attr_at_a_time
+        self.gamma = check_number("gamma", gamma, at_least=0)
+        self.one_attr_at_a_time = check_yes_no("one_attr_at_a_time", one_attr_at_a_time)
         self.sampled: list[str] = []
         self.values = [self._values_of(int(c), values or {}, reference) for c in self.columns]
         self.shape = tuple(len(part) for part in self.values)

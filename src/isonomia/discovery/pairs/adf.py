@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.method import at_least, pair_method
+from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import Space
 from isonomia.languages import msg
+from isonomia.options import check_number, check_whole
 from isonomia.probing import Answer, Search
 from isonomia.probing.features import Floats
 from isonomia.probing.slopes import Slopes
@@ -42,9 +43,13 @@ def adf(
     attribute (zero-order, as in MAFT), and the result says so; local weights are then worked out once a seed instead
     of every step (`weights_every`, as EIDIG-INF does).
     """
-    at_least("max_global", max_global, 1)
-    at_least("max_local", max_local, 0)
-    at_least("step_size", step_size, 1e-6)
+    check_whole("max_global", max_global, 1)
+    check_whole("max_local", max_local, 0)
+    check_whole("cluster_num", cluster_num)
+    check_whole("max_iter", max_iter)
+    if weights_every is not None:
+        check_whole("weights_every", weights_every, hint=", or None")
+    check_number("step_size", step_size, above=0)
     slopes = Slopes(space.probe.oracle, space.loop.consult)
     if slopes.kind == "differences":
         space.notes.append(

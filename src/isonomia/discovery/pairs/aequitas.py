@@ -7,8 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.method import at_least, one_of, pair_method
+from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import NominalMoves, Space
+from isonomia.options import check_number, check_whole
 from isonomia.probing import Search
 from isonomia.probing.features import Floats
 
@@ -40,9 +41,9 @@ def aequitas(
     pay; the probabilities are shared by all walks and updated after every batch of about two thousand steps (the paper
     walks one seed after another; its released code updates the wrong way round, this does not).
     """
-    one_of("mode", mode, ("random", "semi", "full"))
-    at_least("max_global", max_global, 1)
-    at_least("max_local", max_local, 0)
+    check_whole("max_global", max_global, 1)
+    check_whole("max_local", max_local, 0)
+    check_number("step_size", step_size, above=0)
     answer = yield space.domain.sample(max_global, space.rng)
     space.facts.update(uniform_tests=int(answer.fresh.sum()), uniform_found=int((answer.found & answer.fresh).sum()))
     walkers = answer.rows[answer.found & answer.fresh]

@@ -11,10 +11,11 @@ from isonomia.discovery.pairs import slab
 from isonomia.discovery.pairs.cells import Cells
 from isonomia.discovery.pairs.exact import linear_part, tree_part
 from isonomia.discovery.pairs.flood import flood
-from isonomia.discovery.pairs.method import at_least, pair_method
+from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.natural import Plausible, lifted, naturalness
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable, SpecError
+from isonomia.options import check_number, check_whole
 from isonomia.probing import Search
 from isonomia.probing.features import Floats
 
@@ -49,9 +50,11 @@ def auto(
        by value: fewer kinds of people, but people there could be.
     E. The findings as subgroups of the data (`lift`), and how natural the people found are.
     """
-    at_least("max_boxes", max_boxes, 1)
-    if natural is not None and not (0 <= natural <= 1 and len(space.people)):
-        raise SpecError(f"`natural` must be a share between 0 and 1 of the rows of data; got {natural!r}.")
+    check_whole("max_boxes", max_boxes, 1)
+    if natural is not None:
+        check_number("natural", natural, at_least=0, at_most=1, hint=", or None")
+        if not len(space.people):
+            raise SpecError("`natural` is a share of the rows of data; only a domain was given.")
     budget = _budget(space)
     cells = Cells(space)
     pool: list[tuple[Floats, Floats]] = []

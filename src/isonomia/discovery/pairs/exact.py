@@ -13,13 +13,14 @@ from isonomia.discovery.pairs import chance, slab
 from isonomia.discovery.pairs.boxes import Search as BoxSearch
 from isonomia.discovery.pairs.boxes import Widest
 from isonomia.discovery.pairs.lanes import Lanes
-from isonomia.discovery.pairs.method import at_least, pair_method
+from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.peaks import WALKS
 from isonomia.discovery.pairs.space import Space
 from isonomia.discovery.pairs.tails import bracket
 from isonomia.discovery.pairs.trees import CHECKED, read_trees
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
+from isonomia.options import check_whole
 from isonomia.probing import Search
 from isonomia.probing.features import Floats
 
@@ -67,8 +68,8 @@ def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Sea
     that `gamma` is compared with; ``max_gap_at`` is the person. For boosted classifiers ``max_gap_log_odds`` and its
     bound tell the same before the logistic function.
     """
-    at_least("max_boxes", max_boxes, 1)
-    at_least("n_pairs", n_pairs, 1)
+    check_whole("max_boxes", max_boxes, 1)
+    check_whole("n_pairs", n_pairs, 1)
     probe = space.probe
     if probe.sampled:
         space.notes.append(msg("Exact answers hold for the protected values that were tried."))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from isonomia.discovery.pairs.method import at_least, pair_method
+from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import Space
+from isonomia.options import check_number, check_whole
 from isonomia.probing import Search
 from isonomia.probing.features import Floats
 
@@ -42,7 +43,12 @@ def expga(
     is scored once and serves all explanations; only the weights differ.
     """
     for name, value in (("max_global", max_global), ("population", population), ("explain_samples", explain_samples)):
-        at_least(name, value, 2)
+        check_whole(name, value, 2)
+    if generations is not None:
+        check_whole("generations", generations, 0, hint=", or None")
+    check_number("threshold_rank", threshold_rank, above=0, at_most=1)
+    check_number("cross_rate", cross_rate, at_least=0, at_most=1)
+    check_number("mutation_rate", mutation_rate, at_least=0, at_most=1)
     pool = space.domain.sample(max_global, space.rng)
     ranks = _ranks(space, pool, explain_samples)
     chosen = np.flatnonzero(ranks <= threshold_rank)

@@ -22,6 +22,7 @@ from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.languages import msg
 from isonomia.models import Model
+from isonomia.options import check_whole
 from isonomia.probing import Domain, Ledger, Loop, Oracle, Probe, Script
 from isonomia.probing.features import Floats
 from isonomia.progress import Progress, silent
@@ -103,6 +104,8 @@ def find_pairs(
     (40, 3)
     """
     chosen = PAIR_METHODS[method]
+    options = chosen.check(options)
+    seed = check_whole("seed", seed, 0)
     endless = chosen.complete
     tests = (None if endless else MAX_TESTS) if max_tests == "auto" else max_tests
     seconds = (None if endless else MAX_SECONDS) if max_seconds == "auto" else max_seconds
@@ -117,8 +120,8 @@ def find_pairs(
         else {
             "method": method,
             "seed": seed,
-            "gamma": gamma,
-            "one_attr_at_a_time": one_attr_at_a_time,
+            "gamma": probe.gamma,
+            "one_attr_at_a_time": probe.one_attr_at_a_time,
             "protected": list(names),
             "variants": probe.variants.tolist(),
             "domain": space_domain.describe(),
@@ -135,7 +138,7 @@ def find_pairs(
         cancel=cancel,
     )
     loop = Loop(probe, ledger, progress=progress)
-    space = Space(loop, people, np.random.default_rng(_seed(seed)), data=dataset)
+    space = Space(loop, people, np.random.default_rng(seed), data=dataset)
     if clipped:
         space.notes.append(
             msg("{n:int} rows of the data lie outside the domain; they were moved to its edge.", n=clipped)
@@ -243,9 +246,3 @@ def _path(store: str | os.PathLike[str] | None, analysis_id: str | None, method:
     folder = Path(store)
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{name}.ledger"
-
-
-def _seed(seed: int) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise SpecError(f"`seed` must be a whole number of at least 0; got {seed!r}.")
-    return seed

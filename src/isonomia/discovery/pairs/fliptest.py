@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.matching import assignment, squared_l1, transport
-from isonomia.discovery.pairs.method import at_least, one_of, pair_method
+from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.result import Pairs
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Table
 from isonomia.languages import msg
+from isonomia.options import check_whole
 from isonomia.probing import Search
 from isonomia.probing.features import Floats
 
@@ -58,9 +59,10 @@ def fliptest(
     max_runs : int, optional
         How many pairs of values to compare at most.
     """
-    one_of("solver", solver, ("auto", "assignment", "batches", "pot"))
-    at_least("max_exact", max_exact, 2)
-    at_least("batch", batch, 2)
+    check_whole("max_exact", max_exact, 2)
+    check_whole("batch", batch, 2)
+    if max_runs is not None:
+        check_whole("max_runs", max_runs, hint=", or None for all")
     if len(space.people) == 0:
         raise NotApplicable("FlipTest matches people of the data; only a domain was given")
     if len(space.protected) != 1:

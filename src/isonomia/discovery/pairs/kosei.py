@@ -7,8 +7,9 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.method import at_least, pair_method
+from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import NominalMoves, Space
+from isonomia.options import check_whole
 from isonomia.probing import Search
 from isonomia.probing.features import Floats
 
@@ -37,8 +38,8 @@ def kosei(
     made, the rule of the authors' code. Neighbours of up to 1,024 people are tested together, so the order differs
     a little from one by one.
     """
-    at_least("num_samples", num_samples, 1)
-    at_least("local_search_limit", local_search_limit, 0)
+    check_whole("num_samples", num_samples, 1)
+    check_whole("local_search_limit", local_search_limit, 0)
     answer = yield space.domain.sample(num_samples, space.rng)
     space.facts.update(uniform_tests=int(answer.fresh.sum()), uniform_found=int((answer.found & answer.fresh).sum()))
     queue = Queue()

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from isonomia.data.synthetic import Copula
 from isonomia.data.synthetic.marginals import Levels
-from isonomia.discovery.pairs.method import at_least, pair_method
+from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import Space
-from isonomia.errors import NotApplicable, SpecError
+from isonomia.errors import NotApplicable
 from isonomia.languages import msg
+from isonomia.options import check_number, check_whole, refuse
 from isonomia.probing import Search
 from isonomia.probing.features import Feature, Floats
 
@@ -66,8 +67,10 @@ def limi(
     natural; the result calls it LIMI-PCA), or anything with ``size`` and ``people(latent)``. The published method
     trains a CTGAN.
     """
-    at_least("n_test_samples", n_test_samples, 1)
-    at_least("n_approx_samples", n_approx_samples, 100)
+    check_whole("n_test_samples", n_test_samples, 1)
+    check_whole("n_approx_samples", n_approx_samples, 100)
+    check_number("lambda_val", lambda_val, at_least=0)
+    check_number("confidence", confidence, at_least=0, at_most=1)
     made = _generator(space, generator)
     space.facts["generator"] = generator if isinstance(generator, str) else type(generator).__name__
     if generator == "pca":
@@ -88,12 +91,10 @@ def limi(
 
 
 def _generator(space: Space, generator: str | Generator) -> Generator:
-    if not isinstance(generator, str):
+    if not isinstance(generator, str) or generator not in ("copula", "pca"):
+        if not (hasattr(generator, "size") and hasattr(generator, "people")):
+            refuse("generator", "'copula', 'pca' or an object with `size` and `people`", generator)
         return generator
-    if generator not in ("copula", "pca"):
-        raise SpecError(
-            f"`generator` must be 'copula', 'pca' or an object with `size` and `people`; got {generator!r}."
-        )
     if len(space.people) < 2:
         raise NotApplicable("LIMI learns its generator from rows of data; only a domain was given")
     return CopulaGenerator(space) if generator == "copula" else PcaGenerator(space)

@@ -9,6 +9,7 @@ from typing import Any
 
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import SpecError, close_to
+from isonomia.options import check_kinds
 from isonomia.probing import Search
 from isonomia.registry import Registry
 
@@ -40,12 +41,16 @@ class PairMethod:
         parameters = inspect.signature(self.search).parameters.values()
         return {one.name: one.default for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY}
 
-    def start(self, space: Space, options: Mapping[str, Any]) -> Search:
-        """Begin the search, or say which option is not one."""
+    def check(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options as plain values, each one that there is and of its kind; bounds are checked by the search."""
         for name in options:
             if name not in self.options:
                 raise SpecError(f"The method '{self.id}' has no option {name!r}.{close_to(name, self.options)}")
-        return self.search(space, **options)
+        return check_kinds(self.search, options)
+
+    def start(self, space: Space, options: Mapping[str, Any]) -> Search:
+        """Begin the search, or say what is wrong with an option."""
+        return self.search(space, **self.check(options))
 
 
 PAIR_METHODS: Registry[PairMethod] = Registry("pair_method", word="method")
@@ -61,15 +66,3 @@ def pair_method(
         return search
 
     return add
-
-
-def at_least(name: str, value: float, low: float) -> None:
-    """Refuse an option below its least value."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= low:
-        raise SpecError(f"`{name}` must be a number of at least {low:g}; got {value!r}.")
-
-
-def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """Refuse an option that is not one of its choices."""
-    if value not in choices:
-        raise SpecError(f"`{name}` must be one of {', '.join(map(repr, choices))}; got {value!r}.")

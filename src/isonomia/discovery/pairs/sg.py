@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.method import at_least, pair_method
+from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import Space
 from isonomia.discovery.pairs.surrogate import Surrogate
+from isonomia.options import check_number, check_whole
 from isonomia.probing import Search
 from isonomia.probing.features import Floats
 from isonomia.probing.stack import Stack
@@ -49,9 +50,11 @@ def sg(
     times as many were found as for the last. Of people found, the first in every leaf comes before the second, and
     those on paths that are least sure come first.
     """
-    at_least("cluster_num", cluster_num, 1)
-    at_least("neighbourhood", neighbourhood, 10)
-    at_least("batch", batch, 1)
+    check_whole("cluster_num", cluster_num, 1)
+    check_whole("max_seeds", max_seeds)
+    check_number("confidence", confidence, at_least=0, at_most=1)
+    check_whole("neighbourhood", neighbourhood, 10)
+    check_whole("batch", batch, 1)
     seeds = space.clusters(cluster_num, max_seeds)
     queue = _Queue(len(space.domain))
     tested: list[Floats] = []

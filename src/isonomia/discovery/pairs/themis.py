@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from isonomia.discovery.pairs.method import at_least, pair_method
+from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import Space
-from isonomia.evidence import check_level, wilson
+from isonomia.evidence import wilson
+from isonomia.options import check_number, check_whole
 from isonomia.probing import Search
 
 
@@ -29,8 +30,11 @@ def themis(
     least : int
         Never stop before so many tests.
     """
-    at_least("batch", batch, 1)
-    check_level(confidence)
+    if error is not None:
+        check_number("error", error, above=0, hint=", or None to go on to the budget")
+    check_number("confidence", confidence, above=0, below=1)
+    check_whole("batch", batch)
+    check_whole("least", least, 0)
     tested = found = 0
     empty_rounds = 0
     while True:
