@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomia.errors import SpecError
+from isonomia.options import check_choice, check_number
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
@@ -80,11 +80,8 @@ class AlphaInvesting:
     """
 
     def __init__(self, alpha: float = 0.05, *, policy: Policy = "spend", payout: float | None = None) -> None:
-        if not 0 < alpha < 1:
-            raise SpecError(f"`alpha` must be a number in (0, 1); got {alpha!r}.")
-        if policy not in get_args(Policy):
-            raise SpecError(f"`policy` must be one of {', '.join(get_args(Policy))}; got {policy!r}.")
-        self.wealth = alpha
+        self.wealth = check_number("alpha", alpha, above=0, below=1)
+        check_choice("policy", policy, get_args(Policy))
         self.payout = alpha if payout is None else payout
         self._stake = 1.0 if policy == "bff" else 0.5
 

@@ -14,6 +14,7 @@ from isonomia.discovery.subgroups.method import Method
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.models import Model, Outcome, Surface, encode_labels, finite_numbers, read_outcome
+from isonomia.options import check_number, check_whole, check_yes_no
 from isonomia.progress import Clock, Progress
 
 
@@ -31,34 +32,20 @@ def as_dataset(data: Any, protected: Sequence[str] | str | None, features: Seque
 
 def check_memory(max_memory: Any) -> int:
     """The budget of a search, in bytes."""
-    if not isinstance(max_memory, int | np.integer) or isinstance(max_memory, bool) or max_memory < 1 << 20:
-        raise SpecError(f"`max_memory` must be a whole number of bytes, at least 2**20; got {max_memory!r}.")
-    return int(max_memory)
+    return check_whole("max_memory", max_memory, 1 << 20, hint=" (bytes)")
 
 
 def check_limits(method: Method, k: Any, max_l: Any, min_support: Any, n: int, n_features: int) -> dict[str, Any]:
     """`k`, `max_l` and `min_support`, checked, with the method's defaults filled in."""
-    if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
-        raise SpecError(f"`k` must be a whole number of at least 1; got {k!r}.")
-    if max_l is not None and (not isinstance(max_l, int | np.integer) or isinstance(max_l, bool) or max_l < 1):
-        raise SpecError(f"`max_l` must be a whole number of at least 1, or None for no limit; got {max_l!r}.")
-    longest = n_features if max_l is None else min(int(max_l), n_features)
-    limits = {"k": int(k), "max_l": longest}
+    longest = n_features if max_l is None else check_whole("max_l", max_l, hint=", or None for no limit")
+    limits = {"k": check_whole("k", k), "max_l": min(longest, n_features)}
     if min_support is None:
         return {**limits, "min_support": method.defaults.get("min_support", 0.01)}
-    if isinstance(min_support, bool) or not isinstance(min_support, int | float | np.integer | np.floating):
-        raise SpecError(f"`min_support` must be a share (float) or a number of rows (int); got {min_support!r}.")
     if isinstance(min_support, float | np.floating):
-        if not 0 < min_support <= 1:
-            raise SpecError(
-                f"`min_support` as a share must lie in (0, 1]; got {min_support!r}. Give a number of rows as an int."
-            )
-        return {**limits, "min_support": float(min_support)}
-    if not 1 <= min_support <= n:
-        raise SpecError(
-            f"`min_support` as a number of rows must lie in [1, {n}], the rows there are; got {min_support}."
-        )
-    return {**limits, "min_support": int(min_support)}
+        share = check_number("min_support", min_support, above=0, at_most=1, hint=" (a share), or an int (rows)")
+        return {**limits, "min_support": share}
+    rows = check_whole("min_support", min_support, 1, n, hint=" (the rows there are), or a share of them (float)")
+    return {**limits, "min_support": rows}
 
 
 def check_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,6 +53,8 @@ def check_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
     for name in given:
         if name not in method.options:
             raise SpecError(f"The method '{method.id}' has no option {name!r}.{close_to(name, method.options)}")
+        if isinstance(method.options[name][0], bool):
+            check_yes_no(name, given[name])
     return {name: given.get(name, default) for name, (default, _) in method.options.items()}
 
 

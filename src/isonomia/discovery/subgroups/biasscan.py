@@ -19,9 +19,9 @@ from isonomia.discovery.subgroups.conditions import slice_text
 from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.scan import Ascent, Best, Comparison, Direction, comparisons, family_of, scan_p_value
-from isonomia.errors import SpecError
 from isonomia.evidence import Format, Picture
 from isonomia.languages import Message, msg
+from isonomia.options import check_choice, check_number, check_whole
 
 Floats = NDArray[np.float64]
 
@@ -138,14 +138,9 @@ def _cells(
 def _options(problem: Problem) -> dict[str, Any]:
     options = dict(problem.options)
     for name, least in (("bias_scan_num_iters", 1), ("n_randomisations", 0)):
-        value = options[name]
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-            raise SpecError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
-    penalty = options["penalty"]
-    if isinstance(penalty, bool) or not isinstance(penalty, int | float) or not 0 <= penalty < np.inf:
-        raise SpecError(f"`penalty` must be a number of at least 0; got {penalty!r}.")
-    if options["direction"] not in ("both", "over", "under"):
-        raise SpecError(f"`direction` must be 'over', 'under' or 'both'; got {options['direction']!r}.")
+        options[name] = check_whole(name, options[name], least)
+    options["penalty"] = check_number("penalty", options["penalty"], at_least=0)
+    check_choice("direction", options["direction"], ("over", "under", "both"))
     return options
 
 

@@ -17,6 +17,7 @@ from isonomia.discovery.subgroups.rates import RATES, metrics_of, quantity
 from isonomia.errors import SpecError
 from isonomia.evidence import Format, benjamini_hochberg_among
 from isonomia.languages import msg
+from isonomia.options import check_choice, check_number, check_whole
 
 Floats = NDArray[np.float64]
 FORMATS: dict[str, Format] = {"metric": "text", "rate": "num4", "divergence": "num4", "t": "num"}
@@ -26,10 +27,10 @@ TITLES = {"metric": msg("Metric"), "rate": msg("Rate"), "divergence": msg("Diver
 def run(problem: Problem) -> Search:
     """Count every frequent subgroup once, for all metrics together."""
     tolerance, direction = problem.options["th_redundancy"], problem.options["direction"]
-    if tolerance is not None and not tolerance >= 0:
-        raise SpecError(f"`th_redundancy` must be a number of at least 0, or None; got {tolerance!r}.")
-    if direction not in ("worse", "high", "low", "both"):
-        raise SpecError(f"`direction` must be 'worse', 'high', 'low' or 'both'; got {direction!r}.")
+    if tolerance is not None:
+        check_number("th_redundancy", tolerance, at_least=0, hint=", or None")
+    check_choice("direction", direction, ("worse", "high", "low", "both"))
+    check_whole("n_corrective", problem.options["n_corrective"], 0)
     quantities = [quantity(problem, metric) for metric in metrics_of(problem, default_metrics(problem))]
     names, columns = lay_out(quantities, problem.weights)
     lattice = Lattice(

@@ -21,6 +21,7 @@ from isonomia.errors import SpecError
 from isonomia.evidence import holm
 from isonomia.languages import Message, msg
 from isonomia.models import Model
+from isonomia.options import check_number, check_whole
 from isonomia.progress import Clock, Progress, silent
 
 #: With `max_overlap` a method is asked for this many times `k`, so that enough are left.
@@ -117,8 +118,11 @@ def find_subgroups(
     chosen = METHODS[method]
     clock = Clock(max_seconds)
     given = _reading.check_options(chosen, options)
-    if max_overlap is not None and not 0 <= max_overlap <= 1:
-        raise SpecError(f"`max_overlap` must be a share in [0, 1]; got {max_overlap!r}.")
+    seed = check_whole("seed", seed, 0)
+    if max_overlap is not None:
+        check_number("max_overlap", max_overlap, at_least=0, at_most=1, hint=", or None")
+    if holdout is not None:
+        check_number("holdout", holdout, above=0, below=1, hint=", such as 0.5, or None")
     dataset = _reading.as_dataset(data, protected, features)
     model = _reading.as_model(model, positive, task)
     problem = _reading.read_problem(
@@ -151,8 +155,6 @@ def find_subgroups(
 
 def _with_holdout(method: Method, problem: Problem, holdout: float) -> tuple[Problem, Search]:
     """Search one part of the rows, measure what was found on the other."""
-    if not 0 < holdout < 1:
-        raise SpecError(f"`holdout` must be a share in (0, 1), such as 0.5; got {holdout!r}.")
     if method.measure is None:
         raise SpecError(f"The method '{method.id}' cannot measure what it found on other rows; leave `holdout` out.")
     order = np.random.default_rng(problem.seed).permutation(problem.n)

@@ -22,9 +22,10 @@ from isonomia.discovery.subgroups.conditions import condition_text
 from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import Quantity, metrics_of, quantity
-from isonomia.errors import DataError, SpecError
+from isonomia.errors import DataError
 from isonomia.evidence import Format, two_proportions
 from isonomia.languages import Message, msg
+from isonomia.options import check_number, check_whole
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -204,11 +205,8 @@ class _Auditor:
 
 def run(problem: Problem) -> Search:
     """Audit each rate: the group with the highest and the one with the lowest, by size times gap."""
-    gamma, replicates = problem.options["gamma"], problem.options["n_randomisations"]
-    if isinstance(gamma, bool) or not isinstance(gamma, int | float) or not 0 <= gamma < 1:
-        raise SpecError(f"`gamma` must be a number in [0, 1); got {gamma!r}.")
-    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < 0:
-        raise SpecError(f"`n_randomisations` must be a whole number of at least 0; got {replicates!r}.")
+    gamma = check_number("gamma", problem.options["gamma"], at_least=0, below=1)
+    replicates = check_whole("n_randomisations", problem.options["n_randomisations"], 0)
     columns = [column for column in problem.features if column.name in problem.protected]
     if not columns:
         raise DataError("The auditor looks at protected attributes; none of them is among the features.")

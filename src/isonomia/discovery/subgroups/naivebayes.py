@@ -16,9 +16,10 @@ from isonomia.discovery.subgroups.bayes import NaiveBayes, Patterns, discriminat
 from isonomia.discovery.subgroups.conditions import slice_text
 from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
-from isonomia.errors import DataError, SpecError
+from isonomia.errors import DataError
 from isonomia.evidence import Format, two_proportions
 from isonomia.languages import Message, msg
+from isonomia.options import check_number
 
 Floats = NDArray[np.float64]
 FORMATS: dict[str, Format] = {
@@ -44,11 +45,9 @@ TITLES = {
 def run(problem: Problem) -> Search:
     """Fit the classifier and search its patterns."""
     options = problem.options
-    smoothing = options["smoothing"]
-    if isinstance(smoothing, bool) or not isinstance(smoothing, int | float) or not smoothing >= 0:
-        raise SpecError(f"`smoothing` must be a number of at least 0; got {smoothing!r}.")
+    smoothing = check_number("smoothing", options["smoothing"], at_least=0)
     decision = _decision(problem)
-    network = NaiveBayes.fit(problem.features, decision, weights=problem.weights, smoothing=float(smoothing))
+    network = NaiveBayes.fit(problem.features, decision, weights=problem.weights, smoothing=smoothing)
     if options["paper_compat_swapped_prior"]:
         network = network.swapped_prior()
     sensitive = [name for name in problem.protected if name in problem.by_name]

@@ -18,9 +18,10 @@ from isonomia.discovery.subgroups._testing import average, welch_upper
 from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import Quantity, metrics_of, quantity
-from isonomia.errors import SpecError, close_to
+from isonomia.errors import SpecError
 from isonomia.evidence import AlphaInvesting, Format, benjamini_hochberg_among
 from isonomia.languages import msg
+from isonomia.options import check_choice, check_number, check_whole
 
 Floats = NDArray[np.float64]
 FORMATS: dict[str, Format] = {
@@ -130,19 +131,16 @@ def run(problem: Problem) -> Search:
 
 def _check(problem: Problem) -> Any:
     options = problem.options
-    if options["approach"] not in APPROACHES:
-        raise SpecError(
-            f"`approach` must be one of {', '.join(APPROACHES)}; got {options['approach']!r}."
-            f"{close_to(options['approach'], APPROACHES)}"
-        )
-    if options["effect"] not in ("paper", "code"):
-        raise SpecError(f"`effect` must be 'paper' or 'code'; got {options['effect']!r}.")
-    for name, low in (("epsilon", 0), ("min_effect_size", 0), ("dt_max_depth", 1), ("min_size", 1)):
-        if not options[name] >= low:
-            raise SpecError(f"`{name}` must be a number of at least {low}; got {options[name]!r}.")
-    degree = options["degree"]
-    if degree is not None and not (isinstance(degree, int) and degree >= 1):
-        raise SpecError(f"`degree` must be a whole number of at least 1, or None for `max_l`; got {degree!r}.")
+    check_choice("approach", options["approach"], APPROACHES)
+    check_choice("effect", options["effect"], ("paper", "code"))
+    check_choice("policy", options["policy"], ("spend", "bff"))
+    check_number("alpha", options["alpha"], above=0, below=1)
+    for name in ("epsilon", "min_effect_size"):
+        check_number(name, options[name], at_least=0)
+    for name in ("dt_max_depth", "min_size"):
+        check_whole(name, options[name])
+    if options["degree"] is not None:
+        check_whole("degree", options["degree"], hint=", or None for `max_l`")
     return options
 
 

@@ -19,6 +19,7 @@ from isonomia.discovery.subgroups.rates import Quantity, metrics_of, quantity
 from isonomia.errors import SpecError
 from isonomia.evidence import Format
 from isonomia.languages import msg
+from isonomia.options import check_number
 
 Floats = NDArray[np.float64]
 
@@ -84,9 +85,7 @@ class _Best:
 
 def run(problem: Problem) -> Search:
     """Search once a metric; the slices of all of them, metric by metric."""
-    alpha = problem.options["alpha"]
-    if not 0 < alpha <= 1:
-        raise SpecError(f"`alpha` must be a number in (0, 1]; got {alpha!r}.")
+    check_number("alpha", problem.options["alpha"], above=0, at_most=1)
     searches = [_search(problem, quantity(problem, metric)) for metric in metrics_of(problem, ("error",))]
     if len(searches) == 1:
         return searches[0]

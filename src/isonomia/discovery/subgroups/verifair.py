@@ -26,9 +26,10 @@ from isonomia.discovery.subgroups.verification import (
     population_of,
     ratio_error,
 )
-from isonomia.errors import DataError, SpecError
+from isonomia.errors import DataError
 from isonomia.evidence import Estimate, Format, Table
 from isonomia.languages import Message, msg
+from isonomia.options import check_choice, check_number, check_whole
 
 FORMATS: dict[str, Format] = {
     "verdict": "text",
@@ -95,16 +96,10 @@ class _Comparison:
 def _options(problem: Problem) -> dict[str, Any]:
     options = dict(problem.options)
     for name, high in (("c", 1.0), ("delta", 0.5)):
-        value = options[name]
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < high:
-            raise SpecError(f"`{name}` must be a number in (0, {high:g}); got {value!r}.")
+        options[name] = check_number(name, options[name], above=0, below=high)
     for name in ("n_samples", "n_max"):
-        value = options[name]
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 2:
-            raise SpecError(f"`{name}` must be a whole number of at least 2; got {value!r}.")
-    specs = ("demographic_parity", "equal_opportunity", "individual")
-    if options["spec"] not in specs:
-        raise SpecError(f"`spec` must be one of {', '.join(specs)}; got {options['spec']!r}.")
+        options[name] = check_whole(name, options[name], 2)
+    check_choice("spec", options["spec"], ("demographic_parity", "equal_opportunity", "individual"))
     return options
 
 

@@ -19,7 +19,8 @@ from isonomia.counting.bins import DEFAULT_BINS
 from isonomia.discovery.subgroups import _reading
 from isonomia.discovery.subgroups.bayes.network import NaiveBayes
 from isonomia.discovery.subgroups.bayes.patterns import Patterns, Ranking, discrimination_patterns
-from isonomia.errors import DataError, SpecError
+from isonomia.errors import DataError
+from isonomia.options import check_number, check_whole
 from isonomia.progress import Clock
 
 Floats = NDArray[np.float64]
@@ -116,10 +117,10 @@ def fit_fair_naive_bayes(
     Y. Choi, G. Farnadi, B. Babaki, G. Van den Broeck (2020), Learning fair naive Bayes classifiers by discovering and
     eliminating discrimination patterns, AAAI.
     """
-    if not isinstance(delta, int | float) or not 0 < delta < 1:
-        raise SpecError(f"`delta` must be a number in (0, 1); got {delta!r}.")
-    if not smoothing > 0:
-        raise SpecError(f"`smoothing` must be a number above 0; got {smoothing!r}.")
+    check_number("delta", delta, above=0, below=1)
+    check_number("smoothing", smoothing, above=0)
+    check_whole("k", k)
+    check_whole("max_rounds", max_rounds, 0)
     clock = Clock(max_seconds)
     dataset = _reading.as_dataset(data, protected, features)
     outcome = _reading.read_outcomes(dataset, None, y_true, None, None, None, positive)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from isonomia.discovery.subgroups.bayes.network import NaiveBayes
 from isonomia.errors import SpecError
+from isonomia.options import check_choice, check_number
 from isonomia.progress import Clock
 
 Floats = NDArray[np.float64]
@@ -143,14 +144,12 @@ def discrimination_patterns(
     Y. Choi, G. Farnadi, B. Babaki, G. Van den Broeck (2020), Learning fair naive Bayes classifiers by discovering and
     eliminating discrimination patterns, AAAI.
     """
-    if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 <= delta < 1:
-        raise SpecError(f"`delta` must be a number in [0, 1); got {delta!r}.")
-    if ranking not in ("discrimination", "divergence"):
-        raise SpecError(f"`ranking` must be 'discrimination' or 'divergence'; got {ranking!r}.")
+    delta = check_number("delta", delta, at_least=0, below=1)
+    check_choice("ranking", ranking, ("discrimination", "divergence"))
     unknown = [name for name in sensitive if name not in network.names]
     if unknown:
         raise SpecError(f"`sensitive` must name features of the classifier; got {unknown[0]!r}.")
-    return _Miner(network, sensitive, float(delta), k, ranking, max_l, min_probability, clock or Clock()).run()
+    return _Miner(network, sensitive, delta, k, ranking, max_l, min_probability, clock or Clock()).run()
 
 
 class _Nodes(NamedTuple):

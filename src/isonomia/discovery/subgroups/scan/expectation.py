@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.scan.families import Direction, Scoring
-from isonomia.errors import DataError, SpecError, close_to
+from isonomia.errors import DataError, SpecError
+from isonomia.options import check_choice, check_number, refuse
 
 Floats = NDArray[np.float64]
 Mode = Literal["binary", "ordinal", "continuous", "nominal"]
@@ -106,14 +107,12 @@ def comparisons(problem: Problem) -> list[Comparison]:
     mode = _mode(problem)
     scoring = _scoring(problem, mode)
     favourable = problem.options["bias_scan_favorable_value"]
-    level = problem.options["alpha"]
-    if not isinstance(level, int | float) or not 0 < level < 1:
-        raise SpecError(f"`alpha` must be a share in (0, 1); got {level!r}.")
+    level = check_number("alpha", problem.options["alpha"], above=0, below=1)
     if mode == "nominal":
         return _nominal(problem, scoring, favourable)
     if mode == "binary":
         return [_binary(problem, scoring, favourable)]
-    return [_numbers(problem, scoring, mode, favourable, float(level))]
+    return [_numbers(problem, scoring, mode, favourable, level)]
 
 
 def _mode(problem: Problem) -> Mode:
@@ -121,10 +120,7 @@ def _mode(problem: Problem) -> Mode:
     asked = problem.options["bias_scan_mode"]
     if asked is None:
         return usual[problem.task]
-    if asked not in SCORINGS:
-        raise SpecError(
-            f"`bias_scan_mode` must be one of {', '.join(SCORINGS)}; got {asked!r}.{close_to(asked, SCORINGS)}"
-        )
+    check_choice("bias_scan_mode", asked, SCORINGS, hint=", or None")
     fits = {
         "binary": problem.task == "binary",
         "nominal": problem.task in ("binary", "multiclass"),
@@ -144,12 +140,7 @@ def _scoring(problem: Problem, mode: Mode) -> Scoring:
     asked = problem.options["bias_scan_scoring"]
     if asked is None:
         return SCORINGS[mode][0]
-    if asked not in SCORINGS[mode]:
-        raise SpecError(
-            f"`bias_scan_scoring` must be one of {', '.join(SCORINGS[mode])} in {mode} mode; "
-            f"got {asked!r}.{close_to(str(asked), SCORINGS[mode])}"
-        )
-    return cast(Scoring, asked)
+    return cast(Scoring, check_choice("bias_scan_scoring", asked, SCORINGS[mode], hint=f" in {mode} mode, or None"))
 
 
 def _probabilities(problem: Problem) -> Floats | None:
@@ -180,11 +171,8 @@ def _binary(problem: Problem, scoring: Scoring, favourable: Any) -> Comparison:
     code = 1
     if favourable is not None and favourable != "high":
         codes = {"low": 0, **{label: place for place, label in enumerate(problem.classes)}}
-        if favourable not in codes:
-            raise SpecError(
-                f"`bias_scan_favorable_value` must be 'high', 'low' or one of {list(problem.classes)}; "
-                f"got {favourable!r}."
-            )
+        if favourable not in list(codes):  # a list: what is given need not have a hash
+            refuse("bias_scan_favorable_value", f"'high', 'low' or one of {list(problem.classes)}", favourable)
         code = codes[favourable]
     observed = np.asarray(_truth(problem) == code, dtype=float)
     probability = None if scoring == "BerkJones" else _probabilities(problem)
@@ -196,10 +184,8 @@ def _binary(problem: Problem, scoring: Scoring, favourable: Any) -> Comparison:
 def _nominal(problem: Problem, scoring: Scoring, favourable: Any) -> list[Comparison]:
     names = list(problem.classes)
     if favourable is not None and favourable not in names:
-        raise SpecError(
-            f"`bias_scan_favorable_value` must be one of the classes {names} in nominal mode, or None for all of them; "
-            f"got {favourable!r}."
-        )
+        wanted = f"one of the classes {names} in nominal mode, or None for all of them"
+        refuse("bias_scan_favorable_value", wanted, favourable)
     probability = None if scoring == "BerkJones" else _probabilities(problem)
     out = []
     for code, name in enumerate(names):
@@ -227,9 +213,7 @@ def _numbers(problem: Problem, scoring: Scoring, mode: Mode, favourable: Any, le
         probability = None if scoring == "BerkJones" else _probabilities(problem)
         expected = None if probability is None else probability @ values
     if favourable not in (None, "high", "low", float(observed.min()), float(observed.max())):
-        raise SpecError(
-            f"`bias_scan_favorable_value` must be 'high', 'low', or the lowest or highest outcome; got {favourable!r}."
-        )
+        refuse("bias_scan_favorable_value", "'high', 'low', or the lowest or highest outcome", favourable)
     turned = favourable == "low" or (favourable == float(observed.min()) and observed.min() < observed.max())
     flat = expected is None or scoring == "BerkJones"
     told = _average(observed, problem.weights) if expected is None or flat else expected
