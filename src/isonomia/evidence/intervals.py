@@ -9,8 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isonomia.errors import SpecError
+from isonomia.languages import Message, msg
 
 Floats = NDArray[np.float64]
+
+
+#: What a result says where no bootstrap was asked for.
+NO_BOOTSTRAP = msg("No bootstrap was asked for: figures that need one have no interval and no test.")
+
+
+def without_bootstrap(n_boot: int) -> tuple[Message, ...]:
+    """What has to be known of a result without a bootstrap; nothing with one."""
+    return () if n_boot else (NO_BOOTSTRAP,)
 
 
 def check_level(level: float) -> float:

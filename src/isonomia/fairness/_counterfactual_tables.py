@@ -13,7 +13,7 @@ from isonomia.evidence import Table, benjamini_hochberg, normal_p, normal_quanti
 from isonomia.fairness._altered import Altered
 from isonomia.fairness.averages import effective_rows, mean_interval
 from isonomia.fairness.groups import condition
-from isonomia.languages import msg
+from isonomia.languages import Message, msg
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +30,7 @@ _TITLES = {
     "after": msg("would be said"), "flip": msg("by the flip"), "graph": msg("by the graph"),
     "difference": msg("difference"), "difference_low": msg("from"), "difference_high": msg("to"),
     "p_value": msg("p-value"), "p_adjusted": msg("p adjusted"), "disagree": msg("decided differently by one only"),
+    "note": msg("note"),
 }  # fmt: skip
 _FORMATS: dict[str, Any] = dict.fromkeys(("rate", "rate_low", "rate_high", "disagree"), "pct") | dict.fromkeys(
     ("change", "change_low", "change_high", "size", "size_low", "size_high", "largest",
@@ -38,12 +39,24 @@ _FORMATS: dict[str, Any] = dict.fromkeys(("rate", "rate_low", "rate_high", "disa
 ) | {"n": "int", "row": "int", "p_value": "p", "p_adjusted": "p"}  # fmt: skip
 
 
+#: Why a figure is missing.
+NO_ORDER = msg("several classes have no order: there is a size of change, but no direction")
+ONE_ROW = msg("one row: no interval")
+NO_SPREAD = msg("both say the same of everyone: there is nothing to test")
+
+
+def _why_missing(answer: Altered, n: int) -> Message | None:
+    if not answer.signed:
+        return NO_ORDER
+    return ONE_ROW if n < 2 else None
+
+
 def change_table(
     answers: Sequence[Altered], weights: Floats | None, tolerance: float, level: float, backend: Backend
 ) -> Table:
     """A row for each route, attribute, own and other value."""
     names = ("route", "attribute", "from", "to", "n", "rate", "rate_low", "rate_high", "change", "change_low",
-             "change_high", "size", "size_low", "size_high", "largest")  # fmt: skip
+             "change_high", "size", "size_low", "size_high", "largest", "note")  # fmt: skip
     out: dict[str, list[Any]] = {name: [] for name in names}
     for answer in answers:
         for own, text in enumerate(answer.texts):
@@ -60,7 +73,7 @@ def change_table(
                 rate = _rate(answer.changed(other, tolerance)[inside], w, level)
                 largest = float(change[np.abs(change).argmax()])
                 row = (ROUTES[answer.route], " x ".join(answer.names), text, other_text, int(inside.sum()), *rate,
-                       *signed, *size, largest)  # fmt: skip
+                       *signed, *size, largest, _why_missing(answer, int(inside.sum())))  # fmt: skip
                 for name, value in zip(names, row, strict=True):
                     out[name].append(value)
     return Table(out, _FORMATS, _TITLES, msg("What would change under another value"), backend)
@@ -70,8 +83,9 @@ def by_group_table(
     answers: Sequence[Altered], weights: Floats | None, tolerance: float, level: float, backend: Backend
 ) -> Table:
     """For each group: how many would be decided differently under any other value."""
-    out: dict[str, list[Any]] = {name: [] for name in ("route", "attribute", "group", "n", "rate", "rate_low",
-                                                       "rate_high", "size", "size_low", "size_high")}  # fmt: skip
+    names = ("route", "attribute", "group", "n", "rate", "rate_low", "rate_high", "size", "size_low", "size_high",
+             "note")  # fmt: skip
+    out: dict[str, list[Any]] = {name: [] for name in names}
     for answer in answers:
         places = range(len(answer.texts))
         other = [answer.own != v for v in places]
@@ -84,7 +98,8 @@ def by_group_table(
             w = None if weights is None else weights[inside]
             row = (ROUTES[answer.route], " x ".join(answer.names), condition(" x ".join(answer.names), text),
                    int(inside.sum()), *_rate(any_changed[inside], w, level),
-                   *mean_interval(widest[inside], w, level))  # fmt: skip
+                   *mean_interval(widest[inside], w, level),
+                   ONE_ROW if inside.sum() < 2 else None)  # fmt: skip
             for name, value in zip(out, row, strict=True):
                 out[name].append(value)
     return Table(out, _FORMATS, _TITLES, msg("Who would be decided differently"), backend)
@@ -92,7 +107,7 @@ def by_group_table(
 
 def row_table(answers: Sequence[Altered], backend: Backend) -> Table:
     """The people most affected, of every route."""
-    names = ("route", "attribute", "row", "from", "to", "before", "after", "change")
+    names = ("route", "attribute", "row", "from", "to", "before", "after", "change", "note")
     out: dict[str, list[Any]] = {name: [] for name in names}
     for answer in answers:
         changes = np.stack([np.abs(answer.change(v)) * (answer.own != v) * (answer.own >= 0)
@@ -105,7 +120,8 @@ def row_table(answers: Sequence[Altered], backend: Backend) -> Table:
             v = int(to[row])
             said = (answer.before[row], answer.after[v, row]) if answer.signed else (None, None)
             values = (ROUTES[answer.route], " x ".join(answer.names), row, answer.texts[answer.own[row]],
-                      answer.texts[v], *said, float(answer.change(v)[row]))  # fmt: skip
+                      answer.texts[v], *said, float(answer.change(v)[row]),
+                      None if answer.signed else NO_ORDER)  # fmt: skip
             for name, value in zip(names, values, strict=True):
                 out[name].append(value)
     return Table(out, _FORMATS, _TITLES, msg("People most affected"), backend)
@@ -115,7 +131,7 @@ def compared_table(answers: Sequence[Altered], weights: Floats | None, level: fl
     """What the graph (or the proxies) adds to the flip, person by person."""
     flips = {answer.names: answer for answer in answers if answer.route == "flip"}
     names = ("attribute", "from", "to", "n", "flip", "graph", "difference", "difference_low", "difference_high",
-             "p_value", "disagree")  # fmt: skip
+             "p_value", "disagree", "note")  # fmt: skip
     out: dict[str, list[Any]] = {name: [] for name in names}
     for answer in answers:
         flip = flips.get(answer.names)
@@ -133,12 +149,14 @@ def compared_table(answers: Sequence[Altered], weights: Floats | None, level: fl
                 p = float(normal_p(gap[0] / error)) if error > 0 else None
                 split = flip.changed(other, 0.0)[inside] != answer.changed(other, 0.0)[inside]
                 row = (" x ".join(answer.names), text, other_text, int(inside.sum()), mean_interval(a, w, level)[0],
-                       mean_interval(b, w, level)[0], *gap, p, _rate(split, w, level)[0])  # fmt: skip
+                       mean_interval(b, w, level)[0], *gap, p, _rate(split, w, level)[0],
+                       None if p is not None else ONE_ROW if inside.sum() < 2 else NO_SPREAD)  # fmt: skip
                 for name, value in zip(names, row, strict=True):
                     out[name].append(value)
     if not out["attribute"]:
         return None
     shown: dict[str, Any] = {**out, "p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float))}
+    shown["note"] = shown.pop("note")  # the last column, as everywhere
     return Table(shown, _FORMATS, _TITLES, msg("What the graph says beyond the flip"), backend)
 
 

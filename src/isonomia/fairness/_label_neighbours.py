@@ -58,7 +58,8 @@ def against_similar(
         if reason is None and points is not None:
             found = _figures(points, own, asked, [values for _, values in kinds], w, k, level, progress)
         for (name, _), figures in zip(kinds, found, strict=True):
-            for key, value in zip(out, (group.name, name, asked.size, *figures, reason), strict=True):
+            why = reason or (None if figures[-1] is not None else msg("everyone differs by as much: nothing to test"))
+            for key, value in zip(out, (group.name, name, asked.size, *figures, why), strict=True):
                 out[key].append(value)
     return _table(out, data)
 

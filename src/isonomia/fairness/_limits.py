@@ -17,6 +17,10 @@ Floats = NDArray[np.float64]
 Series = dict[str, list[Any]]
 
 PERIOD = "period"
+#: Why a period is not held against limits.
+NO_SPREAD = msg("no interval of any width: not held against limits")
+NO_TEST = msg("a single point outside its limits is not tested")
+FEW_PERIODS = msg("fewer than two periods have limits")
 #: Kinds of alerts: the code in `OverTime.alerts`, and how a person reads it.
 KINDS = {
     "change of the gap": msg("change of the gap"),
@@ -85,9 +89,14 @@ def limited(rows: Series, keys: Sequence[str], value: str, least: int, sigmas: f
     half = np.where(usable, sigmas * error, np.nan)
     with np.errstate(invalid="ignore"):
         outside = np.abs(x - centre) > half
+    few = msg("fewer than {least:int} rows: not held against limits", least=least)
+    notes = [
+        note or (few if n < least else NO_SPREAD if np.isnan(width) else FEW_PERIODS if np.isnan(middle) else None)
+        for note, n, width, middle in zip(rows["note"], rows["n"], half.tolist(), centre.tolist(), strict=True)
+    ]
     return {**rows, "centre": centre.tolist(), "limit_low": (centre - half).tolist(),
-            "limit_high": (centre + half).tolist(), "outside": outside.tolist(), "_error": error.tolist(),
-            "_usable": usable.tolist()}  # fmt: skip
+            "limit_high": (centre + half).tolist(), "outside": outside.tolist(), "note": notes,
+            "_error": error.tolist(), "_usable": usable.tolist()}  # fmt: skip
 
 
 def _places(rows: Series, keys: Sequence[str]) -> list[NDArray[np.intp]]:
@@ -170,5 +179,6 @@ def alert_table(alerts: Sequence[Mapping[str, Any]], backend: Backend) -> Table:
     """The alerts as a reader sees them."""
     names = ("kind", "metric", "group", "reference", "period", "change", "change_low", "change_high", "p_value")
     columns: dict[str, Any] = {name: [alert.get(name) for alert in alerts] for name in names}
+    columns["note"] = [NO_TEST if p is None else None for p in columns["p_value"]]
     columns["kind"] = [KINDS[kind] for kind in columns["kind"]]
     return Table(columns, FORMATS, TITLES, msg("Alerts"), backend)

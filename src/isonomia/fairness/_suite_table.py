@@ -22,6 +22,7 @@ IMPLIED = {
 }
 #: An intersection is told beside a wider group only where its figure is this many times as far from equality.
 WORSE = 1.5
+NO_TEST = msg("no test stands behind this measure")
 
 
 @dataclass(frozen=True)
@@ -86,14 +87,16 @@ class Judged:
 
 def measures_table(judged: Mapping[tuple[str, str], Judged], tests: Table, measured: GroupMetrics) -> Table:
     """A row for each way of grouping and measure, with the test of its metrics."""
-    p_of: dict[tuple[str, str], list[float]] = {}
+    tested: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in tests.rows():
-        p_of.setdefault((row["by"], row["metric"]), []).append(np.nan if row["p_value"] is None else row["p_value"])
-    p_values = []
+        tested.setdefault((row["by"], row["metric"]), []).append(row)
+    p_values, untested = [], []
     for (by, _), one in judged.items():
-        found = [p for metric in one.metrics for p in p_of.get((by, metric), []) if not np.isnan(p)]
+        behind = [row for metric in one.metrics for row in tested.get((by, metric), [])]
+        found = [row["p_value"] for row in behind if row["p_value"] is not None]
         p = one.p_value if one.p_value is not None else min(1.0, min(found) * len(found)) if found else np.nan
         p_values.append(p)
+        untested.append(next((row["note"] for row in behind), NO_TEST) if np.isnan(p) else None)
     entries = list(judged.items())
     columns: dict[str, Any] = {
         "by": [by for (by, _), _ in entries],
@@ -108,7 +111,7 @@ def measures_table(judged: Mapping[tuple[str, str], Judged], tests: Table, measu
         "highest": [one.worst.get("highest") for _, one in entries],
         "p_value": np.array(p_values, dtype=float),
         "p_adjusted": benjamini_hochberg(np.array(p_values, dtype=float)),
-        "note": [one.figure.note for _, one in entries],
+        "note": [one.figure.note or why for (_, one), why in zip(entries, untested, strict=True)],
     }
     formats: dict[str, Format] = dict.fromkeys(("value", "low", "high", "threshold"), "num")
     formats |= {"p_value": "p", "p_adjusted": "p"}

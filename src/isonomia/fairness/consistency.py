@@ -18,7 +18,7 @@ from isonomia.fairness.encoding import Metric, Standardise, encode_people
 from isonomia.fairness.group_metrics import check_weights
 from isonomia.fairness.groups import form_groups, read_attributes
 from isonomia.fairness.neighbours import Neighbours, nearest
-from isonomia.languages import msg
+from isonomia.languages import Message, msg
 from isonomia.models import Surface, read_outcome
 from isonomia.progress import Progress, silent
 
@@ -203,18 +203,26 @@ def _agreement(
 
 def _by_group(rows: Floats, w: Floats, columns: Sequence[Codes], level: float, backend: Backend) -> Table:
     out: dict[str, list[Any]] = {
-        name: [] for name in ("by", "group", "n", "consistency", "consistency_low", "consistency_high")
+        name: [] for name in ("by", "group", "n", "consistency", "consistency_low", "consistency_high", "note")
     }
     groups = form_groups(columns, by="all").groups if columns else ()
     cells = form_groups(columns).cells.codes if columns else np.zeros(len(rows), np.uint8)
     for group in groups:
         inside = np.isin(cells, group.cells)
         values = mean_interval(rows[inside], w[inside], level) if w[inside].any() else (None, None, None)
-        for key, value in zip(out, (" x ".join(group.by), group.name, int(inside.sum()), *values), strict=True):
+        told = (" x ".join(group.by), group.name, int(inside.sum()), *values, _why_missing(values))
+        for key, value in zip(out, told, strict=True):
             out[key].append(value)
     titles = {
         "by": msg("by"), "group": msg("group"), "n": msg("rows"), "consistency": msg("consistency"),
-        "consistency_low": msg("from"), "consistency_high": msg("to"),
+        "consistency_low": msg("from"), "consistency_high": msg("to"), "note": msg("note"),
     }  # fmt: skip
     formats: dict[str, Any] = dict.fromkeys(("consistency", "consistency_low", "consistency_high"), "pct")
     return Table(out, formats | {"n": "int"}, titles, msg("Consistency by group"), backend)
+
+
+def _why_missing(values: Sequence[float | None]) -> Message | None:
+    """Why a group has no figure, or no interval."""
+    if values[0] is None:
+        return msg("its rows have no weight")
+    return msg("one row: no interval") if values[1] is None or np.isnan(values[1]) else None

@@ -13,6 +13,7 @@ from isonomia.counting import Codes, composite, smallest
 from isonomia.data import Backend, Missing, backend_of
 from isonomia.errors import DataError
 from isonomia.evidence import Format, Picture, Result, Table, benjamini_hochberg, check_level
+from isonomia.evidence.intervals import without_bootstrap
 from isonomia.fairness._histograms import Histograms
 from isonomia.fairness.compare import Reference, Stratum, strata_of
 from isonomia.fairness.group_metrics import MIN_PER_GROUP, check_weights
@@ -148,7 +149,8 @@ def measure_distributions(
     return DistributionParity(
         "distribution_parity", msg("Distributions of predictions"), tables, {"rows": int(numbers.size)}, (),
         _pictures(tuple(held)) if pairs else (),
-        notes=(_NOTE,) if pairs else (_NOTE, msg("There is only one group; nothing can be compared.")),
+        notes=(_NOTE, *(() if pairs else (msg("There is only one group; nothing can be compared."),)),
+               *without_bootstrap(n_boot)),
     )  # fmt: skip
 
 

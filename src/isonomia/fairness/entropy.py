@@ -13,6 +13,8 @@ from isonomia.counting import Codes, composite, resample_sums
 from isonomia.data import Backend, Missing, Task, backend_of, to_numpy
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, percentile
+from isonomia.evidence.intervals import without_bootstrap
+from isonomia.fairness.compare import UNSTEADY
 from isonomia.fairness.group_metrics import check_weights
 from isonomia.fairness.groups import By, form_groups, read_attributes, rows_with_attributes
 from isonomia.languages import Message, msg
@@ -22,6 +24,7 @@ Floats = NDArray[np.float64]
 
 #: Benefits with at most this many different values are counted, so that their bootstrap is exact.
 MAX_COUNTED = 50
+NO_BENEFIT = msg("nobody of the group has a benefit, so that there is nothing to be shared unequally")
 
 
 @dataclass(frozen=True, repr=False)
@@ -166,7 +169,8 @@ def entropy_of(
                     {"labels": "by", "value": "between"}),
         )  # fmt: skip
     return Entropy(
-        "entropy", msg("Inequality of benefits"), tables, dict(estimates), (), pictures, (_said(outcome, benefit),),
+        "entropy", msg("Inequality of benefits"), tables, dict(estimates), (), pictures,
+        (_said(outcome, benefit), *without_bootstrap(n_boot)),
         float(whole), within, between, float(alpha), estimates,
         titles={"total": msg("inequality of benefits"), "within": msg("within groups"),
                 "between": msg("between groups")},
@@ -261,7 +265,7 @@ def _tables(
     people: dict[str, list[Any]] = {
         name: []
         for name in ("by", "group", "n", "benefit", "benefit_low", "benefit_high", "index", "index_low", "index_high",
-                     "contribution")
+                     "contribution", "note")
     }  # fmt: skip
     total = float(index_of(sums.sum(axis=0), alpha))
     counts = column.counts()
@@ -291,16 +295,20 @@ def _tables(
             people[f"{key}_low"] += low
             people[f"{key}_high"] += high
         people["contribution"] += adds.tolist()
+        people["note"] += [
+            NO_BENEFIT if np.isnan(one) else UNSTEADY if drawn is not None and np.isnan(low) else None
+            for one, low in zip(index.tolist(), people["index_low"][-len(members) :], strict=True)
+        ]
     titles = {
         "by": msg("by"), "groups": msg("groups"), "within": msg("within groups"), "between": msg("between groups"),
         "within_low": msg("from"), "within_high": msg("to"), "between_low": msg("from"), "between_high": msg("to"),
         "between_share": msg("share between groups"), "group": msg("group"), "n": msg("rows"),
         "benefit": msg("mean benefit"), "benefit_low": msg("from"), "benefit_high": msg("to"),
         "index": msg("index within the group"), "index_low": msg("from"), "index_high": msg("to"),
-        "contribution": msg("adds to the inequality within"),
+        "contribution": msg("adds to the inequality within"), "note": msg("note"),
     }  # fmt: skip
     formats: dict[str, Any] = dict.fromkeys(rows, "num4") | {"groups": "int", "between_share": "pct", "by": "text"}
-    own_formats: dict[str, Any] = dict.fromkeys(list(people)[3:], "num4") | {"n": "int"}
+    own_formats: dict[str, Any] = dict.fromkeys(list(people)[3:-1], "num4") | {"n": "int"}
     return {
         "decomposition": Table(rows, formats, titles, msg("Inequality within and between groups"), backend),
         "groups": Table(people, own_formats, titles, msg("Benefits of each group"), backend),

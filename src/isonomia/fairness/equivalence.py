@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,6 +36,7 @@ DIFFERENT = msg("different, by more than the margin")
 SMALL = msg("different, by less than the margin")
 BEYOND = msg("different; whether within the margin is open")
 OPEN = msg("not settled: more rows are needed")
+NOTHING = msg("cannot be told")
 
 
 _FAMILY = msg(
@@ -49,7 +51,7 @@ class Equivalence(Result):
 
     The main table has a row for each metric and group: ``metric, group, reference, difference, difference_low,
     difference_high`` (the interval at 1 - 2 alpha that the two one-sided tests correspond to), ``margin,
-    p_equivalence, p_equivalence_adjusted, conclusion``.
+    p_equivalence, p_equivalence_adjusted, conclusion, note`` (why there is no difference, or no test).
     """
 
     margin: float = MARGIN
@@ -164,6 +166,7 @@ def equivalence_of(measured: GroupMetrics, margin: float = MARGIN) -> Equivalenc
     )
     table: dict[str, Any] = {key: [] for key in keys}
     differs: list[float] = []
+    notes: list[Any] = []
     for row in measured.tables["comparisons"].rows():
         part = measured.measured[row["metric"]]
         control = tuple((name, row[name]) for name in held)
@@ -177,12 +180,14 @@ def equivalence_of(measured: GroupMetrics, margin: float = MARGIN) -> Equivalenc
         differs.append(np.nan if row["p_adjusted"] is None else row["p_adjusted"])
         for key in keys:
             table[key].append(found[key])
+        notes.append(_why_untested(row) if np.isnan(p) or row["difference_low"] is None else None)
     adjusted = benjamini_hochberg(np.array(table["p_equivalence"], dtype=float))
     table["p_equivalence_adjusted"] = adjusted
-    sizes = [0.0 if value is None else abs(value) for value in table["difference"]]
+    sizes = np.array([np.nan if value is None else abs(value) for value in table["difference"]], dtype=float)
     table["conclusion"] = _conclusions(
-        adjusted, np.array(differs), np.array(sizes), margin, table["difference_low"], table["difference_high"]
+        adjusted, np.array(differs), sizes, margin, table["difference_low"], table["difference_high"]
     )
+    table["note"] = notes
     return Equivalence(
         "equivalence", msg("Equivalence"), {"equivalence": _table(table, measured)},
         {"margin": margin, "rows": measured.values["rows"]}, (), _pictures(held), (*measured.notes, _FAMILY),
@@ -212,12 +217,19 @@ def _from_draws(row: Any, margin: float) -> float:
     return float(equivalent_means(row["difference"], error, margin=margin))
 
 
+def _why_untested(row: Any) -> Any:
+    """Why there is no test: no difference, or no interval of it."""
+    return row["note"] or msg("there is no interval to test with")
+
+
 def _conclusions(
     same: NDArray[Any], differs: NDArray[Any], size: NDArray[Any], margin: float, low: list[Any], high: list[Any]
 ) -> list[Message]:
     said: list[Message] = []
     for p, q, d, left, right in zip(same.tolist(), differs.tolist(), size.tolist(), low, high, strict=True):
-        if p < ALPHA:
+        if math.isnan(d) or math.isnan(p):
+            said.append(NOTHING)
+        elif p < ALPHA:
             said.append(SMALL if q < ALPHA else SAME)
         elif q < ALPHA:
             outside = left is not None and (left > margin or right < -margin)
@@ -235,7 +247,7 @@ def _table(columns: dict[str, Any], measured: GroupMetrics) -> Table:
         "difference": msg("difference"), "difference_low": msg("from"), "difference_high": msg("to"),
         "margin": msg("margin"),
         "p_equivalence": msg("p of equivalence"), "p_equivalence_adjusted": msg("p of equivalence, adjusted"),
-        "conclusion": msg("conclusion"),
+        "conclusion": msg("conclusion"), "note": msg("note"),
     }  # fmt: skip
     return Table(columns, formats, titles, msg("Shown to be the same within the margin?"),
                  measured.tables["by_group"].backend)  # fmt: skip

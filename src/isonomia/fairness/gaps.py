@@ -14,12 +14,14 @@ from isonomia.fairness.compare import UNSTEADY
 from isonomia.fairness.group_metrics import GroupMetrics
 from isonomia.fairness.measure import Measured
 from isonomia.languages import msg
+from isonomia.languages.naming import as_text
 
 Floats = NDArray[np.float64]
 #: Over several rates (true and false positives) and classes: the worst of them, or their mean.
 Aggregate = Literal["worst", "mean"]
 
 FEW_GROUPS = msg("fewer than two groups with enough rows have a value")
+NO_DRAWS = msg("no bootstrap was asked for, or the metric has none")
 NO_RATIO = msg("every group's rate is 0, or the metric can be negative")
 
 
@@ -96,7 +98,7 @@ def combine(
     """
     known = [gap for gap in gaps if not np.isnan(getattr(gap, what))]
     if not known:
-        return Estimate.missing(str(NO_RATIO if gaps else FEW_GROUPS), n=n)
+        return Estimate.missing(NO_RATIO if gaps else FEW_GROUPS, n=n)
     pick = np.max if what == "difference" else np.min
     strata: dict[tuple[Any, ...], list[Gap]] = {}
     for gap in known:
@@ -106,11 +108,11 @@ def combine(
     value = float(pick([inner([getattr(gap, what) for gap in part]) for part in strata.values()]))
     drawn = [[getattr(gap, f"{what}_draws") for gap in part] for part in strata.values()]
     if any(one is None for part in drawn for one in part):
-        return Estimate(value, n=n, level=level, note="no bootstrap was asked for, or the metric has none")
+        return Estimate(value, n=n, level=level, note=as_text(NO_DRAWS))
     draws = pick([inner(np.stack(part), axis=0) for part in drawn], axis=0)
     low, high = (float(end) for end in percentile(draws, level))
     if np.isnan(low):
-        return Estimate(value, n=n, level=level, note=UNSTEADY.text())
+        return Estimate(value, n=n, level=level, note=as_text(UNSTEADY))
     low, high = min(low, value), max(high, value)
     return Estimate(value, low, high, n=n, method="bootstrap", level=level)
 

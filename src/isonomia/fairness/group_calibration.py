@@ -17,8 +17,8 @@ from isonomia.evidence import Estimate, Picture, Result, Table, benjamini_hochbe
 from isonomia.fairness.group_metrics import check_weights
 from isonomia.fairness.groups import By, Groups, form_groups, named_groups, read_attributes, rows_with_attributes
 from isonomia.languages import Message, msg
+from isonomia.languages.naming import as_text
 from isonomia.metrics import Reliability, Strategy, reliability
-from isonomia.metrics.calibration import NO_SLOPE
 from isonomia.models import Outcome, Surface, read_outcome
 
 Floats = NDArray[np.float64]
@@ -157,7 +157,7 @@ def calibration_of(
     overall = parts[0][2]
     values = dict(overall.values)
     if isinstance(largest := values.get("mce"), Estimate) and largest.low is None and largest.note is None:
-        values["mce"] = replace(largest, note="the largest of many gaps, for which no interval is told")
+        values["mce"] = replace(largest, note=as_text(msg("the largest of many gaps, for which no interval is told")))
     notes = overall.notes
     if several and len(surface.classes) > MAX_CLASSES:
         notes = (*notes, msg("There are more than {most:int} classes; single classes are not shown.", most=MAX_CLASSES))
@@ -197,9 +197,7 @@ def _joined(
         titles |= {"p_value": msg("p-value"), "p_adjusted": msg("p adjusted")}
         titles |= {f"{key}_{end}": word for key in ("ece", "brier", "gap", "slope") for end, word in _ENDS.items()}
         formats |= {"p_value": "p", "p_adjusted": "p"}
-        missing = np.isnan(np.asarray(columns["slope"], dtype=float))
-        shown["note"] = [NO_SLOPE if absent else None for absent in missing.tolist()]
-        titles["note"] = msg("note")
+        shown["note"] = shown.pop("note")  # the last column, as everywhere
     return replace(first, columns=shown, formats=formats, titles=titles, backend=backend)
 
 

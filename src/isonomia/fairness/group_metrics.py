@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from isonomia.data import Backend, Missing, Task, backend_of, to_numpy
 from isonomia.errors import DataError, SpecError
 from isonomia.evidence import Estimate, Picture, Result, check_level
+from isonomia.evidence.intervals import without_bootstrap
 from isonomia.fairness.compare import Reference, compare, strata_of
 from isonomia.fairness.groups import By, Groups, form_groups, read_attributes, rows_with_attributes
 from isonomia.fairness.measure import Measured, Sample, choose_metrics, count_cells, measure
@@ -225,7 +226,11 @@ def measure_groups(
         tables=tables,
         values={"rows": len(outcome), "rows_with_missing_attribute": n_missing, "weighted": weights is not None},
         pictures=_pictures(control, len(tables["comparisons"])),
-        notes=(*_notes(len(groups.labels), n_missing, sizes, min_per_group, missing), *_no_ratios(measured)),
+        notes=(
+            *_notes(len(groups.labels), n_missing, sizes, min_per_group, missing),
+            *_no_ratios(measured),
+            *without_bootstrap(n_boot),
+        ),
         groups=groups,
         rows=rows,
         measured=measured,

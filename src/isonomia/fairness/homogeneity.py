@@ -19,6 +19,12 @@ Floats = NDArray[np.float64]
 CHI_SQUARE = msg("chi-square")
 PERMUTATION = msg("permutation")
 WALD = msg("Wald, bootstrap covariance")
+#: Why groups were not tested.
+FEW_GROUPS = msg("fewer than two groups have a value: there is nothing to test")
+NO_COUNTS = msg("the counts leave nothing to test")
+NO_DRAWS = msg("not tested: this needs a bootstrap, and there was none")
+FEW_DRAWS = msg("not tested: a group has no value in most bootstrap replicates")
+NO_SPREAD = msg("not tested: some groups vary together, or not at all, over the bootstrap")
 
 
 def homogeneity(
@@ -34,7 +40,8 @@ def homogeneity(
     Returns
     -------
     Table
-        ``metric, by, groups, statistic, df, test, p_value, p_adjusted`` (Benjamini and Hochberg over the table).
+        ``metric, by, groups, statistic, df, test, p_value, note`` (why there is no test), ``p_adjusted`` (Benjamini and
+        Hochberg over the table).
     """
     groups = result.groups
     assert groups is not None
@@ -58,17 +65,16 @@ def homogeneity(
     titles = {
         "metric": msg("metric"), "by": msg("by"), "groups": msg("groups"), "statistic": msg("statistic"),
         "df": msg("degrees of freedom"), "test": msg("test"), "p_value": msg("p-value"),
-        "p_adjusted": msg("p adjusted"),
+        "p_adjusted": msg("p adjusted"), "note": msg("note"),
     }  # fmt: skip
     return Table(columns, formats, titles, msg("Do groups differ at all?"), result.tables["by_group"].backend)
 
 
 def _test(part: Measured, used: NDArray[Any], weighted: bool, n_perm: int, rng: np.random.Generator) -> dict[str, Any]:
-    nothing: dict[str, Any] = {"statistic": np.nan, "df": 0, "test": None, "p_value": np.nan}
     if used.size < 2:
-        return nothing
+        return _untested(FEW_GROUPS)
     if not part.rate:
-        return _wald(part, used) if part.draws is not None else nothing
+        return _wald(part, used) if part.draws is not None else _untested(NO_DRAWS)
     hits = part.value[used] * part.size[used]
     table = np.stack([part.size[used] - hits, hits], axis=1)
     if not weighted:
@@ -80,7 +86,12 @@ def _test(part: Measured, used: NDArray[Any], weighted: bool, n_perm: int, rng: 
         p, test = permutation(table, n_perm=n_perm, seed=rng), PERMUTATION
     if np.isnan(p) and (table.sum(axis=0) > 0).sum() == 1:
         p, statistic = 1.0, 0.0  # everyone has the same outcome: nothing speaks against equality
-    return {"statistic": statistic, "df": int(df), "test": test, "p_value": p}
+    return {"statistic": statistic, "df": int(df), "test": test, "p_value": p,
+            "note": NO_COUNTS if np.isnan(p) else None}  # fmt: skip
+
+
+def _untested(reason: Message) -> dict[str, Any]:
+    return {"statistic": np.nan, "df": 0, "test": None, "p_value": np.nan, "note": reason}
 
 
 def _wald(part: Measured, used: NDArray[Any]) -> dict[str, Any]:
@@ -90,13 +101,12 @@ def _wald(part: Measured, used: NDArray[Any]) -> dict[str, Any]:
     assert part.draws is not None
     drawn = part.draws[used]
     drawn = drawn[:, ~np.isnan(drawn).any(axis=0)]
-    nothing: dict[str, Any] = {"statistic": np.nan, "df": 0, "test": None, "p_value": np.nan}
     df = used.size - 1
     if drawn.shape[1] <= 2 * df:
-        return nothing
+        return _untested(FEW_DRAWS)
     gaps, spread = part.value[used[1:]] - part.value[used[0]], drawn[1:] - drawn[0]
     covariance = np.atleast_2d(np.cov(spread))
     if np.linalg.matrix_rank(covariance) < df:
-        return nothing
+        return _untested(NO_SPREAD)
     statistic = float(gaps @ np.linalg.solve(covariance, gaps))
-    return {"statistic": statistic, "df": df, "test": WALD, "p_value": float(chdtrc(df, statistic))}
+    return {"statistic": statistic, "df": df, "test": WALD, "p_value": float(chdtrc(df, statistic)), "note": None}

@@ -17,6 +17,8 @@ from isonomia.languages import Message, msg
 
 Floats = NDArray[np.float64]
 
+UNSTEADY_RATIO = msg("the ratio is undefined in most bootstrap replicates, so it has no interval")
+
 
 def by_group_table(
     groups: Groups, measured: Mapping[str, Measured], sizes: NDArray[np.int64], min_per_group: int, backend: Backend
@@ -120,6 +122,8 @@ def _reasons(part: Compared, measured: Measured) -> list[Message | str | None]:
     if measured.draws is not None:
         for index in np.flatnonzero(np.isnan(part.difference_low) & ~np.isnan(part.difference)).tolist():
             notes[index] = UNSTEADY
+        for index in np.flatnonzero(np.isnan(part.ratio_low) & ~np.isnan(part.ratio)).tolist():
+            notes[index] = notes[index] or UNSTEADY_RATIO
     if measured.use.metric.range[0] >= 0:
         for index in np.flatnonzero(np.isnan(part.ratio) & ~np.isnan(part.difference)).tolist():
             notes[index] = msg("no ratio: the reference's value is 0")
@@ -185,6 +189,8 @@ def _extremes(part: Measured, used: NDArray[Any], groups: Groups) -> dict[str, A
     out["lowest"], out["highest"] = groups.groups[used[low]].name, groups.groups[used[high]].name
     if part.use.metric.range[0] >= 0 and value[high] > 0:
         out["ratio"] = float(value[low] / value[high])
+    elif part.use.metric.range[0] >= 0:
+        out["note"] = msg("no ratio: the largest value is 0")
     return out
 
 
@@ -202,3 +208,5 @@ def _extreme_intervals(drawn: Sequence[tuple[dict[str, Any], Floats, Floats]], l
             row["note"] = UNSTEADY
         if row["ratio"] is not None:
             row["ratio_low"], row["ratio_high"] = float(r_low[index]), float(r_high[index])
+            if np.isnan(r_low[index]):
+                row["note"] = row["note"] or UNSTEADY_RATIO

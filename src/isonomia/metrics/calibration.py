@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, normal_quantile, percentile, wilson
+from isonomia.evidence.intervals import without_bootstrap
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.bins import BINS, Bins, Strategy, binned
@@ -117,17 +118,20 @@ def reliability(
     whole = table.overall()
     rng = np.random.default_rng(seed)
     summary = _summary(whole, _slopes(truth, surface, None, weights), level, n_boot, rng)
-    figures = {name: _estimate(name, summary, int(whole.n.sum()), level) for name in _METHODS}
+    several = surface.task != "binary"
+    why = _why_missing(summary, several)[0]
+    figures = {name: _estimate(name, summary, int(whole.n.sum()), level, why) for name in _METHODS}
     tables = {"bins": _bin_table(whole, None, level)}
     pictures = [Picture("reliability", "bins", msg("What was predicted and what happened"), _OPTIONS)]
     if groups is not None:
         by_group = _summary(table, _slopes(truth, surface, groups, weights), level, n_boot, rng)
-        tables["by_group"] = _group_table(groups, by_group)
+        tables["by_group"] = _group_table(groups, by_group, _why_missing(by_group, several))
         tables["bins_by_group"] = _bin_table(table, groups, level)
         title = msg("What was predicted and what happened, by group")
         pictures.append(Picture("reliability", "bins_by_group", title, {**_OPTIONS, "color": "group"}))
     title = msg("Calibration of probabilities")
-    return Reliability("calibration", title, tables, figures, pictures=tuple(pictures), notes=_notes(surface))
+    return Reliability("calibration", title, tables, figures, pictures=tuple(pictures),
+                       notes=_notes(surface, n_boot))  # fmt: skip
 
 
 def _tally(
@@ -151,14 +155,15 @@ def _slopes(
 _OPTIONS = {"predicted": "predicted", "observed": "observed", "low": "observed_low", "high": "observed_high", "n": "n"}
 
 
-def _notes(surface: Surface) -> tuple[Message, ...]:
+def _notes(surface: Surface, n_boot: int) -> tuple[Message, ...]:
     growing = msg(
         "The expected calibration error cannot be below 0, so on a sample it lies above 0 even for a perfect model, "
         "the more so the smaller the group."
     )
+    notes = (growing, *without_bootstrap(n_boot))
     if surface.task == "binary":
-        return (growing,)
-    return (growing, msg("With several classes the most probable class is judged: how often it is right."))
+        return notes
+    return (*notes, msg("With several classes the most probable class is judged: how often it is right."))
 
 
 def _summary(
@@ -199,13 +204,29 @@ def _normal(
 
 
 _METHODS = {"ece": "simulation", "mce": "", "brier": "normal", "gap": "normal", "slope": "normal"}
-NO_SLOPE = msg("no slope can be fitted: several classes, one outcome only, or outcomes that the probabilities part")
+#: Why there is no slope.
+SEVERAL_CLASSES = msg("no slope: with several classes the most probable one is judged")
+ONE_OUTCOME = msg("no slope: every outcome is the same")
+NO_SLOPE = msg("no slope can be fitted: the probabilities are all alike, or they part the outcomes")
 
 
-def _estimate(name: str, summary: Mapping[str, Floats], n: int, level: float) -> Estimate:
+def _why_missing(summary: Mapping[str, Floats], several: bool) -> list[Message | None]:
+    """Group by group: why there are no figures, or no slope."""
+    n, observed, slope = (summary[name].tolist() for name in ("n", "observed", "slope"))
+    return [
+        NO_ROWS if not rows or np.isnan(rate)
+        else None if not np.isnan(fitted)
+        else SEVERAL_CLASSES if several
+        else ONE_OUTCOME if rate in (0.0, 1.0)
+        else NO_SLOPE
+        for rows, rate, fitted in zip(n, observed, slope, strict=True)
+    ]  # fmt: skip
+
+
+def _estimate(name: str, summary: Mapping[str, Floats], n: int, level: float, why: Message | None) -> Estimate:
     value = float(summary[name][0])
     if np.isnan(value):
-        return Estimate.missing((NO_SLOPE if name == "slope" else NO_ROWS).text(), n=n)
+        return Estimate.missing(why or NO_ROWS, n=n)
     low, high = (summary.get(f"{name}_{end}", np.array([np.nan]))[0] for end in ("low", "high"))
     method = "" if np.isnan(low) else _METHODS[name]
     return Estimate(value, float(low), float(high), n, method, level=level)
@@ -223,6 +244,7 @@ _TITLES = {
     "mce": msg("Largest gap of a bin"),
     "brier": msg("Brier score"),
     "slope": msg("Calibration slope"),
+    "note": msg("note"),
 }
 
 
@@ -262,8 +284,8 @@ def _bin_table(table: Bins, groups: Codes | None, level: float) -> Table:
     return Table(columns, formats, _titles(groups), msg("Predicted probability and observed rate, bin by bin"))  # type: ignore[arg-type]
 
 
-def _group_table(groups: Codes, summary: Mapping[str, Floats]) -> Table:
-    columns: dict[str, Any] = {"group": _names(groups), **summary}
+def _group_table(groups: Codes, summary: Mapping[str, Floats], notes: list[Message | None]) -> Table:
+    columns: dict[str, Any] = {"group": _names(groups), **summary, "note": notes}
     formats = dict.fromkeys(summary, "num4") | {"n": "int", "predicted": "pct", "observed": "pct"}
     formats |= dict.fromkeys(("gap", "gap_low", "gap_high"), "points")
     return Table(columns, formats, _titles(groups), msg("Calibration by group"))  # type: ignore[arg-type]

@@ -11,7 +11,9 @@ import numpy as np
 from isonomia.data import Backend
 from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table
 from isonomia.languages import Message, msg
+from isonomia.languages.naming import as_text
 from isonomia.metrics import METRICS
+from isonomia.robustness._reasons import of_value
 from isonomia.robustness._row_tables import table_of_rows
 from isonomia.robustness.rankings import Swaps, find_swaps, kendall, ranks, spearman
 
@@ -28,7 +30,7 @@ _HEADINGS = {
     "value_11": msg("First metric of the former"), "value_21": msg("First metric of the latter"),
     "value_12": msg("Second metric of the former"), "value_22": msg("Second metric of the latter"),
     "clear": msg("Clear"), "metric": msg("metric"), "item": msg("Item"), "value": msg("Value"),
-    "low": msg("from"), "high": msg("to"), "rank": msg("Rank"),
+    "low": msg("from"), "high": msg("to"), "rank": msg("Rank"), "note": msg("note"),
 }  # fmt: skip
 _FORMATS: dict[str, Format] = {
     "tau": "num", "rho": "num", "swaps": "int", "clear_swaps": "int", "rank": "num", "value": "num4", "low": "num4",
@@ -48,10 +50,10 @@ def show(ranked: Ranked, backend: Backend, level: float) -> Result:
         return table_of_rows(rows, names, title, backend, formats=_FORMATS, headings=_HEADINGS)
 
     tables = {
-        "agreement": table(agreement, ("metric_1", "metric_2", "tau", "rho", "swaps", "clear_swaps"),
+        "agreement": table(agreement, ("metric_1", "metric_2", "tau", "rho", "swaps", "clear_swaps", "note"),
                            msg("How far metrics agree on the ranking")),
         "swaps": table(told, _SWAP, msg("Pairs that two metrics put in opposite order")),
-        "rankings": table(_rankings(ranked), ("metric", "item", "value", "low", "high", "rank"),
+        "rankings": table(_rankings(ranked), ("metric", "item", "value", "low", "high", "rank", "note"),
                           msg("Every item by every metric")),
     }  # fmt: skip
     known = [row["tau"] for row in agreement if not np.isnan(row["tau"])]
@@ -95,7 +97,8 @@ def _agreement(ranked: Ranked, swaps: Swaps) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = [
         {"metric_1": ranked.metrics[a].id, "metric_2": ranked.metrics[b].id, "tau": float(tau[a, b]),
          "rho": spearman(ranked.better[:, a], ranked.better[:, b]), "swaps": int(number[a * m + b]),
-         "clear_swaps": int(clear[a * m + b])}
+         "clear_swaps": int(clear[a * m + b]),
+         "note": msg("one of the metrics puts all items level") if np.isnan(tau[a, b]) else None}
         for a, b in combinations(range(m), 2)
     ]  # fmt: skip
     return sorted(rows, key=lambda row: 2.0 if np.isnan(row["tau"]) else row["tau"])
@@ -120,7 +123,8 @@ def _rankings(ranked: Ranked) -> list[dict[str, Any]]:
         order = ranks(-ranked.better[:, m])
         rows += [
             {"metric": metric.id, "item": item, "value": float(ranked.value[i, m]), "low": float(ranked.low[i, m]),
-             "high": float(ranked.high[i, m]), "rank": float(order[i])}
+             "high": float(ranked.high[i, m]), "rank": float(order[i]),
+             "note": of_value(metric, float(ranked.value[i, m]), float(ranked.low[i, m]))}
             for i, item in enumerate(ranked.items)
         ]  # fmt: skip
     return rows
@@ -143,7 +147,8 @@ def _findings(ranked: Ranked, swaps: Swaps, listed: Any, level: float) -> tuple[
                     "({c:num4} and {d:num4}).", one=row["item_1"], two=row["item_2"],
                     first=METRICS[row["metric_1"]].title, second=METRICS[row["metric_2"]].title, a=row["value_11"],
                     b=row["value_21"], c=row["value_12"], d=row["value_22"]),
-                Estimate(row["value_11"] - row["value_21"], note="difference by the first metric", level=level),
+                Estimate(row["value_11"] - row["value_21"], note=as_text(msg("difference by the first metric")),
+                         level=level),
                 magnitude=1.0 + float(swaps.size[place]), evidence="metric_disagreement/swaps", format="num4",
                 advice=msg("Say beforehand which metric decides, and why: here the choice of the metric is the choice "
                            "of the winner."),

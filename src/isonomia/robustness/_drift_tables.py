@@ -92,9 +92,7 @@ def _variables(found: Drift, drifted: Any, backend: Backend) -> Table:
         "mean_current": [shift.mean[1] for shift in shifts],
         "missing_reference": [shift.missing[0] for shift in shifts],
         "missing_current": [shift.missing[1] for shift in shifts],
-        "note": [
-            None if shift.found.test == "ks" else msg("categories have no mean and no distance") for shift in shifts
-        ],
+        "note": [_why_missing(shift) for shift in shifts],
     }
     titles = {
         "variable": msg("Variable"), "role": msg("Role"), "test": msg("Test"), "statistic": msg("Statistic"),
@@ -111,6 +109,16 @@ def _variables(found: Drift, drifted: Any, backend: Backend) -> Table:
         "missing_reference": "pct", "missing_current": "pct",
     }  # fmt: skip
     return Table(columns, formats, titles, msg("Every variable, before and now"), backend)
+
+
+def _why_missing(shift: Shift) -> Message | None:
+    if shift.found.test != "ks":
+        return msg("categories have no mean and no distance")
+    if any(mean is None or np.isnan(mean) for mean in shift.mean):
+        return msg("no finite value before, or none now")
+    if _in_sd(shift) is None:
+        return msg("all values were the same before: there is no standard deviation to measure by")
+    return None
 
 
 def _in_sd(shift: Shift) -> float | None:

@@ -217,7 +217,8 @@ def _attribute(firm: Firmness, column: Codes) -> list[dict[str, Any]]:
             "gap_high": gap + half if compared else None, "p_value": float(p),
             "reference": ", ".join(column.text(one) for one in reference), "base": base[0],
             "small": bool(counts[code] < firm.min_per_group), "level": firm.level,
-            "note": _why_untested(firm, compared, enough),
+            "note": _why_untested(firm, compared, enough)
+            or (msg("no flip was found") if firm.nearest is not None and not known.size else None),
         })  # fmt: skip
     return rows
 

@@ -114,12 +114,15 @@ def _feature_table(found: Comparison, backend: Backend) -> Table:
             "max_gap": float(gaps.max()) if gaps.size else None, "mean_gap": float(gaps.mean()) if gaps.size else None,
             "std_gap": float(gaps.std(ddof=1)) if gaps.size > 1 else None,
             "overfit_slices": int(found.overfitted(part).sum()),
+            "note": None if gaps.size > 1 else msg("one slice: there is no spread") if gaps.size
+            else msg("no slice was tested"),
         })  # fmt: skip
     rows.sort(key=lambda row: -(row["max_gap"] or 0.0))  # type: ignore[operator]
     style: Format = "points" if found.metric.format == "pct" else found.metric.format
     titles = {
         "feature": msg("Feature"), "slices": msg("Slices"), "max_gap": msg("Largest gap"), "mean_gap": msg("Mean gap"),
         "std_gap": msg("Standard deviation of gaps"), "overfit_slices": msg("Overfitted slices"),
+        "note": msg("note"),
     }  # fmt: skip
     formats: dict[str, Format] = {"max_gap": style, "mean_gap": style, "std_gap": style}
     return Table({name: [row[name] for row in rows] for name in titles}, formats, titles,

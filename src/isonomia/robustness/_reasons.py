@@ -13,6 +13,10 @@ from isonomia.metrics import Metric
 #: A reason as it comes: a message of ours, or the text of an error.
 Reason = Message | str
 
+ALONE = msg("not tested: there are no other rows to compare with, or nothing varies")
+DESCRIBES = msg("it only describes: neither higher nor lower is better")
+NO_INTERVAL = msg("no interval is known for it")
+
 
 def no_value(reason: Reason, missing: int, trials: int) -> Message:
     """That a metric has no value in some trials, or in all of them, and why.
@@ -34,7 +38,7 @@ def of_trials(metric: Metric, baseline: float, values: NDArray[np.float64]) -> M
     if missing:
         return no_value(metric.undefined, missing, len(values))
     if metric.higher_is_better is None:
-        return msg("it only describes: neither higher nor lower is better")
+        return DESCRIBES
     return _spread(len(values))
 
 
@@ -50,15 +54,25 @@ def of_effect(reason: Reason | None, base: float, values: NDArray[np.float64], l
     if missing:
         return no_value(reason or msg("it is not defined"), missing, len(values))
     if np.isnan(low):
-        return msg("no interval is known for it")
+        return NO_INTERVAL
     return _spread(len(values))
 
 
-def of_slices(metric: Metric, value: Any, n: Any, least: int) -> list[Message | None]:
-    """For each slice: why it has no value, or why it was not tested."""
+def of_slices(metric: Metric, value: Any, n: Any, least: int, p_value: Any = None) -> list[Message | None]:
+    """For each slice: why it has no value, or why it was not tested (where `p_value` is missing)."""
     few = msg("fewer than {least:int} rows: not tested", least=least)
     none = msg("no value: {reason}", reason=metric.undefined)
+    tests = np.zeros(np.size(value)) if p_value is None else np.ravel(p_value)
     return [
-        none if np.isnan(one) else few if size < least else None
-        for one, size in zip(np.ravel(value), np.ravel(n), strict=True)
+        none if np.isnan(one) else few if size < least else ALONE if np.isnan(p) else None
+        for one, size, p in zip(np.ravel(value), np.ravel(n), tests, strict=True)
     ]
+
+
+def of_value(metric: Metric, value: float, low: float, reason: Reason | None = None) -> Message | Reason | None:
+    """Why a figure has no value, or no interval; that a metric only describes is told too."""
+    if np.isnan(value):
+        return reason or metric.undefined
+    if metric.higher_is_better is None:
+        return DESCRIBES
+    return NO_INTERVAL if np.isnan(low) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from isonomia.data import Backend
 from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table
 from isonomia.fairness.groups import condition
 from isonomia.languages import Message, msg
-from isonomia.metrics import METRICS
+from isonomia.metrics import METRICS, Metric
 from isonomia.robustness._row_tables import table_of_rows
 
 if TYPE_CHECKING:
@@ -96,10 +96,26 @@ def _best_table(curves: Curves, backend: Backend) -> Table:
         rows.append({
             "metric": metric.id, "threshold": float(curves.thresholds[best]), "value": float(value[best]),
             "low": float(low[best]), "high": float(high[best]), "current": now,
-            "gain": metric.worse_by(now, float(value[best])),
+            "gain": metric.worse_by(now, float(value[best])), "note": _why_not_now(metric, now),
         })  # fmt: skip
-    names = ("metric", "threshold", "value", "low", "high", "current", "gain")
+    names = ("metric", "threshold", "value", "low", "high", "current", "gain", "note")
     return _table(rows, names, msg("The best threshold of each metric"), backend)
+
+
+def _why_not_now(metric: Metric, now: float) -> Message | None:
+    return msg("no value as it is: {reason}", reason=metric.undefined) if np.isnan(now) else None
+
+
+def _why_no_rate(rates: Mapping[str, float]) -> Message | None:
+    """The first rate of a group that has none, and why."""
+    missing = next((name for name, rate in rates.items() if np.isnan(rate)), None)
+    return None if missing is None else msg("no value: {reason}", reason=METRICS[missing].undefined)
+
+
+def _why_not_kept(now: float, first: int) -> Message | None:
+    if np.isnan(now):
+        return msg("no value at the threshold in use: fewer than two groups have one, or the largest is 0")
+    return msg("no threshold keeps it") if first < 0 else None
 
 
 def _gap_table(curves: Curves, backend: Backend) -> Table:
@@ -118,12 +134,13 @@ def _gap_table(curves: Curves, backend: Backend) -> Table:
 def _group_table(curves: Curves, backend: Backend) -> Table:
     rows = [
         {"threshold": float(at), "attribute": part.attribute, "group": condition(part.attribute, group),
-         "n": int(part.sizes[g]), **{name: float(part.rates[name][0][t, g]) for name in part.rates}}
+         "n": int(part.sizes[g]), **(rates := {name: float(part.rates[name][0][t, g]) for name in part.rates}),
+         "note": _why_no_rate(rates)}
         for part in curves.between
         for g, group in enumerate(part.groups)
         for t, at in enumerate(curves.thresholds)
     ]  # fmt: skip
-    names = ("threshold", "attribute", "group", "n", "selection_rate", "tpr", "fpr")
+    names = ("threshold", "attribute", "group", "n", "selection_rate", "tpr", "fpr", "note")
     return _table(rows, names, msg("Rates of each group at every threshold"), backend)
 
 
@@ -151,8 +168,9 @@ def _limit_table(curves: Curves, limits: Sequence[Limit], backend: Backend) -> T
                     "limit": limit.value, "current": float(value[curves.place]), "kept_now": bool(met[curves.place]),
                     "kept_from": None if first < 0 else float(curves.thresholds[first]),
                     "kept_to": None if first < 0 else float(curves.thresholds[last]),
+                    "note": _why_not_kept(float(value[curves.place]), first),
                 })  # fmt: skip
-    names = ("gap", "attribute", "at_least", "limit", "current", "kept_now", "kept_from", "kept_to")
+    names = ("gap", "attribute", "at_least", "limit", "current", "kept_now", "kept_from", "kept_to", "note")
     table = _table(rows, names, msg("Where each limit is kept"), backend)
     return Table(table.columns, table.formats, {**table.titles, "gap": msg("What must hold")}, table.title, backend)
 

@@ -129,7 +129,7 @@ def _slice_table(search: Search, backend: Backend) -> Table:
             **_figures(search, part, here), "p_value": part.p_value[here], "p_adjusted": adjusted[here],
             "weak": _weak(search, part, here), "small": part.cells.n[here] < search.limits.min_samples,
             "note": of_slices(search.meter.metric, part.measured.value[here], part.cells.n[here],
-                              search.limits.min_samples),
+                              search.limits.min_samples, part.p_value[here]),
         }  # fmt: skip
         for name, values in block.items():
             parts.setdefault(name, []).append(values)
@@ -173,6 +173,7 @@ def _feature_table(search: Search, backend: Backend) -> Table:
             "best": None if best is None else column.text(best),
             "best_value": None if best is None else float(part.measured.value[best]),
             "weak_slices": int(_weak(search, part, slice(None)).sum()),
+            "note": None if order.size else msg("no slice was tested"),
         })  # fmt: skip
     rows.sort(key=lambda row: -np.nan_to_num(row["severity"] or 0.0))
     columns = {name: [row[name] for row in rows] for name in rows[0]}

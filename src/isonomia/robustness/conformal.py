@@ -35,6 +35,7 @@ Floats = NDArray[np.float64]
 Score = Literal["auto", "absolute", "threshold", "adaptive"]
 #: Coverage that lacks this much of the promise is worth telling.
 NOTABLE = 0.02
+INFINITE = msg("there are too few calibration rows for this promise: every interval is infinite")
 
 
 def conformal(
@@ -258,8 +259,7 @@ class _Shown:
         values: dict[str, Any] = {
             "coverage": self._estimate(overall),
             "promised": 1 - self.alpha,
-            "size": float(overall["size"]) if np.isfinite(overall["size"]) else Estimate.missing(
-                "there are too few calibration rows for this promise: every interval is infinite"),
+            "size": float(overall["size"]) if np.isfinite(overall["size"]) else Estimate.missing(INFINITE),
             "calibration_rows": self.n_held,
         }  # fmt: skip
         wide = msg("Mean width of intervals") if self.kind == "absolute" else msg("Mean size of sets")
@@ -296,11 +296,16 @@ class _Shown:
                 "attribute": column.name, "group": column.text(i), "n": int(n[i]), "coverage": float(share[i]),
                 "low": float(low[i]), "high": float(high[i]), "size": float(mean[i]),
                 "p_value": float(normal_p(z[i])) if n[i] >= self.least else float("nan"),
-                "small": bool(n[i] < self.least),
+                "small": bool(n[i] < self.least), "note": self._why_missing(int(n[i]), float(mean[i])),
             }
             for i in range(column.size)
             if n[i] and mass[i] > 0
         ]  # fmt: skip
+
+    def _why_missing(self, n: int, size: float) -> Message | None:
+        if not np.isfinite(size):
+            return INFINITE
+        return msg("fewer than {least:int} rows: not tested", least=self.least) if n < self.least else None
 
     def _short(self, row: dict[str, Any]) -> bool:
         return (
@@ -316,6 +321,7 @@ class _Shown:
             "attribute": msg("protected attribute"), "group": msg("group"), "n": msg("Rows"),
             "coverage": msg("Coverage"), "low": msg("from"), "high": msg("to"), "size": wide,
             "p_value": msg("p-value"), "p_adjusted": msg("Adjusted p-value"), "small": msg("small group"),
+            "note": msg("note"),
         }  # fmt: skip
         names = [name for name in titles if tested or name not in ("p_value", "p_adjusted")]
         formats: dict[str, Format] = {

@@ -13,6 +13,7 @@ from isonomia.errors import SpecError
 from isonomia.evidence import Estimate, Finding, Picture, Result
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS, Metric
+from isonomia.robustness._reasons import NO_INTERVAL
 from isonomia.robustness._scenario_tables import measured_row, table_of
 from isonomia.robustness.degradation import scale_of, worse_by
 from isonomia.robustness.scenarios import Scenarios
@@ -115,7 +116,7 @@ class _Page:
             "dashboard": table_of(
                 rows,
                 ("rank", "metric", "direction", "baseline", "baseline_low", "baseline_high", "worst_scenario", "mean",
-                 "degradation", "degradation_low", "degradation_high", "relative", "large"),
+                 "degradation", "degradation_low", "degradation_high", "relative", "large", "note"),
                 msg("What each metric loses at worst"), backend),
             "ranking": table_of(
                 ranking, ("rank", "scenario", "level", "relative", "large_drops", "worst_metric", "degradation"),
@@ -159,6 +160,7 @@ class _Page:
             rows.append({
                 **row, "direction": metric.direction, "worst_scenario": worst, "baseline_low": figure.low,
                 "baseline_high": figure.high, "large": bool(row["relative"] > self.played.tolerance),
+                "note": row["note"] or (NO_INTERVAL if figure.low is None else None),
             })  # fmt: skip
         rows.sort(key=lambda row: -np.nan_to_num(row["relative"], nan=-np.inf))
         return [{"rank": place, **row} for place, row in enumerate(rows, 1)]

@@ -226,7 +226,9 @@ def _row_table(
          "reasons": chained(told[place])}
         for place, row in enumerate(order)
     ]  # fmt: skip
-    names = ("row", "true", "said", "confidence", "harm", "kind", "reasons")
+    names = ["row", "true", "said", "confidence", "harm", "kind", "reasons"]
+    if np.isnan(harm.confidence).all():  # numbers and scores have no probability
+        names.remove("confidence")
     return table_of_rows(rows, names, msg("The rows served worst"), backend, formats=_FORMATS, headings=_HEADINGS)
 
 

@@ -15,6 +15,7 @@ from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS, check_applicable
 from isonomia.options import check_number, check_whole
 from isonomia.robustness._reading import Examined, check_features, examine
+from isonomia.robustness._reasons import of_value
 from isonomia.robustness._row_tables import table_of_rows
 from isonomia.robustness.degradation import scale_of, worse_by
 from isonomia.robustness.scenarios import main_metric
@@ -109,7 +110,7 @@ def subgroup_diagnostics(
                     "metric": one.id, "value": value, "low": float(part.low[place]), "high": float(part.high[place]),
                     "overall": base, "worse_by": harm, "relative": harm / scale_of(one, base),
                     "small": bool(told.sizes[place] < least),
-                    "note": part.reasons[place] or one.undefined if np.isnan(value) else None,
+                    "note": of_value(one, value, float(part.low[place]), part.reasons[place] if part.reasons else None),
                 })  # fmt: skip
     return _show(rows, main, examined, left_out, tolerance, level)
 

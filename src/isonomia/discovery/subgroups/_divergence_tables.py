@@ -12,9 +12,13 @@ from isonomia.discovery.subgroups.method import Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.evidence import Format, Picture, Table
 from isonomia.languages import Message, msg
+from isonomia.languages.naming import together
 
 #: Items drawn in a picture of contributions.
 _DRAWN = 20
+
+
+UNDEFINED = msg("no row with it counts for this metric")
 
 
 class Found(NamedTuple):
@@ -55,6 +59,7 @@ def divergence_tables(problem: Problem, patterns: Patterns, found: list[Found]) 
         "with_item": msg("Divergence with the item"),
         "correction": msg("Correction"),
         "size": msg("Rows"),
+        "note": msg("note"),
     }
     named: list[tuple[str, list[dict[str, Any]], list[str], Message]] = [
         (
@@ -66,7 +71,7 @@ def divergence_tables(problem: Problem, patterns: Patterns, found: list[Found]) 
         (
             "global_contributions",
             overall,
-            ["metric", "item", "contribution", "divergence"],
+            ["metric", "item", "contribution", "divergence", "note"],
             msg("What each item adds to divergence over all subgroups"),
         ),
         (
@@ -102,6 +107,7 @@ def _global_rows(problem: Problem, patterns: Patterns, part: Divergence) -> list
             "item": _item(problem, patterns, item),
             "contribution": float(values[item]),
             "divergence": None if np.isnan(part.divergence[item]) else float(part.divergence[item]),
+            "note": UNDEFINED if np.isnan(part.divergence[item]) else None,
         }
         for item in order.tolist()
     ]
@@ -115,7 +121,7 @@ def _corrective_rows(problem: Problem, patterns: Patterns, part: Divergence) -> 
         rows.append(
             {
                 "metric": part.quantity.id,
-                "slice": ", ".join(texts),
+                "slice": together(texts),
                 "item": _item(problem, patterns, item),
                 "divergence": float(part.divergence[before]),
                 "with_item": float(part.divergence[after]),

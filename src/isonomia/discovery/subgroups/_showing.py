@@ -14,7 +14,7 @@ from isonomia.discovery.subgroups.conditions import slice_text, value_text
 from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.evidence import Finding, Format, Picture, Table, rank
-from isonomia.languages import msg
+from isonomia.languages import Message, msg
 
 #: A gap between rates of this much, or an average this much above the overall one, is just worth telling.
 NOTABLE_GAP = 0.1
@@ -81,6 +81,7 @@ def subgroup_table(problem: Problem, search: Search, masks: Sequence[NDArray[np.
         "overlap": np.array(overlaps(masks, [kind_of_finding(item) for item in found]), dtype=float),
     }
     own = {name: [item.stats.get(name) for item in found] for name in search.formats}
+    own["note"] = [_why_missing(item) for item in found]
     clash = [name for name in columns if name in shared or name in own]
     for name in clash:  # a feature that is called like a column of the result
         columns = {(f"{key} (feature)" if key == name else key): values for key, values in columns.items()}
@@ -105,8 +106,16 @@ def subgroup_table(problem: Problem, search: Search, masks: Sequence[NDArray[np.
         "diff_outcome": msg("Difference from everyone"),
         "overlap": msg("Overlap with a better one"),
         **search.titles,
+        "note": msg("note"),
     }
     return Table({**columns, **shared, **own}, formats, titles, msg("Subgroups found"), backend)
+
+
+def _why_missing(subgroup: Subgroup) -> Message | str | None:
+    """Why a subgroup has no figure, or no p-value."""
+    if subgroup.estimate.value is None:
+        return subgroup.estimate.note
+    return msg("not tested") if subgroup.p_value is None else None
 
 
 def findings_of(method: str, search: Search, table: Table, features: Mapping[str, Codes]) -> tuple[Finding, ...]:
