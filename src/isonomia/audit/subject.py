@@ -59,7 +59,7 @@ class Subject:
         if model is None and data.roles.prediction is None and not data.roles.score:
             raise DataError(
                 "There is nothing to examine: give a model, or name the columns that hold predictions "
-                "(prediction=...) or scores (score=...)."
+                "(`prediction`) or scores (`score`)."
             )
         surface = surface_of(data) if model is None else model.surface(data)
         if data.target is None:
