@@ -50,7 +50,7 @@ def model(frame: Any) -> Any:
 @pytest.fixture(scope="module")
 def report() -> iso.Report:
     data = iso.Dataset(
-        people(), target="credito", positive="sim", protected={"raca": None, "idade": [30, 60]}, name="pessoas"
+        people(), target="credito", positive="sim", protected={"raca": None, "idade": [30.5, 60]}, name="pessoas"
     )
     options = {"perturb": {"n_trials": 2}, "local_robustness": {"n_iterations": 4}, "pairs": {"max_tests": 1000}}
     checks = [check.id for check in choose_checks("full")]
@@ -62,11 +62,18 @@ def words(page: str) -> str:
     return html.unescape(re.sub(r"<[^>]+>", " ", body))
 
 
+def without_ids(report: iso.Report, text: str) -> str:
+    """The text without the keys of subgroups, which stay as they are."""
+    for table in report["hidden_subgroups"].tables.values():
+        for key in table.columns.get("subgroup_key", ()):
+            text = text.replace(key, "")
+    return text
+
+
 @pytest.mark.parametrize("form", ["html", "markdown"])
 def test_no_english_is_left(report: iso.Report, form: str) -> None:
     text = words(report.to_html()) if form == "html" else report.to_markdown().replace("\\", "")
-    for key in report["hidden_subgroups"].tables["divexplorer"].columns["subgroup_key"]:
-        text = text.replace(key, "")  # an id, which stays as it is
+    text = without_ids(report, text)
     found = {
         text[max(0, hit.start() - 60) : hit.end() + 40]
         for pattern in LEFTOVERS
@@ -74,14 +81,30 @@ def test_no_english_is_left(report: iso.Report, form: str) -> None:
     }  # fmt: skip
     assert found == set()
     assert re.search(r"raca ?= ?ausente", text)
-    assert "idade em [30, 60)" in text
+    assert "idade em [30,5; 60)" in text
+
+
+@pytest.mark.parametrize("form", ["html", "markdown"])
+def test_ranges_are_written_as_numbers_are(report: iso.Report, form: str) -> None:
+    """No band, bin or cell keeps the decimals of another language, but for the ids of subgroups."""
+    text = words(report.to_html()) if form == "html" else report.to_markdown().replace("\\", "")
+    text = without_ids(report, text)
+    assert re.findall(r".{20}(?:\[-?\d[\d.]*, -?\d[\d.]*[)\]]|>= \d|< \d+\.\d)", text) == []
+    assert "≥ 60" in text
+    assert re.search(r"renda em \[-?\d+,\d+; -?\d", text)
+
+
+def test_frames_keep_ranges_as_they_are(report: iso.Report) -> None:
+    groups = report["group_fairness"].tables["by_group"].frame("polars")["idade"].to_list()
+    assert {"< 30.5", "[30.5, 60)", ">= 60"} <= set(groups)
 
 
 def test_the_record_keeps_its_english_names(report: iso.Report) -> None:
     record = report.to_dict()
     groups = [row[0] for row in record["checks"]["group_fairness"]["tables"]["by_group"]["rows"]]
     assert "raca=missing" in groups
-    assert any("idade in [30, 60)" in str(name) for name in groups)
+    assert any("idade in [30.5, 60)" in str(name) for name in groups)
+    assert "30,5" not in str(record)
     assert any(finding["who"].get("raca") == "missing" for finding in record["findings"])
     assert "ausente" not in str(record["findings"])
 

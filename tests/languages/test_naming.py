@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isonomia.counting import MISSING, Codes
+from isonomia.data import Bands
 from isonomia.evidence import Table
 from isonomia.fairness.groups import condition, form_groups
 from isonomia.languages import Name, msg
@@ -62,3 +63,16 @@ def test_groups_and_sentences_are_told_in_the_language() -> None:
     assert "missing" not in said.text("pt-BR")
     assert said.text("pt-BR", escape=str.upper) == group.name.text("pt-BR", escape=str.upper)  # type: ignore[attr-defined]
     assert as_text("plain") == "plain"
+
+
+def test_ranges_are_written_as_numbers_of_the_language_are() -> None:
+    pay = Codes.cut([0.5, 1.5, 3.25], [0.5, 1.5, 3.25], name="pay")
+    assert pay.texts == ("[0.5, 1.5)", "[1.5, 3.25]")
+    assert [text.text("pt-BR") for text in pay.texts] == ["[0,5; 1,5)", "[1,5; 3,25]"]  # type: ignore[attr-defined]
+    bands = Bands((18.5, 60)).labels
+    assert bands == ("< 18.5", "[18.5, 60)", ">= 60")
+    assert [condition("age", band).text("pt-BR") for band in bands] == [  # type: ignore[attr-defined]
+        "age < 18,5", "age em [18,5; 60)", "age ≥ 60"]  # fmt: skip
+    assert Bands((2.5,), ("1.5 or so", "more")).labels == ("1.5 or so", "more")  # names of the user's stay as they are
+    half = Codes.encode([0.5, 1.0], name="dose").texts[0]
+    assert (half, half.text("pt-BR")) == ("0.5", "0,5")  # type: ignore[attr-defined]

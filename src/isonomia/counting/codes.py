@@ -18,6 +18,7 @@ from isonomia.counting._packing import count_codes
 from isonomia.data import Bands, backend_of, to_numpy
 from isonomia.errors import DataError
 from isonomia.languages import Name, msg
+from isonomia.languages.naming import between, number
 
 CodeArray = NDArray[np.unsignedinteger[Any]]
 
@@ -140,11 +141,11 @@ class Codes:
             return MISSING
         if self.edges is not None:
             low, high = self.edges[label], self.edges[label + 1]
-            return f"[{low:g}, {high:g}{']' if label == len(self.edges) - 2 else ')'}"
+            return between(low, high, closed=label == len(self.edges) - 2)
         if isinstance(label, str):
             return label or EMPTY
         if isinstance(label, float | np.floating):
-            return f"{label:g}"
+            return number(float(label))
         return str(label)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from isonomia.errors import DataError, SpecError
+from isonomia.languages.naming import at_least, below, between
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,8 @@ class Bands:
         """One name a band, from the lowest to the highest."""
         if self.names:
             return self.names
-        inner = [f"[{a:g}, {b:g})" for a, b in zip(self.edges, self.edges[1:], strict=False)]
-        return (f"< {self.edges[0]:g}", *inner, f">= {self.edges[-1]:g}")
+        inner = [between(a, b) for a, b in zip(self.edges, self.edges[1:], strict=False)]
+        return (below(self.edges[0]), *inner, at_least(self.edges[-1]))
 
     def cut(self, values: Any) -> np.ndarray[Any, Any]:
         """The band of each value; missing stays missing."""

@@ -19,6 +19,7 @@ from isonomia.fairness.averages import effective_rows, mean_interval
 from isonomia.fairness.causal import Mechanisms
 from isonomia.fairness.groups import dataset_attributes
 from isonomia.languages import msg
+from isonomia.languages.naming import together
 from isonomia.models import Model, Surface
 from isonomia.probing.features import Feature
 
@@ -169,7 +170,7 @@ def ask(
         table = nw.maybe_reset_index(wrap(people.data.frame))
         frames = [_frame(people, table, names, combo, mechanisms, keep_valid) for combo in combos]
         surfaces = _asked(people, frames)
-    texts = tuple(", ".join(people.own[n].texts[c] for n, c in zip(names, combo, strict=True)) for combo in combos)
+    texts = tuple(together(people.own[n].texts[c] for n, c in zip(names, combo, strict=True)) for combo in combos)
     labels = [surface.label for surface in surfaces]
     before = _worth(people.said)
     decided = people.said.label is not None

@@ -296,6 +296,11 @@ def _difference(surface: Surface, first: Ints, second: Ints, unit: float | None)
     return np.asarray((surface.label[first] != surface.label[second]).astype(float))
 
 
+def _part(label: Any) -> str:
+    """One value of a group as a text; a name stays one."""
+    return MISSING if label is None else label if isinstance(label, str) else str(label)
+
+
 def _pair_table(
     first: Ints, second: Ints, distance: Floats, difference: Floats, excess: Floats, bad: NDArray[np.bool_],
     cells: Codes | None, backend: Backend,
@@ -304,7 +309,7 @@ def _pair_table(
     worst = np.argsort(-excess, kind="stable")[:count]
     columns: dict[str, Any] = {"first": first[worst], "second": second[worst]}
     if cells is not None:
-        texts = [together(MISSING if part is None else str(part) for part in label) for label in cells.labels]
+        texts = [together(_part(part) for part in label) for label in cells.labels]
         columns["first_group"] = [texts[code] for code in cells.codes[first[worst]].tolist()]
         columns["second_group"] = [texts[code] for code in cells.codes[second[worst]].tolist()]
     columns |= {"distance": distance[worst], "difference": difference[worst], "excess": excess[worst]}

@@ -12,6 +12,7 @@ from isonomia.counting import Codes
 from isonomia.data import to_numpy
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.languages import msg
+from isonomia.languages.naming import number
 
 Every = Literal["day", "week", "month", "quarter", "year"]
 EVERY: tuple[Every, ...] = get_args(Every)
@@ -116,7 +117,7 @@ def _numbered(column: Codes, every: Every | int | None, name: str) -> Codes:
 def _stretches(values: NDArray[np.float64], count: int, name: str, *, dated: bool = False) -> Codes:
     edges = np.unique(np.quantile(values, np.linspace(0, 1, count + 1)))
     if edges.size < 2:
-        return Codes(name, np.zeros(values.size, np.uint8), (f"{edges[0]:g}",))
+        return Codes(name, np.zeros(values.size, np.uint8), (number(float(edges[0])),))
     cut = Codes.cut(values, edges.tolist(), name=name).observed()
     texts = cut.texts
     if dated:

@@ -1,7 +1,8 @@
 """Names of groups and values: one text wherever they are a key, read in the reader's language where they are shown.
 
 A group's name is data and a few words of ours: "age in [25, 60), race=missing". Frames, JSON and lookups keep that
-text; only "in" and "missing" are said otherwise in another language.
+text; only "in" and "missing" are said otherwise in another language, and the ends of a range are written as its numbers
+are: "[18,5; 30)".
 """
 
 from __future__ import annotations
@@ -61,8 +62,47 @@ def is_in(column: str, values: str) -> Name:
 
     >>> is_in("age", "[25, 60)").text("pt-BR")
     'age em [25, 60)'
+    >>> is_in("age", between(25, 60)).text("pt-BR")
+    'age em [25; 60)'
     """
     return Name(msg("{column} in {values}", column=column, values=values))
+
+
+def between(low: float, high: float, *, closed: bool = False) -> Name:
+    """A range of numbers, without its upper end unless it is `closed`.
+
+    >>> between(18.5, 30), between(18.5, 30, closed=True).text("pt-BR")
+    ('[18.5, 30)', '[18,5; 30]')
+    """
+    return Name(msg("[{low:g}, {high:g}]", low=low, high=high) if closed else msg("[{low:g}, {high:g})", low=low,
+                                                                               high=high))  # fmt: skip
+
+
+def below(edge: float) -> Name:
+    """The numbers below an edge.
+
+    >>> below(18.5), below(18.5).text("pt-BR")
+    ('< 18.5', '< 18,5')
+    """
+    return Name(msg("< {edge:g}", edge=edge))
+
+
+def at_least(edge: float) -> Name:
+    """An edge and the numbers above it.
+
+    >>> at_least(3.5), at_least(3.5).text("pt-BR")
+    ('>= 3.5', '≥ 3,5')
+    """
+    return Name(msg(">= {edge:g}", edge=edge))
+
+
+def number(value: float) -> Name:
+    """A number that is a name.
+
+    >>> number(3.5), number(3.5).text("pt-BR")
+    ('3.5', '3,5')
+    """
+    return Name(Message("{value:g}", {"value": value}))
 
 
 def together(names: Iterable[str], between: str = ", ") -> str:

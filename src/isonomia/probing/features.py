@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from isonomia.counting import MISSING, Codes
 from isonomia.data import Backend, kind_of, to_frame
 from isonomia.errors import DataError
+from isonomia.languages.naming import number
 
 FeatureKind = Literal["category", "integer", "real"]
 Floats = NDArray[np.float64]
@@ -139,6 +140,14 @@ class Feature:
             level = self.levels[int(value)]
             return MISSING if level is None else str(level)
         return str(int(value)) if self.kind == "integer" else f"{value:g}"
+
+    def shown(self, value: float) -> str:
+        """The same as `text`, with the decimals of the reader's language where it is shown.
+
+        >>> Feature.of("pay", (0.5, 9.5)).shown(1.5).text("pt-BR")
+        '1,5'
+        """
+        return number(value) if self.kind == "real" and not math.isnan(value) else self.text(value)
 
     def place(self, value: Any) -> float:
         """The held number of a value, or an error that says what there is."""

@@ -22,7 +22,8 @@ from isonomia.evidence import (
 )
 from isonomia.fairness.averages import effective_rows, mean_interval
 from isonomia.fairness.groups import condition
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, Name, msg
+from isonomia.languages.naming import number, together
 from isonomia.models import Surface
 
 if TYPE_CHECKING:
@@ -117,18 +118,20 @@ def _said(surface: Surface, row: int) -> str:
     if surface.label is not None:
         return str(surface.classes[int(surface.label[row])])
     values = next(v for v in (surface.continuous, surface.probability, surface.score) if v is not None)
-    return f"{values[row]:g}" if values.ndim == 1 else ", ".join(f"{value:.3g}" for value in values[row])
+    return number(float(values[row])) if values.ndim == 1 else ", ".join(f"{value:.3g}" for value in values[row])
 
 
 def _changes(firm: Firmness, row: int) -> str:
     assert firm.nearest is not None
     before, after = firm.altering.rows[row], firm.nearest.rows[row]
     moved = [
-        f"{feature.name}: {feature.text(float(a))} → {feature.text(float(b))}"
+        Name(Message("{name}: {before} → {after}", {"name": feature.name, "before": feature.shown(float(a)),
+                                                    "after": feature.shown(float(b))}))
         for feature, a, b in zip(firm.altering.columns.features, before, after, strict=True)
         if a != b and not (np.isnan(a) and np.isnan(b))
-    ]
-    return "; ".join(moved[:CHANGES]) + (f"; … (+{len(moved) - CHANGES})" if len(moved) > CHANGES else "")
+    ]  # fmt: skip
+    more = [f"… (+{len(moved) - CHANGES})"] if len(moved) > CHANGES else []
+    return together([*moved[:CHANGES], *more], "; ")
 
 
 def _flip_table(firm: Firmness, backend: Backend) -> Table:
@@ -215,7 +218,7 @@ def _attribute(firm: Firmness, column: Codes) -> list[dict[str, Any]]:
             "distance": float(np.median(known)) if known.size else None,
             "gap": gap if compared else None, "gap_low": gap - half if compared else None,
             "gap_high": gap + half if compared else None, "p_value": float(p),
-            "reference": ", ".join(column.text(one) for one in reference), "base": base[0],
+            "reference": together(column.text(one) for one in reference), "base": base[0],
             "small": bool(counts[code] < firm.min_per_group), "level": firm.level,
             "note": _why_untested(firm, compared, enough)
             or (msg("no flip was found") if firm.nearest is not None and not known.size else None),

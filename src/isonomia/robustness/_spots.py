@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.languages.naming import is_in, is_value, together
+from isonomia.languages.naming import between, is_in, is_value, together
 from isonomia.robustness.meter import Cells
 
 Floats = NDArray[np.float64]
@@ -58,7 +58,7 @@ def run_text(column: Codes, codes: Sequence[int]) -> str:
     """
     if column.edges is not None and all(column.labels[code] is not None for code in codes):
         low, high = column.edges[codes[0]], column.edges[codes[-1] + 1]
-        return f"[{low:g}, {high:g}{']' if codes[-1] == len(column.edges) - 2 else ')'}"
+        return between(low, high, closed=codes[-1] == len(column.edges) - 2)
     texts = [column.text(code) for code in codes]
     return texts[0] if len(texts) == 1 else together(["{", together(texts), "}"], "")
 

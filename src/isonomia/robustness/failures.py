@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Dataset
 from isonomia.evidence import benjamini_hochberg, two_proportions, welch
+from isonomia.languages.naming import number
 from isonomia.metrics.means import probability_of_truth
 from isonomia.models import Outcome
 from isonomia.robustness.slicing import as_floats
@@ -198,5 +199,5 @@ def unusual_values(
             if not np.isfinite(value):
                 out[place].append((name, "", None))
             elif spread > 0 and abs(value - middle) > far * spread:
-                out[place].append((name, f"{value:g}", (value - middle) / spread))
+                out[place].append((name, number(value), (value - middle) / spread))
     return out

@@ -12,7 +12,7 @@ from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.space import Space
 from isonomia.evidence import Change, Estimate, Finding, Picture, Table, wilson
 from isonomia.languages import Message, msg
-from isonomia.languages.naming import is_value
+from isonomia.languages.naming import Name, between, is_value, number
 from isonomia.probing import Domain
 from isonomia.probing.features import Floats
 
@@ -87,8 +87,8 @@ def witnesses(space: Space, pairs: Pairs) -> Table:
         columns[feature.name] = [
             before if before == after else Change(before, after)
             for before, after in zip(
-                map(feature.text, some.first[:, place].tolist()),
-                map(feature.text, some.second[:, place].tolist()),
+                map(feature.shown, some.first[:, place].tolist()),
+                map(feature.shown, some.second[:, place].tolist()),
                 strict=True,
             )
         ]
@@ -118,7 +118,7 @@ def _widest(gap: Floats, n: int) -> NDArray[np.intp]:
 
 def _outcome(space: Space, value: float) -> str:
     oracle = space.probe.oracle
-    return f"{value:g}" if oracle.task == "regression" else str(oracle.classes[int(value)])
+    return number(value) if oracle.task == "regression" else str(oracle.classes[int(value)])
 
 
 def by_value(space: Space, pairs: Pairs, metrics: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -265,7 +265,7 @@ def _shares(values: Floats, counts: NDArray[np.intp], edges: Floats) -> Floats:
 def _range(feature: Any, low: float, high: float) -> str:
     if feature.kind == "integer" and high == low + 1:
         return feature.text(low)  # type: ignore[no-any-return]
-    return f"≥ {low:g}" if np.isinf(high) else f"[{low:g}, {high:g})"
+    return Name(Message("≥ {low:g}", {"low": low})) if np.isinf(high) else between(low, high)
 
 
 def _findings(space: Space, pairs: Pairs, metrics: dict[str, Any], share: Estimate | None) -> tuple[Finding, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from isonomia.counting import MISSING, Codes
 from isonomia.discovery.subgroups.method import Subgroup
 from isonomia.languages import Message, Name, msg
-from isonomia.languages.naming import either, is_in, is_value, together
+from isonomia.languages.naming import between, either, is_in, is_value, together
 
 #: A set of values is told by what it leaves out where that is at most this many.
 _FEW = 4
@@ -64,7 +64,7 @@ def _range_text(column: Codes, codes: Sequence[int]) -> str:
     for i, code in enumerate(bins):
         if i + 1 == len(bins) or bins[i + 1] != code + 1:
             low, high = edges[bins[start]], edges[code + 1]
-            parts.append(f"[{low:g}, {high:g}{']' if code == last else ')'}")
+            parts.append(between(low, high, closed=code == last))
             start = i + 1
     if column.missing is not None and column.missing in codes:
         parts.append(MISSING)
