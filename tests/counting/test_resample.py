@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from isonomia.counting import Codes, resample, resample_counts, resample_sums, tally
-from isonomia.errors import DataError
+from isonomia.errors import SpecError
 
 
 def test_counts_have_the_moments_of_resampled_rows() -> None:
@@ -53,5 +53,5 @@ def test_the_same_seed_draws_the_same() -> None:
     n = np.array([3, 4, 5])
     np.testing.assert_array_equal(resample_counts(n, 5, seed=7), resample_counts(n, 5, seed=7))
     assert resample_counts(np.zeros(3, dtype=int), 2, seed=0).sum() == 0
-    with pytest.raises(DataError, match="n_boot"):
+    with pytest.raises(SpecError, match="n_boot"):
         resample_counts(n, 0, seed=0)

@@ -223,7 +223,7 @@ def test_proxies_tell_how_they_were_found() -> None:
     assert "at most 800 rows" in str(usual.notes[0])
     assert usual.auc["sex"].value != found.auc["sex"].value  # the rounds are those asked for
     for option in ("rounds", "shuffled_rows", "folds"):
-        with pytest.raises(iso.SpecError, match=f"`{option}` must be an int"):
+        with pytest.raises(iso.SpecError, match=f"`{option}` must be a whole number"):
             fairness.proxies(data, **{option: 0})
 
 

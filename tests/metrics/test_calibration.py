@@ -176,7 +176,7 @@ def test_what_cannot_be_judged() -> None:
     with pytest.raises(NotApplicable, match="it needs probability"):
         reliability(np.array([0, 1]), Surface.of_labels([0, 1], classes=(0, 1)))
     for bins in (0, 1001, 2.5, True):
-        with pytest.raises(SpecError, match="`bins` must be an int in"):
+        with pytest.raises(SpecError, match="`bins` must be a whole number of at least 1 and at most 1000"):
             reliability(np.array([0, 1]), two([0.1, 0.9]), bins=bins)
     with pytest.raises(SpecError, match="Close to it: 'quantile'"):
         reliability(np.array([0, 1]), two([0.1, 0.9]), strategy="quantiles")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from isonomia.counting.codes import Codes
 from isonomia.data import Dataset, to_numpy
 from isonomia.errors import DataError, SpecError, close_to
+from isonomia.options import check_choice, check_whole
 
 Binning = Literal["quantile", "uniform", "tree"]
 BINNINGS: tuple[Binning, ...] = get_args(Binning)
@@ -45,12 +46,8 @@ def bin_edges(
     >>> bin_edges([0, 0, 0, 0, 1, 5], bins=4)
     (0.0, 0.75, 5.0)
     """
-    if binning not in BINNINGS:
-        raise SpecError(
-            f"`binning` must be one of {', '.join(BINNINGS)}; got {binning!r}.{close_to(binning, BINNINGS)}"
-        )
-    if not isinstance(bins, int) or isinstance(bins, bool) or bins < 1:
-        raise SpecError(f"`bins` must be a whole number of at least 1; got {bins!r}.")
+    check_choice("binning", binning, BINNINGS)
+    check_whole("bins", bins)
     numbers = to_numpy(values).astype(float)
     known = np.isfinite(numbers)
     finite = numbers[known]
@@ -111,8 +108,8 @@ def _encode(data: Dataset, name: str, bins: Any, binning: Binning, target: NDArr
         return Codes.bands(column.to_numpy(), data.roles.bands[name], name=name)
     if isinstance(bins, Sequence) and not isinstance(bins, str):
         return Codes.cut(column.to_numpy(), list(bins), name=name)
-    if bins is not None and (not isinstance(bins, int) or isinstance(bins, bool) or bins < 1):
-        raise SpecError(f"`bins` must be a whole number of at least 1, edges, or None; got {bins!r} for '{name}'.")
+    if bins is not None:
+        check_whole("bins", bins, hint=f", edges, or None (column '{name}')")
     if bins is None or kind in ("category", "boolean"):
         return Codes.encode(column, name=name)
     if kind == "datetime":

@@ -23,6 +23,7 @@ from isonomia.counting._cells import CellRoute
 from isonomia.counting._levels import Floats, Level, Places, implied_of, inherited, same_size, stacked
 from isonomia.counting.codes import Codes
 from isonomia.errors import DataError, SpecError
+from isonomia.options import check_choice
 from isonomia.progress import Clock, Progress, silent
 
 Route = Literal["auto", "bits", "cells"]
@@ -97,8 +98,7 @@ class Lattice:
     ) -> None:
         if not columns:
             raise DataError("A lattice needs at least one column.")
-        if route not in ("auto", "bits", "cells"):
-            raise SpecError(f"`route` must be 'auto', 'bits' or 'cells'; got {route!r}.")
+        check_choice("route", route, ("auto", "bits", "cells"))
         self.columns = tuple(columns)
         self.n = len(columns[0])
         self.names = tuple(quantities)

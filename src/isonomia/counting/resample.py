@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting.tally import Tally
-from isonomia.errors import DataError
+from isonomia.options import check_whole
 
 
 def resample_counts(n: NDArray[np.int64], n_boot: int, seed: int | np.random.Generator) -> NDArray[np.int64]:
@@ -26,8 +26,7 @@ def resample_counts(n: NDArray[np.int64], n_boot: int, seed: int | np.random.Gen
     rng = np.random.default_rng(seed)
     flat = n.ravel()
     total = int(flat.sum())
-    if n_boot < 1:
-        raise DataError(f"`n_boot` must be an int of at least 1; got {n_boot}.")
+    check_whole("n_boot", n_boot)
     if total == 0:
         return np.zeros((n_boot, *n.shape), dtype=np.int64)
     used = np.flatnonzero(flat)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, get_args
 
 from isonomia.errors import DataError, MissingExtraError, SpecError, close_to
+from isonomia.options import check_choice, check_whole
 
 Format = Literal["csv", "tsv", "parquet", "arrow", "jsonl"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -66,8 +67,8 @@ def locate(path: str | Path, given: Format | None = None) -> Source:
         file = Path(path).expanduser()
     except RuntimeError:
         raise DataError(f"The home folder in {text!r} is not known. Give the whole path.") from None
-    if given is not None and given not in FORMATS:
-        raise SpecError(f"`format` must be one of {', '.join(FORMATS)}; got {given!r}.{close_to(given, FORMATS)}")
+    if given is not None:
+        check_choice("format", given, FORMATS)
     if file.is_dir():
         raise DataError(f"'{file}' is a folder; give one file.{_near(file.name, file)}")
     if not file.exists():
@@ -95,8 +96,7 @@ def unpacked(source: Source, *, max_bytes: int, encoding: str | None, given: boo
 
     `given` says that the caller named the format, so that the name inside a zip does not matter.
     """
-    if max_bytes < 1:
-        raise SpecError(f"`max_bytes` must be at least 1; got {max_bytes}.")
+    check_whole("max_bytes", max_bytes)
     with contextlib.ExitStack() as stack:
         plain = source
         if source.packing or any(letter in str(source.path) for letter in "*?[]{}"):

@@ -9,15 +9,16 @@ import narwhals.stable.v2 as nw
 
 from isonomia.data.columns import distinct, value_of
 from isonomia.data.schema import TASKS, Kind, Task, task_of
-from isonomia.errors import DataError, SpecError, close_to
+from isonomia.errors import DataError, close_to
+from isonomia.options import check_choice
 
 
 def given_task(
     table: nw.DataFrame[Any], name: str | None, task: Task | None, kinds: Mapping[str, Kind], *, known: bool
 ) -> Task | None:
     """The task, read off the column of outcomes unless it is given; `known` tasks fit by definition."""
-    if task is not None and task not in TASKS:
-        raise SpecError(f"`task` must be one of {', '.join(TASKS)}; got {task!r}.{close_to(task, TASKS)}")
+    if task is not None:
+        check_choice("task", task, TASKS)
     if name is None or (known and task is not None):
         return task
     values = distinct(table[name])

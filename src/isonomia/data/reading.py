@@ -15,6 +15,7 @@ from isonomia.data.dataset import Dataset
 from isonomia.data.frames import BACKENDS, Backend, default_backend, wrap
 from isonomia.data.roles import RoleOptions
 from isonomia.errors import DataError, SpecError, close_to
+from isonomia.options import check_choice
 
 
 def read(
@@ -80,10 +81,9 @@ def read(
     gaps = (na_values,) if isinstance(na_values, str) else tuple(na_values)
     if any(not isinstance(gap, str) for gap in gaps):
         raise SpecError(f"`na_values` must be texts as they are written in the file; got {list(gaps)}.")
-    if backend is not None and backend not in BACKENDS:
-        raise SpecError(f"`backend` must be one of {', '.join(BACKENDS)}; got {backend!r}.")
-    if repeated not in ("error", "rename"):
-        raise SpecError(f"`repeated` must be 'error' or 'rename'; got {repeated!r}.")
+    if backend is not None:
+        check_choice("backend", backend, BACKENDS)
+    check_choice("repeated", repeated, ("error", "rename"))
     if isinstance(columns, str):
         raise SpecError(f"`columns` must be a list of names; got the text {columns!r}. Write [{columns!r}].")
     if not isinstance(source, str | Path):

@@ -7,7 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomia.errors import DataError, SpecError
+from isonomia.errors import DataError
+from isonomia.options import check_choice, check_whole
 
 Floats = NDArray[np.float64]
 Statistic = Literal["chi_square", "gap"]
@@ -84,8 +85,7 @@ def permutation(
     table = _tables(counts)
     if table.ndim != 2 or (table != np.rint(table)).any():
         raise DataError("A permutation test takes one table of whole counts; weighted rows cannot be shuffled.")
-    if n_perm < 1:
-        raise SpecError(f"`n_perm` must be an int of at least 1; got {n_perm}.")
+    check_whole("n_perm", n_perm)
     table = table[table.sum(axis=1) > 0]
     if statistic == "chi_square":
         table = table[:, table.sum(axis=0) > 0]
@@ -123,10 +123,8 @@ def draw_tables(table: NDArray[np.int64], n: int, rng: np.random.Generator) -> N
 
 
 def _extremity(tables: NDArray[Any], statistic: Statistic) -> Floats:
-    if statistic == "chi_square":
+    if check_choice("statistic", statistic, ("chi_square", "gap")) == "chi_square":
         return chi_square(tables)[0]
-    if statistic != "gap":
-        raise SpecError(f"`statistic` must be 'chi_square' or 'gap'; got {statistic!r}.")
     share = tables[..., -1] / tables.sum(axis=-1)
     return share.max(axis=-1) - share.min(axis=-1)  # type: ignore[no-any-return]
 

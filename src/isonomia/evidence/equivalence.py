@@ -9,17 +9,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomia.errors import SpecError
+from isonomia.options import check_number
 
 Floats = NDArray[np.float64]
 
 
 def check_margin(margin: float, *, most: float = np.inf) -> float:
     """A margin above 0 (and below `most`)."""
-    if not 0 < margin < most:
-        below = "" if np.isinf(most) else f" and below {most:g}"
-        raise SpecError(f"`margin` must be a number above 0{below}, such as 0.05 for five points; got {margin!r}.")
-    return margin
+    below = None if np.isinf(most) else most
+    return check_number("margin", margin, above=0, below=below, hint=", such as 0.05 for five points")
 
 
 def equivalent_proportions(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike, *, margin: float) -> Floats:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomia.errors import SpecError
 from isonomia.languages import Message, msg
+from isonomia.options import check_number
 
 Floats = NDArray[np.float64]
 
@@ -25,9 +25,7 @@ def without_bootstrap(n_boot: int) -> tuple[Message, ...]:
 
 def check_level(level: float) -> float:
     """A confidence level strictly between 0 and 1."""
-    if not 0 < level < 1:
-        raise SpecError(f"`level` must be a float in (0, 1), such as 0.95; got {level!r}.")
-    return level
+    return check_number("level", level, above=0, below=1, hint=", such as 0.95")
 
 
 @cache

@@ -21,6 +21,7 @@ from isonomia.languages import msg
 from isonomia.languages.naming import together
 from isonomia.models import Surface, read_outcome
 from isonomia.models.surface import as_numbers
+from isonomia.options import check_choice, check_number, check_whole
 from isonomia.progress import Progress, silent
 
 Floats = NDArray[np.float64]
@@ -152,10 +153,15 @@ def awareness_of(
 ) -> Awareness:
     """`awareness` of what a model said."""
     check_level(level)
-    if not (np.isfinite(lipschitz) and lipschitz > 0) or max_pairs < 1 or (unit is not None and not unit > 0):
-        raise SpecError("`lipschitz` and `unit` must be numbers above 0, and `max_pairs` an int of at least 1.")
-    if not callable(metric) and metric not in METRICS:
-        raise SpecError(f"`metric` must be one of {', '.join(METRICS)}, or a function of two frames; got {metric!r}.")
+    check_number("lipschitz", lipschitz, above=0)
+    for name, value, least in (("max_pairs", max_pairs, 1), ("k", k, 1), ("seed", seed, 0)):
+        check_whole(name, value, least)
+    if max_rows is not None:
+        check_whole("max_rows", max_rows, hint=", or None")
+    if unit is not None:
+        check_number("unit", unit, above=0, hint=", or None")
+    if not callable(metric):
+        check_choice("metric", metric, METRICS, hint=", or a function of two frames")
     points = encode_people(
         X, protected=protected, metric="gower" if callable(metric) else metric, standardise=standardise
     )

@@ -14,6 +14,7 @@ from isonomia.counting import Codes
 from isonomia.data import Dataset, kind_of
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.fairness._threads import one_thread
+from isonomia.options import check_choice
 
 Floats = NDArray[np.float64]
 Mechanism = Literal["linear", "boosting"]
@@ -147,8 +148,7 @@ class Mechanisms:
         self, data: Dataset, graph: CausalGraph, needed: Iterable[str], *, mechanism: Mechanism, seed: int,
         categories: Iterable[str] = (),
     ) -> None:  # fmt: skip
-        if mechanism not in MECHANISMS:
-            raise SpecError(f"`mechanism` must be one of {', '.join(MECHANISMS)}; got {mechanism!r}.")
+        check_choice("mechanism", mechanism, MECHANISMS)
         self.graph, self.kind, self.seed = graph, mechanism, seed
         self.effects = tuple(node for node in graph.order if node in set(needed))
         names = dict.fromkeys([*self.effects, *(p for node in self.effects for p in graph.parents(node))])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.data import Backend, Task, backend_of
-from isonomia.errors import DataError, NotApplicable, SpecError
+from isonomia.errors import DataError, NotApplicable
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level
 from isonomia.fairness.averages import mean_interval
 from isonomia.fairness.encoding import Metric, Standardise, encode_people
@@ -20,6 +20,7 @@ from isonomia.fairness.groups import form_groups, read_attributes
 from isonomia.fairness.neighbours import Neighbours, nearest
 from isonomia.languages import Message, msg
 from isonomia.models import Surface, read_outcome
+from isonomia.options import check_number, check_whole
 from isonomia.progress import Progress, silent
 
 Floats = NDArray[np.float64]
@@ -135,12 +136,15 @@ def consistency_of(
 ) -> Consistency:
     """`consistency` of what a model said."""
     check_level(level)
+    check_whole("seed", seed, 0)
     points = encode_people(X, protected=protected, metric=metric, standardise=standardise)
     n = len(points.matrix)
     if n != len(surface):
         raise DataError(f"`X` has {n} rows, but there are {len(surface)} predictions.")
-    if max_rows is not None and max_rows < 1:
-        raise SpecError(f"`max_rows` must be an int of at least 1, or None; got {max_rows!r}.")
+    if max_rows is not None:
+        check_whole("max_rows", max_rows, hint=", or None")
+    if unit is not None:
+        check_number("unit", unit, above=0, hint=", or None")
     if surface.continuous is None and surface.label is None:
         raise NotApplicable(msg("there are scores but no decisions"))
     w = np.ones(n) if weights is None else weights
@@ -188,8 +192,6 @@ def _agreement(
     if surface.continuous is not None:
         said = surface.continuous
         spread = float(np.ptp(said)) if unit is None else float(unit)
-        if unit is not None and not (np.isfinite(unit) and unit > 0):
-            raise SpecError(f"`unit` must be a number above 0; got {unit!r}.")
         return np.asarray(1.0 - np.abs(said[asked] - found.mean(said, weights)) / (spread or 1.0))
     assert surface.label is not None  # the caller has looked
     if len(surface.classes) == 2:

@@ -13,10 +13,11 @@ from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Estimate, Picture, Result
 from isonomia.fairness._altered import Altered, People, Route, ask
 from isonomia.fairness._counterfactual_tables import ROUTES, by_group_table, change_table, compared_table, row_table
-from isonomia.fairness.causal import CausalGraph, Mechanism, Mechanisms
+from isonomia.fairness.causal import MECHANISMS, CausalGraph, Mechanism, Mechanisms
 from isonomia.fairness.proxies import carriers
 from isonomia.languages import Message, msg
 from isonomia.models import Model
+from isonomia.options import check_choice, check_number, check_whole, check_yes_no
 
 #: Columns that tell less than this share of an attribute are not taken for its proxies.
 LEAST_INFORMATION = 0.01
@@ -101,6 +102,11 @@ def counterfactual(
     >>> [(str(r["route"]), r["from"], r["to"], round(r["change"], 3)) for r in found.tables["changes"].rows()]
     [('flip', 'F', 'M', 0.5), ('flip', 'M', 'F', -0.5), ('graph', 'F', 'M', 2.5), ('graph', 'M', 'F', -2.5)]
     """
+    for name, value in (("together", together), ("keep_valid", keep_valid), ("through_proxies", through_proxies)):
+        check_yes_no(name, value)
+    check_choice("mechanism", mechanism, MECHANISMS)
+    check_whole("seed", seed, 0)
+    check_number("tolerance", tolerance, at_least=0)
     people = People.of(data, model if isinstance(model, Model) else Model.of(model), _chosen(data, attributes))
     drawn = None if graph is None else CausalGraph.of(graph, data.columns)
     if drawn is not None:

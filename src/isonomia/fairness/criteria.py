@@ -15,6 +15,7 @@ from isonomia.fairness.group_metrics import GroupMetrics, measure_groups
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import is_value, together
 from isonomia.models import Outcome
+from isonomia.options import check_choice, check_number
 
 #: Largest difference of rates that counts as equal, unless another is given.
 THRESHOLD = 0.1
@@ -245,8 +246,8 @@ def criterion(
     description = DESCRIPTIONS[name]
     if threshold is None:
         threshold = FOUR_FIFTHS if description.measure == "ratio" else THRESHOLD
-    if not 0 <= threshold <= 1:
-        raise SpecError(f"`threshold` must be a float in [0, 1]; got {threshold!r}.")
+    check_number("threshold", threshold, at_least=0, at_most=1)
+    check_choice("aggregate", aggregate, ("worst", "mean"))
     metrics: tuple[str, ...] = description.metrics
     scale = 1.0
     if outcome.task == "regression":
@@ -260,8 +261,6 @@ def criterion(
             )
         metrics = ("mean_prediction",)
         scale = float(np.std(outcome.surface.continuous)) if outcome.surface.continuous is not None else 1.0
-    if aggregate not in ("worst", "mean"):
-        raise SpecError(f"`aggregate` must be 'worst' or 'mean'; got {aggregate!r}.")
     measured = measure_groups(outcome, columns, metrics=metrics, **options)
     return judge_criterion(description, measured, threshold=threshold, aggregate=aggregate, scale=scale,
                            level=options.get("level", 0.95))  # fmt: skip

@@ -20,6 +20,7 @@ from isonomia.fairness.group_metrics import MIN_PER_GROUP, check_weights
 from isonomia.fairness.groups import By, Groups, form_groups, read_attributes, rows_with_attributes
 from isonomia.languages import Message, msg
 from isonomia.models.surface import finite_numbers
+from isonomia.options import check_whole
 
 Floats = NDArray[np.float64]
 
@@ -114,6 +115,8 @@ def measure_distributions(
 ) -> DistributionParity:
     """`distribution_parity` for what is encoded already."""
     check_level(level)
+    for name, value, least in (("min_per_group", min_per_group, 1), ("n_boot", n_boot, 0), ("seed", seed, 0)):
+        check_whole(name, value, least)
     levels = _check_quantiles(quantiles)
     rows, _ = rows_with_attributes(columns, missing)
     if rows is not None:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.data import kind_of, wrap
-from isonomia.errors import DataError, NotApplicable, SpecError, close_to
+from isonomia.errors import DataError, NotApplicable, close_to
 from isonomia.languages import msg
+from isonomia.options import check_choice
 
 Floats = NDArray[np.float64]
 Metric = Literal["euclidean", "manhattan", "gower"]
@@ -69,10 +70,8 @@ def encode_people(
     >>> people.columns, float(np.abs(people.matrix[0] - people.matrix[1]).sum() / people.scale)
     (('age', 'job'), 1.0)
     """
-    if metric not in METRICS:
-        raise SpecError(f"`metric` must be one of {', '.join(METRICS)}; got {metric!r}.{close_to(metric, METRICS)}")
-    if standardise not in STANDARDISE:
-        raise SpecError(f"`standardise` must be one of {', '.join(STANDARDISE)}; got {standardise!r}.")
+    check_choice("metric", metric, METRICS)
+    check_choice("standardise", standardise, STANDARDISE)
     how: Standardise = "range" if metric == "gower" else standardise
     p: Literal[1, 2] = 2 if metric == "euclidean" else 1
     table = _as_table(X)

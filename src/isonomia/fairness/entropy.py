@@ -19,6 +19,7 @@ from isonomia.fairness.group_metrics import check_weights
 from isonomia.fairness.groups import By, form_groups, read_attributes, rows_with_attributes
 from isonomia.languages import Message, msg
 from isonomia.models import Outcome, read_outcome
+from isonomia.options import check_number, check_whole
 
 Floats = NDArray[np.float64]
 
@@ -137,8 +138,9 @@ def entropy_of(
 ) -> Entropy:
     """`generalized_entropy` for what is encoded already."""
     check_level(level)
-    if not np.isfinite(alpha):
-        raise SpecError(f"`alpha` must be a finite number; got {alpha!r}.")
+    check_number("alpha", alpha)
+    check_whole("n_boot", n_boot, 0)
+    check_whole("seed", seed, 0)
     b = _benefits(outcome, benefit)
     rows, _ = rows_with_attributes(columns, missing) if columns else (None, 0)
     if rows is not None:

@@ -20,6 +20,7 @@ from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
 from isonomia.metrics import Reliability, Strategy, reliability
 from isonomia.models import Outcome, Surface, read_outcome
+from isonomia.options import check_whole
 
 Floats = NDArray[np.float64]
 
@@ -123,6 +124,8 @@ def calibration_of(
     backend: Backend | None = None,
 ) -> GroupCalibration:
     """`group_calibration` for what is encoded already."""
+    check_whole("n_boot", n_boot, 0)
+    check_whole("seed", seed, 0)
     if outcome.truth is None:
         raise NotApplicable(msg("there are no true outcomes to hold probabilities against"))
     if outcome.task == "regression":

@@ -19,6 +19,7 @@ from isonomia.fairness.measure import Measured, Sample, choose_metrics, count_ce
 from isonomia.fairness.tables import by_group_table, comparison_table, disparity_table
 from isonomia.languages import Message, msg
 from isonomia.models import Outcome, read_outcome
+from isonomia.options import check_choice, check_whole
 
 Floats = NDArray[np.float64]
 
@@ -168,8 +169,7 @@ def group_metrics(
         return result
     from isonomia.fairness.verify import verify_with_fairlearn
 
-    if verify != "fairlearn":
-        raise SpecError(f"`verify` must be 'fairlearn' or None; got {verify!r}.")
+    check_choice("verify", verify, ("fairlearn",), hint=", or None")
     agreement = verify_with_fairlearn(result, outcome, check_weights(weights, len(outcome)))
     return replace(
         result, tables={**result.tables, "verified": agreement.table}, values={**result.values, **agreement.values}
@@ -194,10 +194,9 @@ def measure_groups(
 ) -> GroupMetrics:
     """`group_metrics` for what is encoded already: an outcome and protected attributes as codes."""
     check_level(level)
-    if n_boot < 0 or min_per_group < 1:
-        raise SpecError(
-            f"`n_boot` must be at least 0 and `min_per_group` at least 1; got {n_boot} and {min_per_group}."
-        )
+    check_whole("n_boot", n_boot, 0)
+    check_whole("min_per_group", min_per_group)
+    check_whole("seed", seed, 0)
     rows, n_missing = rows_with_attributes(columns, missing)
     if rows is not None:
         columns = [column.take(rows).observed() for column in columns]

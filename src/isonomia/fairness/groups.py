@@ -16,6 +16,7 @@ from isonomia.counting import Codes, composite
 from isonomia.data import Dataset, Missing
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.languages.naming import is_in, is_value, together
+from isonomia.options import check_choice
 
 By = Literal["intersection", "each", "all"]
 
@@ -239,8 +240,7 @@ def rows_with_attributes(columns: Sequence[Codes], missing: Missing) -> tuple[ND
 
     `missing` is "group" (they are a group of their own), "exclude" (they are left out) or "error".
     """
-    if missing not in ("group", "exclude", "error"):
-        raise SpecError(f"`missing` must be 'group', 'exclude' or 'error'; got {missing!r}.")
+    check_choice("missing", missing, ("group", "exclude", "error"))
     absent = [column.codes == column.missing for column in columns if column.missing is not None]
     if not absent:
         return None, 0

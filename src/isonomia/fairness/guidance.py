@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Result, Table
 from isonomia.fairness.criteria import DESCRIPTIONS
 from isonomia.languages import Message, msg
+from isonomia.options import check_choice
 
 Use = Literal["credit", "hiring", "justice", "health", "advertising"]
 USES: tuple[Use, ...] = get_args(Use)
@@ -121,8 +121,8 @@ def guide(use: Use | None = None) -> Guide:
     >>> [row["criterion"].text() for row in guide("justice").tables["guide"].rows()]
     ['Equalized odds', 'Predictive equality', 'Predictive parity']
     """
-    if use is not None and use not in USES:
-        raise SpecError(f"`use` must be one of {', '.join(USES)}; got {use!r}.{close_to(str(use), USES)}")
+    if use is not None:
+        check_choice("use", use, USES)
     uses: tuple[Use, ...] = USES if use is None else (use,)
     rows = [(one, advice) for one in uses for advice in GUIDE[one]]
     columns: dict[str, list[Any]] = {

@@ -21,6 +21,7 @@ from isonomia.fairness.group_metrics import GroupMetrics, measure_groups
 from isonomia.fairness.groups import By, attribute_sets, dataset_attributes
 from isonomia.languages import msg
 from isonomia.models import Outcome, Surface
+from isonomia.options import check_whole
 from isonomia.progress import Progress, silent
 
 #: More rows than this are sampled for the search of neighbours.
@@ -80,6 +81,8 @@ def label_bias(
     LabelBias
     """
     check_level(level)
+    for name, value, least in (("k", k, 1), ("max_rows", max_rows, 1), ("n_boot", n_boot, 0), ("seed", seed, 0)):
+        check_whole(name, value, least)
     attributes = dataset_attributes(data)
     if data.target is None or not attributes:
         raise NotApplicable(msg("the data name no target or no protected attribute"))

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.errors import SpecError
 from isonomia.fairness._alike import Alike
 from isonomia.fairness.encoding import Points
+from isonomia.options import check_whole
 from isonomia.progress import Progress, silent
 
 Floats = NDArray[np.float64]
@@ -113,8 +113,7 @@ def nearest(
     n = len(points.matrix)
     inside = np.ones(n, dtype=bool) if pool is None else pool
     most = int(inside.sum())
-    if not isinstance(k, int | np.integer) or isinstance(k, bool) or not 1 <= k <= most:
-        raise SpecError(f"`k` must be an int from 1 to the number of rows ({most}); got {k!r}.")
+    check_whole("k", k, 1, most, hint=" (the rows there are)")
     distinct, row = _distinct(points.matrix)
     counts = np.bincount(row[inside], minlength=len(distinct))
     there = np.flatnonzero(counts)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.data import Backend, Missing, Task, backend_of
-from isonomia.errors import DataError, SpecError
+from isonomia.errors import DataError
 from isonomia.evidence import Picture, Result, Table, check_level
 from isonomia.fairness._limits import (
     FORMATS,
@@ -31,6 +31,7 @@ from isonomia.fairness.groups import By, read_attributes
 from isonomia.fairness.periods import Every, periods_of
 from isonomia.languages import msg
 from isonomia.models import Outcome, read_outcome
+from isonomia.options import check_number, check_whole
 
 Floats = NDArray[np.float64]
 
@@ -161,8 +162,10 @@ def follow(
 ) -> OverTime:
     """`over_time` for what is encoded already."""
     check_level(level)
-    if not (np.isfinite(sigmas) and sigmas > 0) or n_boot < 1:
-        raise SpecError("`sigmas` must be a number above 0 and `n_boot` an int of at least 1.")
+    check_number("sigmas", sigmas, above=0)
+    check_whole("n_boot", n_boot)
+    check_whole("min_per_group", min_per_group)
+    check_whole("seed", seed, 0)
     periods, known = periods_of(time, every=every, name=PERIOD)
     if known.size != len(outcome):
         raise DataError(f"`time` has {known.size} rows, but there are {len(outcome)} predictions.")

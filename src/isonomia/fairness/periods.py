@@ -13,6 +13,7 @@ from isonomia.data import to_numpy
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.languages import msg
 from isonomia.languages.naming import number
+from isonomia.options import check_choice, check_whole
 
 Every = Literal["day", "week", "month", "quarter", "year"]
 EVERY: tuple[Every, ...] = get_args(Every)
@@ -35,11 +36,10 @@ def periods_of(time: Any, *, every: Every | int | None = None, name: str = "peri
     >>> codes.labels, codes.codes.tolist(), known.tolist()
     (('2024-01', '2024-02'), [0, 1, 0], [True, True, False, True])
     """
-    counted = isinstance(every, int) and not isinstance(every, bool) and every >= 2
-    if every is not None and every not in EVERY and not counted:
-        raise SpecError(
-            f"`every` must be one of {', '.join(EVERY)}, or how many stretches (an int of at least 2); got {every!r}."
-        )
+    if isinstance(every, int | np.integer):
+        every = check_whole("every", every, 2, hint=f" (how many stretches), or one of {', '.join(EVERY)}")
+    elif every is not None:
+        check_choice("every", every, EVERY, hint=", or how many stretches (at least 2)")
     moments = _as_dates(time)
     if moments is not None:
         known = ~np.isnat(moments)

@@ -20,6 +20,7 @@ from isonomia.fairness.averages import effective_rows
 from isonomia.fairness.encoding import MAX_CATEGORIES
 from isonomia.fairness.groups import By, attribute_sets, dataset_attributes
 from isonomia.languages import Message, msg
+from isonomia.options import check_whole
 from isonomia.progress import Progress, silent
 
 Floats = NDArray[np.float64]
@@ -104,9 +105,10 @@ def proxies(
     for name in attributes or ():
         if name not in names:
             raise SpecError(f"`attributes` names {name!r}, which is not protected.{close_to(name, names)}")
-    for option, number, least in (("folds", folds, 2), ("rounds", rounds, 1), ("shuffled_rows", shuffled_rows, 1)):
-        if isinstance(number, bool) or not isinstance(number, int) or number < least:
-            raise SpecError(f"`{option}` must be an int of at least {least}; got {number!r}.")
+    check_whole("folds", folds, 2)
+    for option, number in (("rounds", rounds), ("shuffled_rows", shuffled_rows), ("max_rows", max_rows)):
+        check_whole(option, number)
+    check_whole("seed", seed, 0)
     learning = Learning(folds, rounds, shuffled_rows, seed)
     used = [name for name in data.features if name not in data.protected] if columns is None else list(columns)
     for name in used:

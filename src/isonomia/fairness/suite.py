@@ -10,7 +10,7 @@ import numpy as np
 
 from isonomia.counting import Codes
 from isonomia.data import Missing, Task, backend_of
-from isonomia.errors import DataError, SpecError, close_to
+from isonomia.errors import DataError, SpecError
 from isonomia.evidence import Estimate, Picture, Result, Table
 from isonomia.fairness._suite_table import Judged, findings_of, measures_table
 from isonomia.fairness.conditional import condition
@@ -26,6 +26,7 @@ from isonomia.fairness.score import Part, ScoreParts, assessment, score_decision
 from isonomia.languages import Message, msg
 from isonomia.models import Outcome, read_outcome
 from isonomia.models.surface import finite_numbers
+from isonomia.options import check_choice, check_number
 
 Config = Literal["quick", "medium", "full"]
 CONFIGS: tuple[Config, ...] = get_args(Config)
@@ -202,11 +203,9 @@ def measure_suite(
     **options: Any,
 ) -> Suite:
     """`suite` for what is encoded already."""
-    if config not in CONFIGS:
-        raise SpecError(f"`config` must be one of {', '.join(CONFIGS)}; got {config!r}.{close_to(config, CONFIGS)}")
-    for name, value in (("threshold", threshold), ("ratio_threshold", ratio_threshold)):
-        if not 0 <= value <= 1:
-            raise SpecError(f"`{name}` must be a float in [0, 1]; got {value!r}.")
+    check_choice("config", config, CONFIGS)
+    check_number("threshold", threshold, at_least=0, at_most=1)
+    check_number("ratio_threshold", ratio_threshold, at_least=0, at_most=1)
     by = "all" if config == "full" else "each"
     level = options.get("level", 0.95)
     shared = {**options, "reference": _whole(privileged, columns)}

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, tally
-from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.errors import NotApplicable
 from isonomia.languages import msg
 from isonomia.metrics.counts import CLASSES, NO_ROWS, ratio
 from isonomia.metrics.registry import METRICS, Floats, Metric, Prepared
 from isonomia.models import Surface
+from isonomia.options import check_choice, check_whole
 
 Strategy = Literal["uniform", "quantile"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -139,11 +140,8 @@ def bin_edges(
     >>> bin_edges(np.array([0.1, 0.2, 0.2, 0.2, 0.9]), 3, "quantile").tolist()
     [0.1, 0.2, 0.9]
     """
-    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or not 1 <= bins <= MAX_BINS:
-        raise SpecError(f"`bins` must be an int in [1, {MAX_BINS}]; got {bins!r}.")
-    if strategy not in STRATEGIES:
-        told = close_to(strategy, STRATEGIES)
-        raise SpecError(f"`strategy` must be 'uniform' or 'quantile'; got {strategy!r}.{told}")
+    bins = check_whole("bins", bins, 1, MAX_BINS)
+    check_choice("strategy", strategy, STRATEGIES)
     if strategy == "uniform" or confidence.size == 0:
         return np.arange(bins + 1) / bins  # the nearest floats to 0.1, 0.2, ..., which a range in steps would miss
     order = np.argsort(confidence, kind="stable")

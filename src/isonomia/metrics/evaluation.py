@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomia.counting import Codes, Tally, resample, resample_sums, tally
 from isonomia.data import to_numpy
-from isonomia.errors import NotApplicable, SpecError
+from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, check_level, normal_quantile, percentile, wilson
 from isonomia.languages import Message, Name, msg
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.registry import METRICS, Floats, Metric
 from isonomia.models import Surface
+from isonomia.options import check_whole
 
 #: Replicates of a confusion table are drawn in blocks of at most this many cells.
 BLOCK_CELLS = 1 << 22
@@ -104,8 +105,7 @@ def evaluate_all(
     A metric that does not apply is there too, without a value and with the reason.
     """
     check_level(level)
-    if n_boot < 0:
-        raise SpecError(f"`n_boot` must be an int of at least 0; got {n_boot}.")
+    check_whole("n_boot", n_boot, 0)
     chosen = [METRICS[metric] if isinstance(metric, str) else metric for metric in metrics or _for_task(surface)]
     values = None if weights is None else np.asarray(to_numpy(weights), dtype=float)
     rows = _Rows(truth, surface, values, level, n_boot, seed)

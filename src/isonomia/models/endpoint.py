@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,12 +11,13 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from isonomia.data import Task
-from isonomia.errors import ModelError, SpecError, close_to
+from isonomia.errors import ModelError, SpecError
 from isonomia.models._http import Caller, read_address
 from isonomia.models._inference import PlainTalk, Talk, TensorTalk
 from isonomia.models._predictors import Answer
 from isonomia.models.model import Model, ModelOptions
 from isonomia.models.surface import SurfaceKind
+from isonomia.options import check_choice, check_number, check_whole
 
 #: How a server is talked to.
 EndpointProtocol = Literal["auto", "v2", "json"]
@@ -145,16 +145,11 @@ def _family(values: np.ndarray[Any, Any]) -> str:
 def _check(
     protocol: object, batch: int, timeout: float, retries: int, max_bytes: int, headers: Mapping[str, str]
 ) -> None:
-    known = ("auto", "v2", "json")
-    if protocol not in known:
-        raise SpecError(f"`protocol` must be one of {', '.join(known)}; got {protocol!r}.{close_to(protocol, known)}")
-    for name, value, low in (("batch", batch, 1), ("retries", retries, 0), ("max_bytes", max_bytes, 1)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < low:
-            raise SpecError(f"`{name}` must be a whole number of at least {low}; got {value!r}.")
-    if retries > 10:
-        raise SpecError(f"`retries` must be at most 10; got {retries}.")
-    if not (isinstance(timeout, int | float) and math.isfinite(timeout) and timeout > 0):
-        raise SpecError(f"`timeout` must be a positive number of seconds; got {timeout!r}.")
+    check_choice("protocol", protocol, ("auto", "v2", "json"))
+    check_whole("batch", batch)
+    check_whole("max_bytes", max_bytes)
+    check_whole("retries", retries, 0, 10)
+    check_number("timeout", timeout, above=0, hint=" (seconds)")
     for header, content in headers.items():
         if not _TOKEN.fullmatch(str(header)) or not str(content).isprintable() or not str(content).isascii():
             raise SpecError(f"`headers` must hold plain names and one-line ASCII values; that of {header!r} is none.")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
-from isonomia.errors import ModelError, SpecError, UntrustedError, close_to
+from isonomia.errors import ModelError, UntrustedError, close_to
 from isonomia.models._boosters import load_lightgbm, load_xgboost
 from isonomia.models._catboost import load_catboost
 from isonomia.models._onnx import load_onnx
@@ -20,6 +20,7 @@ from isonomia.models._skops import load_skops, save_skops
 from isonomia.models._torch import load_torch, torch_kind
 from isonomia.models.endpoint import endpoint, is_address
 from isonomia.models.model import Model, ModelOptions
+from isonomia.options import check_choice, check_whole, check_yes_no
 
 Format = Literal["skops", "onnx", "xgboost", "lightgbm", "catboost", "torch", "pickle"]
 
@@ -128,8 +129,10 @@ def load_model(
     ...
     isonomia.errors.ModelError: There is no model file 'model.exe'.
     """
-    if format is not None and format not in _FORMATS:
-        raise SpecError(f"`format` must be one of {', '.join(_FORMATS)}; got {format!r}.{close_to(format, _FORMATS)}")
+    check_yes_no("trust", trust)
+    check_whole("max_bytes", max_bytes)
+    if format is not None:
+        check_choice("format", format, _FORMATS)
     if not isinstance(source, str | Path):
         return Model.of(source, **options)
     if is_address(source):

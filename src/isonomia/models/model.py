@@ -13,7 +13,7 @@ import numpy as np
 
 from isonomia.data import Dataset, Task, wrap
 from isonomia.data.schema import TASKS
-from isonomia.errors import IsonomiaError, ModelError, SpecError, close_to
+from isonomia.errors import IsonomiaError, ModelError
 from isonomia.models._answers import Question, check_shape, read_answer
 from isonomia.models._boosters import LightGBMPredictor, XGBoostPredictor, is_lightgbm_booster, is_xgboost_booster
 from isonomia.models._catboost import CatBoostPredictor, is_catboost
@@ -29,6 +29,7 @@ from isonomia.models._torch import TorchPredictor, is_exported_program, is_torch
 from isonomia.models.classes import distinct, place_of
 from isonomia.models.columns import FrameKind, check_width, from_matrix, pick_columns
 from isonomia.models.surface import Surface, SurfaceKind
+from isonomia.options import check_choice, check_number
 
 _OUTPUTS: tuple[SurfaceKind, ...] = ("label", "probability", "score", "continuous")
 
@@ -328,13 +329,13 @@ def _predictor_of(thing: Any, frame: FrameKind | None) -> Predictor:
 
 def _check_options(options: ModelOptions) -> None:
     task, output = options.get("task"), options.get("output")
-    if task is not None and task not in TASKS:
-        raise SpecError(f"`task` must be one of {', '.join(TASKS)}; got {task!r}.{close_to(task, TASKS)}")
-    if output is not None and output not in _OUTPUTS:
-        raise SpecError(f"`output` must be one of {', '.join(_OUTPUTS)}; got {output!r}.{close_to(output, _OUTPUTS)}")
+    if task is not None:
+        check_choice("task", task, TASKS)
+    if output is not None:
+        check_choice("output", output, _OUTPUTS)
     threshold = options.get("threshold")
-    if threshold is not None and not np.isfinite(threshold):
-        raise SpecError(f"`threshold` must be a finite number; got {threshold!r}.")
+    if threshold is not None:
+        check_number("threshold", threshold)
 
 
 def _merged(old: ModelOptions, new: ModelOptions) -> ModelOptions:

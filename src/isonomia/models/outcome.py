@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Task, kind_of_values, task_of, to_numpy
 from isonomia.data.schema import TASKS
-from isonomia.errors import DataError, SpecError, close_to
+from isonomia.errors import DataError, close_to
 from isonomia.models.surface import Surface, as_numbers, check_probabilities, finite_numbers
+from isonomia.options import check_choice
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +68,8 @@ def read_outcome(
     >>> outcome.task, outcome.truth.tolist(), outcome.surface.label.tolist()
     ('binary', [0, 1], [1, 1])
     """
-    if task is not None and task not in TASKS:
-        raise SpecError(f"`task` must be one of {', '.join(TASKS)}; got {task!r}.{close_to(task, TASKS)}")
+    if task is not None:
+        check_choice("task", task, TASKS)
     if y_pred is None and y_score is None:
         raise DataError("Give predictions (y_pred) or scores (y_score).")
     true = None if y_true is None else _column(y_true, "y_true", positive, task)

@@ -28,7 +28,7 @@ from isonomia.fairness import dataset_attributes
 from isonomia.fairness.groups import condition
 from isonomia.languages import Message, msg
 from isonomia.models import Outcome, Surface
-from isonomia.options import check_choice, check_number
+from isonomia.options import check_choice, check_number, check_whole, check_yes_no
 from isonomia.robustness._reading import Examined, examine
 
 Floats = NDArray[np.float64]
@@ -104,7 +104,10 @@ def conformal(
     True
     """
     check_number("alpha", alpha, above=0, below=1)
+    check_yes_no("by_group", by_group)
+    check_whole("min_per_group", min_per_group)
     check_level(level)
+    check_whole("seed", seed, 0)
     check_choice("score", score, ("auto", "absolute", "threshold", "adaptive"))
     rng = np.random.default_rng(seed)
     examined = examine(data, model)

@@ -23,7 +23,7 @@ from isonomia.evidence import (
     two_proportions,
 )
 from isonomia.models import Model, Surface, surface_of
-from isonomia.options import check_choice, check_number, check_whole
+from isonomia.options import check_choice, check_number, check_whole, check_yes_no
 from isonomia.robustness._drift_tables import show
 from isonomia.robustness._reading import check_dataset, check_features, check_weights
 from isonomia.robustness._two_sample import two_sample_auc
@@ -126,9 +126,11 @@ def drift(
     [('age', True), ('city', False)]
     """
     check_choice("adjust", adjust, ("holm", "bh"))
+    check_yes_no("joint", joint)
     check_number("alpha", alpha, above=0, below=1)
     check_whole("bins", bins, 2)
     check_whole("folds", folds, 2)
+    check_whole("seed", seed, 0)
     if verify is not None:
         check_choice("verify", verify, ("evidently",))
     one, two = check_dataset(reference, "reference"), check_dataset(current, "current")

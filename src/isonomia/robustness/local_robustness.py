@@ -15,7 +15,7 @@ from isonomia.evidence import Result, check_level, wilson
 from isonomia.fairness import dataset_attributes
 from isonomia.languages import msg
 from isonomia.models import Surface
-from isonomia.options import check_number, check_whole
+from isonomia.options import check_number, check_whole, check_yes_no
 from isonomia.progress import Progress, silent
 from isonomia.robustness._altering import Altering, check_frame
 from isonomia.robustness._local_tables import show
@@ -152,14 +152,17 @@ def local_robustness(
     1.0
     """
     given, asked = check_dataset(data), check_model(model)
+    check_yes_no("nearest", nearest)
+    check_yes_no("keep_valid", keep_valid)
     check_whole("n_iterations", n_iterations)
     check_whole("budget", budget)
     check_level(level)
+    check_whole("seed", seed, 0)
     check_number("fragile", fragile, at_least=0)
     if tolerance is not None:
         check_number("tolerance", tolerance, at_least=0)
     chosen = _perturbers(perturbers)
-    steps = [one.check_level(strength) for one in chosen]
+    steps = [one.check_level(strength, "strength") for one in chosen]
     altering = Altering(given, asked, check_features(given, features), strict=features is not None)
     judge = Judge(altering.said, tolerance)
     copies = Copies(altering, chosen, steps[0], keep_valid=keep_valid, seed=seed)

@@ -123,6 +123,8 @@ def metric_disagreement(
 
     check_level(level)
     check_whole("min_samples", min_samples)
+    check_whole("n_trials", n_trials)
+    check_whole("seed", seed, 0)
     metrics = (metrics,) if isinstance(metrics, str) else metrics
     kind = _across(across, data, models, scenarios)
     if kind == "scenarios":

@@ -18,7 +18,7 @@ from isonomia.evidence import Result, benjamini_hochberg, check_level, normal_p,
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import together
 from isonomia.metrics import Metric
-from isonomia.options import check_number, check_whole
+from isonomia.options import check_number, check_whole, check_yes_no
 from isonomia.robustness._overfit_tables import show
 from isonomia.robustness._ranked import measure_ranked
 from isonomia.robustness._reading import Examined, check_features, examine
@@ -138,6 +138,8 @@ def overfit(
     >>> [row["slice"] for row in overfit(known, new).tables["worst"].rows()]
     ['[79.7, 89.6)', '[89.6, 99.5]']
     """
+    check_yes_no("pairs", pairs)
+    check_whole("seed", seed, 0)
     check_whole("min_samples", min_samples)
     check_number("gap", gap, at_least=0)
     check_number("alpha", alpha, above=0, below=1)

@@ -12,7 +12,7 @@ from isonomia.errors import ModelError, NotApplicable, SpecError, close_to
 from isonomia.evidence import Result, check_level
 from isonomia.languages import Message, msg
 from isonomia.models import Model, Surface
-from isonomia.options import check_number, check_whole
+from isonomia.options import check_number, check_whole, check_yes_no
 from isonomia.progress import Progress, silent
 from isonomia.robustness._altering import Altering
 from isonomia.robustness._perturb_tables import show
@@ -127,6 +127,10 @@ def perturb(
     [('x', 0.07), ('z', 0.0)]
     """
     check_whole("n_trials", n_trials)
+    check_whole("budget", budget)
+    check_whole("seed", seed, 0)
+    for name, value in (("by_feature", by_feature), ("adversarial", adversarial), ("keep_valid", keep_valid)):
+        check_yes_no(name, value)
     chosen = choose_perturbers(perturbers)
     steps = _levels(levels, chosen)
     asked = check_model(model)
@@ -244,7 +248,7 @@ def _levels(levels: Any, chosen: Sequence[Perturber]) -> tuple[float, ...]:
     several = [levels] if isinstance(levels, int | float | np.number) else list(levels)
     if not several:
         raise SpecError("`levels` must name at least one level; got none.")
-    return tuple(sorted({one.check_level(step) for one in chosen for step in several}))
+    return tuple(sorted({one.check_level(step, "levels") for one in chosen for step in several}))
 
 
 def check_model(model: Any) -> Model:

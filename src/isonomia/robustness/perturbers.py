@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from isonomia.data.synthetic.dependence import nearest_correlation, pairwise_correlation
 from isonomia.errors import SpecError
 from isonomia.languages import Message, msg
+from isonomia.options import check_number
 from isonomia.probing import Feature
 from isonomia.registry import Registry
 
@@ -203,14 +204,12 @@ class Perturber:
         if (self.apply is None) == (self.on_frame is None):
             raise SpecError(f"The perturber '{self.id}' needs either `apply` or `on_frame`.")
 
-    def check_level(self, level: Any) -> float:
+    def check_level(self, level: Any, name: str = "level") -> float:
         """The level as a number that this perturber takes."""
-        number = isinstance(level, int | float | np.number) and not isinstance(level, bool)
-        if not number or not 0 <= level < np.inf:
-            raise SpecError(f"A level must be a finite number of at least 0; got {level!r}.")
-        if level > self.most:
-            raise SpecError(f"A level of the perturber '{self.id}' is at most {self.most:g}; got {level:g}.")
-        return float(level)
+        number = check_number(name, level, at_least=0)
+        if number > self.most:
+            raise SpecError(f"A level of the perturber '{self.id}' is at most {self.most:g}; got {number:g}.")
+        return number
 
     def changes(self, columns: Columns) -> NDArray[np.bool_]:
         """Which columns it can change at all."""

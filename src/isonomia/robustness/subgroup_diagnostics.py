@@ -77,6 +77,7 @@ def subgroup_diagnostics(
     ('b', 'specificity', None, 'there are no negative labels')
     """
     check_level(level)
+    check_whole("seed", seed, 0)
     least = check_whole("min_per_group", min_per_group)
     check_number("tolerance", tolerance, at_least=0)
     metrics = (metrics,) if isinstance(metrics, str) else metrics

@@ -16,7 +16,7 @@ from isonomia.fairness import dataset_attributes
 from isonomia.languages import msg
 from isonomia.metrics import METRICS, Metric
 from isonomia.models import Surface
-from isonomia.options import check_whole
+from isonomia.options import check_number, check_whole
 from isonomia.robustness._reading import Examined, examine
 from isonomia.robustness.stress.decisions import ranked
 from isonomia.robustness.sweep import draws, measure, spread_between, sweep
@@ -123,6 +123,7 @@ def threshold_sweep(
     from isonomia.robustness._sweep_tables import show
 
     check_level(level)
+    check_whole("seed", seed, 0)
     check_whole("min_per_group", min_per_group)
     check_whole("n_boot", n_boot, 0)
     examined = examine(data, model)
@@ -196,9 +197,7 @@ def _thresholds(given: Any, score: Floats, surface: Surface) -> Floats:
         values = np.unique(score)
         steps = values if values.size <= MOST else values[np.linspace(0, values.size - 1, MOST).astype(np.intp)]
     elif given is None or (isinstance(given, int | np.integer) and not isinstance(given, bool)):
-        count = STEPS if given is None else check_whole("thresholds", given, 2)
-        if count > MOST:
-            raise SpecError(f"`thresholds` must be at most {MOST}; got {count}.")
+        count = STEPS if given is None else check_whole("thresholds", given, 2, MOST)
         whole = surface.probability is not None
         steps = np.arange(count) / (count - 1) if whole else np.unique(np.quantile(score, np.linspace(0, 1, count)))
     else:
@@ -273,9 +272,7 @@ def _limits(limits: Any, chosen: Sequence[Metric], groups: bool) -> tuple[Limit,
     ids = [metric.id for metric in chosen]
     out = []
     for name, value in limits.items():
-        number = isinstance(value, int | float | np.number) and not isinstance(value, bool) and np.isfinite(value)
-        if not number:
-            raise SpecError(f"The limit of {name!r} must be a finite number; got {value!r}.")
+        check_number(f"limits[{name!r}]", value)
         if name in gaps:
             out.append(Limit(name, float(value), name.endswith("_ratio"), True))
         elif name in ids:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.evidence import Result, benjamini_hochberg, check_level
-from isonomia.options import check_number, check_whole
+from isonomia.options import check_number, check_whole, check_yes_no
 from isonomia.progress import Progress, silent
 from isonomia.robustness._reading import Examined, check_features, examine
 from isonomia.robustness._spots import Spot, explained, fold, rectangles, runs
@@ -139,6 +139,8 @@ def weak_spots(
     >>> [(row["slice"], round(row["value"], 2)) for row in result.tables["weak_spots"].rows()]
     [('x in [40.1, 59.9)', 0.67)]
     """
+    check_yes_no("pairs", pairs)
+    check_whole("seed", seed, 0)
     limits = Limits(
         check_whole("min_samples", min_samples), check_number("severity", severity, at_least=0),
         check_number("critical", critical, at_least=0), check_number("alpha", alpha, above=0, below=1),

@@ -7,7 +7,7 @@ from isonomia.data.synthetic.distributions import Categories, LogNormal, Normal,
 from isonomia.data.synthetic.generator import Synthetic, generate
 from isonomia.data.synthetic.outcome import Outcome
 from isonomia.data.synthetic.schema import Schema
-from isonomia.errors import SpecError
+from isonomia.options import check_whole
 
 #: Thirteen columns as a lender's table might have; shares and sizes are made up.
 SCHEMA = Schema(
@@ -108,8 +108,7 @@ def credit(n: int = 20_000, *, seed: int = 0, bias: float = 1.0, aleatoric: floa
     >>> [str(subgroup) for subgroup in made.truth.biased]
     ['sex = female and ethnicity = Black', 'age < 25', 'sex = female and marital_status = single and housing = rent']
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 100:
-        raise SpecError(f"`n` must be a whole number of at least 100; got {n!r}.")
+    check_whole("n", n, 100)
     return generate(
         Copula.from_schema(SCHEMA, seed=seed),
         pairs=[{**pair, "bias": float(str(pair["bias"])) * bias} for pair in PAIRS],

@@ -18,6 +18,7 @@ from isonomia.data.synthetic.pairs import Amount, Pair, amounts, define_pairs
 from isonomia.data.synthetic.source import Source, read_source
 from isonomia.data.synthetic.truth import GroundTruth, Side, Subgroup
 from isonomia.errors import SpecError
+from isonomia.options import check_choice, check_whole
 from isonomia.progress import Progress, silent
 
 #: What `_subgroup` says of rows drawn for none.
@@ -137,11 +138,9 @@ def generate(
     ('sex', 'pay')
     """
     tell = progress or silent
-    if applies not in ("matching", "members"):
-        raise SpecError(f"`applies` must be 'matching' or 'members'; got {applies!r}.")
-    for option, number, least in (("n_pairs", n_pairs, 0), ("n_background", n_background, 0)):
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-            raise SpecError(f"`{option}` must be a whole number of at least {least}; got {number!r}.")
+    check_choice("applies", applies, ("matching", "members"))
+    check_whole("n_pairs", n_pairs, 0)
+    check_whole("n_background", n_background, 0)
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
     tell("fit", 0, 1)
     plan = read_source(source, outcome, protected, privileged, columns, name, seed)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from isonomia.data.synthetic.copula import Coded, Copula
 from isonomia.data.synthetic.marginals import Floats, Levels, Marginal
 from isonomia.errors import SpecError, close_to
+from isonomia.options import check_choice, check_number, check_whole
 
 OutcomeKind = Literal["binary", "multiclass", "regression"]
 Decision = Literal["draw", "threshold"]
@@ -55,24 +56,18 @@ class Outcome:
     members: int = 20
 
     def __post_init__(self) -> None:
-        for value, choices, name in (
-            (self.kind, ("binary", "multiclass", "regression"), "outcome"),
-            (self.decision, ("draw", "threshold"), "decision"),
-        ):
-            if value not in choices:
-                raise SpecError(
-                    f"`{name}` must be one of {', '.join(choices)}; got {value!r}.{close_to(value, choices)}"
-                )
-        if self.rate is not None and not 0 < self.rate < 1:
-            raise SpecError(f"`rate` must lie strictly between 0 and 1; got {self.rate}.")
+        check_choice("outcome", self.kind, ("binary", "multiclass", "regression"))
+        check_choice("decision", self.decision, ("draw", "threshold"))
+        check_whole("members", self.members, 2)
+        check_number("signal", self.signal, above=0)
+        if self.rate is not None:
+            check_number("rate", self.rate, above=0, below=1)
         if self.labels is not None:
             wanted = "two" if self.kind == "binary" else "at least three"
             if len(self.labels) != 2 if self.kind == "binary" else len(self.labels) < 3:
                 raise SpecError(f"A {self.kind} outcome needs {wanted} labels; got {list(self.labels)}.")
             if len(set(self.labels)) != len(self.labels):
                 raise SpecError(f"`labels` must differ from one another; got {list(self.labels)}.")
-        if self.members < 2 or not self.signal > 0:
-            raise SpecError(f"`members` must be at least 2 and `signal` above 0; got {self.members}, {self.signal}.")
 
     @property
     def classes(self) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from isonomia.data.columns import numbers
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.languages import msg
 from isonomia.models import Surface
+from isonomia.options import check_choice
 from isonomia.robustness._altering import Altering, ask_alike
 from isonomia.robustness.perturbers import PERTURBERS, Perturber, perturb_rows
 from isonomia.robustness.stress.scenario import scenario
@@ -60,8 +61,7 @@ def missing_features(
 
     With ``fill="none"`` the model is handed missing values, if it can deal with them.
     """
-    if fill not in ("usual", "none"):
-        raise SpecError(f"`fill` must be 'usual' or 'none'; got {fill!r}.")
+    check_choice("fill", fill, ("usual", "none"))
     names = _inputs(now, features)
     if fill == "none":
         return _perturbed(now, rng, level, names, PERTURBERS["missing"])

@@ -13,6 +13,7 @@ from isonomia.data import Task
 from isonomia.errors import SpecError, close_to
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import not_for
+from isonomia.options import check_number
 from isonomia.registry import Registry
 from isonomia.robustness.stress.situation import Situation
 
@@ -234,8 +235,5 @@ def _from_function(change: Callable[..., Any]) -> Planned:
 
 def check_strength(entry: Scenario, level: Any) -> float:
     """A level within the scenario's bounds."""
-    number = isinstance(level, int | float | np.number) and not isinstance(level, bool)
-    if not number or not 0 <= level <= entry.most or not np.isfinite(level):
-        bound = f"in [0, {entry.most:g}]" if np.isfinite(entry.most) else "of at least 0"
-        raise SpecError(f"The level of '{entry.id}' must be a number {bound}; got {level!r}.")
-    return float(level)
+    most = entry.most if np.isfinite(entry.most) else None
+    return check_number("level", level, at_least=0, at_most=most, hint=f" in the scenario '{entry.id}'")
