@@ -159,7 +159,7 @@ def test_levels_and_scenarios_of_a_sensitivity_are_checked(people: MakePeople) -
         ({"levels": []}, "at least one"),
         ({"levels": [0]}, "above 0"),
         ({"levels": [-1]}, "at least 0"),
-        ({"levels": None}, "must be a number"),
+        ({"levels": None}, "`level` must be a finite number"),
         ({"seed": -1}, "at least 0"),
         ({"scenarios": "label_noise", "levels": [2]}, r"in \[0, 1\]"),
         ({"n_trials": 0}, "at least 1"),

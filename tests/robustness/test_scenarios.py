@@ -451,7 +451,7 @@ def test_missing_values_can_be_handed_to_a_model_that_takes_them(people: MakePeo
     wanted = [{"type": "missing_features", "level": 0.02, "fill": "none"}]
     result = scenarios(Dataset(frame_kind(columns), **data.options()), model, wanted, n_trials=6)
     assert result.runs["missing_features"].values.shape[0] == 6
-    with pytest.raises(SpecError, match="'usual' or 'none'"):
+    with pytest.raises(SpecError, match="`fill` must be one of usual, none"):
         scenarios(data, model, [{"type": "missing_features", "fill": "zero"}], n_trials=1)
 
 
