@@ -40,6 +40,17 @@ def test_round_trip_is_exact_for_every_kind_of_frame(frame_kind: Callable[[Any],
     assert domain.valid(rows).all()
 
 
+@pytest.mark.parametrize("dtype", ["Int64", "Int16", "Float64", "int64[pyarrow]", "double[pyarrow]"])
+@pytest.mark.parametrize("values", [[1, 2, 3], [1, None, 3]])
+def test_nullable_columns_of_pandas_come_back_as_they_were(dtype: str, values: list[Any]) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"rooms": pd.array(values, dtype=dtype), "sex": pd.array([0, 1, 0], dtype="Int64")})
+    for overrides in (None, {"rooms": (0, 9)}):
+        domain = Domain.from_data(Dataset(frame), overrides=overrides)
+        pd.testing.assert_frame_equal(domain.decode(domain.encode(frame)), frame)
+
+
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 50))
 def test_samples_and_snapped_rows_are_valid_people(seed: int, n: int) -> None:
     domain = Domain({"a": (1, 9), "b": ["x", "y", "z"], "c": (0.5, 2.5)}, backend="polars")

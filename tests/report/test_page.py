@@ -17,6 +17,7 @@ from isonomia.languages import msg
 from isonomia.report import Document, Section, to_html
 from isonomia.report.overview import TOP
 from isonomia.report.page import MOST_BYTES
+from isonomia.report.tables import Cell
 
 VOID = {"meta", "br", "img", "link", "hr", "input"}
 
@@ -236,3 +237,10 @@ def test_texts_stand_out_from_their_ground(outline: Outline) -> None:
                 assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
         for ground in ("red-tint", "amber-tint", "green-tint", "grey-tint"):
             assert contrast(colours["quiet"], colours[ground]) >= 4.5, ground
+
+
+def test_numbers_are_sorted_by_their_size_whatever_it_is() -> None:
+    keys = [Cell("", key=value).order for value in (2.0, 0.25, float("inf"), float("-inf"), 1e300)]
+    assert keys[:4] == ["2", "0.25", "Infinity", "-Infinity"]
+    assert float(keys[4]) == 1e300
+    assert Cell("two", key="two").order == ""

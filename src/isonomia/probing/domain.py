@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -64,7 +65,8 @@ class Domain:
         self.may_miss = np.array([feature.missing for feature in self.features])
         # one block of 64-bit whole numbers is by far the quickest frame for scikit-learn
         self._plain_integers = self.backend == "pandas" and all(
-            feature.kind == "integer" and feature.dtype in (None, nw.Int64) for feature in self.features
+            feature.kind == "integer" and feature.dtype in (None, nw.Int64) and feature.extension is None
+            for feature in self.features
         )
         self._header: Any = None
         self.rules = tuple(
@@ -258,4 +260,4 @@ def _override(seen: Feature, given: Any) -> Feature:
         dtype = seen.dtype if seen.kind == "category" else None
         return Feature(seen.name, "category", wanted.low, wanted.high, wanted.levels, dtype=dtype)
     kind = "real" if seen.kind == "real" else wanted.kind
-    return Feature(seen.name, kind, wanted.low, wanted.high, missing=seen.missing, dtype=seen.dtype, nulls=seen.nulls)
+    return replace(seen, kind=kind, low=wanted.low, high=wanted.high, levels=wanted.levels, series=None)

@@ -59,6 +59,8 @@ class Feature:
     series: nw.Series[Any] | None = field(default=None, repr=False)
     dtype: Any = field(default=None, repr=False)
     nulls: bool = field(default=False, repr=False)
+    #: pandas' own dtype of numbers, where it is not one of NumPy's: those tell missing whole numbers apart.
+    extension: Any = field(default=None, repr=False)
 
     @classmethod
     def of(cls, name: str, values: Any) -> Feature:
@@ -92,7 +94,7 @@ class Feature:
         if numbers.dtype.kind in "iu" and numbers.size:  # none of them is missing
             low, high = float(numbers.min()), float(numbers.max())
             _check_exact(name, low, high)
-            return cls(name, "integer", low, high, dtype=column.dtype)
+            return cls(name, "integer", low, high, dtype=column.dtype, extension=_extension(column))
         numbers = numbers.astype(float)
         known = numbers[np.isfinite(numbers)]
         if np.isinf(numbers).any():
@@ -110,6 +112,7 @@ class Feature:
             missing=known.size < numbers.size,
             dtype=column.dtype,
             nulls=column.null_count() > 0,
+            extension=_extension(column),
         )
 
     def __repr__(self) -> str:
@@ -187,6 +190,11 @@ class Feature:
         """Held numbers as a column of the frame's own dtype."""
         if self.kind == "category":
             return nw.maybe_reset_index(self._levels_series(backend)[numbers.astype(np.intp)])
+        if self.extension is not None and backend == "pandas":
+            import pandas as pd
+
+            held = pd.Series(pd.array(numbers, dtype=self.extension), name=self.name)
+            return nw.from_native(held, series_only=True)
         dtype = self.dtype
         if dtype is None:
             dtype = nw.Int64 if self.kind == "integer" else nw.Float64
@@ -203,6 +211,12 @@ class Feature:
             series = nw.from_native(frame, eager_only=True)[self.name]
             object.__setattr__(self, "series", series)
         return series
+
+
+def _extension(column: nw.Series[Any]) -> Any:
+    """pandas' own dtype of a column, None for NumPy's and for other kinds of frames."""
+    dtype = column.to_native().dtype if column.implementation.is_pandas() else None
+    return None if isinstance(dtype, np.dtype) else dtype
 
 
 def _first_rows(codes: Codes) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,8 @@ class Cell:
         """What a number is sorted by, in as few characters as tell the rows of one table apart."""
         if isinstance(self.key, str):
             return ""
+        if math.isinf(self.key):
+            return "Infinity" if self.key > 0 else "-Infinity"  # as the page's script reads it
         return str(int(self.key)) if self.key == int(self.key) else f"{self.key:.6g}"
 
 
