@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, composite, resample_sums
-from isonomia.data import Backend, Missing, Task, backend_of, to_numpy
-from isonomia.errors import DataError, NotApplicable, SpecError
+from isonomia.data import Backend, Missing, Task, backend_of
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, percentile
 from isonomia.evidence.intervals import without_bootstrap
+from isonomia.fairness._benefits import benefits_of, check_benefits, what_benefits_are
 from isonomia.fairness.compare import UNSTEADY
 from isonomia.fairness.group_metrics import check_weights
 from isonomia.fairness.groups import By, form_groups, read_attributes, rows_with_attributes
-from isonomia.languages import Message, msg
+from isonomia.languages import msg
 from isonomia.models import Outcome, read_outcome
 from isonomia.options import check_number, check_whole
 
@@ -141,12 +141,12 @@ def entropy_of(
     check_number("alpha", alpha)
     check_whole("n_boot", n_boot, 0)
     check_whole("seed", seed, 0)
-    b = _benefits(outcome, benefit)
+    b = benefits_of(outcome, benefit)
     rows, _ = rows_with_attributes(columns, missing) if columns else (None, 0)
     if rows is not None:
         b, columns = b[rows], [column.take(rows).observed() for column in columns]
         weights = None if weights is None else weights[rows]
-    _check_benefits(b, alpha)
+    check_benefits(b, alpha)
     w = np.ones(b.size) if weights is None else weights
     column = composite(list(columns)) if columns else Codes("all", np.zeros(b.size, np.uint8), ("all",))
     sums, draws = _sums(b, w, column, alpha, n_boot, seed)
@@ -172,23 +172,11 @@ def entropy_of(
         )  # fmt: skip
     return Entropy(
         "entropy", msg("Inequality of benefits"), tables, dict(estimates), (), pictures,
-        (_said(outcome, benefit), *without_bootstrap(n_boot)),
+        (what_benefits_are(outcome, benefit), *without_bootstrap(n_boot)),
         float(whole), within, between, float(alpha), estimates,
         titles={"total": msg("inequality of benefits"), "within": msg("within groups"),
                 "between": msg("between groups")},
     )  # fmt: skip
-
-
-def _said(outcome: Outcome, benefit: Any) -> Message:
-    """What a benefit is here."""
-    if benefit is not None and not isinstance(benefit, str):
-        return msg("Benefits are those that were given.")
-    if outcome.task == "regression" or benefit == "prediction":
-        return msg("A benefit is what is predicted.")
-    if outcome.task == "binary" and benefit is None:
-        return msg("A benefit is 1 for a right answer, 0 for a wrongful refusal, 2 for an undeserved favour.")
-    return msg("A benefit is 1 for a right answer and 0 for a wrong one: the classes have no order of favour unless "
-               "one is given.")  # fmt: skip
 
 
 def index_of(sums: Floats, alpha: float) -> Any:
@@ -328,75 +316,6 @@ def _group_ends(draws: Floats | None, groups: int, level: float) -> tuple[list[A
         return [None] * groups, [None] * groups
     low, high = percentile(draws, level)
     return low.tolist(), high.tolist()
-
-
-def _benefits(outcome: Outcome, benefit: Any) -> Floats:
-    surface = outcome.surface
-    if isinstance(benefit, str) and benefit not in ("prediction", "correct"):
-        raise SpecError(
-            f"`benefit` must be 'prediction', 'correct', an array, a mapping of classes or None; got {benefit!r}."
-        )
-    if benefit is not None and not isinstance(benefit, str | Mapping):
-        numbers = np.asarray(to_numpy(benefit), dtype=float)
-        if numbers.shape != (len(outcome),) or not np.isfinite(numbers).all():
-            raise DataError(f"`benefit` needs one finite number a row: {len(outcome)}; got shape {numbers.shape}.")
-        return numbers
-    if outcome.task == "regression":
-        assert surface.continuous is not None
-        if isinstance(benefit, Mapping) or benefit == "correct":
-            raise SpecError("`benefit` by class, or of being right, is for classifications; this is a regression.")
-        return surface.continuous
-    if surface.label is None:
-        raise NotApplicable(msg("there are scores but no decisions, so nobody's benefit is known"))
-    if benefit == "prediction":
-        if outcome.task != "binary":
-            raise SpecError("`benefit='prediction'` is for numbers and two classes; say how good each class is.")
-        return np.asarray(surface.label.astype(float))
-    if outcome.truth is None:
-        raise NotApplicable(msg("there are no true outcomes to tell a deserved benefit from an undeserved one"))
-    if isinstance(benefit, Mapping):
-        return _class_benefits(outcome, benefit)
-    if outcome.task == "binary" and benefit is None:
-        return np.asarray(1.0 + surface.label.astype(float) - outcome.truth.astype(float))
-    return np.asarray(surface.label == outcome.truth, dtype=float)
-
-
-def _class_benefits(outcome: Outcome, benefit: Mapping[Any, Any]) -> Floats:
-    surface = outcome.surface
-    known = {str(name): float(value) for name, value in benefit.items()}
-    missing = [str(label) for label in surface.classes if str(label) not in known]
-    if missing:
-        raise SpecError(f"`benefit` must give a number for every class; it lacks {', '.join(map(repr, missing[:5]))}.")
-    worth = np.array([known[str(label)] for label in surface.classes])
-    spread = float(worth.max() - worth.min())
-    if not np.isfinite(worth).all() or spread == 0:
-        raise SpecError("`benefit` must give finite numbers that are not all the same.")
-    assert outcome.truth is not None  # the caller has looked
-    assert surface.label is not None
-    return np.asarray(1.0 + (worth[surface.label] - worth[outcome.truth]) / spread)
-
-
-def _check_benefits(b: Floats, alpha: float) -> None:
-    if (b < 0).any():
-        raise NotApplicable(
-            msg(
-                "{negative:int} of {all:int} benefits are negative, and an inequality index is for benefits of at "
-                "least 0; give other ones with benefit=",
-                negative=int((b < 0).sum()),
-                all=b.size,
-            )
-        )
-    if not b.any():
-        raise NotApplicable(msg("every benefit is 0, so there is nothing to be shared unequally"))
-    if alpha <= 0 and (b == 0).any():
-        raise NotApplicable(
-            msg(
-                "{zero:int} benefits are 0, for which the index with alpha = {alpha:num} is infinite; take an alpha "
-                "above 0",
-                zero=int((b == 0).sum()),
-                alpha=alpha,
-            )
-        )
 
 
 def _estimate(value: Any, draws: Any, n: int, level: float) -> Estimate:

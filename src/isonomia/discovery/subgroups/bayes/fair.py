@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from isonomia.counting import Binning, Bins, Codes, encode_features
 from isonomia.counting.bins import DEFAULT_BINS
 from isonomia.discovery.subgroups import _reading
+from isonomia.discovery.subgroups.bayes.mining import Ranking, discrimination_patterns
 from isonomia.discovery.subgroups.bayes.network import NaiveBayes
-from isonomia.discovery.subgroups.bayes.patterns import Patterns, Ranking, discrimination_patterns
+from isonomia.discovery.subgroups.bayes.patterns import Patterns
 from isonomia.errors import DataError
 from isonomia.options import check_number, check_whole
 from isonomia.progress import Clock
