@@ -159,3 +159,15 @@ def test_labels_that_differ_between_equals_are_told_for_every_task(task: str) ->
             first = next(finding for finding in found.findings if finding.code == "duplicates.group")
             assert "are labelled" in first.message.text()
             assert "têm o rótulo" in first.message.text("pt-BR")
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+def test_a_handful_of_people_ends_no_audit(n: int) -> None:
+    frame = people(n).assign(p=1)
+    told = iso.audit(
+        iso.Dataset(frame, target="y", prediction="p", protected=["sex"], positive=1, task="binary"), checks="full"
+    )
+    outcomes = {section.code: section.outcome for section in told.document.sections}
+    assert (outcomes["consistency"] == "not_applicable") == (n < 5)
+    assert "failed" not in outcomes.values()
+    assert told.to_html()

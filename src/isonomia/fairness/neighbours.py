@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.errors import NotApplicable
 from isonomia.fairness._alike import Alike
 from isonomia.fairness.encoding import Points
+from isonomia.languages import msg
 from isonomia.options import check_whole
 from isonomia.progress import Progress, silent
 
@@ -113,7 +115,8 @@ def nearest(
     n = len(points.matrix)
     inside = np.ones(n, dtype=bool) if pool is None else pool
     most = int(inside.sum())
-    check_whole("k", k, 1, most, hint=" (the rows there are)")
+    if check_whole("k", k) > most:
+        raise NotApplicable(msg("there are {n:int} rows, fewer than the {k:int} neighbours of each", n=most, k=k))
     distinct, row = _distinct(points.matrix)
     counts = np.bincount(row[inside], minlength=len(distinct))
     there = np.flatnonzero(counts)
