@@ -1,4 +1,4 @@
-"""Options of the public functions of robustness and fairness: a value of another kind than annotated is refused."""
+"""Options of public functions: a value of another kind than annotated is refused by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from isonomia import Dataset, SpecError, fairness, load_model, robustness
+from isonomia import Dataset, SpecError, discovery, fairness, load_model, metrics, robustness
+from isonomia.models import Surface
 
 _RNG = np.random.default_rng(0)
 _N = 300
@@ -27,6 +28,7 @@ DATA = Dataset(
     score="p",
     features=["sex", "age", "pay"],
 )
+_SURFACE = Surface.of_probabilities(_SCORE, classes=(0, 1))
 
 
 def model(frame: Any) -> Any:
@@ -65,6 +67,9 @@ CALLS: dict[Callable[..., Any], Callable[..., Any]] = {
     fairness.over_time: judged(fairness.over_time, time=np.arange(_N) % 6),
     fairness.proxies: lambda **options: fairness.proxies(DATA, **options),
     fairness.suite: judged(fairness.suite),
+    metrics.evaluate_all: lambda **options: metrics.evaluate_all(_TRUE, _SURFACE, ["accuracy"], **options),
+    metrics.reliability: lambda **options: metrics.reliability(_TRUE, _SURFACE, **options),
+    discovery.fit_fair_naive_bayes: lambda **options: discovery.fit_fair_naive_bayes(DATA, **options),
 }
 
 

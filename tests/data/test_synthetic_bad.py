@@ -167,7 +167,7 @@ def test_bad_sources(source: Any, message: str) -> None:
 def test_other_mistakes(copula: Copula) -> None:
     with pytest.raises(IsonomiaError, match="Close to it: 'sex'"):
         Copula.fit({"sex": ["F", "M"]}, columns=["sx"])
-    with pytest.raises(IsonomiaError, match="`n` must be at least 1"):
+    with pytest.raises(IsonomiaError, match="`n` must be a whole number of at least 1"):
         copula.sample(0)
     with pytest.raises(IsonomiaError, match=r"shape \(n, 4\)"):
         copula.from_latent(np.zeros((3, 2)))

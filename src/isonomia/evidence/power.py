@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isonomia.options import check_number
+
 ALPHA = 0.05
 POWER = 0.8
 
@@ -37,6 +39,8 @@ def detectable_mean_difference(
     """
     from scipy.special import ndtri
 
+    check_number("alpha", alpha, above=0, below=1)
+    check_number("power", power, above=0, below=1)
     reach = float(ndtri(1 - alpha / 2) + ndtri(power))
     a, b = np.asarray(n1, dtype=float), np.asarray(n2, dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -20,6 +20,7 @@ from isonomia.metrics.counts import NO_ROWS, ratio
 from isonomia.metrics.recalibration import recalibrate
 from isonomia.metrics.registry import METRICS, Floats
 from isonomia.models import Surface
+from isonomia.options import check_whole
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,6 +112,8 @@ def reliability(
     (0.1, -0.1)
     """
     check_level(level)
+    check_whole("n_boot", n_boot, 0)
+    check_whole("seed", seed, 0)
     reason = check_applicable(METRICS["brier_score"], truth, surface, weights)
     if reason is not None:
         raise NotApplicable(reason)

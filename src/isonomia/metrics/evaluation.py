@@ -106,6 +106,7 @@ def evaluate_all(
     """
     check_level(level)
     check_whole("n_boot", n_boot, 0)
+    check_whole("seed", seed, 0)
     chosen = [METRICS[metric] if isinstance(metric, str) else metric for metric in metrics or _for_task(surface)]
     values = None if weights is None else np.asarray(to_numpy(weights), dtype=float)
     rows = _Rows(truth, surface, values, level, n_boot, seed)

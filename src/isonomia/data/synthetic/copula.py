@@ -31,6 +31,7 @@ from isonomia.data.synthetic.reading import codes_of, kinds_of, order_levels, re
 from isonomia.data.synthetic.schema import Schema
 from isonomia.data.synthetic.truncated import box_probability, sample_box
 from isonomia.errors import DataError, close_to
+from isonomia.options import check_whole
 
 #: Rows of the table that a schema is turned into before a copula is fitted to it.
 SEED_ROWS = 50_000
@@ -151,8 +152,8 @@ class Copula:
         values, an interval [low, high)) or `OneOf` and `Between` objects. Constrained latent normals are drawn inside
         their intervals, the others from their conditional normal distribution: nothing is rejected.
         """
-        if n < 1:
-            raise DataError(f"`n` must be at least 1; got {n}.")
+        check_whole("n", n)
+        check_whole("seed", seed, 0)
         coded = self.draw(n, np.random.default_rng(seed), read_conditions(given))
         return self.frame(coded)
 

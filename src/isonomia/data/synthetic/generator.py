@@ -141,6 +141,7 @@ def generate(
     check_choice("applies", applies, ("matching", "members"))
     check_whole("n_pairs", n_pairs, 0)
     check_whole("n_background", n_background, 0)
+    check_whole("seed", seed, 0)
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
     tell("fit", 0, 1)
     plan = read_source(source, outcome, protected, privileged, columns, name, seed)

@@ -11,9 +11,10 @@ import numpy as np
 from isonomia.data import Dataset, wrap
 from isonomia.discovery.pairs.find import find_pairs
 from isonomia.discovery.pairs.result import PairResult
-from isonomia.errors import DataError, ModelError, NotApplicable, SpecError
+from isonomia.errors import DataError, ModelError, NotApplicable
 from isonomia.evidence import Estimate
 from isonomia.models import Model
+from isonomia.options import check_number, check_whole
 from isonomia.probing import Oracle, Probe
 
 
@@ -78,8 +79,9 @@ def retrain(
         raise NotApplicable("the result holds no pair; there is nothing to train with")
     if result.method == "fliptest":
         raise NotApplicable("FlipTest compares different people; its pairs have no common label")
-    if not 0 < share <= 10:
-        raise SpecError(f"`share` must lie in (0, 10]; got {share!r}.")
+    check_number("share", share, above=0, at_most=10)
+    check_whole("tests", tests)
+    check_whole("seed", seed, 0)
     from sklearn.base import clone
 
     differs = (result.pairs.first != result.pairs.second).any(axis=0)

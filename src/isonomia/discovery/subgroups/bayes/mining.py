@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from isonomia.discovery.subgroups.bayes.network import NaiveBayes
 from isonomia.discovery.subgroups.bayes.patterns import Figures, Floats, Ints, Patterns
 from isonomia.errors import SpecError
-from isonomia.options import check_choice, check_number
+from isonomia.options import check_choice, check_number, check_whole
 from isonomia.progress import Clock
 
 Bools = NDArray[np.bool_]
@@ -70,6 +70,10 @@ def discrimination_patterns(
     """
     delta = check_number("delta", delta, at_least=0, below=1)
     check_choice("ranking", ranking, ("discrimination", "divergence"))
+    check_number("min_probability", min_probability, at_least=0, at_most=1)
+    for name, count in (("k", k), ("max_l", max_l)):
+        if count is not None:
+            check_whole(name, count, hint=", or None")
     unknown = [name for name in sensitive if name not in network.names]
     if unknown:
         raise SpecError(f"`sensitive` must name features of the classifier; got {unknown[0]!r}.")
