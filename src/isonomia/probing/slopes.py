@@ -91,16 +91,16 @@ class Slopes:
 
     def _differences(self, rows: Floats, columns: NDArray[np.intp]) -> Floats:
         """(score one unit up - score one unit down) / distance, at the bounds on one side only."""
-        n, k = len(rows), len(columns)
+        (n, d), k = rows.shape, len(columns)
         sides = []
         for direction in (1.0, -1.0):
             moved = np.repeat(rows[:, None, :], k, axis=1)
             moved[:, np.arange(k), columns] += direction * self.domain.step[columns]
-            sides.append(np.clip(moved, self.domain.low, self.domain.high).reshape(n * k, -1))
+            sides.append(np.clip(moved, self.domain.low, self.domain.high).reshape(n * k, d))
         both = np.concatenate([np.where(np.isnan(np.repeat(rows, k, axis=0)), np.nan, side) for side in sides])
         said = self.consult(np.concatenate([both, rows]))
         score = self._own_score(said, k)
-        up, down = (side.reshape(n, k, -1)[:, np.arange(k), columns] for side in sides)
+        up, down = (side.reshape(n, k, d)[:, np.arange(k), columns] for side in sides)
         change = (score[: n * k] - score[n * k : 2 * n * k]).reshape(n, k)
         slope = np.zeros_like(rows)
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -251,3 +251,10 @@ def test_observed_with_a_small_budget_is_a_fair_sample_and_says_so() -> None:
     assert result.metrics["TSN"] == 500
     assert result.metrics["DSN"] > 5
     assert "drawn at random" in result.notes[-1].text()
+
+
+@pytest.mark.parametrize("method", [one.id for one in PAIR_METHODS if one.id not in ("exact", "fliptest")])
+def test_nothing_but_the_protected_attribute_can_be_moved(method: str) -> None:
+    data = Dataset({"sex": ["F", "M"] * 20, "team": ["a"] * 40, "grade": [3] * 40}, protected=["sex"])
+    result = find_pairs(data, lambda frame: np.where(frame["sex"].to_numpy() == "M", 0.9, 0.2), method=method)
+    assert (result.metrics["TSN"], result.metrics["DSN"]) == (1, 1)
