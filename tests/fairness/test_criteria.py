@@ -84,3 +84,21 @@ def test_compas_false_positive_rates(shared_data: Path) -> None:
     assert table.loc["African-American", "fnr"] == pytest.approx(0.2799, abs=5e-5)
     assert table.loc["Caucasian", "fnr"] == pytest.approx(0.4772, abs=5e-5)
     assert (result.comparisons["p_adjusted"] < 1e-10).all()
+
+
+def test_sentences_about_several_classes_name_the_class() -> None:
+    truth = ["now", "soon", "wait"] * 40
+    said = ["now", "soon", "wait"] * 20 + ["wait", "soon", "wait"] * 20
+    sex = {"sex": ["m"] * 60 + ["f"] * 60}
+    told = {name: getattr(fairness, name)(truth, said, sensitive_features=sex, n_boot=20)
+            for name in ("equal_opportunity", "predictive_parity", "negative_predictive_parity")}  # fmt: skip
+    for found in told.values():
+        label = found.worst["metric"].partition("[")[2].removesuffix("]")
+        assert f'"{label}"' in found.interpretation()
+        assert f'"{label}"' in found.interpretation("pt-BR")
+        assert "favourable" not in found.interpretation()
+    assert (
+        told["equal_opportunity"]
+        .interpretation()
+        .startswith('sex=m is predicted "now" where that is true at a rate of 100.0%, sex=f at 0.0%.')
+    )

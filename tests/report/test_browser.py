@@ -12,7 +12,9 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
-from isonomia.report import Document, save
+from isonomia.evidence import Result, Table
+from isonomia.languages import msg
+from isonomia.report import Document, Section, save
 
 pytestmark = pytest.mark.browser
 
@@ -210,6 +212,28 @@ def test_it_prints(desk: Desk) -> None:
     assert opened.page.locator(".plot:not(.js-plotly-plot)").count() == 0
     assert opened.run("document.querySelectorAll('main details:not([open])').length") == closed
     assert opened.trouble == []
+
+
+def test_no_table_is_wider_than_the_paper(browser: Browser, tmp_path: Path) -> None:
+    """Paper does not scroll: what stands beyond its edge is lost; and no number is torn apart to make it fit."""
+    n = 18
+    wide = Table(
+        {"group": [f"sex=female, ethnicity=group {place}" for place in range(4)]}
+        | {f"measure {k}": [0.123456] * 4 for k in range(n)}
+        | {f"measure {k}_{end}": [0.1] * 4 for k in range(n) for end in ("low", "high")},
+        {f"measure {k}": "pct" for k in range(n)},
+    )
+    narrow = Table({"metric": ["Selection rate of everybody"], "value": [0.00001]}, {"value": "p"})
+    result = Result("wide", msg("Wide"), {"wide": wide, "narrow": narrow})
+    section = Section("wide", msg("Wide"), msg("How wide?"), "passed", result)
+    path = save(Document("Audit", {"rows": 4}, (section,)), tmp_path, formats=("html",))["html"]
+    page = browser.new_context(viewport={"width": 718, "height": 1040}).new_page()  # A4 within its margins
+    page.goto(path.as_uri())
+    page.emulate_media(media="print")
+    right = "[...document.querySelectorAll('main table')].map(t => t.getBoundingClientRect().right)"
+    assert max(page.evaluate(right)) <= 719
+    cell = page.locator("#table-wide-narrow td[data-key]").first
+    assert cell.evaluate("c => getComputedStyle(c).overflowWrap") == "normal"
 
 
 PERSON = "[...document.querySelectorAll('.browser tbody tr')].map(r => [...r.cells].map(c => c.innerText.trim()))"

@@ -85,6 +85,21 @@ DESCRIPTIONS: dict[str, Description] = {
 }  # fmt: skip
 
 
+def of_class(metric: str, label: str) -> Message | None:
+    """What a rate says of one of several classes; None where it is about all of them.
+
+    >>> str(of_class("tpr", "wait"))
+    'is predicted "wait" where that is true'
+    """
+    return {
+        "selection_rate": msg('is predicted "{label}"', label=label),
+        "tpr": msg('is predicted "{label}" where that is true', label=label),
+        "fpr": msg('is predicted "{label}" where that is not true', label=label),
+        "ppv": msg('is "{label}" where that is predicted', label=label),
+        "npv": msg('is not "{label}" where that is not predicted', label=label),
+    }.get(metric)
+
+
 @dataclass(frozen=True, repr=False)
 class Criterion(Result):
     """One criterion held against its threshold.
@@ -170,6 +185,9 @@ class Criterion(Result):
         if len(self.description.metrics) > 1:  # of several rates, say the one that is told
             single = (one for one in DESCRIPTIONS.values() if one.metrics == (worst["metric"].split("[")[0],))
             what = next((one.what for one in single), what)
+        metric, _, label = worst["metric"].removesuffix("]").partition("[")
+        if label:  # of several classes there is no favourable one: the class is named
+            what = of_class(metric, label) or what
         facts: dict[str, Any] = {
             "high_group": worst["highest"], "low_group": worst["lowest"], "what": what,
             "high": worst["high"], "low": worst["low"],
@@ -177,6 +195,13 @@ class Criterion(Result):
         said = msg("{high_group} {what} at a rate of {high:pct}, {low_group} at {low:pct}.", **facts)
         if worst.get("units") == "numbers":
             said = msg("{high_group} is predicted {high:num} on average, {low_group} {low:num}.", **facts)
+        elif worst.get("units") == "per" and label:
+            said = msg(
+                '{high_group} has {high:num} false negatives for each false positive of "{label}", {low_group} '
+                "{low:num}.",
+                label=label,
+                **facts,
+            )
         elif worst.get("units") == "per":
             said = msg(
                 "{high_group} has {high:num} false negatives for each false positive, {low_group} {low:num}.", **facts
