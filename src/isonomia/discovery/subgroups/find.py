@@ -34,7 +34,7 @@ def find_subgroups(
     data: Any,
     model: Any = None,
     *,
-    method: str,
+    method: str = "sliceline",
     y_true: Any = None,
     y_pred: Any = None,
     y_score: Any = None,
