@@ -23,8 +23,8 @@ def test_metrics_and_alerts_are_told_in_words() -> None:
     )  # fmt: skip
     codes = set(report["group_fairness"].tables["comparisons"].columns["metric"])
     assert "accuracy" in codes
-    english = ("change of the gap", "Selection rate of high", "everyone")
-    portuguese = ("mudança da diferença", "Taxa de seleção de high", "todas as pessoas")
+    english = ("change of the gap", 'Selection rate of "high"', "everyone")
+    portuguese = ("mudança da diferença", 'Taxa de seleção de "high"', "todas as pessoas")
     for language, told in (("en", english), ("pt-BR", portuguese)):
         text = report.to_markdown(language)
         assert all(words in text for words in told), language

@@ -71,3 +71,9 @@ def test_long_tables_say_that_they_are_cut() -> None:
     text = table_text(Table({"x": list(range(1000))}), rows=3)
     assert text.endswith("The first 3 of 1,000 rows; report.json has all of them.")
     assert text.count("\n| ") == 4
+
+
+def test_the_task_is_told_in_words() -> None:
+    document = Document("Audit", {"dataset": "triage", "task": "multiclass"})
+    assert "| Task | multiclass classification |" in to_markdown(document)
+    assert "| Tarefa | classificação multiclasse |" in to_markdown(document, "pt-BR")

@@ -25,14 +25,14 @@ def metric_title(code: str) -> Message | None:
     """The title of a metric, also of one class against the rest; None for what is no metric.
 
     >>> str(metric_title("tpr[high]"))
-    'True positive rate of high'
+    'True positive rate of "high"'
     """
     if code in METRICS:
         return METRICS[code].title
     parts = _OF_CLASS.fullmatch(code)
     if parts is None or parts[1] not in METRICS:
         return None
-    return msg("{metric} of {label}", metric=METRICS[parts[1]].title, label=parts[2])
+    return msg('{metric} of "{label}"', metric=METRICS[parts[1]].title, label=parts[2])
 
 
 def scenario_title(code: str) -> Message | None:

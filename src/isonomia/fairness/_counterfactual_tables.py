@@ -124,7 +124,10 @@ def row_table(answers: Sequence[Altered], backend: Backend) -> Table:
                       None if answer.signed else NO_ORDER)  # fmt: skip
             for name, value in zip(names, values, strict=True):
                 out[name].append(value)
-    return Table(out, _FORMATS, _TITLES, msg("People most affected"), backend)
+    if not any(answer.signed for answer in answers):  # several classes: there is no one number to be said
+        out = {name: values for name, values in out.items() if name not in ("before", "after", "note")}
+    titles = {**_TITLES, "change": msg("change")}
+    return Table(out, _FORMATS, titles, msg("People most affected"), backend)
 
 
 def compared_table(answers: Sequence[Altered], weights: Floats | None, level: float, backend: Backend) -> Table | None:

@@ -25,6 +25,7 @@ from isonomia.fairness.conflicts import BALANCE, CONFLICTS, Conflict
 from isonomia.fairness.group_metrics import MIN_PER_GROUP, GroupMetrics, check_weights, measure_groups
 from isonomia.fairness.groups import By, read_attributes
 from isonomia.languages import Message, msg
+from isonomia.metrics.applicable import TASKS
 from isonomia.models import Outcome, read_outcome
 
 Floats = NDArray[np.float64]
@@ -112,7 +113,7 @@ def incompatibility(
 def measure_incompatibility(outcome: Outcome, columns: Sequence[Any], **options: Any) -> Incompatibility:
     """`incompatibility` for what is encoded already."""
     if outcome.task != "binary":
-        raise NotApplicable(msg("the theorems are about two classes, and the task is {task}", task=outcome.task))
+        raise NotApplicable(msg("the theorems are about two classes, and the task is {task}", task=TASKS[outcome.task]))
     if outcome.truth is None:
         raise NotApplicable(msg("the data name no target, so there are no base rates"))
     if outcome.surface.label is None:

@@ -103,7 +103,7 @@ def choose_metrics(names: Sequence[str] | None, outcome: Outcome) -> tuple[Use, 
             if names is None and len(surface.classes) > MAX_SPELT_CLASSES:
                 continue
             for place, label in enumerate(surface.classes):
-                title = msg("{metric} of {label}", metric=metric.title, label=str(label))
+                title = msg('{metric} of "{label}"', metric=metric.title, label=str(label))
                 uses.append(Use(metric, f"{name}[{label}]", title, place))
         else:
             raise SpecError(

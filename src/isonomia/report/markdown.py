@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from isonomia.evidence import Result, Table
 from isonomia.languages import Message, check_language, msg
@@ -71,10 +72,16 @@ def _subject(document: Document, language: str) -> Iterable[str]:
     yield grid(
         ["", ""],
         [
-            [escape(words.called(words.SUBJECT, key, language)), said(value, language, escape)]
+            [escape(words.called(words.SUBJECT, key, language)), _examined(key, value, language)]
             for key, value in document.subject.items()
         ],
     )
+
+
+def _examined(key: str, value: Any, language: str) -> str:
+    if key == "task" and value in words.SUBJECT:
+        return escape(words.called(words.SUBJECT, value, language))
+    return said(value, language, escape)
 
 
 def _verdict(verdict: Verdict | None, language: str) -> Iterable[str]:
