@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -21,6 +22,16 @@ def test_it_says_what_was_found(document: Document) -> None:
     assert "not available: no positives in the group" in text
     for section in document.sections:
         assert f"## {section.title.text()}" in text
+
+
+def test_one_check_is_one(document: Document) -> None:
+    passed, issue = (
+        next(section for section in document.sections if section.outcome == outcome) for outcome in ("passed", "issue")
+    )
+    alone = replace(document, sections=(issue,)).assessment
+    assert alone.text() == "The one check that ran found issues: 6 critical, 5 warning, 5 notice."
+    calm = replace(document, sections=(passed,), findings=()).assessment
+    assert calm.text("pt-BR") == "A única verificação executada não encontrou problemas."
 
 
 def test_it_speaks_portuguese(document: Document) -> None:

@@ -210,8 +210,16 @@ class Document:
         ran = counts["issue"] + counts["passed"]
         if not ran:
             return msg("No check could be run, so nothing can be said about the model.")
+        if not self.findings and ran == 1:
+            return msg("The one check that ran found no issue.")
         if not self.findings:
             return msg("None of the {ran:int} checks that ran found an issue.", ran=ran)
+        if ran == 1:
+            return msg(
+                "The one check that ran found issues: {critical:int} critical, {warning:int} warning, "
+                "{notice:int} notice.",
+                **grades,
+            )
         return msg(
             "Of the {ran:int} checks that ran, {issues:int} found issues: {critical:int} critical, {warning:int} "
             "warning, {notice:int} notice.",
