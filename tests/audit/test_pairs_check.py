@@ -31,6 +31,11 @@ def test_it_fires() -> None:
     assert finding.evidence == "pairs/witnesses"
     assert report["pairs"].values["share_low"] > 0
     assert len(report["pairs"].tables["witnesses"])
+    figures = report["pairs"]
+    assert figures.values["status"].text("pt-BR") == "existe um par"
+    assert figures.heading("TSN") == "People tested"
+    assert not [name for name in figures.values if figures.heading(name, "pt-BR") == figures.heading(name)]
+    assert figures.values["share_low"] <= figures.values["share_estimate"].value <= figures.values["share_high"]
 
 
 def test_it_does_not_fire() -> None:

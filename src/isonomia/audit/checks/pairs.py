@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from isonomia.audit.checking import check
 from isonomia.audit.checks._options import options_of
 from isonomia.audit.subject import Subject
 from isonomia.discovery import find_pairs
 from isonomia.errors import NotApplicable
-from isonomia.evidence import Result
-from isonomia.languages import msg
+from isonomia.evidence import Estimate, Format, Result
+from isonomia.languages import Message, msg
 
 _OPTIONS = (
     "method",
@@ -24,6 +25,33 @@ _OPTIONS = (
     "one_attr_at_a_time",
     "options",
 )
+
+#: The figures of a search that are told: what each is called, and how it is written.
+_FIGURES: dict[str, tuple[Message, Format]] = {
+    "share": (msg("Treated differently, of all people there could be"), "pct"),
+    "TSN": (msg("People tested"), "int"),
+    "DSN": (msg("Treated differently"), "int"),
+    "SUR": (msg("Share of the people tested"), "pct"),
+    "cells": (msg("Kinds of people among them"), "int"),
+    "naturalness": (msg("Naturalness (0.5: like people of the data)"), "num"),
+    "n_model_rows": (msg("Rows the model was asked about"), "int"),
+    "status": (msg("Exact answer"), "text"),
+    "share_low": (msg("Treated differently, proved: at least"), "pct"),
+    "share_high": (msg("Treated differently, proved: at most"), "pct"),
+    "share_estimate": (msg("Treated differently, estimated beside the proof"), "pct"),
+    "max_gap": (msg("Largest difference found"), "num"),
+    "max_gap_bound": (msg("Largest difference there can be"), "num"),
+    "gap_scale": (msg("Differences are of"), "text"),
+}
+_WORDS = {
+    "pair": msg("a pair exists"),
+    "none": msg("proved: there is no pair"),
+    "undecided": msg("not decided"),
+    "probability": msg("probabilities"),
+    "score": msg("scores"),
+    "decision value": msg("scores"),
+    "prediction": msg("predictions"),
+}
 
 
 @check(
@@ -43,26 +71,18 @@ def pairs(subject: Subject) -> Result:
     found = find_pairs(
         subject.data, subject.model, seed=subject.seed, **{"max_seconds": 60.0, "method": "auto", **given}, **own
     )
-    kept = (
-        "TSN",
-        "DSN",
-        "SUR",
-        "n_model_rows",
-        "cells",
-        "naturalness",
-        "status",
-        "share_low",
-        "share_high",
-        "share_estimate",
-        "share_estimate_low",
-        "share_estimate_high",
-        "max_gap",
-        "max_gap_bound",
-        "gap_scale",
-    )
-    values = {name: found.metrics[name] for name in kept if found.metrics.get(name) is not None}
+    told: dict[str, Any] = {**found.metrics, **found.values}
+    if told.get("share_estimate") is not None:
+        ends = told["share_estimate_low"], told["share_estimate_high"]
+        drawn = told["share_drawn"]
+        method = "wilson" if drawn else "exact"
+        told["share_estimate"] = Estimate(told["share_estimate"], *ends, n=drawn, method=method)
+    told |= {name: _WORDS[told[name]] for name in ("status", "gap_scale") if told.get(name) is not None}
     return Result(
-        "pairs", msg("Pairs of people"), found.tables, {**found.values, **values},
+        "pairs", msg("Pairs of people"), found.tables,
+        {name: told[name] for name in _FIGURES if told.get(name) is not None},
         tuple(replace(finding, columns=names, format="pct") for finding in found.findings), found.pictures,
         found.notes,
+        titles={name: title for name, (title, _) in _FIGURES.items()},
+        formats={name: style for name, (_, style) in _FIGURES.items()},
     )  # fmt: skip
