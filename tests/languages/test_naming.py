@@ -8,6 +8,7 @@ import pickle
 
 import polars as pl
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -76,3 +77,12 @@ def test_ranges_are_written_as_numbers_of_the_language_are() -> None:
     assert Bands((2.5,), ("1.5 or so", "more")).labels == ("1.5 or so", "more")  # names of the user's stay as they are
     half = Codes.encode([0.5, 1.0], name="dose").texts[0]
     assert (half, half.text("pt-BR")) == ("0.5", "0,5")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("value", ["F", ">= 3.5", Name(msg("missing"))])
+def test_the_text_of_a_name_is_what_its_message_says(value: str) -> None:
+    one = is_value("race", value)
+    both = together([one, is_in("age", "[25, 60)"), "sex=F"])
+    assert isinstance(both, Name)
+    for name in (one, both):
+        assert str(name) == name.said.text()

@@ -66,6 +66,9 @@ def check_language(language: str) -> Language:
     >>> check_language("pt_br")
     'pt-BR'
     """
+    for known in LANGUAGES:
+        if language == known:
+            return known
     wanted = language.replace("_", "-").lower()
     for known in LANGUAGES:
         if wanted in (known.lower(), known.split("-")[0].lower()):

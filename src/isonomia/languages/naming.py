@@ -26,9 +26,9 @@ class Name(str):
     __slots__ = ("said",)
     said: Message
 
-    def __new__(cls, said: Message) -> Name:
-        """The English text, which remembers the message it was made of."""
-        name = super().__new__(cls, said.text())
+    def __new__(cls, said: Message, english: str | None = None) -> Name:
+        """The English text, where it is known already, which remembers the message it was made of."""
+        name = super().__new__(cls, said.text() if english is None else english)
         name.said = said
         return name
 
@@ -54,7 +54,8 @@ def is_value(column: str, value: str, sign: str = "=") -> Name:
     """
     if value.startswith(("< ", ">= ")):
         sign = " "
-    return Name(Message("{column}{sign}{value}", {"column": column, "sign": Message(sign), "value": value}))
+    said = Message("{column}{sign}{value}", {"column": column, "sign": Message(sign), "value": value})
+    return Name(said, f"{column}{sign}{value}")
 
 
 def is_in(column: str, values: str) -> Name:
@@ -117,7 +118,7 @@ def together(names: Iterable[str], between: str = ", ") -> str:
     said = Message("{part}", {"part": parts[0]})
     for part in parts[1:]:
         said = Message("{said}{between}{part}", {"said": said, "between": Message(between), "part": part})
-    return Name(said)
+    return Name(said, between.join(parts))
 
 
 def shown(value: object, language: str, escape: Callable[[str], str] | None = None) -> str:
