@@ -44,12 +44,15 @@ class Answer:
         budget ended).
     person : array of int
         Which of them every row is.
+    noted : matrix, optional
+        The rows of `discovered`, where the ledger holds just these already.
     """
 
     rows: Floats
     fresh: NDArray[np.bool_]
     outcomes: Floats
     person: NDArray[np.intp]
+    noted: Floats | None = None
 
     @cached_property
     def margin(self) -> Floats:
@@ -70,6 +73,11 @@ class Answer:
     def found(self) -> NDArray[np.bool_]:
         """Rows treated differently, asked before or not."""
         return np.asarray(self.margin > 0)
+
+    @cached_property
+    def discovered(self) -> Floats:
+        """The people treated differently who were not asked about before; not to be changed."""
+        return self.rows.compress(self.found & self.fresh, axis=0) if self.noted is None else self.noted
 
     @property
     def tested(self) -> NDArray[np.bool_]:
@@ -173,8 +181,9 @@ class Loop:
     def test(self, rows: Asked) -> Answer:
         """Test rows: valid ones, each person once, as far as the budget goes."""
         if isinstance(rows, Untested):
-            outcomes = np.concatenate([self._ask(rows.rows, rows.keys), np.full((1, OUTCOMES), np.nan)])
-            return Answer(rows.rows, ~np.isnan(outcomes[:-1, 0]), outcomes, np.arange(len(rows)))
+            answers, noted = self._ask(rows.rows, rows.keys)
+            outcomes = np.concatenate([answers, np.full((1, OUTCOMES), np.nan)])
+            return Answer(rows.rows, ~np.isnan(answers[:, 0]), outcomes, np.arange(len(rows)), noted)
         rows = np.ascontiguousarray(rows, dtype=float).reshape(-1, len(self.probe.domain))
         fresh = np.zeros(len(rows), dtype=bool)
         valid = np.flatnonzero(self.probe.domain.valid(rows))
@@ -186,13 +195,13 @@ class Loop:
         asked = valid[first[new]]
         order = np.argsort(asked)  # in the order asked, so that a cut budget keeps the first ones
         new, asked = new[order], asked[order]
-        answers = self._ask(rows.take(asked, axis=0), keys.take(new))
+        answers, noted = self._ask(rows.take(asked, axis=0), keys.take(new))
         outcomes[new] = answers
         fresh[asked] = ~np.isnan(answers[:, 0])
         if not everyone:
             of_valid, person = person, np.full(len(rows), len(keys), dtype=np.intp)
             person[valid] = of_valid
-        return Answer(rows, fresh, outcomes, person)
+        return Answer(rows, fresh, outcomes, person, noted)
 
     def untested(self, keys: NDArray[np.uint64]) -> NDArray[np.intp]:
         """Places of keys that were not tested before, the first of each person, in order."""
@@ -201,11 +210,15 @@ class Loop:
         new[first[~self.ledger.told.holds(distinct)]] = True
         return np.flatnonzero(new)
 
-    def _ask(self, rows: Floats, keys: NDArray[np.uint64]) -> Floats:
-        """Distinct new people: from the record of an interrupted run, or from the model."""
+    def _ask(self, rows: Floats, keys: NDArray[np.uint64]) -> tuple[Floats, Floats | None]:
+        """Distinct new people: from the record of an interrupted run, or from the model.
+
+        Beside the outcomes the rows of those found, where one call of the model answered them all.
+        """
         known, outcomes = self.ledger.recall(keys)
         todo = None if not known.any() else np.flatnonzero(~known)  # all of them, mostly
         done, end = 0, len(keys) if todo is None else len(todo)
+        noted = None
         while done < end and not self.ledger.spent:
             room = min(self.ledger.tests_left, self.ledger.rows_left(self.probe.n_variants))
             size = min(max(1, self._pace.rows // self.probe.n_variants), room, end - done)
@@ -216,8 +229,9 @@ class Loop:
             judged = self.probe.test(rows[part])
             outcomes[part] = judged.outcome
             self._note(asked, keys[part], judged.outcome, judged.found)
+            noted = judged.found["row"] if size == len(keys) else None
             done += size
-        return outcomes
+        return outcomes, noted
 
     def _note(
         self,

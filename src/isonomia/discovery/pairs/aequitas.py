@@ -46,7 +46,7 @@ def aequitas(
     check_number("step_size", step_size, above=0)
     answer = yield space.domain.sample(max_global, space.rng)
     space.facts.update(uniform_tests=int(answer.fresh.sum()), uniform_found=int((answer.found & answer.fresh).sum()))
-    walkers = answer.rows[answer.found & answer.fresh]
+    walkers = answer.discovered
     columns = space.movable
     if len(walkers) == 0 or len(columns) == 0:
         return

@@ -68,7 +68,7 @@ def flood(
         change = answer.margin[good] - found.margin[parents][origin[chosen[good]]]
         steps.learn(column[chosen[good]], up[chosen[good]], change)
         new = answer.found & answer.fresh
-        found.add(answer.rows.compress(new, axis=0), answer.margin[new])
+        found.add(answer.discovered, answer.margin[new])
 
 
 class Found:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import NominalMoves, Space
@@ -43,49 +42,46 @@ def kosei(
     answer = yield space.domain.sample(num_samples, space.rng)
     space.facts.update(uniform_tests=int(answer.fresh.sum()), uniform_found=int((answer.found & answer.fresh).sum()))
     queue = Queue()
-    queue.push(answer.rows, answer.found & answer.fresh)
+    queue.push(answer.discovered)
     left = local_search_limit * len(queue)
     branching = max(1, 2 * len(space.movable))
     while len(queue) and left > 0:
         size = int(np.clip(-(-left // branching), 1, BATCH))
         answer = yield space.neighbours(queue.pop(size), nominal_moves=nominal_moves)
         left -= int(answer.fresh.sum())
-        queue.push(answer.rows, answer.found & answer.fresh)
+        queue.push(answer.discovered)
 
 
 class Queue:
-    """People waiting, first in first out; where most of the rows given wait, they are copied when their turn comes.
+    """People waiting, first in first out, without moving those that wait.
 
     >>> queue = Queue()
-    >>> queue.push(np.arange(4.0)[:, None], np.array([True, True, False, True]))
-    >>> queue.push(np.arange(8.0)[:, None], np.arange(8) == 7)
+    >>> queue.push(np.arange(3.0)[:, None])
+    >>> queue.push(np.array([[9.0]]))
     >>> queue.pop(2).ravel().tolist(), queue.pop(5).ravel().tolist(), len(queue)
-    ([0.0, 1.0], [3.0, 7.0], 0)
+    ([0.0, 1.0], [2.0, 9.0], 0)
     """
 
     def __init__(self) -> None:
-        self._blocks: deque[tuple[Floats, NDArray[np.intp]]] = deque()
+        self._blocks: deque[Floats] = deque()
         self._count = 0
 
     def __len__(self) -> int:
         return self._count
 
-    def push(self, rows: Floats, which: NDArray[np.bool_]) -> None:
-        """Add some of the rows at the end."""
-        places = np.flatnonzero(which)
-        if 2 * len(places) < len(rows):  # so that what waits takes no more than twice its own room
-            rows, places = rows.take(places, axis=0), np.arange(len(places))
-        self._blocks.append((rows, places))
-        self._count += len(places)
+    def push(self, rows: Floats) -> None:
+        """Add rows at the end."""
+        self._blocks.append(rows)
+        self._count += len(rows)
 
     def pop(self, n: int) -> Floats:
         """Take up to `n` rows from the front."""
         taken: list[Floats] = []
         while self._blocks and n > 0:
-            rows, places = self._blocks.popleft()
-            taken.append(rows.take(places[:n], axis=0))
-            if len(places) > n:
-                self._blocks.appendleft((rows, places[n:]))
+            block = self._blocks.popleft()
+            taken.append(block[:n])
+            if len(block) > n:
+                self._blocks.appendleft(block[n:])
             n -= len(taken[-1])
             self._count -= len(taken[-1])
         return np.concatenate(taken)

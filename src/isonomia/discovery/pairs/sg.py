@@ -78,7 +78,7 @@ def sg(
         answer = yield space.fresh(rows)[0]
         made[kind] += int(answer.fresh.sum())
         tested.append(answer.rows)
-        found = answer.rows[answer.found & answer.fresh]
+        found = answer.discovered
         if len(found):
             total += len(found)
             if total >= RENEW * fitted_at:
