@@ -172,12 +172,12 @@ class Feature:
         numbers = self.kind != "category"
         return np.array([np.nan if value is None and numbers else self.place(value) for value in values])
 
-    def encode(self, column: nw.Series[Any]) -> Floats:
+    def encode(self, column: nw.Series[Any]) -> NDArray[Any]:
         """A column of data as held numbers; values that the feature does not have become NaN with `valid` false."""
         if self.kind != "category":
             try:
                 numbers = column.to_numpy()
-                return numbers.astype(float) if numbers.dtype.kind in "iu" else numbers.astype(float) + 0.0
+                return numbers if numbers.dtype.kind in "iu" else numbers.astype(float) + 0.0
             except (TypeError, ValueError):
                 raise DataError(f"'{self.name}' must hold numbers; its dtype is {column.dtype}.") from None
         codes = Codes.encode(column, name=self.name)
