@@ -10,7 +10,7 @@ from isonomia.audit.checks._options import options_of
 from isonomia.audit.subject import Subject
 from isonomia.discovery import find_pairs
 from isonomia.errors import NotApplicable
-from isonomia.evidence import Estimate, Format, Result
+from isonomia.evidence import Format, Result
 from isonomia.languages import Message, msg
 
 _OPTIONS = (
@@ -72,11 +72,6 @@ def pairs(subject: Subject) -> Result:
         subject.data, subject.model, seed=subject.seed, **{"max_seconds": 60.0, "method": "auto", **given}, **own
     )
     told: dict[str, Any] = {**found.metrics, **found.values}
-    if told.get("share_estimate") is not None:
-        ends = told["share_estimate_low"], told["share_estimate_high"]
-        drawn = told["share_drawn"]
-        method = "wilson" if drawn else "exact"
-        told["share_estimate"] = Estimate(told["share_estimate"], *ends, n=drawn, method=method)
     told |= {name: _WORDS[told[name]] for name in ("status", "gap_scale") if told.get(name) is not None}
     return Result(
         "pairs", msg("Pairs of people"), found.tables,

@@ -43,12 +43,13 @@ def shown(space: Space, pairs: Pairs, *, method: PairMethod) -> PairResult:
         tables["values"] = values_table(metrics["dsn_by_attr_value"], space)
         tables["features"] = features_table(space, pairs)
     share = share_of(metrics, observed=method.id == "observed")
+    figures = {"share": share, "share_estimate": estimated(metrics)}
     classes = () if space.probe.oracle.task == "regression" else space.probe.oracle.classes
     return PairResult(
         code="pairs",
         title=msg("Pairs of people treated differently ({method})", method=method.id),
         tables=tables,
-        values={"share": share} if share is not None else {},
+        values={name: figure for name, figure in figures.items() if figure is not None},
         findings=_findings(space, pairs, metrics, share),
         pictures=_pictures(tables),
         notes=tuple(space.notes),
@@ -68,14 +69,18 @@ def share_of(metrics: dict[str, Any], *, observed: bool) -> Estimate | None:
     found, tested = metrics["DSN"], metrics["TSN"]
     if not observed:
         found, tested = metrics.get("uniform_found", 0), metrics.get("uniform_tests", 0)
-    if not tested and metrics.get("share_estimate") is not None:
-        ends = metrics["share_estimate_low"], metrics["share_estimate_high"]
-        drawn = metrics["share_drawn"]
-        return Estimate(metrics["share_estimate"], *ends, n=drawn, method="wilson" if drawn else "exact")
     if not tested:
-        return None
+        return estimated(metrics)
     low, high = wilson(found, tested)
     return Estimate(found / tested, float(low), float(high), n=tested, method="wilson")
+
+
+def estimated(metrics: dict[str, Any]) -> Estimate | None:
+    """The share estimated beside what is proved; exact where everything is."""
+    if metrics.get("share_estimate") is None:
+        return None
+    ends, drawn = (metrics["share_estimate_low"], metrics["share_estimate_high"]), metrics["share_drawn"]
+    return Estimate(metrics["share_estimate"], *ends, n=drawn, method="wilson" if drawn else "exact")
 
 
 def witnesses(space: Space, pairs: Pairs) -> Table:
