@@ -47,9 +47,14 @@ def fairness_suite(scale: Scale) -> Iterator[Row]:
             "full suite from Parquet", rows, seconds, measure="seconds", value=seconds, target=Target("at most", 5)
         )
         yield Row(
-            "full suite from Parquet, a process of its own", rows, None, measure="MB", value=_megabytes(path),
-            target=Target("at most", 1500), note="largest resident memory, imports included",
-        )  # fmt: skip
+            "full suite from Parquet, a process of its own",
+            rows,
+            None,
+            measure="MB",
+            value=_megabytes(path),
+            target=Target("at most", 1500),
+            note="largest resident memory, imports included",
+        )
         yield _against_peers(Path(folder), scale)
 
 
@@ -61,14 +66,30 @@ def _against_peers(folder: Path, scale: Scale) -> Row:
     case = "full suite, values and intervals"
     replicates = 2 if scale.quick else PEER_REPLICATES
     try:
-        answer = ask("fairness_suite_peers", frame, repeats=1, attributes=ATTRIBUTES, by=BY, reference=REFERENCE,
-                     n_boot=replicates)  # fmt: skip
+        answer = ask(
+            "fairness_suite_peers",
+            frame,
+            repeats=1,
+            attributes=ATTRIBUTES,
+            by=BY,
+            reference=REFERENCE,
+            n_boot=replicates,
+        )
     except PeerError as error:
         return Row(case, rows, seconds, "fairlearn + aif360", note=str(error))
     difference, compared = largest_difference(_values(found), answer.values)
     note = f"peers with {replicates} replicates, ours with 1,000 and reading the file"
-    return faster(case, rows, seconds, f"fairlearn {answer.version} + aif360", answer.seconds, target=200,
-                  difference=difference, compared=compared, note=note)  # fmt: skip
+    return faster(
+        case,
+        rows,
+        seconds,
+        f"fairlearn {answer.version} + aif360",
+        answer.seconds,
+        target=200,
+        difference=difference,
+        compared=compared,
+        note=note,
+    )
 
 
 def _suite(path: Path) -> Any:
@@ -78,9 +99,13 @@ def _suite(path: Path) -> Any:
     data = iso.read(path, target="label", prediction="prediction", protected=ATTRIBUTES)
     columns = {name: data.column(name).to_native() for name in data.columns}
     found = iso.fairness.suite(
-        columns["label"], columns["prediction"], sensitive_features={name: columns[name] for name in ATTRIBUTES},
-        privileged=REFERENCE, n_boot=1000, min_per_group=1,
-    )  # fmt: skip
+        columns["label"],
+        columns["prediction"],
+        sensitive_features={name: columns[name] for name in ATTRIBUTES},
+        privileged=REFERENCE,
+        n_boot=1000,
+        min_per_group=1,
+    )
     for table in found.tables.values():
         table.frame("pandas")
     return found

@@ -99,9 +99,16 @@ def mixed_neighbours(scale: Scale) -> Iterator[Row]:
     peer_seconds, expected = best_of(brute, 1)
     difference, compared = largest_difference({"consistency": value}, {"consistency": expected})
     yield faster(
-        "consistency, Gower's distance", len(X), seconds, "scikit-learn, everyone with everyone", peer_seconds,
-        target=MIXED_TARGET, difference=difference, compared=compared, note="Adult, numbers and categories mixed",
-    )  # fmt: skip
+        "consistency, Gower's distance",
+        len(X),
+        seconds,
+        "scikit-learn, everyone with everyone",
+        peer_seconds,
+        target=MIXED_TARGET,
+        difference=difference,
+        compared=compared,
+        note="Adult, numbers and categories mixed",
+    )
 
 
 @benchmark("generalized_entropy")

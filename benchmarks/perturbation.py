@@ -90,8 +90,16 @@ def _against_local_loop(forest: Any, frame: Any) -> Row:
     difference, compared = largest_difference(
         dict(zip(names, result.scores.tolist(), strict=True)), dict(zip(names, scores.tolist(), strict=True))
     )
-    return faster("local robustness, 10 copies", len(frame), ours, "row by row", peer, target=FASTER,
-                  difference=difference, compared=compared)  # fmt: skip
+    return faster(
+        "local robustness, 10 copies",
+        len(frame),
+        ours,
+        "row by row",
+        peer,
+        target=FASTER,
+        difference=difference,
+        compared=compared,
+    )
 
 
 def _against_metric_loop(forest: Any, frame: Any) -> Row:
@@ -105,8 +113,17 @@ def _against_metric_loop(forest: Any, frame: Any) -> Row:
     peer = time.perf_counter() - start
     row = next(result.tables["levels"].rows())
     difference, compared = largest_difference({name: row[name] for name in theirs}, theirs)
-    return faster("noise, 10 trials", len(frame), ours, "row by row", peer, target=FASTER, difference=difference,
-                  compared=compared, note="ours: every metric; the loop: accuracy and flips")  # fmt: skip
+    return faster(
+        "noise, 10 trials",
+        len(frame),
+        ours,
+        "row by row",
+        peer,
+        target=FASTER,
+        difference=difference,
+        compared=compared,
+        note="ours: every metric; the loop: accuracy and flips",
+    )
 
 
 def local_loop(frame: Any, model: Any, copies: int, level: float, *, seed: int) -> Any:

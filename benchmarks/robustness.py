@@ -35,8 +35,17 @@ def weak_spots(scale: Scale) -> Iterator[Row]:
         note = f"first: {first['slice']}"
         case = f"13 features, 78 pairs, {metric}"
         found = 0.0 if "x2" in first["feature"] else float("inf")
-        yield Row(case, rows, seconds, measure="seconds", value=seconds, target=Target("at most", SECONDS),
-                  difference=found, compared=1, note=note)  # fmt: skip
+        yield Row(
+            case,
+            rows,
+            seconds,
+            measure="seconds",
+            value=seconds,
+            target=Target("at most", SECONDS),
+            difference=found,
+            compared=1,
+            note=note,
+        )
         peak = peak_megabytes(work)
         yield Row(case, rows, None, measure="MB", value=peak, target=Target("at most", MEGABYTES))
 
@@ -54,9 +63,16 @@ def drift(scale: Scale) -> Iterator[Row]:
         verdicts = [{name: float(p < ALPHA) for name, p in side.items()} for side in (table, p_values)]
         difference, compared = largest_difference(verdicts[0], verdicts[1])
         yield faster(
-            "6 columns of numbers, 7 of categories; one shifted", rows, seconds, "scipy", peer, target=FASTER,
-            difference=difference, compared=compared, note="scipy: KS and chi-square only; verdicts compared",
-        )  # fmt: skip
+            "6 columns of numbers, 7 of categories; one shifted",
+            rows,
+            seconds,
+            "scipy",
+            peer,
+            target=FASTER,
+            difference=difference,
+            compared=compared,
+            note="scipy: KS and chi-square only; verdicts compared",
+        )
 
 
 def drifts(scale: Scale) -> Iterator[tuple[int, Any, Any, float, Any]]:

@@ -48,9 +48,16 @@ def weak_segments(scale: Scale) -> Iterator[Row]:
     )
     right = overlap >= SAME or errors[0] >= errors[1]
     yield faster(
-        case, ROWS, seconds, f"deepchecks {peer.version}", peer.seconds, target=SEGMENTS_FASTER,
-        difference=0.0 if right else float("inf"), compared=1, note=note,
-    )  # fmt: skip
+        case,
+        ROWS,
+        seconds,
+        f"deepchecks {peer.version}",
+        peer.seconds,
+        target=SEGMENTS_FASTER,
+        difference=0.0 if right else float("inf"),
+        compared=1,
+        note=note,
+    )
 
 
 @benchmark("drift_preset")
@@ -74,9 +81,16 @@ def drift_preset(scale: Scale) -> Iterator[Row]:
         moved = ", ".join(name for name, drifted in verdicts.items() if drifted)
         note = f"verdicts compared: {moved} has drifted, nothing else; {_distances(table, peer.values)}"
         yield faster(
-            case, rows, seconds, f"evidently {peer.version}", peer.seconds, target=DRIFT_FASTER,
-            difference=difference, compared=compared, note=note,
-        )  # fmt: skip
+            case,
+            rows,
+            seconds,
+            f"evidently {peer.version}",
+            peer.seconds,
+            target=DRIFT_FASTER,
+            difference=difference,
+            compared=compared,
+            note=note,
+        )
 
 
 def _unanswered(case: str, rows: int, seconds: float, name: str, target: float, error: PeerError) -> Row:

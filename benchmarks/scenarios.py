@@ -33,8 +33,15 @@ def scenarios(scale: Scale) -> Iterator[Row]:
         seconds, result = _once(work)
         played = f"{len(result.runs)} scenarios, {trials} trials, {len(result.metrics)} metrics"
         note = "gaps of 2 attributes too; 3 of the 9 ask the model anew"
-        yield Row(f"{played}, {name}", rows, seconds, measure="seconds", value=seconds,
-                  target=Target("at most", SECONDS), note=note)  # fmt: skip
+        yield Row(
+            f"{played}, {name}",
+            rows,
+            seconds,
+            measure="seconds",
+            value=seconds,
+            target=Target("at most", SECONDS),
+            note=note,
+        )
     few = 3 if scale.quick else 10
     model = models["logistic regression"]
 
@@ -51,10 +58,16 @@ def scenarios(scale: Scale) -> Iterator[Row]:
     }
     difference, compared = largest_difference(told, values)
     yield faster(
-        f"{len(LOOPED)} scenarios, {few} trials, {len(_theirs())} metrics", rows, seconds, "scikit-learn", peer,
-        target=LOOP, difference=difference, compared=compared,
+        f"{len(LOOPED)} scenarios, {few} trials, {len(_theirs())} metrics",
+        rows,
+        seconds,
+        "scikit-learn",
+        peer,
+        target=LOOP,
+        difference=difference,
+        compared=compared,
         note="ours predicts, puts intervals on the baseline and measures gaps as well",
-    )  # fmt: skip
+    )
 
 
 @benchmark("threshold_sweep")
@@ -82,8 +95,16 @@ def threshold_sweep(scale: Scale) -> Iterator[Row]:
     peer, values = _once(theirs)
     told = {f"{row['metric']} {row['threshold']}": row["value"] for row in result.tables["metrics"].rows()}
     difference, compared = largest_difference(told, values)
-    yield faster("3 metrics at 101 thresholds", rows, seconds, "scikit-learn", peer, target=SWEEP,
-                 difference=difference, compared=compared)  # fmt: skip
+    yield faster(
+        "3 metrics at 101 thresholds",
+        rows,
+        seconds,
+        "scikit-learn",
+        peer,
+        target=SWEEP,
+        difference=difference,
+        compared=compared,
+    )
 
 
 def _once(work: Any) -> tuple[float, Any]:
@@ -129,17 +150,24 @@ def _theirs() -> dict[str, Any]:
     from sklearn import metrics as sk
 
     return {
-        "accuracy": sk.accuracy_score, "balanced_accuracy": sk.balanced_accuracy_score, "f1": sk.f1_score,
-        "precision": sk.precision_score, "recall": sk.recall_score, "matthews_corrcoef": sk.matthews_corrcoef,
-        "cohens_kappa": sk.cohen_kappa_score, "auc": sk.roc_auc_score, "pr_auc": sk.average_precision_score,
-        "logloss": sk.log_loss, "brier_score": sk.brier_score_loss,
-    }  # fmt: skip
+        "accuracy": sk.accuracy_score,
+        "balanced_accuracy": sk.balanced_accuracy_score,
+        "f1": sk.f1_score,
+        "precision": sk.precision_score,
+        "recall": sk.recall_score,
+        "matthews_corrcoef": sk.matthews_corrcoef,
+        "cohens_kappa": sk.cohen_kappa_score,
+        "auc": sk.roc_auc_score,
+        "pr_auc": sk.average_precision_score,
+        "logloss": sk.log_loss,
+        "brier_score": sk.brier_score_loss,
+    }
 
 
 def _loop(data: Any, model: Any, trials: int) -> dict[str, float]:
     """Every metric of every trial by scikit-learn, on the same changed labels, predictions and rows."""
-    from isonomia.robustness.scenarios import situation
     from isonomia.robustness.stress import plan
+    from isonomia.robustness.stress.scenarios import situation
     from isonomia.robustness.stress.trials import generator
 
     base = situation(data, model)

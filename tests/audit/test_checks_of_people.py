@@ -15,8 +15,18 @@ from sklearn.preprocessing import OneHotEncoder
 
 import isonomia as iso
 
-NEW = ("missingness", "label_bias", "duplicates", "proxies", "group_calibration", "consistency", "awareness", "entropy",
-       "counterfactual", "over_time")  # fmt: skip
+NEW = (
+    "missingness",
+    "label_bias",
+    "duplicates",
+    "proxies",
+    "group_calibration",
+    "consistency",
+    "awareness",
+    "entropy",
+    "counterfactual",
+    "over_time",
+)
 
 
 def people(n: int = 1500, unfair: bool = True, seed: int = 0) -> pd.DataFrame:
@@ -29,9 +39,15 @@ def people(n: int = 1500, unfair: bool = True, seed: int = 0) -> pd.DataFrame:
     club = pd.Series(rng.choice(["x", "y"], n), dtype=object)
     club[(sex == "F") & (rng.random(n) < 0.3 * unfair)] = None
     return pd.DataFrame(
-        {"sex": sex, "skill": skill, "height": height.round(), "club": club, "month": month,
-         "y": (rng.random(n) < chance).astype(int)}
-    )  # fmt: skip
+        {
+            "sex": sex,
+            "skill": skill,
+            "height": height.round(),
+            "club": club,
+            "month": month,
+            "y": (rng.random(n) < chance).astype(int),
+        }
+    )
 
 
 def report(frame: pd.DataFrame, checks: Any, options: Any = None, aware: bool = True) -> Any:
@@ -67,9 +83,14 @@ def test_an_even_subject_is_left_alone() -> None:
     )
     told = {finding.code for finding in found.findings if finding.severity != "notice"}
     assert not told & {
-        "counterfactual.flip", "label_bias.similar_people", "missingness.group", "proxies.told", "over_time.change",
-        "consistency.group", "group_calibration.slope",
-    }  # fmt: skip
+        "counterfactual.flip",
+        "label_bias.similar_people",
+        "missingness.group",
+        "proxies.told",
+        "over_time.change",
+        "consistency.group",
+        "group_calibration.slope",
+    }
 
 
 def test_a_graph_and_a_population_in_the_options() -> None:
@@ -147,11 +168,13 @@ def test_labels_that_differ_between_equals_are_told_for_every_task(task: str) ->
     sex, job = rng.choice(["F", "M"], n), rng.choice(list("abcde"), n)
     for gap in (0.0, 0.8):
         s = rng.normal(size=n) + gap * (sex == "M")
-        y: Any = {"binary": (s > 0).astype(int), "multiclass": np.digitize(s, [-0.5, 0.5]).astype(str),
-                  "regression": s.round(1)}[task]  # fmt: skip
+        y: Any = {
+            "binary": (s > 0).astype(int),
+            "multiclass": np.digitize(s, [-0.5, 0.5]).astype(str),
+            "regression": s.round(1),
+        }[task]
         frame = pd.DataFrame({"sex": sex, "job": job, "y": y, "p": y})
-        data = iso.Dataset(frame, target="y", prediction="p", task=task,
-                           protected=["sex"], privileged={"sex": "M"})  # fmt: skip
+        data = iso.Dataset(frame, target="y", prediction="p", task=task, protected=["sex"], privileged={"sex": "M"})
         found = iso.audit(data, checks=["duplicates", "label_bias"], n_boot=50)
         told = {finding.code for finding in found.findings if finding.severity == "warning"}
         assert told == ({"duplicates.group", "label_bias.similar_people"} if gap else set())

@@ -60,18 +60,25 @@ def test_where_they_do_not_apply_they_say_why() -> None:
 def test_options_of_the_checks() -> None:
     subject = data(800, gap=0.1)
     report = iso.audit(
-        subject, checks=CHECKS, n_boot=20,
-        options={"fairness_suite": {"config": "quick"}, "equivalence": {"margin": 0.2},
-                 "incompatibility": {"use": "justice"}},
-    )  # fmt: skip
+        subject,
+        checks=CHECKS,
+        n_boot=20,
+        options={
+            "fairness_suite": {"config": "quick"},
+            "equivalence": {"margin": 0.2},
+            "incompatibility": {"use": "justice"},
+        },
+    )
     assert len(report["fairness_suite"].tables["measures"]) == 3
     assert set(report["equivalence"].tables["equivalence"].columns["margin"]) == {0.2}
     assert len(report["incompatibility"].tables["guide"]) == 3
     bad: tuple[dict[str, dict[str, Any]], ...] = (
-        {"incompatibility": {"uze": "justice"}}, {"fairness_suite": {"config": "quik"}},
-        {"fairness_suite": {"konfig": "quick"}}, {"fairness_suite": {"control": ["nothing"]}},
+        {"incompatibility": {"uze": "justice"}},
+        {"fairness_suite": {"config": "quik"}},
+        {"fairness_suite": {"konfig": "quick"}},
+        {"fairness_suite": {"control": ["nothing"]}},
         {"equivalence": {"margins": 0.1}},
-    )  # fmt: skip
+    )
     for options in bad:
         with pytest.raises(iso.SpecError):
             iso.audit(subject, checks=CHECKS, n_boot=20, options=options)

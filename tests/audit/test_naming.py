@@ -18,9 +18,12 @@ def _people(n: int = 4000) -> pd.DataFrame:
 def test_metrics_and_alerts_are_told_in_words() -> None:
     data = iso.Dataset(_people(), target="y", prediction="p", protected=["sex"], time="month")
     report = iso.audit(
-        data, checks=["group_fairness", "over_time"], n_boot=300, reference="overall",
+        data,
+        checks=["group_fairness", "over_time"],
+        n_boot=300,
+        reference="overall",
         options={"over_time": {"metrics": ["selection_rate"], "reference": "M"}},
-    )  # fmt: skip
+    )
     codes = set(report["group_fairness"].tables["comparisons"].columns["metric"])
     assert "accuracy" in codes
     english = ("change of the gap", 'Selection rate of "high"', "everyone")

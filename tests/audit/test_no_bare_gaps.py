@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import isonomia as iso
-from isonomia.audit.checking import choose_checks
+from isonomia.audit.check_registry import choose_checks
 from isonomia.evidence import Estimate, Result, Table
 
 CLASSES = ["low", "mid", "top"]
@@ -36,10 +36,24 @@ def people(task: str, *, seed: int = 0, n: int = 260) -> iso.Dataset:
         y = ((raw > 0.6) & ~never).astype(int)
     elif task == "multiclass":
         y = np.where(never, "low", np.array(CLASSES)[np.digitize(raw, [-0.3, 1.0])])
-    columns = {"sex": sex, "race": race, "age": age, "x": x, "same": np.ones(n), "y": y,
-               "month": np.array([f"2024-{1 + k % 6:02d}-01" for k in range(n)])}  # fmt: skip
-    return iso.Dataset(columns, target="y", protected={"sex": None, "race": None, "age": [25, 60]}, time="month",
-                       privileged={"sex": "m"}, task=task, name="awkward")  # type: ignore[arg-type]  # fmt: skip
+    columns = {
+        "sex": sex,
+        "race": race,
+        "age": age,
+        "x": x,
+        "same": np.ones(n),
+        "y": y,
+        "month": np.array([f"2024-{1 + k % 6:02d}-01" for k in range(n)]),
+    }
+    return iso.Dataset(
+        columns,
+        target="y",
+        protected={"sex": None, "race": None, "age": [25, 60]},
+        time="month",
+        privileged={"sex": "m"},
+        task=task,
+        name="awkward",
+    )  # type: ignore[arg-type]
 
 
 def model(task: str, *, constant: bool) -> iso.Model:
@@ -62,11 +76,16 @@ def model(task: str, *, constant: bool) -> iso.Model:
 
 def audited(task: str, *, constant: bool) -> iso.Report:
     options = {
-        "perturb": {"n_trials": 2, "levels": [0.2]}, "local_robustness": {"n_iterations": 3},
-        "pairs": {"max_tests": 300}, "overfit": {"train": people(task, seed=1)},
-        "drift": {"reference": people(task, seed=2)}, "scenarios": {"n_trials": 2}, "sensitivity": {"n_trials": 2},
-        "dashboard": {"n_trials": 2}, "proxies": {"rounds": 5},
-    }  # fmt: skip
+        "perturb": {"n_trials": 2, "levels": [0.2]},
+        "local_robustness": {"n_iterations": 3},
+        "pairs": {"max_tests": 300},
+        "overfit": {"train": people(task, seed=1)},
+        "drift": {"reference": people(task, seed=2)},
+        "scenarios": {"n_trials": 2},
+        "sensitivity": {"n_trials": 2},
+        "dashboard": {"n_trials": 2},
+        "proxies": {"rounds": 5},
+    }
     checks = [check.id for check in choose_checks("full")]
     return iso.audit(people(task), model(task, constant=constant), checks=checks, n_boot=40, options=options)
 
@@ -78,9 +97,10 @@ def missing(value: Any) -> bool:
 def bare_cells(table: Table, told: set[str]) -> Iterator[tuple[str, ...]]:
     """Numbers of a table that are missing in a row without a note."""
     numbers = [
-        name for name, values in table.columns.items()
+        name
+        for name, values in table.columns.items()
         if table.formats.get(name, "text") != "text" or any(isinstance(value, float | np.floating) for value in values)
-    ]  # fmt: skip
+    ]
     for row in table.rows():
         if not row.get("note"):
             yield from ((name,) for name in numbers if missing(row[name]) and TOLD_ONCE.get(name) not in told)

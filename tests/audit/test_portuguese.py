@@ -10,14 +10,24 @@ import numpy as np
 import pytest
 
 import isonomia as iso
-from isonomia.audit.checking import choose_checks
+from isonomia.audit.check_registry import choose_checks
 from isonomia.languages import Message, Name
 
 #: Words of ours that stand within names of groups, and that a reader of Portuguese should not meet.
 LEFTOVERS = (
-    r"=\s?missing\b", r"\bmissing\b", r"\bin \[", r"\bnot in \{", r"\bin \{", r"\bis missing\b", r"\(empty\)",
-    r"\bnot applicable\b", r"\bbecause\b", r"\bit needs\b", r"\bno interval\b", r"\bthere (is|are) no\b",
-)  # fmt: skip
+    r"=\s?missing\b",
+    r"\bmissing\b",
+    r"\bin \[",
+    r"\bnot in \{",
+    r"\bin \{",
+    r"\bis missing\b",
+    r"\(empty\)",
+    r"\bnot applicable\b",
+    r"\bbecause\b",
+    r"\bit needs\b",
+    r"\bno interval\b",
+    r"\bthere (is|are) no\b",
+)
 
 
 def people(n: int = 700) -> dict[str, Any]:
@@ -30,9 +40,12 @@ def people(n: int = 700) -> dict[str, Any]:
     harm = 1.2 * (race == None) + 0.8 * (race == "preta") + 0.5 * (age < 30)  # noqa: E711  elementwise
     score = income - harm
     return {
-        "raca": race, "idade": age, "cidade": city, "renda": income,
+        "raca": race,
+        "idade": age,
+        "cidade": city,
+        "renda": income,
         "credito": np.where(score + rng.normal(0, 0.7, n) > 2.2, "sim", "não"),
-    }  # fmt: skip
+    }
 
 
 def model(frame: Any) -> Any:
@@ -75,10 +88,8 @@ def test_no_english_is_left(report: iso.Report, form: str) -> None:
     text = words(report.to_html()) if form == "html" else report.to_markdown().replace("\\", "")
     text = without_ids(report, text)
     found = {
-        text[max(0, hit.start() - 60) : hit.end() + 40]
-        for pattern in LEFTOVERS
-        for hit in re.finditer(pattern, text)
-    }  # fmt: skip
+        text[max(0, hit.start() - 60) : hit.end() + 40] for pattern in LEFTOVERS for hit in re.finditer(pattern, text)
+    }
     assert found == set()
     assert re.search(r"raca ?= ?ausente", text)
     assert "idade em [30,5; 60)" in text

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import isonomia as iso
 from isonomia import SpecError
 from isonomia.audit import CHECKS, read_spec, spec_schema
-from isonomia.audit.wiring import KEYS, STRESS, WANTED, wired
+from isonomia.audit.spec_options import KEYS, STRESS, WANTED, wired
 from isonomia.cli.app import app
 from isonomia.models import save_model
 
@@ -29,15 +29,30 @@ GOOD: list[dict[str, Any]] = [
     {"dataset": "people.csv", "target": "y", "prediction": "p"},
     {"dataset": {"catalog": "adult"}, "model": "m.skops", "protected": ["sex"], "task": "binary_classification"},
     {
-        "name": "all", "dataset": {"path": "x.csv", "target": "y", "na_values": ["?"]}, "metric": "auc",
-        "model": {"path": "https://host/v2/models/m", "endpoint": {"protocol": "v2", "headers": {"a": "b"}},
-                  "classes": ["no", "yes"], "features": ["a"], "threshold": 0.4, "output": "probability"},
-        "sensitive_feature": "sex", "privileged": {"sex": "male"}, "checks": ["drift", "scenarios"],
-        "scenarios": ["label_noise", {"type": "score_noise", "noise_level": 0.05}], "n_trials": 3, "seed": 42,
-        "reference_dataset": "old.csv", "train_dataset": "train.csv", "policy": "eeoc", "level": 0.9,
+        "name": "all",
+        "dataset": {"path": "x.csv", "target": "y", "na_values": ["?"]},
+        "metric": "auc",
+        "model": {
+            "path": "https://host/v2/models/m",
+            "endpoint": {"protocol": "v2", "headers": {"a": "b"}},
+            "classes": ["no", "yes"],
+            "features": ["a"],
+            "threshold": 0.4,
+            "output": "probability",
+        },
+        "sensitive_feature": "sex",
+        "privileged": {"sex": "male"},
+        "checks": ["drift", "scenarios"],
+        "scenarios": ["label_noise", {"type": "score_noise", "noise_level": 0.05}],
+        "n_trials": 3,
+        "seed": 42,
+        "reference_dataset": "old.csv",
+        "train_dataset": "train.csv",
+        "policy": "eeoc",
+        "level": 0.9,
         "options": {"drift": {"joint": False}},
     },
-]  # fmt: skip
+]
 BAD: list[tuple[dict[str, Any], str]] = [
     ({}, "`dataset` is missing"),
     ({"dataset": 3}, "`dataset`"),
@@ -138,8 +153,15 @@ def test_every_wire_ends_at_a_check():
 
 
 def test_keys_bring_their_checks_and_options():
-    spec = {"dataset": "x.csv", "checks": ["performance"], "reference_dataset": "old.csv", "scenarios": ["label_noise"],
-            "n_trials": 4, "metric": "f1", "options": {"scenarios": {"n_trials": 9}}}  # fmt: skip
+    spec = {
+        "dataset": "x.csv",
+        "checks": ["performance"],
+        "reference_dataset": "old.csv",
+        "scenarios": ["label_noise"],
+        "n_trials": 4,
+        "metric": "f1",
+        "options": {"scenarios": {"n_trials": 9}},
+    }
     codes, options = wired(read_spec(spec))
     assert set(codes) == {"performance", "drift", "scenarios", "dashboard", *STRESS}
     assert options["drift"] == {"reference": "old.csv"}
@@ -178,10 +200,20 @@ def test_a_stress_test_on_every_task(tmp_path, task, metric):
     learner = LinearRegression() if task == "regression" else LogisticRegression()
     save_model(learner.fit(frame[["x", "z"]], frame["y"]), tmp_path / "model.skops")
     frame.to_csv(tmp_path / "data.csv", index=False)
-    spec = {"name": "stress", "dataset": str(tmp_path / "data.csv"), "model": str(tmp_path / "model.skops"),
-            "metric": metric, "task": task, "target": "y", "sensitive_feature": "sex", "checks": "quick",
-            "scenarios": [{"type": "label_noise", "noise_rate": 0.1}, {"type": "score_noise", "noise_level": 0.05}],
-            "n_trials": 3, "seed": 42, "n_boot": 50}  # fmt: skip
+    spec = {
+        "name": "stress",
+        "dataset": str(tmp_path / "data.csv"),
+        "model": str(tmp_path / "model.skops"),
+        "metric": metric,
+        "task": task,
+        "target": "y",
+        "sensitive_feature": "sex",
+        "checks": "quick",
+        "scenarios": [{"type": "label_noise", "noise_rate": 0.1}, {"type": "score_noise", "noise_level": 0.05}],
+        "n_trials": 3,
+        "seed": 42,
+        "n_boot": 50,
+    }
     sections = {section.code: section for section in iso.run(spec).document.sections}
     for code in ("scenarios", "dashboard", *STRESS):
         answered = sections[code].result is not None
@@ -214,8 +246,16 @@ def test_paths_are_relative_to_the_file(folder, tmp_path_factory, monkeypatch):
 
 
 def test_the_same_spec_gives_the_same_numbers(folder):
-    spec = {"dataset": str(folder / "now.csv"), "target": "y", "positive": "yes", "score": "p", "checks": ["scenarios"],
-            "n_trials": 3, "seed": 5, "sensitive_feature": "sex"}  # fmt: skip
+    spec = {
+        "dataset": str(folder / "now.csv"),
+        "target": "y",
+        "positive": "yes",
+        "score": "p",
+        "checks": ["scenarios"],
+        "n_trials": 3,
+        "seed": 5,
+        "sensitive_feature": "sex",
+    }
     one, two = (iso.run(spec)["scenarios"].to_dict() for _ in range(2))
     assert one == two
 

@@ -26,8 +26,10 @@ def people(path: Path, *, gap: float, n: int = 4000, seed: int = 0, odd: bool = 
     age = rng.integers(18, 80, n)
     decision = (rng.random(n) < np.where(sex == "F", 0.5 - gap, 0.5)).astype(int)
     truth = np.where(rng.random(n) < 0.1, 1 - decision, decision)
-    lines = [f"{s},{r},{a},{'yes' if t else 'no'},{'yes' if d else 'no'}" for s, r, a, t, d
-             in zip(sex, race, age, truth, decision, strict=True)]  # fmt: skip
+    lines = [
+        f"{s},{r},{a},{'yes' if t else 'no'},{'yes' if d else 'no'}"
+        for s, r, a, t, d in zip(sex, race, age, truth, decision, strict=True)
+    ]
     path.write_text("\n".join(["sex,race,age,hired,said", *lines]), encoding="utf-8")
     return path
 
@@ -142,9 +144,24 @@ def test_quiet_is_quiet(unequal: Path) -> None:
 def test_bands_and_chosen_checks(unequal: Path) -> None:
     ended = runner.invoke(
         app,
-        ["audit", str(unequal), "--target", "hired", "--positive", "yes", "--prediction", "said",
-         "--protected", "sex,age:25,60", "--privileged", "age=[25, 60)", "--checks", "group_fairness", "--json"],
-    )  # fmt: skip
+        [
+            "audit",
+            str(unequal),
+            "--target",
+            "hired",
+            "--positive",
+            "yes",
+            "--prediction",
+            "said",
+            "--protected",
+            "sex,age:25,60",
+            "--privileged",
+            "age=[25, 60)",
+            "--checks",
+            "group_fairness",
+            "--json",
+        ],
+    )
     record = json.loads(ended.stdout)
     assert list(record["checks"]) == ["group_fairness"]
     assert "[25, 60)" in ended.stdout
@@ -188,9 +205,18 @@ def test_a_model_file_is_asked(tmp_path: Path) -> None:
     frame.assign(sex=rng.choice(["F", "M"], 600), y=y).to_csv(tmp_path / "data.csv", index=False)
     ended = runner.invoke(
         app,
-        ["audit", str(tmp_path / "data.csv"), "--target", "y", "--protected", "sex", "--model",
-         str(tmp_path / "model.skops"), "--json"],
-    )  # fmt: skip
+        [
+            "audit",
+            str(tmp_path / "data.csv"),
+            "--target",
+            "y",
+            "--protected",
+            "sex",
+            "--model",
+            str(tmp_path / "model.skops"),
+            "--json",
+        ],
+    )
     assert ended.exit_code == 0, ended.stderr
     assert json.loads(ended.stdout)["checks"]["performance"]["outcome"] in ("passed", "issue")
 
@@ -198,9 +224,19 @@ def test_a_model_file_is_asked(tmp_path: Path) -> None:
 def test_hostile_values_reach_no_output_raw(tmp_path: Path) -> None:
     data = people(tmp_path / "odd.csv", gap=0.3, odd=True)
     ended = runner.invoke(
-        app, ["audit", str(data), *ROLES, "--protected", "race", "--out", str(tmp_path / "out"), "--junit",
-              str(tmp_path / "j.xml")],
-    )  # fmt: skip
+        app,
+        [
+            "audit",
+            str(data),
+            *ROLES,
+            "--protected",
+            "race",
+            "--out",
+            str(tmp_path / "out"),
+            "--junit",
+            str(tmp_path / "j.xml"),
+        ],
+    )
     assert ended.exit_code == 0, ended.output
     assert "<script>alert" not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "<script>" not in (tmp_path / "j.xml").read_text(encoding="utf-8")
@@ -256,6 +292,9 @@ def test_what_is_no_report_is_told(tmp_path: Path, reports: tuple[Path, Path]) -
 def test_a_real_process_tells_the_verdict(unequal: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "isonomia.cli", "audit", str(unequal), *ROLES, "--policy", "eeoc", "--quiet"],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")

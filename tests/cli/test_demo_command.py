@@ -29,9 +29,20 @@ def test_the_demo_shows_what_the_audit_saw(tmp_path: Path) -> None:
     assert names == {"report.html", "report.json", "report.md", "applications.csv", "model.skops"}
     again = runner.invoke(
         app,
-        ["audit", str(tmp_path / "demo" / "applications.csv"), "--model", str(tmp_path / "demo" / "model.skops"),
-         "--target", "decision", "--positive", "granted", "--protected", "sex,ethnicity,age:25,60", "--json"],
-    )  # fmt: skip
+        [
+            "audit",
+            str(tmp_path / "demo" / "applications.csv"),
+            "--model",
+            str(tmp_path / "demo" / "model.skops"),
+            "--target",
+            "decision",
+            "--positive",
+            "granted",
+            "--protected",
+            "sex,ethnicity,age:25,60",
+            "--json",
+        ],
+    )
     assert again.exit_code == 0, again.stderr
     record = json.loads((tmp_path / "demo" / "report.json").read_text(encoding="utf-8"))
     assert json.loads(again.stdout)["checks"]["performance"]["values"] == record["checks"]["performance"]["values"]
@@ -90,9 +101,22 @@ def test_synth_from_a_schema_and_from_data(tmp_path: Path) -> None:
     assert json.loads(made.stdout)["rows"] == 300 + 2 * 2 * 40
     like = runner.invoke(
         app,
-        ["synth", str(tmp_path / "b.parquet"), "--like", str(tmp_path / "a.csv"), "--target", "outcome", "--positive",
-         "1", "--protected", "sex", "--columns", "sex, pay", *options],
-    )  # fmt: skip
+        [
+            "synth",
+            str(tmp_path / "b.parquet"),
+            "--like",
+            str(tmp_path / "a.csv"),
+            "--target",
+            "outcome",
+            "--positive",
+            "1",
+            "--protected",
+            "sex",
+            "--columns",
+            "sex, pay",
+            *options,
+        ],
+    )
     assert like.exit_code == 0, like.stderr
     told = json.loads(like.stdout)
     assert (told["rows"], told["target"], told["positive"]) == (460, "outcome", 1)

@@ -62,9 +62,14 @@ def test_audit_and_run_ask_the_same_server(address: str, table: Path) -> None:
     assert ended.exit_code == 0, ended.output
     audited = json.loads(ended.stdout)
     assert address in audited["subject"]["model"]
-    spec = {"dataset": "people.csv", "target": "loan", "positive": "granted", "protected": ["sex"],
-            "checks": ["performance"],
-            "model": {"path": address, "endpoint": {"batch": 70, "headers": {"X-Key": "secret"}}}}  # fmt: skip
+    spec = {
+        "dataset": "people.csv",
+        "target": "loan",
+        "positive": "granted",
+        "protected": ["sex"],
+        "checks": ["performance"],
+        "model": {"path": address, "endpoint": {"batch": 70, "headers": {"X-Key": "secret"}}},
+    }
     (table.parent / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
     ended = runner.invoke(app, ["run", str(table.parent / "spec.json"), "--json"])
     assert ended.exit_code == 0, ended.output

@@ -36,9 +36,12 @@ def test_json_is_what_python_gives(people: Path) -> None:
     record = json.loads(done.stdout)
     data = iso.read(people, target="hired", positive="yes", prediction="said", protected=["sex", "race"])
     found = iso.fairness.suite(
-        data.column("hired").to_native(), data.column("said").to_native(), positive="yes", n_boot=50,
+        data.column("hired").to_native(),
+        data.column("said").to_native(),
+        positive="yes",
+        n_boot=50,
         sensitive_features={name: data.column(name).to_native() for name in ("sex", "race")},
-    )  # fmt: skip
+    )
     assert record["suite"]["overall_fairness_score"]["value"] == pytest.approx(found.overall_fairness_score)
     assert record["suite"]["critical_issues"] == [str(message) for message in found.critical_issues]
     assert record["equivalence"]["values"]["margin"] == 0.05
@@ -67,8 +70,24 @@ def test_a_report_is_saved(people: Path, tmp_path: Path) -> None:
 
 
 def test_decisions_alone_and_bad_input(people: Path) -> None:
-    alone = runner.invoke(app, ["fairness", str(people), "--prediction", "said", "--positive", "yes", "--protected",
-                                "sex", "--n-boot", "0", "--config", "quick", "--json"])  # fmt: skip
+    alone = runner.invoke(
+        app,
+        [
+            "fairness",
+            str(people),
+            "--prediction",
+            "said",
+            "--positive",
+            "yes",
+            "--protected",
+            "sex",
+            "--n-boot",
+            "0",
+            "--config",
+            "quick",
+            "--json",
+        ],
+    )
     assert alone.exit_code == 0, alone.output
     assert "incompatibility" not in json.loads(alone.stdout)
     for arguments, said in (

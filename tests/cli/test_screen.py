@@ -9,8 +9,8 @@ import time
 import pytest
 
 from isonomia.cli import waiting
+from isonomia.cli.progress_bar import Waiting
 from isonomia.cli.screen import Screen, printable
-from isonomia.cli.waiting import Waiting
 from isonomia.evidence import Table
 from isonomia.languages import msg
 

@@ -51,8 +51,15 @@ def test_texts_are_encoded_alike_in_every_kind_of_column(values: list[Any]) -> N
 
 @given(st.lists(st.integers(-300, 300), min_size=1, max_size=50))
 def test_whole_numbers(values: list[int]) -> None:
-    for column in (values, np.array(values), pd.Series(values), pl.Series(values), pa.array(values),
-                   pd.Series(values, dtype="Int64"), np.array(values, dtype=float)):  # fmt: skip
+    for column in (
+        values,
+        np.array(values),
+        pd.Series(values),
+        pl.Series(values),
+        pa.array(values),
+        pd.Series(values, dtype="Int64"),
+        np.array(values, dtype=float),
+    ):
         codes = Codes.encode(column)
         assert list(codes.labels) == sorted(set(values))
         assert [codes.labels[code] for code in codes.codes] == values

@@ -52,8 +52,9 @@ def test_permutation_on_counts_is_the_shuffling_of_rows(rng: np.random.Generator
         shuffled = []
         for _ in range(3000):
             z = rng.permutation(y)
-            shuffled.append(_statistic(np.array([[((group == g) & (z == c)).sum() for c in (0, 1)] for g in range(3)]),
-                                       statistic))  # fmt: skip
+            shuffled.append(
+                _statistic(np.array([[((group == g) & (z == c)).sum() for c in (0, 1)] for g in range(3)]), statistic)
+            )
         brute = (np.array(shuffled) >= seen - 1e-9).mean()
         ours = permutation(table, statistic=statistic, n_perm=19_999, seed=2)  # type: ignore[arg-type]
         assert ours == pytest.approx(brute, abs=4 * np.sqrt(brute * (1 - brute) / 3000) + 1e-3)

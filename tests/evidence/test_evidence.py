@@ -18,7 +18,7 @@ from isonomia.evidence import (
     welch,
     wilson,
 )
-from isonomia.evidence.tests import fisher
+from isonomia.evidence.significance import fisher
 
 
 @given(st.integers(1, 500), st.data())

@@ -38,8 +38,12 @@ def test_the_same_as_aif360(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
 def test_average_odds_and_disparate_impact_are_the_same_as_aif360(case: dict[str, Any]) -> None:
-    options: dict[str, Any] = {"sensitive_features": {"s": case["s"]}, "weights": case["w"], "n_boot": 0,
-                               "min_per_group": 1}  # fmt: skip
+    options: dict[str, Any] = {
+        "sensitive_features": {"s": case["s"]},
+        "weights": case["w"],
+        "n_boot": 0,
+        "min_per_group": 1,
+    }
     theirs = case["aif360"]
     odds = equalized_odds(case["y"], case["p"], **options)
     assert odds.mean_difference.value == pytest.approx((abs(theirs["tpr"]) + abs(theirs["fpr"])) / 2, abs=1e-12)

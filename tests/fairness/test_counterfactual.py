@@ -69,8 +69,13 @@ def test_the_linear_answer_is_the_coefficients(mechanism: Any) -> None:
 def test_law_school(shared_data: Path) -> None:
     frame = pd.read_csv(shared_data / "law_gpa.csv.gz")
     frame = frame[frame["race"].isin(["White", "Black"])].head(6000)
-    data = iso.Dataset(frame, target="ZFYA", protected=["race", "sex"], features=["race", "sex", "LSAT", "UGPA"],
-                       privileged={"race": "White"})  # fmt: skip
+    data = iso.Dataset(
+        frame,
+        target="ZFYA",
+        protected=["race", "sex"],
+        features=["race", "sex", "LSAT", "UGPA"],
+        privileged={"race": "White"},
+    )
     full = make_pipeline(
         make_column_transformer((OneHotEncoder(drop="first"), ["race", "sex"]), remainder=StandardScaler()),
         LinearRegression(),
@@ -117,8 +122,12 @@ def test_flips_one_at_a_time_and_together_equal_brute_force() -> None:
 
 def test_every_kind_of_frame(frame_kind: Any) -> None:
     frame = law(200)
-    data = iso.Dataset(frame_kind({name: frame[name].to_numpy() for name in frame}), target="ZFYA",
-                       protected=["race"], features=["race", "LSAT"])  # fmt: skip
+    data = iso.Dataset(
+        frame_kind({name: frame[name].to_numpy() for name in frame}),
+        target="ZFYA",
+        protected=["race"],
+        features=["race", "LSAT"],
+    )
 
     def model(table: Any) -> Any:
         lsat = np.asarray(table["LSAT"], dtype=float)

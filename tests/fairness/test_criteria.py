@@ -75,9 +75,12 @@ def test_compas_false_positive_rates(shared_data: Path) -> None:
     frame = pd.read_csv(shared_data / "compas.csv.gz")
     frame = frame[frame["race"].isin(["African-American", "Caucasian"])]
     result = fairness.group_metrics(
-        frame["two_year_recid"], (frame["decile_score"] >= 5).astype(int), sensitive_features=frame["race"],
-        metrics=["fpr", "fnr"], reference="Caucasian",
-    )  # fmt: skip
+        frame["two_year_recid"],
+        (frame["decile_score"] >= 5).astype(int),
+        sensitive_features=frame["race"],
+        metrics=["fpr", "fnr"],
+        reference="Caucasian",
+    )
     table = result.by_group.set_index("race")
     assert table.loc["African-American", "fpr"] == pytest.approx(0.4485, abs=5e-5)
     assert table.loc["Caucasian", "fpr"] == pytest.approx(0.2345, abs=5e-5)
@@ -90,8 +93,10 @@ def test_sentences_about_several_classes_name_the_class() -> None:
     truth = ["now", "soon", "wait"] * 40
     said = ["now", "soon", "wait"] * 20 + ["wait", "soon", "wait"] * 20
     sex = {"sex": ["m"] * 60 + ["f"] * 60}
-    told = {name: getattr(fairness, name)(truth, said, sensitive_features=sex, n_boot=20)
-            for name in ("equal_opportunity", "predictive_parity", "negative_predictive_parity")}  # fmt: skip
+    told = {
+        name: getattr(fairness, name)(truth, said, sensitive_features=sex, n_boot=20)
+        for name in ("equal_opportunity", "predictive_parity", "negative_predictive_parity")
+    }
     for found in told.values():
         label = found.worst["metric"].partition("[")[2].removesuffix("]")
         assert f'"{label}"' in found.interpretation()

@@ -190,8 +190,9 @@ def test_label_bias_of_numbers_and_classes() -> None:
     women = next(row for row in found.tables["neighbours"].rows() if row["group"] == "sex=F")
     assert women["difference"] < -0.1
     frame["grade"] = np.where(frame["skill"] > 1, "a", np.where(frame["skill"] > 0, "b", "c"))
-    several = fairness.label_bias(iso.Dataset(frame.drop(columns=["y", "pay"]), target="grade", protected=["sex"]),
-                                  n_boot=50)  # fmt: skip
+    several = fairness.label_bias(
+        iso.Dataset(frame.drop(columns=["y", "pay"]), target="grade", protected=["sex"]), n_boot=50
+    )
     near = several.tables["neighbours"].frame("pandas")
     assert sorted(set(near["class"])) == ["a", "b", "c"]
     assert near.groupby("group")["difference"].sum().abs().max() < 1e-12
@@ -251,15 +252,29 @@ def months(n: int = 6000, gap_from: int | None = 8, seed: int = 0) -> pd.DataFra
 
 def test_a_change_is_found_where_it_is_and_none_where_none_is() -> None:
     frame = months()
-    found = fairness.over_time(frame["y"], frame["p"], time=frame["date"], every="month", reference="M",
-                               sensitive_features=frame["sex"], metrics=["selection_rate", "tpr"])  # fmt: skip
+    found = fairness.over_time(
+        frame["y"],
+        frame["p"],
+        time=frame["date"],
+        every="month",
+        reference="M",
+        sensitive_features=frame["sex"],
+        metrics=["selection_rate", "tpr"],
+    )
     change = [a for a in found.alerts if a["kind"] == "change of the gap" and a["metric"] == "selection_rate"]
     assert len(change) == 1
     assert change[0]["period"] == "2023-09"
     assert change[0]["change"] == pytest.approx(-0.25, abs=0.07)
     frame = months(gap_from=None)
-    calm = fairness.over_time(frame["y"], frame["p"], time=frame["date"], every="month", reference="M",
-                              sensitive_features=frame["sex"], metrics=["selection_rate"])  # fmt: skip
+    calm = fairness.over_time(
+        frame["y"],
+        frame["p"],
+        time=frame["date"],
+        every="month",
+        reference="M",
+        sensitive_features=frame["sex"],
+        metrics=["selection_rate"],
+    )
     assert calm.alerts == ()
     series = calm.series
     one = series[(series["group"] == "sex=F") & (series["period"] == "2023-02")].iloc[0]
@@ -269,7 +284,7 @@ def test_a_change_is_found_where_it_is_and_none_where_none_is() -> None:
 
 
 def test_the_change_point_equals_brute_force() -> None:
-    from isonomia.fairness._limits import change_point
+    from isonomia.fairness.time.control_limits import change_point
 
     rng = np.random.default_rng(3)
     for _ in range(20):
@@ -307,7 +322,7 @@ def test_one_period_and_bad_times() -> None:
 )
 def test_periods_of_dates(every: Any, labels: tuple[str, ...], frame_kind: Any) -> None:
     from isonomia.data import wrap
-    from isonomia.fairness.periods import periods_of
+    from isonomia.fairness.time.periods import periods_of
 
     dates = np.array(["2024-01-01", "2023-12-31", "2024-02-29"], dtype="datetime64[ns]")
     column = wrap(frame_kind({"when": dates}))["when"]
@@ -318,8 +333,9 @@ def test_periods_of_dates(every: Any, labels: tuple[str, ...], frame_kind: Any) 
 def test_a_control_factor_that_empties_a_cell_is_shown_without_a_value() -> None:
     frame = months(600)
     frame = frame[~((frame["sex"] == "F") & (frame["date"] > "2023-10-01"))]
-    found = fairness.over_time(None, frame["p"], time=frame["date"], every="quarter", reference="M",
-                               sensitive_features=frame["sex"])  # fmt: skip
+    found = fairness.over_time(
+        None, frame["p"], time=frame["date"], every="quarter", reference="M", sensitive_features=frame["sex"]
+    )
     late = found.series[found.series["period"] == "2023 Q4"]
     assert list(late["group"]) == ["sex=M"], "a cell without rows has no metric, and nothing breaks"
 

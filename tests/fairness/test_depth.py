@@ -14,7 +14,7 @@ from scipy import stats
 
 import isonomia as iso
 from isonomia import fairness
-from isonomia.fairness.criteria import DESCRIPTIONS
+from isonomia.fairness.criteria.criterion import DESCRIPTIONS
 
 
 @settings(max_examples=12)
@@ -144,7 +144,7 @@ def test_equivalence_of_groups() -> None:
 @given(st.floats(0.05, 0.95), st.floats(0.05, 0.95), st.floats(0.05, 0.95))
 def test_forced_values_are_identities(p: float, tpr: float, fpr: float) -> None:
     """Each formula gives back a group's own figure when its own rates are kept."""
-    from isonomia.fairness.conflicts import CONFLICTS
+    from isonomia.fairness.criteria.conflicts import CONFLICTS
 
     rate = p * tpr + (1 - p) * fpr
     own = {"tpr": tpr, "fpr": fpr, "selection_rate": rate, "ppv": p * tpr / rate}
@@ -201,9 +201,10 @@ def compas(shared_data: Path) -> dict[str, Any]:
     frame = pd.read_csv(shared_data / "compas.csv.gz")
     frame = frame[frame["race"].isin(["African-American", "Caucasian"])]
     return {
-        "y_true": frame["two_year_recid"], "y_pred": (frame["decile_score"] >= 5).astype(int),
+        "y_true": frame["two_year_recid"],
+        "y_pred": (frame["decile_score"] >= 5).astype(int),
         "sensitive_features": frame["race"],
-    }  # fmt: skip
+    }
 
 
 def synthetic_compas() -> dict[str, Any]:
@@ -252,8 +253,13 @@ def test_the_best_group_is_the_reference_in_every_way_of_grouping_and_stratum() 
     p = rng.normal(size=n) + (s == "m") * np.where(c == "x", 1.0, -1.0)
     w = rng.integers(1, 4, n).astype(float)
     frame = pd.DataFrame({"s": s, "r": r, "c": c, "p": p, "w": w})
-    found = fairness.distribution_parity(p, sensitive_features={"s": s, "r": r}, control={"c": c}, weights=w, by="all",
-                                         reference="best", n_boot=20).tables["distances"].frame("pandas")  # fmt: skip
+    found = (
+        fairness.distribution_parity(
+            p, sensitive_features={"s": s, "r": r}, control={"c": c}, weights=w, by="all", reference="best", n_boot=20
+        )
+        .tables["distances"]
+        .frame("pandas")
+    )
     for names in (["s"], ["r"], ["s", "r"]):
         for stratum, part in frame.groupby("c"):
             means = part.groupby(names).apply(lambda rows: np.average(rows["p"], weights=rows["w"]))

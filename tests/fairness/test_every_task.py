@@ -52,10 +52,22 @@ def case(task: str) -> Case:
     race[rng.random(n) < 0.03] = None
     skill, job = rng.normal(size=n).round(1), rng.choice(list("xyz"), n)
     s = skill + 0.8 * (sex == "M") + rng.normal(size=n)
-    y: Any = {"binary": np.where(s > 0.4, "yes", "no"), "multiclass": np.digitize(s, [0, 1]).astype(str),
-              "regression": 50 + 10 * s}[task]  # fmt: skip
-    frame = pd.DataFrame({"sex": sex, "race": race, "skill": skill, "job": job, "month": rng.integers(0, 4, n),
-                          "w": rng.integers(1, 4, n), "y": y})  # fmt: skip
+    y: Any = {
+        "binary": np.where(s > 0.4, "yes", "no"),
+        "multiclass": np.digitize(s, [0, 1]).astype(str),
+        "regression": 50 + 10 * s,
+    }[task]
+    frame = pd.DataFrame(
+        {
+            "sex": sex,
+            "race": race,
+            "skill": skill,
+            "job": job,
+            "month": rng.integers(0, 4, n),
+            "w": rng.integers(1, 4, n),
+            "y": y,
+        }
+    )
     learner = LinearRegression() if task == "regression" else LogisticRegression(max_iter=1000)
     one_hot = OneHotEncoder(handle_unknown="ignore")
     encode = make_column_transformer((one_hot, ["sex", "race", "job"]), remainder="passthrough")
@@ -69,8 +81,12 @@ def case(task: str) -> Case:
 
 
 def _simple(c: Case) -> dict[str, Any]:
-    return {"protected": ["sex", "race"], "sensitive_features": c.frame[["sex", "race"]], "weights": c.frame["w"],
-            **c.kinds}  # fmt: skip
+    return {
+        "protected": ["sex", "race"],
+        "sensitive_features": c.frame[["sex", "race"]],
+        "weights": c.frame["w"],
+        **c.kinds,
+    }
 
 
 def _predicted(c: Case, part: slice) -> iso.Dataset:
@@ -88,13 +104,25 @@ MEASURES: dict[str, Callable[[Case], Any]] = {
     "disparate_impact": lambda c: fairness.disparate_impact(c.said, **c.shared),
     **{
         name: (lambda c, name=name: getattr(fairness, name)(c.frame["y"], c.said, **c.shared))
-        for name in ("equal_opportunity", "equalized_odds", "predictive_parity", "negative_predictive_parity",
-                     "predictive_equality", "overall_accuracy_equality", "treatment_equality")
+        for name in (
+            "equal_opportunity",
+            "equalized_odds",
+            "predictive_parity",
+            "negative_predictive_parity",
+            "predictive_equality",
+            "overall_accuracy_equality",
+            "treatment_equality",
+        )
     },
     "conditional": lambda c: fairness.conditional_statistical_parity(c.said, control=c.frame["job"], **c.shared),
     "distribution_parity": lambda c: fairness.distribution_parity(
-        c.scores[:, 0] if c.scores.ndim == 2 else c.scores, sensitive_features=c.frame[["sex", "race"]],
-        weights=c.frame["w"], by="all", reference="best", control=c.frame["job"], n_boot=30,
+        c.scores[:, 0] if c.scores.ndim == 2 else c.scores,
+        sensitive_features=c.frame[["sex", "race"]],
+        weights=c.frame["w"],
+        by="all",
+        reference="best",
+        control=c.frame["job"],
+        n_boot=30,
     ),
     "suite": lambda c: fairness.suite(c.frame["y"], c.said, config="full", **c.shared),
     "group_calibration": lambda c: fairness.group_calibration(c.frame["y"], c.scores, by="all", **c.shared),
@@ -115,12 +143,20 @@ MEASURES: dict[str, Callable[[Case], Any]] = {
     "proxies": lambda c: fairness.proxies(c.data, by="all", folds=2),
     "duplicates": lambda c: fairness.duplicates(c.data),
     "counterfactual": lambda c: fairness.counterfactual(c.data, c.model, graph=[["sex", "skill"]]),
-}  # fmt: skip
+}
 TWO_CLASSES = {"incompatibility"}
 #: Criteria about decisions, which a regression does not make.
-DECISIONS = {"disparate_impact", "equal_opportunity", "equalized_odds", "predictive_parity",
-             "negative_predictive_parity", "predictive_equality", "overall_accuracy_equality", "treatment_equality",
-             "group_calibration"}  # fmt: skip
+DECISIONS = {
+    "disparate_impact",
+    "equal_opportunity",
+    "equalized_odds",
+    "predictive_parity",
+    "negative_predictive_parity",
+    "predictive_equality",
+    "overall_accuracy_equality",
+    "treatment_equality",
+    "group_calibration",
+}
 
 
 def _silent(found: Result) -> Iterator[str]:

@@ -52,9 +52,13 @@ def brute(metric: str, y: np.ndarray, p: np.ndarray, w: np.ndarray) -> float | N
 def test_values_equal_brute_force_by_intersection(case: dict[str, Any], weighted: bool) -> None:
     w = case["weights"] if weighted else np.ones(len(case["y_true"]))
     result = group_metrics(
-        case["y_true"], case["y_pred"], sensitive_features=case["frame"], metrics=COUNTS, n_boot=0,
+        case["y_true"],
+        case["y_pred"],
+        sensitive_features=case["frame"],
+        metrics=COUNTS,
+        n_boot=0,
         weights=case["weights"] if weighted else None,
-    )  # fmt: skip
+    )
     frame = result.by_group
     assert frame["n"].sum() == len(w)
     for row in frame.to_dict("records"):
@@ -73,9 +77,15 @@ def test_values_equal_brute_force_by_intersection(case: dict[str, Any], weighted
 @given(cases(), st.booleans())
 def test_fairlearn_agrees(case: dict[str, Any], weighted: bool) -> None:
     result = group_metrics(
-        case["y_true"], case["y_pred"], sensitive_features=case["frame"], by="all", n_boot=0, verify="fairlearn",
-        weights=case["weights"] if weighted else None, metrics=["selection_rate", "tpr", "ppv", "accuracy", "f1"],
-    )  # fmt: skip
+        case["y_true"],
+        case["y_pred"],
+        sensitive_features=case["frame"],
+        by="all",
+        n_boot=0,
+        verify="fairlearn",
+        weights=case["weights"] if weighted else None,
+        metrics=["selection_rate", "tpr", "ppv", "accuracy", "f1"],
+    )
     assert result.values["fairlearn_largest_gap"].value < 1e-12
     assert result.values["fairlearn_agrees"] is True
 
@@ -83,7 +93,7 @@ def test_fairlearn_agrees(case: dict[str, Any], weighted: bool) -> None:
 def test_a_wrong_value_would_not_agree() -> None:
     from dataclasses import replace
 
-    from isonomia.fairness.verify import verify_with_fairlearn
+    from isonomia.fairness.groups.verify import verify_with_fairlearn
     from isonomia.models import read_outcome
 
     y, p = np.array([1, 0, 1, 0]), np.array([1, 1, 0, 0])
@@ -106,9 +116,11 @@ def test_permuting_rows_changes_nothing(case: dict[str, Any]) -> None:
 def test_doubling_rows_keeps_values_and_narrows_intervals(case: dict[str, Any]) -> None:
     once = group_metrics(case["y_true"], case["y_pred"], sensitive_features=case["frame"]["sex"], n_boot=0)
     twice = group_metrics(
-        np.tile(case["y_true"], 2), np.tile(case["y_pred"], 2), n_boot=0,
+        np.tile(case["y_true"], 2),
+        np.tile(case["y_pred"], 2),
+        n_boot=0,
         sensitive_features=pd.concat([case["frame"]["sex"]] * 2, ignore_index=True),
-    )  # fmt: skip
+    )
     for metric in ("selection_rate", "accuracy"):
         a, b = once.by_group, twice.by_group
         np.testing.assert_allclose(a[metric], b[metric])

@@ -56,7 +56,7 @@ def test_ties_are_shared_and_the_order_of_rows_does_not_matter(seed: int, k: int
 
 def test_the_search_is_the_same_by_tree_and_by_looking_at_everyone(monkeypatch: pytest.MonkeyPatch) -> None:
     from isonomia.fairness import neighbours
-    from isonomia.fairness.encoding import Points
+    from isonomia.fairness.people.encoding import Points
 
     rng = np.random.default_rng(0)
     points = Points(rng.integers(0, 3, (900, 12)).astype(float), (), 2)
@@ -120,9 +120,13 @@ def test_a_budget_is_kept_and_a_metric_of_ones_own_is_used() -> None:
     frame = pd.DataFrame({"x": rng.random(3000), "sex": rng.choice(["F", "M"], 3000)})
     unfair = np.clip(0.3 + 0.5 * (frame["sex"] == "M"), 0, 1)
     found = fairness.awareness(
-        frame, y_score=unfair, protected="sex", sensitive_features=frame["sex"], max_pairs=20_000,
+        frame,
+        y_score=unfair,
+        protected="sex",
+        sensitive_features=frame["sex"],
+        max_pairs=20_000,
         metric=lambda a, b: np.abs(a["x"].to_numpy() - b["x"].to_numpy()),
-    )  # fmt: skip
+    )
     assert found.values["pairs"] == 20_000
     assert found.values["same_group"].value == 0
     assert found.values["across_groups"].value == pytest.approx(0.75, abs=0.03), "P(|x - x'| < 0.5)"

@@ -54,9 +54,14 @@ def test_the_score_is_the_mean_over_attributes_of_weighted_sums(seed: int, weigh
     case = people(400, seed, gap=0.1)
     w = case["w"] if weighted else np.ones(400)
     found = fairness.suite(
-        case["y"], case["p"], sensitive_features=case["frame"], weights=w if weighted else None, config="quick",
-        n_boot=0, min_per_group=1,
-    )  # fmt: skip
+        case["y"],
+        case["p"],
+        sensitive_features=case["frame"],
+        weights=w if weighted else None,
+        config="quick",
+        n_boot=0,
+        min_per_group=1,
+    )
     scores = []
     for name in ("sex", "race"):
         rates, tprs = [], []
@@ -111,9 +116,7 @@ def test_other_measures_are_those_of_brute_force(weighted: bool) -> None:
     }
     for name, value in expected.items():
         assert getattr(fairness, name)(y, p, **options).difference.value == pytest.approx(value), name
-    errors = [
-        w[(y == 1) & (p == 0) & (s == g)].sum() / w[(y == 0) & (p == 1) & (s == g)].sum() for g in groups
-    ]  # fmt: skip
+    errors = [w[(y == 1) & (p == 0) & (s == g)].sum() / w[(y == 0) & (p == 1) & (s == g)].sum() for g in groups]
     treated = fairness.treatment_equality(y, p, **options)
     assert treated.ratio.value == pytest.approx(min(errors) / max(errors))
     assert "false negatives for each false positive" in treated.interpretation()
@@ -152,8 +155,9 @@ def test_numbers() -> None:
     assert even.overall_fairness_score > 0.85 > 0.7 > odd.overall_fairness_score
     assert any("Mean parity" in str(message) for message in odd.warnings)
     assert {"distributions", "quantiles"} <= set(odd.tables)
-    same = fairness.suite(np.tile(y, 2), np.tile(y + 0.1, 2), sensitive_features={"s": ["a"] * 800 + ["b"] * 800},
-                          n_boot=20)  # fmt: skip
+    same = fairness.suite(
+        np.tile(y, 2), np.tile(y + 0.1, 2), sensitive_features={"s": ["a"] * 800 + ["b"] * 800}, n_boot=20
+    )
     assert same.overall_fairness_score == pytest.approx(1.0)
 
 
@@ -246,7 +250,7 @@ def test_many_classes_are_worked_out_in_blocks(monkeypatch: pytest.MonkeyPatch) 
     y, s = rng.integers(0, 40, 3000), rng.choice(["a", "b", "c"], 3000)
     p = np.where(rng.uniform(size=3000) < 0.7, y, rng.integers(0, 40, 3000))
     whole = fairness.suite(y, p, sensitive_features=s, task="multiclass", config="quick", n_boot=40)
-    monkeypatch.setattr("isonomia.fairness.measure.BLOCK_NUMBERS", 1 << 16)
+    monkeypatch.setattr("isonomia.fairness.groups.measure.BLOCK_NUMBERS", 1 << 16)
     blocks = fairness.suite(y, p, sensitive_features=s, task="multiclass", config="quick", n_boot=40)
     assert blocks.overall_fairness_score == whole.overall_fairness_score
     a, b = (found.criteria["group", "demographic_parity_mean"].figure for found in (whole, blocks))

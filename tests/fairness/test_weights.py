@@ -17,20 +17,29 @@ import isonomia as iso
 from isonomia import fairness
 from isonomia.counting import Codes
 from isonomia.fairness import _information, _told
-from isonomia.fairness.encoding import Points
-from isonomia.fairness.neighbours import nearest
+from isonomia.fairness.people.encoding import Points
+from isonomia.fairness.people.neighbours import nearest
 
 TASKS = ("binary", "multiclass", "regression")
 
 
 def people(n: int, task: str, seed: int, low: int = 0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
-    y: Any = {"binary": rng.choice(["no", "yes"], n), "multiclass": rng.choice(list("xyz"), n),
-              "regression": rng.integers(0, 9, n) / 4}[task]  # fmt: skip
+    y: Any = {
+        "binary": rng.choice(["no", "yes"], n),
+        "multiclass": rng.choice(list("xyz"), n),
+        "regression": rng.integers(0, 9, n) / 4,
+    }[task]
     return pd.DataFrame(
-        {"sex": rng.choice(list("FM"), n), "race": rng.choice(list("abc"), n), "job": rng.choice(list("pqr"), n),
-         "level": rng.integers(0, 3, n), "y": y, "w": rng.integers(low, 4, n)}
-    )  # fmt: skip
+        {
+            "sex": rng.choice(list("FM"), n),
+            "race": rng.choice(list("abc"), n),
+            "job": rng.choice(list("pqr"), n),
+            "level": rng.integers(0, 3, n),
+            "y": y,
+            "w": rng.integers(low, 4, n),
+        }
+    )
 
 
 def as_data(frame: pd.DataFrame, task: str, **roles: Any) -> iso.Dataset:
@@ -38,9 +47,15 @@ def as_data(frame: pd.DataFrame, task: str, **roles: Any) -> iso.Dataset:
     features = ["sex", "race", "job", "level"]
     privileged = {"sex": "M", "race": "a"}
     return iso.Dataset(
-        frame, target="y", task=task, protected=list(privileged), privileged=privileged, features=features, **positive,
+        frame,
+        target="y",
+        task=task,
+        protected=list(privileged),
+        privileged=privileged,
+        features=features,
+        **positive,
         **roles,
-    )  # fmt: skip
+    )
 
 
 def repeated(frame: pd.DataFrame) -> pd.DataFrame:
@@ -57,8 +72,9 @@ def values_of(table: Any, *names: str) -> np.ndarray[Any, Any]:
 def test_duplicates_are_weighted_by_repeating_rows(task: str, seed: int) -> None:
     frame = people(150, task, seed)
     weighted, plain = (
-        fairness.duplicates(as_data(frame, task, weight="w")), fairness.duplicates(as_data(repeated(frame), task))
-    )  # fmt: skip
+        fairness.duplicates(as_data(frame, task, weight="w")),
+        fairness.duplicates(as_data(repeated(frame), task)),
+    )
     # repeating a row makes it its own equal, but not one of another label
     assert weighted.in_conflict.value == pytest.approx(plain.in_conflict.value)
     assert weighted.values["sets_in_conflict"] == plain.values["sets_in_conflict"]
@@ -173,8 +189,9 @@ def test_labels_of_similar_people_by_hand(task: str) -> None:
     kinds: dict[Any, Any] = {None: frame["y"]} if task == "regression" else {None: frame["y"] == "yes"}
     if task == "multiclass":
         kinds = {name: frame["y"] == name for name in "xyz"}
-    x = np.column_stack([frame["level"] / frame["level"].std(ddof=0),
-                         pd.get_dummies(frame["job"]).to_numpy(float) * np.sqrt(0.5)])  # fmt: skip
+    x = np.column_stack(
+        [frame["level"] / frame["level"].std(ddof=0), pd.get_dummies(frame["job"]).to_numpy(float) * np.sqrt(0.5)]
+    )
     w = frame["w"].to_numpy(float)
     groups = {"sex=F": frame["sex"] == "F", "sex=M, race=c": (frame["sex"] == "M") & (frame["race"] == "c")}
     for (name, own), (kind, values) in ((g, v) for g in groups.items() for v in kinds.items()):
@@ -282,8 +299,9 @@ def test_proxies_take_weights_and_intersections() -> None:
     assert scaled.auc["sex"].value == pytest.approx(found.auc["sex"].value)
     counts = {row["attribute"]: row["values"] for row in found.tables["attributes"].rows()}
     assert counts == {"sex": 2, "race": 3, "sex x race": 6}
-    information = {row["column"]: row["information"] for row in found.tables["columns"].rows()
-                   if row["attribute"] == "sex"}  # fmt: skip
+    information = {
+        row["column"]: row["information"] for row in found.tables["columns"].rows() if row["attribute"] == "sex"
+    }
     again = {row["column"]: row["information"] for row in scaled.tables["columns"].rows() if row["attribute"] == "sex"}
     assert information == pytest.approx(again)
     # weights that undo the difference: nothing is told any more
@@ -295,16 +313,27 @@ def test_proxies_take_weights_and_intersections() -> None:
 
 
 @settings(max_examples=25)
-@given(seed=st.integers(0, 10_000), metric=st.sampled_from(["gower", "euclidean", "manhattan"]),
-       how=st.sampled_from(["std", "range", "none"]), digits=st.integers(0, 2), k=st.integers(1, 9))  # fmt: skip
+@given(
+    seed=st.integers(0, 10_000),
+    metric=st.sampled_from(["gower", "euclidean", "manhattan"]),
+    how=st.sampled_from(["std", "range", "none"]),
+    digits=st.integers(0, 2),
+    k=st.integers(1, 9),
+)
 def test_rows_of_the_same_categories_settle_what_a_search_among_everyone_finds(
     seed: int, metric: Any, how: Any, digits: int, k: int
 ) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(30, 200))
-    frame = pd.DataFrame({"a": rng.choice(list("abc"), n), "b": rng.choice(list("xy"), n),
-                          "c": rng.choice(["p", None], n), "u": rng.normal(size=n).round(digits),
-                          "v": rng.integers(0, 3, n)})  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "a": rng.choice(list("abc"), n),
+            "b": rng.choice(list("xy"), n),
+            "c": rng.choice(["p", None], n),
+            "u": rng.normal(size=n).round(digits),
+            "v": rng.integers(0, 3, n),
+        }
+    )
     frame = frame[["a", "b", "c"]] if seed % 5 == 0 else frame
     points = fairness.encode_people(frame, metric=metric, standardise=how)
     assert points.codes is not None
@@ -318,8 +347,9 @@ def test_too_many_of_the_same_categories_are_left_to_the_search(monkeypatch: pyt
     from isonomia.fairness import _alike
 
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"a": rng.choice(["x"] * 8 + ["y"], 300), "b": rng.choice(list("pq"), 300),
-                          "u": rng.normal(size=300)})  # fmt: skip
+    frame = pd.DataFrame(
+        {"a": rng.choice(["x"] * 8 + ["y"], 300), "b": rng.choice(list("pq"), 300), "u": rng.normal(size=300)}
+    )
     points, values = fairness.encode_people(frame), rng.random(300)
     whole = nearest(points, 6).mean(values)
     for most in (0, 20, 60, 140):

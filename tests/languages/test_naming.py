@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from isonomia.counting import MISSING, Codes
 from isonomia.data import Bands
 from isonomia.evidence import Table
-from isonomia.fairness.groups import condition, form_groups
+from isonomia.fairness.groups.grouping import condition, form_groups
 from isonomia.languages import Name, msg
 from isonomia.languages.naming import as_text, is_in, is_value, together
 from isonomia.report.texts import who
@@ -73,7 +73,10 @@ def test_ranges_are_written_as_numbers_of_the_language_are() -> None:
     bands = Bands((18.5, 60)).labels
     assert bands == ("< 18.5", "[18.5, 60)", ">= 60")
     assert [condition("age", band).text("pt-BR") for band in bands] == [  # type: ignore[attr-defined]
-        "age < 18,5", "age em [18,5; 60)", "age ≥ 60"]  # fmt: skip
+        "age < 18,5",
+        "age em [18,5; 60)",
+        "age ≥ 60",
+    ]
     assert Bands((2.5,), ("1.5 or so", "more")).labels == ("1.5 or so", "more")  # names of the user's stay as they are
     half = Codes.encode([0.5, 1.0], name="dose").texts[0]
     assert (half, half.text("pt-BR")) == ("0.5", "0,5")  # type: ignore[attr-defined]

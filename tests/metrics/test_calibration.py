@@ -167,8 +167,12 @@ def test_equal_mass_merges_equal_edges() -> None:
     p = np.array([0.2] * 50 + [0.9])
     assert bin_edges(p, 10, "quantile").tolist() == [0.2, 0.9]
     assert bin_edges(np.full(5, 0.3), 10, "quantile").tolist() == [0.0, 1.0]
-    counts = [row["n"] for row in reliability(np.arange(100) % 2, two(np.linspace(0, 1, 100)), strategy="quantile",
-                                              n_boot=0).tables["bins"].rows()]  # fmt: skip
+    counts = [
+        row["n"]
+        for row in reliability(np.arange(100) % 2, two(np.linspace(0, 1, 100)), strategy="quantile", n_boot=0)
+        .tables["bins"]
+        .rows()
+    ]
     assert max(counts) - min(counts) <= 2
 
 

@@ -380,7 +380,10 @@ def test_v2_one_input_a_column_and_a_named_output(people, server):
             return {"inputs": [dict(zip(("name", "datatype", "shape"), item, strict=True)) for item in inputs]}
         found = {item["name"]: item for item in content["inputs"]}
         assert [(found[name]["datatype"], len(found[name]["shape"])) for name, _, _ in inputs] == [
-            ("BYTES", 2), ("INT64", 1), ("FP64", 2)]  # fmt: skip
+            ("BYTES", 2),
+            ("INT64", 1),
+            ("FP64", 2),
+        ]
         assert found["job"]["data"] == people["job"].tolist()
         assert found["age"]["data"] == people["age"].tolist()
         label = ["granted" if value > 3 else "refused" for value in found["income"]["data"]]

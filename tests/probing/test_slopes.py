@@ -20,9 +20,13 @@ WORLD = Domain({"age": (18, 60), "sex": (0, 1), "hours": (0, 50), "pay": (0.0, 9
 def module(outputs: int, *last: Any, double: bool = True) -> Any:
     torch.manual_seed(3)
     net = torch.nn.Sequential(
-        torch.nn.BatchNorm1d(4), torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Dropout(0.5),
-        torch.nn.Linear(8, outputs), *last,
-    )  # fmt: skip
+        torch.nn.BatchNorm1d(4),
+        torch.nn.Linear(4, 8),
+        torch.nn.Tanh(),
+        torch.nn.Dropout(0.5),
+        torch.nn.Linear(8, outputs),
+        *last,
+    )
     net[0].running_mean += torch.tensor([39.0, 0.5, 25.0, 4.5])
     net[0].running_var *= torch.tensor([150.0, 0.25, 200.0, 7.0])
     return net.double() if double else net

@@ -116,5 +116,12 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(NotApplicable, match="probabilities"):
         conformal(labels)
     with pytest.raises(DataError, match="protected"):
-        conformal(Dataset({"x": np.arange(8.0), "y": np.arange(8.0) / 3, "s": np.arange(8.0)}, target="y",
-                          prediction="s", task="regression"), by_group=True)  # fmt: skip
+        conformal(
+            Dataset(
+                {"x": np.arange(8.0), "y": np.arange(8.0) / 3, "s": np.arange(8.0)},
+                target="y",
+                prediction="s",
+                task="regression",
+            ),
+            by_group=True,
+        )

@@ -154,8 +154,12 @@ def test_target_predictions_and_groups_are_compared(rng: np.random.Generator) ->
     def people(n: int, share: float) -> Dataset:
         sex = np.where(rng.random(n) < share, "F", "M")
         y = (rng.random(n) < np.where(sex == "F", 0.2, 0.6)).astype(int)
-        return Dataset({"sex": sex, "x": rng.normal(size=n), "y": y, "p": np.clip(y * 0.6 + rng.random(n) * 0.4, 0, 1)},
-                       target="y", protected=["sex"], score="p")  # fmt: skip
+        return Dataset(
+            {"sex": sex, "x": rng.normal(size=n), "y": y, "p": np.clip(y * 0.6 + rng.random(n) * 0.4, 0, 1)},
+            target="y",
+            protected=["sex"],
+            score="p",
+        )
 
     result = drift(people(2000, 0.5), people(2000, 0.2), joint=False)
     rows = {(str(row["role"]), row["variable"]): row for row in result.tables["variables"].rows()}

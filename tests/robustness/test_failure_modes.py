@@ -11,7 +11,7 @@ import pytest
 from isonomia import Dataset, SpecError
 from isonomia.models import Surface, read_outcome
 from isonomia.robustness import failure_modes
-from isonomia.robustness.failures import harm_of, worst_rows
+from isonomia.robustness.slices.row_failures import harm_of, worst_rows
 
 MakePeople = Callable[..., tuple[Dataset, Any]]
 
@@ -82,8 +82,12 @@ def test_nothing_is_told_where_errors_fall_by_chance() -> None:
         rng = np.random.default_rng(seed)
         n = 1000
         y = rng.integers(0, 2, n)
-        frame = {"city": rng.choice(list("abcd"), n), "x": rng.normal(size=n), "y": y,
-                 "p": np.where(rng.random(n) < 0.1, 1 - y, y)}  # fmt: skip
+        frame = {
+            "city": rng.choice(list("abcd"), n),
+            "x": rng.normal(size=n),
+            "y": y,
+            "p": np.where(rng.random(n) < 0.1, 1 - y, y),
+        }
         told += bool(failure_modes(Dataset(frame, target="y", prediction="p")).findings)
     assert told <= 3
 

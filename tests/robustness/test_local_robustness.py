@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from isonomia import DataError, Dataset, NotApplicable, SpecError
 from isonomia.models import Model
 from isonomia.robustness import PERTURBERS, local_robustness, perturb_rows
-from isonomia.robustness._altering import Altering
+from isonomia.robustness.perturbation.altered_rows import Altering
 
 TASKS = ("binary", "multiclass", "regression")
 
@@ -24,10 +24,14 @@ TASKS = ("binary", "multiclass", "regression")
 def cloud(n: int = 300, seed: int = 0) -> pd.DataFrame:
     """Rows well away from x = 0 on both sides, and other columns."""
     rng = np.random.default_rng(seed)
-    return pd.DataFrame({
-        "x": rng.choice([-1, 1], n) * rng.uniform(0.6, 3, n), "z": rng.normal(size=n),
-        "age": rng.integers(18, 80, n), "city": rng.choice(["a", "b", "c"], n),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "x": rng.choice([-1, 1], n) * rng.uniform(0.6, 3, n),
+            "z": rng.normal(size=n),
+            "age": rng.integers(18, 80, n),
+            "city": rng.choice(["a", "b", "c"], n),
+        }
+    )
 
 
 def step(frame: Any) -> Any:
@@ -90,7 +94,7 @@ def test_every_flip_told_of_is_one_and_is_valid() -> None:
     def model(rows: Any) -> Any:
         return tree.predict(rows.assign(city=rows["city"].map({"a": 0, "b": 1, "c": 2})))
 
-    from isonomia.robustness.nearest import Judge, Search
+    from isonomia.robustness.perturbation.nearest_flip import Judge, Search
 
     data = Dataset(frame)
     altering = Altering(data, Model.of(model, task="binary", classes=[0, 1]), list(frame.columns))
@@ -224,10 +228,12 @@ def test_the_distribution_counts_every_share_once() -> None:
 
 def test_groups_alike_are_seldom_told_apart() -> None:
     found = [
-        any(f.code == "local_robustness.group" for f in local_robustness(
-            grouped(300, 1.0, seed), step, nearest=False, seed=seed, n_iterations=3).findings)
+        any(
+            f.code == "local_robustness.group"
+            for f in local_robustness(grouped(300, 1.0, seed), step, nearest=False, seed=seed, n_iterations=3).findings
+        )
         for seed in range(60)
-    ]  # fmt: skip
+    ]
     assert np.mean(found) < 0.12
 
 
@@ -260,7 +266,7 @@ def test_more_disturbance_never_makes_the_average_decision_firmer(seed: int, str
 def test_results_do_not_depend_on_how_many_rows_fit_in_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
     data = Dataset(cloud(100))
     whole = local_robustness(data, step, strength=0.5)
-    monkeypatch.setattr("isonomia.robustness._altering.CELLS", 4 * 130)
+    monkeypatch.setattr("isonomia.robustness.perturbation.altered_rows.CELLS", 4 * 130)
     parts = local_robustness(data, step, strength=0.5)
     np.testing.assert_array_equal(whole.scores, parts.scores)
     np.testing.assert_allclose(whole.distance, parts.distance)

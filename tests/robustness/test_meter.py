@@ -11,7 +11,7 @@ from isonomia.errors import SpecError
 from isonomia.metrics import METRICS
 from isonomia.models import Outcome, Surface
 from isonomia.robustness import Meter
-from isonomia.robustness.measures import MEASURES, measure_named
+from isonomia.robustness.row_metrics import MEASURES, measure_named
 
 
 def classes(rng: np.random.Generator, n: int = 400, k: int = 3) -> Outcome:

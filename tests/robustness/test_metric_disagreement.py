@@ -13,7 +13,7 @@ from scipy import stats
 
 from isonomia import DataError, Dataset, NotApplicable, SpecError
 from isonomia.robustness import metric_disagreement, scenarios
-from isonomia.robustness.rankings import find_swaps, kendall, ranks, spearman
+from isonomia.robustness.stress.rankings import find_swaps, kendall, ranks, spearman
 
 MakePeople = Callable[..., tuple[Dataset, Any]]
 

@@ -140,8 +140,10 @@ def test_the_model_is_asked_once_a_side() -> None:
 def test_bad_input_is_named() -> None:
     train = learnt_by_heart(100, "binary", 0, trained=True)
     with pytest.raises(DataError, match=r"lacks columns.*'income'"):
-        overfit(train, Dataset({"age": [1, 2], "city": ["a", "b"], "y": [0, 1], "said": [0, 1]}, target="y",
-                               prediction="said"))  # fmt: skip
+        overfit(
+            train,
+            Dataset({"age": [1, 2], "city": ["a", "b"], "y": [0, 1], "said": [0, 1]}, target="y", prediction="said"),
+        )
     other = {"income": ["a", "b"], "age": [1, 2], "city": ["a", "b"], "y": [0, 1], "said": [0, 1], "p": [0.1, 0.9]}
     with pytest.raises(DataError, match="is numeric in `train` and category in `test`"):
         overfit(train, Dataset(other, target="y", prediction="said", score="p"))

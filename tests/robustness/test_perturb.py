@@ -17,8 +17,8 @@ from sklearn.tree import DecisionTreeClassifier
 from isonomia import DataError, Dataset, ModelError, NotApplicable, SpecError
 from isonomia.languages import msg
 from isonomia.robustness import PERTURBERS, Columns, Perturber, perturb, perturb_rows
-from isonomia.robustness._altering import Altering
-from isonomia.robustness._trials import Trials
+from isonomia.robustness.perturbation.altered_rows import Altering
+from isonomia.robustness.perturbation.perturbation_trials import Trials
 
 TASKS = ("binary", "multiclass", "regression")
 
@@ -26,14 +26,20 @@ TASKS = ("binary", "multiclass", "regression")
 def people(n: int = 1200, task: str = "binary", seed: int = 0) -> tuple[pd.DataFrame, Any]:
     """Two numbers, a whole number and a category; the outcome and a model that knows how it came about."""
     rng = np.random.default_rng(seed)
-    frame = pd.DataFrame({
-        "x": rng.normal(size=n), "z": rng.normal(size=n), "age": rng.integers(18, 80, n),
-        "city": rng.choice(["a", "b", "c"], n),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "x": rng.normal(size=n),
+            "z": rng.normal(size=n),
+            "age": rng.integers(18, 80, n),
+            "city": rng.choice(["a", "b", "c"], n),
+        }
+    )
     score = frame["x"] + 0.3 * (frame["city"] == "a") + 0.2 * rng.normal(size=n)
     frame["y"] = {
-        "binary": (score > 0.1).astype(int), "multiclass": np.digitize(score, [-0.5, 0.6]), "regression": score,
-    }[task]  # fmt: skip
+        "binary": (score > 0.1).astype(int),
+        "multiclass": np.digitize(score, [-0.5, 0.6]),
+        "regression": score,
+    }[task]
     return frame, lambda rows: guess(rows, task)
 
 
@@ -126,9 +132,9 @@ def test_the_same_numbers_as_a_loop_row_by_row() -> None:
         for trial in range(3):
             rng = Trials.generator(_Seed(), PERTURBERS[name], trial)  # type: ignore[arg-type]
             rows = perturb_rows(PERTURBERS[name], altering.rows, altering.columns, 0.2, rng)
-            said = np.array([
-                model.predict(pd.DataFrame([row], columns=inputs).astype({"age": int}))[0] for row in rows
-            ])  # fmt: skip
+            said = np.array(
+                [model.predict(pd.DataFrame([row], columns=inputs).astype({"age": int}))[0] for row in rows]
+            )
             accuracy.append(accuracy_score(frame["y"], said))
             f1.append(f1_score(frame["y"], said))
             flips.append((said != base).mean())
@@ -178,8 +184,12 @@ def test_weights_count_as_copies_do() -> None:
     weight = np.where(np.arange(300) < 100, 3, 1)
     copies = frame.loc[np.repeat(np.arange(300), weight)].reset_index(drop=True)
     options: dict[str, Any] = {
-        "levels": [0.5], "perturbers": "rounding", "by_feature": False, "keep_valid": False, "metrics": ["accuracy"],
-    }  # fmt: skip
+        "levels": [0.5],
+        "perturbers": "rounding",
+        "by_feature": False,
+        "keep_valid": False,
+        "metrics": ["accuracy"],
+    }
     scale = frame["x"].std(ddof=0) / copies["x"].std(ddof=0)
     weighted = rows_of(perturb(Dataset(frame.assign(w=weight), target="y", weight="w"), model, **options))
     options["levels"] = [0.5 * scale]
@@ -224,7 +234,7 @@ def test_results_do_not_depend_on_how_many_rows_fit_in_a_call(monkeypatch: pytes
     frame, model = people(200)
     data = Dataset(frame, target="y")
     whole = perturb(data, model, levels=[0.3], n_trials=4)
-    monkeypatch.setattr("isonomia.robustness._altering.CELLS", 4 * 70)
+    monkeypatch.setattr("isonomia.robustness.perturbation.altered_rows.CELLS", 4 * 70)
     parts = perturb(data, model, levels=[0.3], n_trials=4)
     for one, two in zip(rows_of(whole), rows_of(parts), strict=True):
         for name in ("value", "std", "drop", "drop_low", "drop_high", "flips", "change"):
@@ -327,7 +337,7 @@ def test_by_search_a_known_flip_is_found_within_the_box(kind: str) -> None:
 def _attacked(data: Dataset, model: Any, level: float) -> Any:
     from isonomia.robustness._reading import examine
     from isonomia.robustness._ruler import Ruler, choose_metrics
-    from isonomia.robustness.adversary import attack
+    from isonomia.robustness.perturbation.adversary import attack
 
     wrapped = _wrapped(model)
     examined = examine(data, wrapped)
@@ -343,9 +353,15 @@ def _attacked(data: Dataset, model: Any, level: float) -> Any:
 def test_every_task_has_an_adversary_that_is_worse_than_noise(task: str) -> None:
     frame, model = people(300, task)
     result = perturb(
-        Dataset(frame, target="y", task=task), model, levels=[0.2, 0.4], n_trials=2, perturbers="raw",
-        adversarial=True, budget=20, by_feature=False,
-    )  # fmt: skip
+        Dataset(frame, target="y", task=task),
+        model,
+        levels=[0.2, 0.4],
+        n_trials=2,
+        perturbers="raw",
+        adversarial=True,
+        budget=20,
+        by_feature=False,
+    )
     table = rows_of(result, "adversarial")
     assert table[0]["drop"] <= table[1]["drop"]
     noise = rows_of(result)
@@ -358,9 +374,12 @@ def test_with_categories_alone_one_is_exchanged() -> None:
     frame = pd.DataFrame({"a": rng.choice(["p", "q"], 200), "b": rng.choice(["r", "s", "t"], 200)})
     frame["y"] = (frame["a"] == "p").astype(int)
     result = perturb(
-        Dataset(frame, target="y"), lambda rows: (rows["a"] == "p").astype(int), levels=[0.1], perturbers="swap",
+        Dataset(frame, target="y"),
+        lambda rows: (rows["a"] == "p").astype(int),
+        levels=[0.1],
+        perturbers="swap",
         adversarial=True,
-    )  # fmt: skip
+    )
     assert rows_of(result, "adversarial")[0]["flips"] == 1.0
     assert rows_of(result, "features")[0]["feature"] == "a"
 

@@ -23,15 +23,24 @@ def people(n: int = 2000, seed: int = 0) -> Columns:
     rng = np.random.default_rng(seed)
     x = rng.normal(size=n)
     rows = np.stack(
-        [x, np.exp(0.8 * x + 0.6 * rng.normal(size=n)), rng.integers(18, 90, n), rng.integers(0, 4, n),
-         rng.choice([0, 1, 2], n, p=[0.6, 0.3, 0.1]), np.full(n, 7.0)],
+        [
+            x,
+            np.exp(0.8 * x + 0.6 * rng.normal(size=n)),
+            rng.integers(18, 90, n),
+            rng.integers(0, 4, n),
+            rng.choice([0, 1, 2], n, p=[0.6, 0.3, 0.1]),
+            np.full(n, 7.0),
+        ],
         axis=1,
-    )  # fmt: skip
+    )
     features = (
-        Feature.of("x", (float(x.min()), float(x.max()))), Feature.of("w", (0.0, float(rows[:, 1].max()))),
-        Feature.of("age", (18, 90)), Feature.of("city", list("abcd")), Feature.of("job", ["p", "q", None]),
+        Feature.of("x", (float(x.min()), float(x.max()))),
+        Feature.of("w", (0.0, float(rows[:, 1].max()))),
+        Feature.of("age", (18, 90)),
+        Feature.of("city", list("abcd")),
+        Feature.of("job", ["p", "q", None]),
         Feature.of("same", (7.0, 7.0)),
-    )  # fmt: skip
+    )
     return Columns(features, rows)
 
 

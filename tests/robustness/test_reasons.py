@@ -20,7 +20,7 @@ from isonomia.robustness import (
     threshold_sweep,
     weak_spots,
 )
-from isonomia.robustness._reasons import no_value, of_slices, of_trials
+from isonomia.robustness.missing_reasons import no_value, of_slices, of_trials
 
 
 def data(n: int = 900, seed: int = 0) -> Dataset:
@@ -55,8 +55,9 @@ def noted(result: Result, table: str) -> list[str]:
 
 
 def test_perturb_tells_why_a_metric_has_no_value() -> None:
-    result = perturb(data(), model, metrics=["precision", "auc"], metric="accuracy", levels=[0, 0.3], perturbers="raw",
-                     n_trials=4)  # fmt: skip
+    result = perturb(
+        data(), model, metrics=["precision", "auc"], metric="accuracy", levels=[0, 0.3], perturbers="raw", n_trials=4
+    )
     assert holes(result) == []
     rows = [row for row in result.tables["metrics"].rows() if str(row["metric"]) == "Precision" and row["level"] > 0]
     bare = [row for row in rows if row["value"] is None]

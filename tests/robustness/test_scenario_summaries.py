@@ -15,8 +15,8 @@ from isonomia import Dataset, SpecError
 from isonomia.metrics import METRICS, evaluate
 from isonomia.models import read_outcome
 from isonomia.robustness import dashboard, scenarios, sensitivity, subgroup_diagnostics
-from isonomia.robustness.degradation import scale_of, worse_by
-from isonomia.robustness.sensitivity import gives_way, slope
+from isonomia.robustness.perturbation.degradation import scale_of, worse_by
+from isonomia.robustness.stress.sensitivity import gives_way, slope
 
 MakePeople = Callable[..., tuple[Dataset, Any]]
 TASKS = ("binary", "multiclass", "regression")

@@ -18,8 +18,8 @@ from isonomia import Dataset, SpecError
 from isonomia.evidence import Result
 from isonomia.metrics import METRICS, evaluate_all
 from isonomia.robustness import SCENARIOS, Scenarios, Situation, scenario, scenarios
-from isonomia.robustness.scenarios import gauge_of, situation
 from isonomia.robustness.stress import plan
+from isonomia.robustness.stress.scenarios import gauge_of, situation
 from isonomia.robustness.stress.trials import generator, play
 
 MakePeople = Callable[..., tuple[Dataset, Any]]

@@ -22,9 +22,7 @@ from isonomia.robustness import (
 )
 
 MakePeople = Callable[..., tuple[iso.Dataset, Any]]
-CHECKS = (
-    "failure_modes,subgroup_diagnostics,threshold_sweep,metric_disagreement,scenarios,dashboard,sensitivity"
-)  # fmt: skip
+CHECKS = "failure_modes,subgroup_diagnostics,threshold_sweep,metric_disagreement,scenarios,dashboard,sensitivity"
 QUICK: dict[str, Any] = {"scenarios": {"n_trials": 2}, "sensitivity": {"n_trials": 2, "levels": [0.1]}}
 
 
@@ -57,8 +55,13 @@ def test_two_checks_share_what_was_played(people: MakePeople, monkeypatch: pytes
     report = iso.audit(data, model, checks="scenarios,dashboard", n_boot=20, options={"scenarios": {"n_trials": 2}})
     assert calls == [2]
     assert report["dashboard"].scenarios.runs is report["scenarios"].runs
-    iso.audit(data, model, checks="scenarios,dashboard", n_boot=20,
-              options={"scenarios": {"n_trials": 2}, "dashboard": {"n_trials": 3}})  # fmt: skip
+    iso.audit(
+        data,
+        model,
+        checks="scenarios,dashboard",
+        n_boot=20,
+        options={"scenarios": {"n_trials": 2}, "dashboard": {"n_trials": 3}},
+    )
     assert calls == [2, 2, 3]
 
 

@@ -15,8 +15,8 @@ from isonomia import DataError, Dataset, NotApplicable, SpecError
 from isonomia.counting import Codes
 from isonomia.metrics import METRICS
 from isonomia.robustness import threshold_sweep
-from isonomia.robustness.sweep import sweep
-from isonomia.robustness.threshold_sweep import COMPARED
+from isonomia.robustness.stress.threshold_sweep import COMPARED
+from isonomia.robustness.stress.threshold_tables import sweep
 
 MakePeople = Callable[..., tuple[Dataset, Any]]
 

@@ -70,8 +70,12 @@ def test_adaptive_slices_are_measured_on_other_rows(rng: np.random.Generator) ->
     severities = []
     for seed in range(20):
         x, e = rng.normal(size=500), rng.exponential(size=500)
-        data = Dataset({"x": x, "y": np.zeros(500) + 0.5 * (np.arange(500) % 7), "said": e}, target="y",
-                       prediction="said", task="regression")  # fmt: skip
+        data = Dataset(
+            {"x": x, "y": np.zeros(500) + 0.5 * (np.arange(500) % 7), "said": e},
+            target="y",
+            prediction="said",
+            task="regression",
+        )
         result = weak_spots(data, slicing="tree", min_samples=5, seed=seed)
         worst = max(result.tables["slices"].rows(), key=lambda row: row["n"])
         severities.append(worst["severity"])
@@ -134,9 +138,13 @@ def test_features_without_slices_are_flagged() -> None:
     rng = np.random.default_rng(0)
     n = 300
     frame = {
-        "constant": np.ones(n), "id": [f"p{i}" for i in range(n)], "gap": np.where(rng.random(n) < 0.3, np.nan, 1.5),
-        "few": rng.integers(0, 3, n), "y": rng.integers(0, 2, n), "s": rng.integers(0, 2, n),
-    }  # fmt: skip
+        "constant": np.ones(n),
+        "id": [f"p{i}" for i in range(n)],
+        "gap": np.where(rng.random(n) < 0.3, np.nan, 1.5),
+        "few": rng.integers(0, 3, n),
+        "y": rng.integers(0, 2, n),
+        "s": rng.integers(0, 2, n),
+    }
     result = weak_spots(Dataset(frame, target="y", prediction="s"), pairs=True)
     assert "constant, id" in result.notes[0].text()
     slices = [(row["feature"], row["slice"]) for row in result.tables["slices"].rows()]
@@ -195,8 +203,11 @@ def test_bad_data_is_named() -> None:
 def test_every_kind_of_frame(frame_kind: Any, rng: np.random.Generator) -> None:
     n = 400
     frame = {
-        "x": rng.normal(size=n), "c": rng.choice(["a", "b"], n), "y": rng.integers(0, 2, n), "s": rng.integers(0, 2, n)
-    }  # fmt: skip
+        "x": rng.normal(size=n),
+        "c": rng.choice(["a", "b"], n),
+        "y": rng.integers(0, 2, n),
+        "s": rng.integers(0, 2, n),
+    }
     frame["day"] = np.datetime64("2024-01-01") + rng.integers(0, 300, n).astype("timedelta64[D]")
     result = weak_spots(Dataset(frame_kind(frame), target="y", prediction="s"), pairs=True)
     assert len(result.table.columns) == 11

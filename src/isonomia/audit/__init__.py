@@ -10,11 +10,11 @@ from types import ModuleType
 from typing import Any
 
 from isonomia.audit import checks
-from isonomia.audit.checking import CHECKS, Check, check, choose_checks
+from isonomia.audit.check_registry import CHECKS, Check, check, choose_checks
 from isonomia.audit.comparison import Comparison, compare
 from isonomia.audit.policy import Policy, Rule, load_policy, policy_names
 from isonomia.audit.report import Report
-from isonomia.audit.running import audit, run
+from isonomia.audit.runner import audit, run
 from isonomia.audit.spec import DataSpec, EndpointSpec, ModelSpec, Spec, read_spec
 from isonomia.audit.spec_schema import spec_schema
 from isonomia.audit.subject import Subject

@@ -24,9 +24,14 @@ def balance_sheet(subject: Subject) -> Result:
         lines.append((msg("effective rows after weighting"), int(_effective(subject.weights))))
     attributes = _attributes(subject)
     tables = {
-        "rows": Table({"what": [what for what, _ in lines], "n": [n for _, n in lines]}, {"n": "int"},
-                      {"what": msg("what"), "n": msg("rows")}, msg("Rows"), subject.data.backend),
-    }  # fmt: skip
+        "rows": Table(
+            {"what": [what for what, _ in lines], "n": [n for _, n in lines]},
+            {"n": "int"},
+            {"what": msg("what"), "n": msg("rows")},
+            msg("Rows"),
+            subject.data.backend,
+        ),
+    }
     if len(attributes):
         tables["attributes"] = attributes
     if len(subject.attributes) > 1:

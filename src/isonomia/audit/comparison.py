@@ -145,10 +145,17 @@ def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Table:
     formats = dict.fromkeys(("before", "after", "difference", "difference_low", "difference_high"), "num4")
     formats |= {"p_value": "p", "p_adjusted": "p"}
     titles = {
-        "group": msg("group"), "metric": msg("metric"), "before": msg("before"), "after": msg("after"),
-        "difference": msg("difference"), "difference_low": msg("from"), "difference_high": msg("to"),
-        "p_value": msg("p-value"), "p_adjusted": msg("p adjusted"), "direction": msg("direction"),
-    }  # fmt: skip
+        "group": msg("group"),
+        "metric": msg("metric"),
+        "before": msg("before"),
+        "after": msg("after"),
+        "difference": msg("difference"),
+        "difference_low": msg("from"),
+        "difference_high": msg("to"),
+        "p_value": msg("p-value"),
+        "p_adjusted": msg("p adjusted"),
+        "direction": msg("direction"),
+    }
     return Table(columns, formats, titles, msg("Figures before and after"))  # type: ignore[arg-type]
 
 
@@ -188,8 +195,10 @@ def _findings(old: Mapping[str, Any], new: Mapping[str, Any]) -> Table:
         finding = second.get(key) or first[key]
         rows.append((state, finding["severity"], finding["message"]["text"]))
     columns: dict[str, list[Any]] = {
-        "state": [row[0] for row in rows], "severity": [row[1] for row in rows], "message": [row[2] for row in rows],
-    }  # fmt: skip
+        "state": [row[0] for row in rows],
+        "severity": [row[1] for row in rows],
+        "message": [row[2] for row in rows],
+    }
     titles = {"state": msg("state"), "severity": msg("severity"), "message": msg("finding")}
     return Table(columns, {}, titles, msg("Findings that came, stayed and went"))
 

@@ -99,12 +99,12 @@ def load_policy(policy: str | Path | Mapping[str, Any] | Policy) -> Policy:
             f"There is no policy or policy file {str(policy)!r}.{close_to(policy, policy_names())} "
             f"Shipped: {', '.join(policy_names())}."
         )
-    from isonomia.audit.written import read_mapping
+    from isonomia.audit.config_files import read_mapping
 
     return _checked(read_mapping(path), str(path))
 
 
 def _checked(content: Mapping[str, Any], where: str) -> Policy:
-    from isonomia.audit.written import validated
+    from isonomia.audit.config_files import validated
 
     return validated(Policy, content, where)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from isonomia.audit.written import problems_of, read_mapping, validated
+from isonomia.audit.config_files import problems_of, read_mapping, validated
 from isonomia.errors import SpecError, close_to
 from isonomia.models import Format, is_address
 

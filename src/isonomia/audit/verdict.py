@@ -65,9 +65,14 @@ def _criteria(rule: Rule, policy: Policy, subject: Subject) -> list[Criterion]:
     if rule.measure == "value":
         truth = None if subject.outcome.truth is None else subject.truth
         figure = evaluate(
-            rule.metric, truth, subject.outcome.surface, weights=subject.weights,
-            level=subject.level, n_boot=subject.n_boot, seed=subject.seed,
-        )  # fmt: skip
+            rule.metric,
+            truth,
+            subject.outcome.surface,
+            weights=subject.weights,
+            level=subject.level,
+            n_boot=subject.n_boot,
+            seed=subject.seed,
+        )
         return [_criterion(rule, *_decide(rule, figure, None))]
     measured = _measured(rule, policy, subject)
     return [_worst_of(rule, way, measured, subject) for way in _ways(measured)]
@@ -113,8 +118,11 @@ def _worst_of(rule: Rule, way: tuple[str, ...], measured: GroupMetrics, subject:
         and row[rule.measure] is not None
     ]
     if not rows:
-        reason = msg("fewer than two groups by {way} have {least:int} rows and a value", way=" x ".join(way),
-                     least=measured.min_per_group)  # fmt: skip
+        reason = msg(
+            "fewer than two groups by {way} have {least:int} rows and a value",
+            way=" x ".join(way),
+            least=measured.min_per_group,
+        )
         missing = Estimate.missing(reason, n=len(subject.outcome))
         return _criterion(rule, "not_enough_evidence", missing, who={"by": " x ".join(way)}, reason=reason)
     row = min(rows, key=lambda r: r["ratio"]) if rule.measure == "ratio" else max(rows, key=_size)

@@ -64,9 +64,9 @@ def audit(
     With --policy it is held against thresholds, and the exit code tells the verdict.
     """
     from isonomia.audit import audit as examine
-    from isonomia.cli.delivery import deliver
+    from isonomia.cli.output import deliver
+    from isonomia.cli.progress_bar import Waiting
     from isonomia.cli.reading import read_model, read_table
-    from isonomia.cli.waiting import Waiting
     from isonomia.languages import check_language
 
     screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))

@@ -60,7 +60,7 @@ def show(name: Name, json: Json = False, quiet: Quiet = False, no_color: NoColor
 @datasets.command("fetch")
 def fetch(name: Name, json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> None:
     """Put a dataset into the cache; the only command that uses the network."""
-    from isonomia.cli.waiting import Waiting
+    from isonomia.cli.progress_bar import Waiting
     from isonomia.data import catalog
 
     screen = Screen(json=json, quiet=quiet, color=not no_color)

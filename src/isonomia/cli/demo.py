@@ -51,9 +51,9 @@ def demo(
     from threadpoolctl import threadpool_limits
 
     from isonomia.audit import audit
-    from isonomia.cli.delivery import deliver
     from isonomia.cli.frames import write_frame
-    from isonomia.cli.waiting import Waiting
+    from isonomia.cli.output import deliver
+    from isonomia.cli.progress_bar import Waiting
     from isonomia.data import wrap
     from isonomia.data.synthetic import credit
     from isonomia.languages import check_language, msg

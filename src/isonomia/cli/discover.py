@@ -79,8 +79,8 @@ def subgroups(
 ) -> None:
     """Find subgroups with other outcomes or errors than the rest."""
     from isonomia.cli.frames import check_writable, write_frame
+    from isonomia.cli.progress_bar import Waiting
     from isonomia.cli.reading import read_model, read_options, read_table
-    from isonomia.cli.waiting import Waiting
     from isonomia.discovery import METHODS, find_subgroups
     from isonomia.languages import check_language
 

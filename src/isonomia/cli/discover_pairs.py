@@ -79,8 +79,8 @@ def pairs(
 ) -> None:
     """Find people who would be treated differently if only protected attributes were different."""
     from isonomia.cli.frames import check_writable, write_frame
+    from isonomia.cli.progress_bar import Waiting
     from isonomia.cli.reading import read_model, read_options, read_table
-    from isonomia.cli.waiting import Waiting
     from isonomia.discovery import PAIR_METHODS, find_pairs
     from isonomia.languages import check_language
 

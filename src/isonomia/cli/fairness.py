@@ -75,8 +75,8 @@ def fairness(
     Every criterion by attribute and intersection, a score with its parts, and what cannot hold together at these base
     rates. It states no verdict: for that, hold the model against a policy with `isonomia audit`.
     """
+    from isonomia.cli.progress_bar import Waiting
     from isonomia.cli.reading import read_table
-    from isonomia.cli.waiting import Waiting
     from isonomia.fairness import guide
     from isonomia.languages import check_language
 
@@ -129,9 +129,13 @@ def _examine(
     reference = grouping.pop("reference")
     probability = subject.outcome.surface.probability
     found = measure_suite(
-        subject.outcome, columns, config=config, privileged=None if reference == "largest" else reference,
-        scores=probability if probability is not None and probability.ndim == 1 else None, **grouping,
-    )  # fmt: skip
+        subject.outcome,
+        columns,
+        config=config,
+        privileged=None if reference == "largest" else reference,
+        scores=probability if probability is not None and probability.ndim == 1 else None,
+        **grouping,
+    )
     try:
         conflicts = measure_incompatibility(subject.outcome, columns, by="each", **grouping)
     except NotApplicable:
@@ -177,8 +181,14 @@ def _show(screen: Screen, found: Suite, conflicts: Any, same: Any) -> None:
     if not all(alone):
         crossed = len(alone) - sum(alone)
         beyond = sum(bool(one.exceeds) for (by, _), one in found.criteria.items() if " x " in by)
-        say(msg("Of {all:int} measures where attributes meet, {beyond:int} are beyond their threshold; --json and "
-                "--out show them.", all=crossed, beyond=beyond))  # fmt: skip
+        say(
+            msg(
+                "Of {all:int} measures where attributes meet, {beyond:int} are beyond their threshold; --json and "
+                "--out show them.",
+                all=crossed,
+                beyond=beyond,
+            )
+        )
     if same is not None:
         screen.table(same.tables["equivalence"])
     if conflicts is not None:
@@ -199,8 +209,9 @@ def _save(
 
     checks = ["group_fairness", "fairness_suite", "equivalence", "incompatibility"]
     options = {"fairness_suite": {"config": config}, "incompatibility": {} if use is None else {"use": use}}
-    report = audit(table, checks=checks, missing=missing, n_boot=n_boot, seed=seed, language=screen.language,
-                   options=options)  # fmt: skip
+    report = audit(
+        table, checks=checks, missing=missing, n_boot=n_boot, seed=seed, language=screen.language, options=options
+    )
     saved = report.save(out, language=screen.language)
     screen.say()
     screen.say(msg("The full report: {path}", path=str(saved["html"])).text(screen.language))

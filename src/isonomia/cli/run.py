@@ -40,8 +40,8 @@ def run(
         raise SpecError("`isonomia run` needs a spec file: isonomia run spec.yaml (or --schema to see what it holds).")
     from isonomia.audit import read_spec
     from isonomia.audit import run as run_spec
-    from isonomia.cli.delivery import deliver
-    from isonomia.cli.waiting import Waiting
+    from isonomia.cli.output import deliver
+    from isonomia.cli.progress_bar import Waiting
     from isonomia.languages import check_language
 
     given = read_spec(spec)

@@ -57,8 +57,8 @@ def synth(
     Credit data, or data like yours; what is true about them is written to OUT.truth.json.
     """
     from isonomia.cli.frames import check_writable, write_frame
+    from isonomia.cli.progress_bar import Waiting
     from isonomia.cli.roles import read_privileged, read_protected
-    from isonomia.cli.waiting import Waiting
     from isonomia.errors import SpecError
 
     screen = Screen(json=json, quiet=quiet, color=not no_color)
@@ -104,7 +104,7 @@ def _generated(
     options: dict[str, Any],
     progress: Progress,
 ) -> Synthetic:
-    from isonomia.audit.written import read_mapping
+    from isonomia.audit.config_files import read_mapping
     from isonomia.data import read
     from isonomia.data.synthetic import generate
     from isonomia.errors import SpecError

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
+
 Places = NDArray[np.int64]
 
 

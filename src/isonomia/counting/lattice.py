@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 
 from isonomia.counting._bitsets import BitRoute
 from isonomia.counting._cells import CellRoute
-from isonomia.counting._levels import Floats, Level, Places, implied_of, inherited, same_size, stacked
+from isonomia.counting._levels import Level, Places, implied_of, inherited, same_size, stacked
 from isonomia.counting.codes import Codes
 from isonomia.errors import DataError, SpecError
 from isonomia.options import check_choice
 from isonomia.progress import Clock, Progress, silent
+from isonomia.typing import Floats
 
 Route = Literal["auto", "bits", "cells"]
 

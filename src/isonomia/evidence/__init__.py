@@ -9,8 +9,8 @@ from isonomia.evidence.intervals import check_level, normal_quantile, percentile
 from isonomia.evidence.multiplicity import AlphaInvesting, benjamini_hochberg, benjamini_hochberg_among, holm
 from isonomia.evidence.power import detectable_difference, detectable_mean_difference
 from isonomia.evidence.result import Picture, PictureKind, Result
+from isonomia.evidence.significance import normal_p, two_proportions, welch
 from isonomia.evidence.table import Change, Format, Table, yes_no
-from isonomia.evidence.tests import normal_p, two_proportions, welch
 
 __all__ = [
     "AlphaInvesting",

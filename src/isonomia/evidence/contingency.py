@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomia.errors import DataError
 from isonomia.options import check_choice, check_whole
+from isonomia.typing import Floats
 
-Floats = NDArray[np.float64]
 Statistic = Literal["chi_square", "gap"]
 
 #: NumPy draws hypergeometric numbers from fewer items than this.

@@ -7,11 +7,10 @@ one-sided tests (TOST) turn the question round: they reject that the difference 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from isonomia.options import check_number
-
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
 
 
 def check_margin(margin: float, *, most: float = np.inf) -> float:

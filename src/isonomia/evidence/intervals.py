@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomia.languages import Message, msg
 from isonomia.options import check_number
-
-Floats = NDArray[np.float64]
-
+from isonomia.typing import Floats
 
 #: What a result says where no bootstrap was asked for.
 NO_BOOTSTRAP = msg("No bootstrap was asked for: figures that need one have no interval and no test.")

@@ -1,26 +1,6 @@
 """Is it even-handed: measures between groups of people."""
 
-from isonomia.fairness.awareness import Awareness, awareness, awareness_of
-from isonomia.fairness.causal import CausalGraph
-from isonomia.fairness.change_between import change_between
-from isonomia.fairness.conditional import conditional_statistical_parity
-from isonomia.fairness.consistency import Consistency, consistency, consistency_of
-from isonomia.fairness.counterfactual import Counterfactual, counterfactual
-from isonomia.fairness.criteria import Criterion, criterion
-from isonomia.fairness.distributions import DistributionParity, distribution_parity, measure_distributions
-from isonomia.fairness.duplicates import Duplicates, duplicates
-from isonomia.fairness.encoding import encode_people
-from isonomia.fairness.entropy import Entropy, entropy_of, generalized_entropy
-from isonomia.fairness.equivalence import Equivalence, equivalence, equivalence_of, measure_equivalence
-from isonomia.fairness.group_calibration import GroupCalibration, calibration_of, group_calibration
-from isonomia.fairness.group_metrics import GroupMetrics, group_metrics, measure_groups
-from isonomia.fairness.groups import Group, Groups, condition, dataset_attributes, form_groups, read_attributes
-from isonomia.fairness.guidance import USES, Guide, Use, guide
-from isonomia.fairness.homogeneity import homogeneity
-from isonomia.fairness.incompatibility import Incompatibility, incompatibility, measure_incompatibility
-from isonomia.fairness.label_bias import LabelBias, label_bias
-from isonomia.fairness.missingness import missingness
-from isonomia.fairness.named import (
+from isonomia.fairness.criteria.criteria_functions import (
     demographic_parity,
     disparate_impact,
     equal_opportunity,
@@ -31,11 +11,31 @@ from isonomia.fairness.named import (
     predictive_parity,
     treatment_equality,
 )
-from isonomia.fairness.over_time import OverTime, follow, over_time
-from isonomia.fairness.proxies import Proxies, proxies
-from isonomia.fairness.references import against_references
-from isonomia.fairness.representation import Representation, represent, representation
-from isonomia.fairness.suite import Suite, measure_suite, suite
+from isonomia.fairness.criteria.criterion import Criterion, criterion
+from isonomia.fairness.criteria.guidance import USES, Guide, Use, guide
+from isonomia.fairness.criteria.incompatibility import Incompatibility, incompatibility, measure_incompatibility
+from isonomia.fairness.groups.conditional import conditional_statistical_parity
+from isonomia.fairness.groups.distributions import DistributionParity, distribution_parity, measure_distributions
+from isonomia.fairness.groups.equivalence import Equivalence, equivalence, equivalence_of, measure_equivalence
+from isonomia.fairness.groups.group_calibration import GroupCalibration, calibration_of, group_calibration
+from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics, measure_groups
+from isonomia.fairness.groups.grouping import Group, Groups, condition, dataset_attributes, form_groups, read_attributes
+from isonomia.fairness.groups.homogeneity import homogeneity
+from isonomia.fairness.groups.references import against_references
+from isonomia.fairness.groups.suite import Suite, measure_suite, suite
+from isonomia.fairness.labels.label_bias import LabelBias, label_bias
+from isonomia.fairness.labels.missingness import missingness
+from isonomia.fairness.labels.proxies import Proxies, proxies
+from isonomia.fairness.labels.representation import Representation, represent, representation
+from isonomia.fairness.people.awareness import Awareness, awareness, awareness_of
+from isonomia.fairness.people.causal_graph import CausalGraph
+from isonomia.fairness.people.consistency import Consistency, consistency, consistency_of
+from isonomia.fairness.people.counterfactual import Counterfactual, counterfactual
+from isonomia.fairness.people.duplicates import Duplicates, duplicates
+from isonomia.fairness.people.encoding import encode_people
+from isonomia.fairness.people.entropy import Entropy, entropy_of, generalized_entropy
+from isonomia.fairness.time.change_between import change_between
+from isonomia.fairness.time.over_time import OverTime, follow, over_time
 
 __all__ = [
     "against_references",

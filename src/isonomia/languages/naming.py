@@ -75,8 +75,9 @@ def between(low: float, high: float, *, closed: bool = False) -> Name:
     >>> between(18.5, 30), between(18.5, 30, closed=True).text("pt-BR")
     ('[18.5, 30)', '[18,5; 30]')
     """
-    return Name(msg("[{low:g}, {high:g}]", low=low, high=high) if closed else msg("[{low:g}, {high:g})", low=low,
-                                                                               high=high))  # fmt: skip
+    return Name(
+        msg("[{low:g}, {high:g}]", low=low, high=high) if closed else msg("[{low:g}, {high:g})", low=low, high=high)
+    )
 
 
 def below(edge: float) -> Name:

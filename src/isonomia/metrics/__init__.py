@@ -5,7 +5,6 @@ from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.bins import Strategy, expected_calibration_error
 from isonomia.metrics.calibration import Reliability, reliability
 from isonomia.metrics.counts import one_vs_rest
-from isonomia.metrics.entry import score, table
 from isonomia.metrics.evaluation import (
     confusion,
     evaluate,
@@ -14,6 +13,7 @@ from isonomia.metrics.evaluation import (
     smaller_class,
     without_spread,
 )
+from isonomia.metrics.functions import score, table
 from isonomia.metrics.registry import METRICS, Metric
 
 __all__ = [

@@ -12,8 +12,9 @@ from isonomia.data import Task
 from isonomia.errors import DataError
 from isonomia.languages import Message, Name, msg
 from isonomia.languages.naming import both, either
-from isonomia.metrics.registry import Floats, Metric
+from isonomia.metrics.registry import Metric
 from isonomia.models import Surface, SurfaceKind
+from isonomia.typing import Floats
 
 #: What tasks and kinds of predictions are called in a reason.
 TASKS: Mapping[Task, Message] = {

@@ -16,9 +16,10 @@ from isonomia.counting import Codes, tally
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
 from isonomia.metrics.counts import CLASSES, NO_ROWS, ratio
-from isonomia.metrics.registry import METRICS, Floats, Metric, Prepared
+from isonomia.metrics.registry import METRICS, Metric, Prepared
 from isonomia.models import Surface
 from isonomia.options import check_choice, check_whole
+from isonomia.typing import Floats
 
 Strategy = Literal["uniform", "quantile"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -174,9 +175,15 @@ def binned(
     sums = table.sums
     extra = {name.removeprefix("extra "): total for name, total in sums.items() if name.startswith("extra ")}
     return Bins(
-        edges, table.n, table.w.astype(float), table.w2.astype(float), sums["p"], sums.get("wp", sums["p"]),
-        sums["p2"], extra,
-    )  # fmt: skip
+        edges,
+        table.n,
+        table.w.astype(float),
+        table.w2.astype(float),
+        sums["p"],
+        sums.get("wp", sums["p"]),
+        sums["p2"],
+        extra,
+    )
 
 
 def expected_calibration_error(
@@ -241,9 +248,20 @@ def _prepared_ece(surface: Surface) -> Prepared:
 
 METRICS.add(
     Metric(
-        "ece", "mean gap between predicted probability and what happened, over ten bins of equal width",
-        msg("Expected calibration error"), CLASSES, ("probability",), "ranks", False, (0.0, 1.0), NO_ROWS, "num4",
-        from_rows=_ece, prepared=_prepared_ece, draws=_ece_draws, interval="simulation",
+        "ece",
+        "mean gap between predicted probability and what happened, over ten bins of equal width",
+        msg("Expected calibration error"),
+        CLASSES,
+        ("probability",),
+        "ranks",
+        False,
+        (0.0, 1.0),
+        NO_ROWS,
+        "num4",
+        from_rows=_ece,
+        prepared=_prepared_ece,
+        draws=_ece_draws,
+        interval="simulation",
         references=("M. Pakdaman Naeini et al. (2015), AAAI", "C. Guo et al. (2017), ICML, 1321"),
     )
-)  # fmt: skip
+)

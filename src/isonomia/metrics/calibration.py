@@ -16,11 +16,12 @@ from isonomia.evidence.intervals import without_bootstrap
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.bins import BINS, Bins, Strategy, binned
+from isonomia.metrics.calibration_slope import recalibrate
 from isonomia.metrics.counts import NO_ROWS, ratio
-from isonomia.metrics.recalibration import recalibrate
-from isonomia.metrics.registry import METRICS, Floats
+from isonomia.metrics.registry import METRICS
 from isonomia.models import Surface
 from isonomia.options import check_whole
+from isonomia.typing import Floats
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,8 +134,7 @@ def reliability(
         title = msg("What was predicted and what happened, by group")
         pictures.append(Picture("reliability", "bins_by_group", title, {**_OPTIONS, "color": "group"}))
     title = msg("Calibration of probabilities")
-    return Reliability("calibration", title, tables, figures, pictures=tuple(pictures),
-                       notes=_notes(surface, n_boot))  # fmt: skip
+    return Reliability("calibration", title, tables, figures, pictures=tuple(pictures), notes=_notes(surface, n_boot))
 
 
 def _tally(
@@ -217,13 +217,17 @@ def _why_missing(summary: Mapping[str, Floats], several: bool) -> list[Message |
     """Group by group: why there are no figures, or no slope."""
     n, observed, slope = (summary[name].tolist() for name in ("n", "observed", "slope"))
     return [
-        NO_ROWS if not rows or np.isnan(rate)
-        else None if not np.isnan(fitted)
-        else SEVERAL_CLASSES if several
-        else ONE_OUTCOME if rate in (0.0, 1.0)
+        NO_ROWS
+        if not rows or np.isnan(rate)
+        else None
+        if not np.isnan(fitted)
+        else SEVERAL_CLASSES
+        if several
+        else ONE_OUTCOME
+        if rate in (0.0, 1.0)
         else NO_SLOPE
         for rows, rate, fitted in zip(n, observed, slope, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def _estimate(name: str, summary: Mapping[str, Floats], n: int, level: float, why: Message | None) -> Estimate:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from isonomia.data import Task
 from isonomia.languages import Message, msg
-from isonomia.metrics.registry import METRICS, Floats, Metric
+from isonomia.metrics.registry import METRICS, Metric
+from isonomia.typing import Floats
 
 Rate = Callable[[NDArray[Any]], tuple[Floats, Floats]]
 CLASSES: tuple[Task, ...] = ("binary", "multiclass")
@@ -182,10 +183,21 @@ def _rate(
 ) -> None:
     METRICS.add(
         Metric(
-            id, purpose, title, tasks, ("label",), "counts", better, (0.0, 1.0), undefined, "pct", needs_labels,
-            from_counts=lambda C: ratio(*rate(C)), rate=rate,
+            id,
+            purpose,
+            title,
+            tasks,
+            ("label",),
+            "counts",
+            better,
+            (0.0, 1.0),
+            undefined,
+            "pct",
+            needs_labels,
+            from_counts=lambda C: ratio(*rate(C)),
+            rate=rate,
         )
-    )  # fmt: skip
+    )
 
 
 def _table(
@@ -203,10 +215,22 @@ def _table(
 ) -> None:
     METRICS.add(
         Metric(
-            id, purpose, title, tasks, ("label",), "counts", True, (low, 1.0), undefined, "num4" if low < 0 else "pct",
-            both_classes=both_classes, references=references, from_counts=compute, caution=caution,
+            id,
+            purpose,
+            title,
+            tasks,
+            ("label",),
+            "counts",
+            True,
+            (low, 1.0),
+            undefined,
+            "num4" if low < 0 else "pct",
+            both_classes=both_classes,
+            references=references,
+            from_counts=compute,
+            caution=caution,
         )
-    )  # fmt: skip
+    )
 
 
 # fmt: off

@@ -15,9 +15,10 @@ from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, check_level, normal_quantile, percentile, wilson
 from isonomia.languages import Message, Name, msg
 from isonomia.metrics.applicable import check_applicable
-from isonomia.metrics.registry import METRICS, Floats, Metric
+from isonomia.metrics.registry import METRICS, Metric
 from isonomia.models import Surface
 from isonomia.options import check_whole
+from isonomia.typing import Floats
 
 #: Replicates of a confusion table are drawn in blocks of at most this many cells.
 BLOCK_CELLS = 1 << 22

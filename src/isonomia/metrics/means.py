@@ -16,8 +16,9 @@ from isonomia.errors import NotApplicable
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import KINDS
 from isonomia.metrics.counts import CLASSES, NO_ROWS, ratio
-from isonomia.metrics.registry import METRICS, Floats, Metric
+from isonomia.metrics.registry import METRICS, Metric
 from isonomia.models import Surface, SurfaceKind
+from isonomia.typing import Floats
 
 #: Probabilities are kept this far from 0 and 1 before a logarithm is taken, as in scikit-learn.
 EPSILON = float(np.finfo(float).eps)
@@ -141,10 +142,21 @@ def _add(
 ) -> None:
     METRICS.add(
         Metric(
-            id, purpose, title, tasks, (surface,), "means", better, bounds, undefined,
-            more.pop("format", "num"), quantities=quantities, from_sums=from_sums, **more,
+            id,
+            purpose,
+            title,
+            tasks,
+            (surface,),
+            "means",
+            better,
+            bounds,
+            undefined,
+            more.pop("format", "num"),
+            quantities=quantities,
+            from_sums=from_sums,
+            **more,
         )
-    )  # fmt: skip
+    )
 
 
 _INF = float("inf")

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
-from isonomia.metrics.registry import METRICS, Floats, Prepared
+from isonomia.metrics.registry import METRICS, Prepared
 from isonomia.metrics.registry import Metric as _Metric
 from isonomia.models import Surface
+from isonomia.typing import Floats
 
 NO_CONTRAST = msg("the labels are all of one class")
 
@@ -226,33 +227,76 @@ def _prepared_macro(surface: Surface) -> Prepared:
 
 METRICS.add(
     _Metric(
-        "auc", "chance that a positive row is ranked above a negative one", msg("Area under the ROC curve"),
-        ("binary",), ("probability", "score"), "ranks", True, (0.0, 1.0), NO_CONTRAST, "num4",
-        min_samples=2, both_classes=True, from_rows=auc, prepared=_prepared_auc, interval="delong",
+        "auc",
+        "chance that a positive row is ranked above a negative one",
+        msg("Area under the ROC curve"),
+        ("binary",),
+        ("probability", "score"),
+        "ranks",
+        True,
+        (0.0, 1.0),
+        NO_CONTRAST,
+        "num4",
+        min_samples=2,
+        both_classes=True,
+        from_rows=auc,
+        prepared=_prepared_auc,
+        interval="delong",
         references=("E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson (1988), Biometrics 44:837",),
     )
-)  # fmt: skip
+)
 METRICS.add(
     _Metric(
-        "macro_auc", "mean over classes of the area under the ROC curve of one class against the rest",
-        msg("Area under the ROC curve, mean over classes"), ("multiclass",), ("probability",), "ranks", True,
-        (0.0, 1.0), msg("a class has no rows"), "num4",
-        min_samples=2, both_classes=True, from_rows=macro_auc, prepared=_prepared_macro, interval="delong",
+        "macro_auc",
+        "mean over classes of the area under the ROC curve of one class against the rest",
+        msg("Area under the ROC curve, mean over classes"),
+        ("multiclass",),
+        ("probability",),
+        "ranks",
+        True,
+        (0.0, 1.0),
+        msg("a class has no rows"),
+        "num4",
+        min_samples=2,
+        both_classes=True,
+        from_rows=macro_auc,
+        prepared=_prepared_macro,
+        interval="delong",
         references=("F. Provost, P. Domingos (2000), CeDER IS-00-04",),
     )
-)  # fmt: skip
+)
 METRICS.add(
     _Metric(
-        "pr_auc", "average precision: the area under the precision-recall curve", msg("Average precision"),
-        ("binary",), ("probability", "score"), "ranks", True, (0.0, 1.0), msg("there are no positive labels"), "num4",
-        min_samples=2, both_classes=True, from_rows=average_precision,
-        prepared=_prepared_precision, interval="logit",
+        "pr_auc",
+        "average precision: the area under the precision-recall curve",
+        msg("Average precision"),
+        ("binary",),
+        ("probability", "score"),
+        "ranks",
+        True,
+        (0.0, 1.0),
+        msg("there are no positive labels"),
+        "num4",
+        min_samples=2,
+        both_classes=True,
+        from_rows=average_precision,
+        prepared=_prepared_precision,
+        interval="logit",
         references=("K. Boyd, K. H. Eng, C. D. Page (2013), ECML PKDD, 451",),
     )
-)  # fmt: skip
+)
 METRICS.add(
     _Metric(
-        "max_error", "size of the largest error", msg("Largest error"), ("regression",), ("continuous",), "ranks",
-        False, (0.0, float("inf")), msg("there are no rows"), "num", from_rows=max_error,
+        "max_error",
+        "size of the largest error",
+        msg("Largest error"),
+        ("regression",),
+        ("continuous",),
+        "ranks",
+        False,
+        (0.0, float("inf")),
+        msg("there are no rows"),
+        "num",
+        from_rows=max_error,
     )
-)  # fmt: skip
+)

@@ -15,8 +15,8 @@ from isonomia.evidence import Format
 from isonomia.languages import Message
 from isonomia.models import Surface, SurfaceKind
 from isonomia.registry import Registry
+from isonomia.typing import Floats
 
-Floats = NDArray[np.float64]
 #: The value of a metric from (truth, weights or None), for predictions that were put in order before.
 Prepared = Callable[[NDArray[Any], Floats | None], float]
 #: How a metric is computed: from a confusion table, from weighted sums of row quantities, or from the ordered rows.

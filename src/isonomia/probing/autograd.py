@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from isonomia.probing.domain import Domain
-from isonomia.probing.features import Floats
 from isonomia.probing.oracle import Oracle, Said
+from isonomia.typing import Floats
 
 #: Rows differentiated at once, and rows on which the module is compared with what the oracle says.
 ROWS, COMPARED = 1 << 14, 16

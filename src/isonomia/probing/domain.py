@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from isonomia.data import Backend, Dataset, default_backend, wrap
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.probing.constraints import Constraint
-from isonomia.probing.features import Feature, Floats
+from isonomia.probing.features import Feature
+from isonomia.typing import Floats
 
 Rule = str | Callable[[Any], Any]
 

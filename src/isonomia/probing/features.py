@@ -15,9 +15,9 @@ from isonomia.counting import MISSING, Codes
 from isonomia.data import Backend, kind_of, to_frame
 from isonomia.errors import DataError
 from isonomia.languages.naming import number
+from isonomia.typing import Floats
 
 FeatureKind = Literal["category", "integer", "real"]
-Floats = NDArray[np.float64]
 
 #: Beyond this, whole numbers are no longer exact as floats.
 MAX_WHOLE = 2**53

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.probing.domain import Domain
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 Keys = NDArray[np.uint64]
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from isonomia.errors import DataError, SpecError
 from isonomia.options import check_number, check_whole
-from isonomia.probing.features import Floats
 from isonomia.probing.keys import Keys
 from isonomia.probing.seen import KeyMap
+from isonomia.typing import Floats
 
 _MAGIC = b"ISOLEDG2"
 #: Numbers kept about every test: margin, gap, lowest and highest variant.

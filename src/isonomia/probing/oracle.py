@@ -15,7 +15,7 @@ from isonomia.data import Dataset, Task
 from isonomia.errors import ModelError
 from isonomia.models import Model
 from isonomia.probing.domain import Domain
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 Output = Literal["label", "probability", "number"]
 

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from isonomia.errors import ModelError, SpecError
 from isonomia.options import check_number, check_yes_no
-from isonomia.probing.features import Feature, Floats
+from isonomia.probing.features import Feature
 from isonomia.probing.keys import Keyer
 from isonomia.probing.oracle import Oracle, Said
+from isonomia.typing import Floats
 
 #: More protected combinations than this a person make every test a small study.
 MAX_VARIANTS = 1024

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.probing.features import Floats
 from isonomia.probing.keys import Keys
 from isonomia.probing.stack import Stack
+from isonomia.typing import Floats
 
 Places = NDArray[np.intp]
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from isonomia.errors import NotApplicable
 from isonomia.probing.autograd import Autograd
-from isonomia.probing.features import Floats
 from isonomia.probing.oracle import Oracle, Said
+from isonomia.typing import Floats
 
 SlopeKind = Literal["linear", "network", "autograd", "differences"]
 

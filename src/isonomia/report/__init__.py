@@ -5,9 +5,9 @@ An audit builds a `Document`; everything here only shows it, and any `evidence.R
 
 from isonomia.report.document import Criterion, Document, Section, SectionOutcome, Side, Verdict, VerdictOutcome
 from isonomia.report.figures import draw
+from isonomia.report.json_report import SCHEMA_VERSION, dumps, schema, to_json
 from isonomia.report.markdown import to_markdown
 from isonomia.report.page import to_html
-from isonomia.report.record import SCHEMA_VERSION, dumps, schema, to_json
 from isonomia.report.saving import Form, save
 from isonomia.report.terminal import summary
 

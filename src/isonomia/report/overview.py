@@ -143,5 +143,7 @@ def _folded(document: Document, language: Language) -> str:
         return ""
     return msg(
         "{n:int} findings are told in {entries:int} entries: what several checks saw about the same people, columns or "
-        "side of the model stands together, the worst first.", n=n, entries=entries,
-    ).text(language)  # fmt: skip
+        "side of the model stands together, the worst first.",
+        n=n,
+        entries=entries,
+    ).text(language)

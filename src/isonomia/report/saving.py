@@ -10,9 +10,9 @@ from typing import Literal
 
 from isonomia.errors import SpecError, close_to
 from isonomia.report.document import Document
+from isonomia.report.json_report import dumps
 from isonomia.report.markdown import to_markdown
 from isonomia.report.page import to_html
-from isonomia.report.record import dumps
 
 Form = Literal["html", "json", "md"]
 

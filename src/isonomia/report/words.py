@@ -100,11 +100,15 @@ def also(document: Document, fold: Fold, language: str) -> str:
     if not n:
         return ""
     if not fold.also:
-        return (msg("one more finding of this check") if n == 1
-                else msg("{n:int} more findings of this check", n=n)).text(language)  # fmt: skip
+        return (
+            msg("one more finding of this check") if n == 1 else msg("{n:int} more findings of this check", n=n)
+        ).text(language)
     checks = ", ".join(sentence(document.called(code), language) for code in fold.also)
-    return (msg("also seen by: {checks} (one more finding)", checks=checks) if n == 1
-            else msg("also seen by: {checks} ({n:int} more findings)", checks=checks, n=n)).text(language)  # fmt: skip
+    return (
+        msg("also seen by: {checks} (one more finding)", checks=checks)
+        if n == 1
+        else msg("also seen by: {checks} ({n:int} more findings)", checks=checks, n=n)
+    ).text(language)
 
 
 def subject_of(fold: Fold, language: str, escape: Callable[[str], str] = tame) -> str:

@@ -1,23 +1,23 @@
 """Where and when does it break: weak spots, overfitting by slice, drift, and how far predictions can be trusted."""
 
-from isonomia.robustness.conformal import conformal, conformal_quantile
-from isonomia.robustness.dashboard import Dashboard, dashboard
-from isonomia.robustness.distances import Distances, category_distances, numeric_distances
-from isonomia.robustness.drift import drift
-from isonomia.robustness.failure_modes import failure_modes
-from isonomia.robustness.local_robustness import LocalRobustness, local_robustness
+from isonomia.robustness.conformal_prediction import conformal, conformal_quantile
 from isonomia.robustness.meter import Cells, Measured, Meter
-from isonomia.robustness.metric_disagreement import metric_disagreement
-from isonomia.robustness.overfit import overfit
-from isonomia.robustness.perturb import perturb
-from isonomia.robustness.perturbers import PERTURBERS, Columns, Perturber, perturb_rows
-from isonomia.robustness.scenarios import Scenarios, scenarios
-from isonomia.robustness.sensitivity import Sensitivity, sensitivity
-from isonomia.robustness.slicing import SLICINGS, Cut, Slicing, change_points, learn_cuts
+from isonomia.robustness.perturbation.local_robustness import LocalRobustness, local_robustness
+from isonomia.robustness.perturbation.perturb import perturb
+from isonomia.robustness.perturbation.perturbers import PERTURBERS, Columns, Perturber, perturb_rows
+from isonomia.robustness.shift.distances import Distances, category_distances, numeric_distances
+from isonomia.robustness.shift.drift import drift
+from isonomia.robustness.slices.failure_modes import failure_modes
+from isonomia.robustness.slices.overfit import overfit
+from isonomia.robustness.slices.slicing import SLICINGS, Cut, Slicing, change_points, learn_cuts
+from isonomia.robustness.slices.subgroup_diagnostics import subgroup_diagnostics
+from isonomia.robustness.slices.weak_spots import weak_spots
 from isonomia.robustness.stress import SCENARIOS, Scenario, Situation, scenario
-from isonomia.robustness.subgroup_diagnostics import subgroup_diagnostics
-from isonomia.robustness.threshold_sweep import threshold_sweep
-from isonomia.robustness.weak_spots import weak_spots
+from isonomia.robustness.stress.dashboard import Dashboard, dashboard
+from isonomia.robustness.stress.metric_disagreement import metric_disagreement
+from isonomia.robustness.stress.scenarios import Scenarios, scenarios
+from isonomia.robustness.stress.sensitivity import Sensitivity, sensitivity
+from isonomia.robustness.stress.threshold_sweep import threshold_sweep
 
 __all__ = [
     "Cells",

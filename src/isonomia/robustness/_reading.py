@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from isonomia.data import Dataset
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.models import Model, Outcome, Surface, surface_of, truth_codes
-
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)

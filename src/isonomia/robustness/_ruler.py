@@ -14,11 +14,11 @@ from isonomia.languages import msg
 from isonomia.metrics import METRICS, Metric, check_applicable
 from isonomia.metrics.ranks import auc_parts
 from isonomia.models import Surface
-from isonomia.robustness._reasons import Reason
-from isonomia.robustness.measures import measure_named
 from isonomia.robustness.meter import STEP
+from isonomia.robustness.missing_reasons import Reason
+from isonomia.robustness.row_metrics import measure_named
+from isonomia.typing import Floats
 
-Floats = NDArray[np.float64]
 #: Metrics that are another one under a second name, or what is missing to it: left out where all metrics are asked for.
 SECOND_NAMES = ("tpr", "tnr", "ppv", "fnr", "fpr", "false_discovery_rate", "macro_recall")
 

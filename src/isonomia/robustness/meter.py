@@ -16,8 +16,8 @@ from isonomia.evidence import two_proportions, welch, wilson
 from isonomia.metrics import Metric
 from isonomia.metrics.means import mean
 from isonomia.models import Outcome
+from isonomia.typing import Floats
 
-Floats = NDArray[np.float64]
 #: Step of the numeric derivative of a metric, as a share of all rows.
 STEP = 1e-6
 

@@ -39,13 +39,20 @@ def label_findings(
         ends = row["difference_low"], row["difference_high"]
         found.append(
             Finding(
-                code, "warning", told(row),
+                code,
+                "warning",
+                told(row),
                 Estimate(gap, *ends, n=row["n"], method=method, level=subject.level),
-                who=who, reference=_the_other(who, people), n=row["n"],
-                magnitude=abs(gap) / least, p_value=row["p_value"], threshold=least, evidence=evidence,
+                who=who,
+                reference=_the_other(who, people),
+                n=row["n"],
+                magnitude=abs(gap) / least,
+                p_value=row["p_value"],
+                threshold=least,
+                evidence=evidence,
                 advice=msg("Ask how the labels came about before a model learns them."),
             )
-        )  # fmt: skip
+        )
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from isonomia.audit.subject import Subject
-from isonomia.fairness.groups import form_groups
+from isonomia.fairness.groups.grouping import form_groups
 
 
 def people_by_name(subject: Subject) -> Mapping[str, Mapping[str, str]]:

@@ -42,13 +42,18 @@ def neighbourly(subject: Subject, options: dict[str, Any], measure: Callable[...
     own = {name: value for name, value in options.items() if name not in ("max_rows", "max_people")}
     data = subject.known
     found = measure(
-        people_of(data, rows), subject.outcome.surface.take(rows),
+        people_of(data, rows),
+        subject.outcome.surface.take(rows),
         protected=[name for name in data.protected if name in data.features],
         columns=[column.take(rows) for column in subject.attributes],
         weights=None if subject.weights is None else subject.weights[rows],
-        max_rows=options.get("max_people", MAX_PEOPLE), level=subject.level, seed=subject.seed, backend=data.backend,
-        progress=subject.progress, **own,
-    )  # fmt: skip
+        max_rows=options.get("max_people", MAX_PEOPLE),
+        level=subject.level,
+        seed=subject.seed,
+        backend=data.backend,
+        progress=subject.progress,
+        **own,
+    )
     return found, rows
 
 

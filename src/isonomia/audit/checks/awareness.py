@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.checks._sample import neighbourly, said_of_sample
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Finding, Result
@@ -30,13 +30,20 @@ def awareness(subject: Subject) -> Result:
     if near.value is not None and near.value > MOST_VIOLATIONS:
         findings = (
             Finding(
-                "awareness.neighbours", "notice",
-                msg("{share:pct} of the pairs of neighbours are treated more differently than they are.",
-                    share=near.value),
-                near, n=near.n, magnitude=near.value / MOST_VIOLATIONS, threshold=MOST_VIOLATIONS,
-                evidence="awareness/pairs", format="pct",
+                "awareness.neighbours",
+                "notice",
+                msg(
+                    "{share:pct} of the pairs of neighbours are treated more differently than they are.",
+                    share=near.value,
+                ),
+                near,
+                n=near.n,
+                magnitude=near.value / MOST_VIOLATIONS,
+                threshold=MOST_VIOLATIONS,
+                evidence="awareness/pairs",
+                format="pct",
                 advice=msg("Look at the pairs listed, and say which distance between people is fair for this use."),
             ),
-        )  # type: ignore[assignment]  # fmt: skip
+        )  # type: ignore[assignment]
     notes = (*result.notes, *said_of_sample(rows, subject))
     return replace(result, findings=findings, notes=notes)

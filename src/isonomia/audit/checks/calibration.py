@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.subject import Subject
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable
@@ -31,8 +31,11 @@ def calibration(subject: Subject) -> Result:
     if surface.probability is None:
         raise NotApplicable(msg("there are no probabilities, only decisions or scores"))
     options: dict[str, Any] = {
-        "weights": subject.weights, "level": subject.level, "n_boot": subject.n_boot, "seed": subject.seed,
-    }  # fmt: skip
+        "weights": subject.weights,
+        "level": subject.level,
+        "n_boot": subject.n_boot,
+        "seed": subject.seed,
+    }
     overall = reliability(truth, surface, **options)
     tables, pictures, findings = dict(overall.tables), list(overall.pictures), []
     for column in subject.attributes:
@@ -67,20 +70,32 @@ def _findings(part: Reliability, column: Codes, subject: Subject) -> list[Findin
         p_value = float(normal_p(gap / error)) if error else None
         group = condition(column.name, text)
         message = (
-            msg("Probabilities of {group} are too low by {gap:points} points: it fares better than predicted.",
-                group=group, gap=abs(gap))
+            msg(
+                "Probabilities of {group} are too low by {gap:points} points: it fares better than predicted.",
+                group=group,
+                gap=abs(gap),
+            )
             if gap > 0
-            else msg("Probabilities of {group} are too high by {gap:points} points: it fares worse than predicted.",
-                     group=group, gap=abs(gap))
-        )  # fmt: skip
+            else msg(
+                "Probabilities of {group} are too high by {gap:points} points: it fares worse than predicted.",
+                group=group,
+                gap=abs(gap),
+            )
+        )
         found.append(
             Finding(
-                "calibration.group_gap", "warning" if p_value is not None else "notice", message,
+                "calibration.group_gap",
+                "warning" if p_value is not None else "notice",
+                message,
                 Estimate(gap, low, high, n=row["n"], method="normal", level=subject.level),
-                who={column.name: text}, n=row["n"], magnitude=abs(gap) / GAP, threshold=GAP,
-                p_value=p_value, format="points",
+                who={column.name: text},
+                n=row["n"],
+                magnitude=abs(gap) / GAP,
+                threshold=GAP,
+                p_value=p_value,
+                format="points",
                 evidence=f"calibration/by_group_{column.name}",
                 advice=msg("Recalibrate by group, or add features that tell this group's outcomes apart."),
             )
-        )  # fmt: skip
+        )
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.checks._people import people_by_name
 from isonomia.audit.checks._sample import neighbourly, said_of_sample
 from isonomia.audit.subject import Subject
@@ -33,13 +33,18 @@ def consistency(subject: Subject) -> Result:
     if value is not None and value < LEAST_CONSISTENCY:
         findings.append(
             Finding(
-                "consistency.low", "notice",
+                "consistency.low",
+                "notice",
                 msg("People are treated like their nearest neighbours only {value:pct} of the way.", value=value),
-                result.value, n=rows.size, magnitude=(1 - value) / (1 - LEAST_CONSISTENCY),
-                threshold=LEAST_CONSISTENCY, evidence="consistency/rows", format="pct",
+                result.value,
+                n=rows.size,
+                magnitude=(1 - value) / (1 - LEAST_CONSISTENCY),
+                threshold=LEAST_CONSISTENCY,
+                evidence="consistency/rows",
+                format="pct",
                 advice=msg("Look at the rows listed: which column sets them apart from their neighbours?"),
             )
-        )  # fmt: skip
+        )
     people = people_by_name(subject)
     for row in result.tables["by_group"].rows():
         low, high = row["consistency_low"], row["consistency_high"]
@@ -51,14 +56,23 @@ def consistency(subject: Subject) -> Result:
             continue
         findings.append(
             Finding(
-                "consistency.group", "warning",
-                msg("{group} is treated less like its neighbours than others are: {value:pct} against {base:pct}.",
-                    group=row["group"], value=row["consistency"], base=value),
+                "consistency.group",
+                "warning",
+                msg(
+                    "{group} is treated less like its neighbours than others are: {value:pct} against {base:pct}.",
+                    group=row["group"],
+                    value=row["consistency"],
+                    base=value,
+                ),
                 Estimate(row["consistency"], low, high, n=row["n"], method="normal", level=subject.level),
-                who=people.get(row["group"], {}), n=row["n"], magnitude=-gap / GROUP_GAP, threshold=GROUP_GAP,
+                who=people.get(row["group"], {}),
+                n=row["n"],
+                magnitude=-gap / GROUP_GAP,
+                threshold=GROUP_GAP,
                 p_value=float(normal_p(gap / error)),
-                evidence="consistency/by_group", format="pct",
+                evidence="consistency/by_group",
+                format="pct",
             )
-        )  # fmt: skip
+        )
     notes = (*result.notes, *said_of_sample(rows, subject))
     return replace(result, findings=tuple(findings), notes=notes)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.subject import Subject
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Finding, Result
@@ -54,12 +54,19 @@ def _findings(result: Counterfactual, moved: float | None) -> tuple[Finding, ...
         severe = "critical" if route == "flip" and rate.low >= CRITICAL_RATE else "warning"
         found.append(
             Finding(
-                f"counterfactual.{route}", severe if route == "flip" else "notice",  # type: ignore[arg-type]
-                _sentence(route, attribute, rate.value, moved), rate, n=rate.n, magnitude=rate.value / least,
-                threshold=least, evidence="counterfactual/changes", format="pct", columns=(attribute,),
+                f"counterfactual.{route}",
+                severe if route == "flip" else "notice",  # type: ignore[arg-type]
+                _sentence(route, attribute, rate.value, moved),
+                rate,
+                n=rate.n,
+                magnitude=rate.value / least,
+                threshold=least,
+                evidence="counterfactual/changes",
+                format="pct",
+                columns=(attribute,),
                 advice=msg("Leave the attribute out, or show why it must decide; then look at its proxies."),
             )
-        )  # fmt: skip
+        )
     return tuple(found)
 
 
@@ -67,21 +74,40 @@ def _sentence(route: str, attribute: str, rate: float, moved: float | None) -> M
     if moved is not None:
         return _number_sentence(route, rate=rate, attribute=attribute, moved=moved)
     if route == "flip":
-        return msg("{rate:pct} of people would be decided differently if {attribute} alone were another.",
-                   rate=rate, attribute=attribute)  # fmt: skip
+        return msg(
+            "{rate:pct} of people would be decided differently if {attribute} alone were another.",
+            rate=rate,
+            attribute=attribute,
+        )
     if route == "graph":
-        return msg("{rate:pct} of people would be decided differently with another {attribute} and its effects.",
-                   rate=rate, attribute=attribute)  # fmt: skip
-    return msg("{rate:pct} of people would be decided differently if the columns that tell {attribute} were as in "
-               "another group.", rate=rate, attribute=attribute)  # fmt: skip
+        return msg(
+            "{rate:pct} of people would be decided differently with another {attribute} and its effects.",
+            rate=rate,
+            attribute=attribute,
+        )
+    return msg(
+        "{rate:pct} of people would be decided differently if the columns that tell {attribute} were as in "
+        "another group.",
+        rate=rate,
+        attribute=attribute,
+    )
 
 
 def _number_sentence(route: str, **gaps: Any) -> Message:
     if route == "flip":
-        return msg("The number predicted for {rate:pct} of people would move by more than {moved:num} if {attribute} "
-                   "alone were another.", **gaps)  # fmt: skip
+        return msg(
+            "The number predicted for {rate:pct} of people would move by more than {moved:num} if {attribute} "
+            "alone were another.",
+            **gaps,
+        )
     if route == "graph":
-        return msg("The number predicted for {rate:pct} of people would move by more than {moved:num} with another "
-                   "{attribute} and its effects.", **gaps)  # fmt: skip
-    return msg("The number predicted for {rate:pct} of people would move by more than {moved:num} if the columns that "
-               "tell {attribute} were as in another group.", **gaps)  # fmt: skip
+        return msg(
+            "The number predicted for {rate:pct} of people would move by more than {moved:num} with another "
+            "{attribute} and its effects.",
+            **gaps,
+        )
+    return msg(
+        "The number predicted for {rate:pct} of people would move by more than {moved:num} if the columns that "
+        "tell {attribute} were as in another group.",
+        **gaps,
+    )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.checks._labels import label_findings
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Finding, Result
@@ -32,26 +32,41 @@ def duplicates(subject: Subject) -> Result:
     if share.value is not None and share.value > CONFLICTS:
         findings.append(
             Finding(
-                "duplicates.conflict", "notice",
-                msg("{share:pct} of the rows have an equal with another label: no model can be right about both.",
-                    share=share.value),
-                share, n=share.n, magnitude=share.value / CONFLICTS, threshold=CONFLICTS,
-                evidence="duplicates/sets", format="pct",
+                "duplicates.conflict",
+                "notice",
+                msg(
+                    "{share:pct} of the rows have an equal with another label: no model can be right about both.",
+                    share=share.value,
+                ),
+                share,
+                n=share.n,
+                magnitude=share.value / CONFLICTS,
+                threshold=CONFLICTS,
+                evidence="duplicates/sets",
+                format="pct",
                 advice=msg("See whether the labels differ by group, and which column would tell these people apart."),
             )
-        )  # fmt: skip
+        )
     if "by_group" in result.tables:
         findings += label_findings(
-            result.tables["by_group"], subject, "duplicates.group", method="permutation",
-            evidence="duplicates/by_group", told=_told,
-        )  # fmt: skip
+            result.tables["by_group"],
+            subject,
+            "duplicates.group",
+            method="permutation",
+            evidence="duplicates/by_group",
+            told=_told,
+        )
     return replace(result, findings=tuple(findings))
 
 
 def _told(row: Mapping[str, Any]) -> Message:
     facts = {"group": row["group"], "own": row["own"], "others": row["others"]}
     if row.get("class") is None:
-        return msg("Of people equal in all else, labels of {group} average {own:num}, those of others {others:num}.",
-                   **facts)  # fmt: skip
-    return msg("Of people equal in all else, {own:pct} of {group} are labelled {label}, and {others:pct} of others.",
-               label=row["class"], **facts)  # fmt: skip
+        return msg(
+            "Of people equal in all else, labels of {group} average {own:num}, those of others {others:num}.", **facts
+        )
+    return msg(
+        "Of people equal in all else, {own:pct} of {group} are labelled {label}, and {others:pct} of others.",
+        label=row["class"],
+        **facts,
+    )

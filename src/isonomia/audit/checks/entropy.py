@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Result
 from isonomia.fairness import entropy_of
@@ -24,10 +24,16 @@ SHARE_BETWEEN = 0.05
 def entropy(subject: Subject) -> Result:
     """The generalized entropy index and its decomposition."""
     result = entropy_of(
-        subject.outcome, subject.needs_attributes(), weights=subject.weights, missing=subject.missing,
-        n_boot=subject.n_boot, level=subject.level, seed=subject.seed, backend=subject.data.backend,
+        subject.outcome,
+        subject.needs_attributes(),
+        weights=subject.weights,
+        missing=subject.missing,
+        n_boot=subject.n_boot,
+        level=subject.level,
+        seed=subject.seed,
+        backend=subject.data.backend,
         **subject.options.get("entropy", {}),
-    )  # fmt: skip
+    )
     findings = []
     for row in result.tables["decomposition"].rows():
         share = row["between_share"]
@@ -35,13 +41,26 @@ def entropy(subject: Subject) -> Result:
             continue
         findings.append(
             Finding(
-                "entropy.between", "notice",
-                msg("{share:pct} of the inequality of benefits lies between the groups of {by}.",
-                    share=share, by=row["by"]),
-                Estimate(row["between"], row["between_low"], row["between_high"], n=len(subject.outcome),
-                         method="bootstrap", level=subject.level),
-                n=len(subject.outcome), magnitude=share / SHARE_BETWEEN, threshold=SHARE_BETWEEN,
-                evidence="entropy/decomposition", columns=(row["by"],),
+                "entropy.between",
+                "notice",
+                msg(
+                    "{share:pct} of the inequality of benefits lies between the groups of {by}.",
+                    share=share,
+                    by=row["by"],
+                ),
+                Estimate(
+                    row["between"],
+                    row["between_low"],
+                    row["between_high"],
+                    n=len(subject.outcome),
+                    method="bootstrap",
+                    level=subject.level,
+                ),
+                n=len(subject.outcome),
+                magnitude=share / SHARE_BETWEEN,
+                threshold=SHARE_BETWEEN,
+                evidence="entropy/decomposition",
+                columns=(row["by"],),
             )
-        )  # fmt: skip
+        )
     return replace(result, findings=tuple(findings))

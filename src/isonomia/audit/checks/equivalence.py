@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.subject import Subject
 from isonomia.errors import SpecError
 from isonomia.evidence import Estimate, Finding, Result
 from isonomia.fairness import Equivalence, measure_equivalence
-from isonomia.fairness.equivalence import OPEN
+from isonomia.fairness.groups.equivalence import OPEN
 from isonomia.languages import msg
 
 
@@ -49,11 +49,20 @@ def _findings(found: Equivalence, subject: Subject) -> tuple[Finding, ...]:
         return ()
     return (
         Finding(
-            "equivalence.not_settled", "notice",
-            msg("{open:int} of {all:int} comparisons settle nothing: the groups are neither shown to be the same "
-                "within {margin:num} nor shown to differ.", open=unsettled, all=len(said), margin=found.margin),
-            Estimate(unsettled / len(said), n=len(subject.outcome), method="count"), n=len(subject.outcome),
-            magnitude=1.0, threshold=found.margin, evidence="equivalence/equivalence",
+            "equivalence.not_settled",
+            "notice",
+            msg(
+                "{open:int} of {all:int} comparisons settle nothing: the groups are neither shown to be the same "
+                "within {margin:num} nor shown to differ.",
+                open=unsettled,
+                all=len(said),
+                margin=found.margin,
+            ),
+            Estimate(unsettled / len(said), n=len(subject.outcome), method="count"),
+            n=len(subject.outcome),
+            magnitude=1.0,
+            threshold=found.margin,
+            evidence="equivalence/equivalence",
             advice=msg("Collect more rows of the groups concerned, or accept a wider margin openly."),
         ),
-    )  # fmt: skip
+    )

@@ -6,21 +6,28 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.subject import Subject
 from isonomia.counting import encode_features
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Finding, Result, Table
 from isonomia.fairness import Suite, measure_suite
-from isonomia.fairness.groups import condition
+from isonomia.fairness.groups.grouping import condition
 from isonomia.languages import msg
 from isonomia.languages.naming import together
 
 #: Gaps that the check of group fairness tells group by group; telling them again would count them twice.
 _TOLD_BY_GROUP = (
-    "demographic_parity", "equal_opportunity", "equalized_odds", "predictive_equality", "predictive_parity",
-    "overall_accuracy_equality", "mean_parity", "mean_error_parity", "error_parity",
-)  # fmt: skip
+    "demographic_parity",
+    "equal_opportunity",
+    "equalized_odds",
+    "predictive_equality",
+    "predictive_parity",
+    "overall_accuracy_equality",
+    "mean_parity",
+    "mean_error_parity",
+    "error_parity",
+)
 #: Tables and pictures that the same check shows.
 _SHOWN_BY_GROUP = ("by_group", "comparisons")
 

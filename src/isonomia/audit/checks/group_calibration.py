@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.checks._people import people_by_name
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Result
@@ -26,9 +26,16 @@ def group_calibration(subject: Subject) -> Result:
     """Calibration of every group and intersection."""
     columns = subject.needs_attributes()
     result = calibration_of(
-        subject.outcome, columns, by="all", weights=subject.weights, missing=subject.missing, n_boot=subject.n_boot,
-        level=subject.level, seed=subject.seed, backend=subject.data.backend,
-    )  # fmt: skip
+        subject.outcome,
+        columns,
+        by="all",
+        weights=subject.weights,
+        missing=subject.missing,
+        n_boot=subject.n_boot,
+        level=subject.level,
+        seed=subject.seed,
+        backend=subject.data.backend,
+    )
     findings = []
     people = people_by_name(subject)
     for row in result.tables["by_group"].rows():
@@ -37,13 +44,20 @@ def group_calibration(subject: Subject) -> Result:
             continue
         findings.append(
             Finding(
-                "group_calibration.slope", "warning",
-                msg("Probabilities of {group} are too extreme: their calibration slope is {slope:num}.",
-                    group=row["group"], slope=row["slope"]),
+                "group_calibration.slope",
+                "warning",
+                msg(
+                    "Probabilities of {group} are too extreme: their calibration slope is {slope:num}.",
+                    group=row["group"],
+                    slope=row["slope"],
+                ),
                 Estimate(row["slope"], row["slope_low"], high, n=row["n"], method="normal", level=subject.level),
-                who=people.get(row["group"], {}), n=row["n"], magnitude=SLOPE / max(row["slope"], 0.1), threshold=SLOPE,
+                who=people.get(row["group"], {}),
+                n=row["n"],
+                magnitude=SLOPE / max(row["slope"], 0.1),
+                threshold=SLOPE,
                 evidence="group_calibration/by_group",
                 advice=msg("Recalibrate by group, or add features that tell this group's outcomes apart."),
             )
-        )  # fmt: skip
+        )
     return replace(result, findings=tuple(findings))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.subject import Subject
 from isonomia.counting import Codes, tally
 from isonomia.errors import NotApplicable
@@ -121,30 +121,40 @@ def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
     attributes = list(result.groups.names) if result.groups is not None else []
     pictures = [
         Picture(
-            "forest", "by_group", msg("Groups side by side, with intervals"),
+            "forest",
+            "by_group",
+            msg("Groups side by side, with intervals"),
             {"labels": "group", "value": shown, "color": "by", "flag": "small", "where": {"by": attributes}},
         )
-    ]  # fmt: skip
+    ]
     first = shown[0]
     for place, x in enumerate(attributes):
         for y in attributes[place + 1 :]:
             pictures.append(
                 Picture(
-                    "heatmap", "by_group",
+                    "heatmap",
+                    "by_group",
                     msg("{metric} where two attributes meet", metric=result.measured[first].use.title),
                     {"x": x, "y": y, "value": first, "flag": "small", "where": {"by": [f"{x} x {y}"]}},
                 )
-            )  # fmt: skip
+            )
     if subject.task == "binary" and subject.outcome.truth is not None:
         gaps = [name for name in ("selection_rate", "tpr", "fpr") if name in result.measured]
         pictures.append(
             Picture(
-                "forest", "comparisons", msg("Gaps to the reference, with intervals"),
-                {"labels": "group", "value": "difference", "facet": "metric",
-                 "where": {"metric": gaps, "by": attributes},
-                 "names": {name: result.measured[name].use.title for name in gaps}, "reference": 0.0},
+                "forest",
+                "comparisons",
+                msg("Gaps to the reference, with intervals"),
+                {
+                    "labels": "group",
+                    "value": "difference",
+                    "facet": "metric",
+                    "where": {"metric": gaps, "by": attributes},
+                    "names": {name: result.measured[name].use.title for name in gaps},
+                    "reference": 0.0,
+                },
             )
-        )  # fmt: skip
+        )
     return tuple(pictures)
 
 
@@ -222,8 +232,14 @@ def _finding(gap: _Gap, result: GroupMetrics, subject: Subject) -> Finding:
         f"group_fairness.{gap.metric}",
         severe if tested else "notice",  # type: ignore[arg-type]
         _sentence(gap, result),
-        Estimate(row["difference"], row["difference_low"], row["difference_high"], n=gap.n, method="bootstrap",
-                 level=subject.level),
+        Estimate(
+            row["difference"],
+            row["difference_low"],
+            row["difference_high"],
+            n=gap.n,
+            method="bootstrap",
+            level=subject.level,
+        ),
         who=dict(gap.group.texts),
         n=gap.n,
         magnitude=gap.magnitude,
@@ -234,14 +250,18 @@ def _finding(gap: _Gap, result: GroupMetrics, subject: Subject) -> Finding:
         format="points" if result.measured[gap.metric].use.metric.format == "pct" else "num",
         advice=_ADVICE.get(gap.metric.split("[")[0]),
         evidence="group_fairness/comparisons",
-    )  # fmt: skip
+    )
 
 
 def _sentence(gap: _Gap, result: GroupMetrics) -> Message:
     facts: dict[str, Any] = {
-        "group": gap.row["group"], "reference": gap.row["reference"], "value": gap.value, "base": gap.base,
-        "gap": abs(gap.value - gap.base), "metric": result.measured[gap.metric].use.title,
-    }  # fmt: skip
+        "group": gap.row["group"],
+        "reference": gap.row["reference"],
+        "value": gap.value,
+        "base": gap.base,
+        "gap": abs(gap.value - gap.base),
+        "metric": result.measured[gap.metric].use.title,
+    }
     less = gap.value < gap.base
     if gap.metric == "selection_rate":
         return (

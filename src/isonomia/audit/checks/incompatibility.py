@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.subject import Subject
 from isonomia.errors import SpecError
 from isonomia.evidence import Result
@@ -28,6 +28,12 @@ def incompatibility(subject: Subject) -> Result:
     found = measure_incompatibility(subject.outcome, columns, by="each", **subject.grouping())
     table = replace(guide(use).tables["guide"], backend=subject.data.backend)
     return Result(
-        found.code, found.title, {**found.tables, "guide": table}, found.values, found.findings, found.pictures,
-        (*found.story, *found.notes), titles={"rows": msg("rows")},
-    )  # fmt: skip
+        found.code,
+        found.title,
+        {**found.tables, "guide": table},
+        found.values,
+        found.findings,
+        found.pictures,
+        (*found.story, *found.notes),
+        titles={"rows": msg("rows")},
+    )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.checks._labels import label_findings
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Result
@@ -28,20 +28,33 @@ def label_bias(subject: Subject) -> Result:
     """Signs of bias in the true labels."""
     subject.needs_attributes()
     data = subject.known
-    options: dict[str, Any] = {"n_boot": max(subject.n_boot, 1), "level": subject.level, "seed": subject.seed,
-                               "max_rows": MAX_ROWS, "progress": subject.progress}  # fmt: skip
+    options: dict[str, Any] = {
+        "n_boot": max(subject.n_boot, 1),
+        "level": subject.level,
+        "seed": subject.seed,
+        "max_rows": MAX_ROWS,
+        "progress": subject.progress,
+    }
     result = look_at_labels(data, **{**options, **subject.options.get("label_bias", {})})
     findings = label_findings(
-        result.tables["neighbours"], subject, "label_bias.similar_people", method="normal",
-        evidence="label_bias/neighbours", told=_told,
-    )  # fmt: skip
+        result.tables["neighbours"],
+        subject,
+        "label_bias.similar_people",
+        method="normal",
+        evidence="label_bias/neighbours",
+        told=_told,
+    )
     return replace(result, findings=tuple(findings))
 
 
 def _told(row: Mapping[str, Any]) -> Message:
     facts = {"group": row["group"], "own": row["own"], "similar": row["similar"]}
     if row.get("class") is None:
-        return msg("Labels of {group} average {own:num}, those of the most similar people elsewhere {similar:num}.",
-                   **facts)  # fmt: skip
-    return msg("{own:pct} of {group} are labelled {label}, and {similar:pct} of the most similar people elsewhere.",
-               label=row["class"], **facts)  # fmt: skip
+        return msg(
+            "Labels of {group} average {own:num}, those of the most similar people elsewhere {similar:num}.", **facts
+        )
+    return msg(
+        "{own:pct} of {group} are labelled {label}, and {similar:pct} of the most similar people elsewhere.",
+        label=row["class"],
+        **facts,
+    )

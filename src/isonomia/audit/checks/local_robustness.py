@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
 from isonomia.audit.checks._sample import said_of_sample, sampled
 from isonomia.audit.subject import Subject
@@ -16,9 +16,19 @@ from isonomia.languages import msg
 from isonomia.robustness import local_robustness as examine
 
 _OPTIONS = (
-    "strength", "n_iterations", "perturbers", "features", "tolerance", "nearest", "budget", "fragile", "most_rows",
-    "min_per_group", "keep_valid", "max_rows",
-)  # fmt: skip
+    "strength",
+    "n_iterations",
+    "perturbers",
+    "features",
+    "tolerance",
+    "nearest",
+    "budget",
+    "fragile",
+    "most_rows",
+    "min_per_group",
+    "keep_valid",
+    "max_rows",
+)
 
 
 @check(

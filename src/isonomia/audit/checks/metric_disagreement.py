@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Result
@@ -24,6 +24,10 @@ def metric_disagreement(subject: Subject) -> Result:
     assert subject.truth is not None
     given = options_of(subject, "metric_disagreement", _OPTIONS)
     return find(
-        subject.known, subject.outcome.surface if subject.model is None else subject.model,
-        min_samples=subject.min_per_group, level=subject.level, seed=subject.seed, **given,
-    )  # fmt: skip
+        subject.known,
+        subject.outcome.surface if subject.model is None else subject.model,
+        min_samples=subject.min_per_group,
+        level=subject.level,
+        seed=subject.seed,
+        **given,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.checks._people import people_by_name
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Result
@@ -34,14 +34,26 @@ def missingness(subject: Subject) -> Result:
             continue
         findings.append(
             Finding(
-                "missingness.group", "warning",
-                msg("'{column}' is missing for {rate:pct} of {group}, and for {others:pct} of everyone else.",
-                    column=row["column"], rate=row["rate"], group=row["group"], others=row["others"]),
-                Estimate(row["rate"], row["rate_low"], row["rate_high"], n=row["n"], method="wilson",
-                         level=subject.level),
-                who=people.get(row["group"], {}), n=row["n"], magnitude=gap / MISSING_GAP, threshold=MISSING_GAP,
-                p_value=row["p_value"], evidence="missingness/missing", format="pct",
+                "missingness.group",
+                "warning",
+                msg(
+                    "'{column}' is missing for {rate:pct} of {group}, and for {others:pct} of everyone else.",
+                    column=row["column"],
+                    rate=row["rate"],
+                    group=row["group"],
+                    others=row["others"],
+                ),
+                Estimate(
+                    row["rate"], row["rate_low"], row["rate_high"], n=row["n"], method="wilson", level=subject.level
+                ),
+                who=people.get(row["group"], {}),
+                n=row["n"],
+                magnitude=gap / MISSING_GAP,
+                threshold=MISSING_GAP,
+                p_value=row["p_value"],
+                evidence="missingness/missing",
+                format="pct",
                 advice=msg("Find out why; filling the gaps with everyone's mean would hide this group's own values."),
             )
-        )  # fmt: skip
+        )
     return replace(result, findings=tuple(findings))

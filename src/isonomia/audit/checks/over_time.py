@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.checks._people import people_by_name
 from isonomia.audit.naming import metric_title
 from isonomia.audit.subject import Subject
@@ -54,27 +54,54 @@ def _findings(result: OverTime, subject: Subject) -> tuple[Finding, ...]:
     points = 0
     people = people_by_name(subject)
     for alert in result.alerts:
-        facts = {"metric": metric_title(alert["metric"]) or alert["metric"], "change": abs(alert["change"]),
-                 **{name: alert[name] for name in ("group", "period", "reference")}}  # fmt: skip
+        facts = {
+            "metric": metric_title(alert["metric"]) or alert["metric"],
+            "change": abs(alert["change"]),
+            **{name: alert[name] for name in ("group", "period", "reference")},
+        }
         about: dict[str, Any] = {"who": people.get(alert["group"], {}), "reference": people.get(alert["reference"], {})}
         if alert["kind"] == "change of the gap":
             if subject.task != "regression" and abs(alert["change"]) < CHANGE:
                 continue
-            estimate = Estimate(alert["change"], alert["change_low"], alert["change_high"], n=len(subject.outcome),
-                                method="normal", level=subject.level)  # fmt: skip
-            message = msg("The gap of {metric} between {group} and {reference} changed by {change:num} from {period} "
-                          "on.", **facts)  # fmt: skip
+            estimate = Estimate(
+                alert["change"],
+                alert["change_low"],
+                alert["change_high"],
+                n=len(subject.outcome),
+                method="normal",
+                level=subject.level,
+            )
+            message = msg(
+                "The gap of {metric} between {group} and {reference} changed by {change:num} from {period} on.", **facts
+            )
             found.append(
-                Finding("over_time.change", "warning", message, estimate, n=len(subject.outcome), **about,
-                        magnitude=abs(alert["change"]) / CHANGE, threshold=CHANGE, p_value=alert["p_value"],
-                        evidence="over_time/changes",
-                        advice=msg("Find out what happened then: new data, a new model, a new way of labelling?"))
-            )  # fmt: skip
+                Finding(
+                    "over_time.change",
+                    "warning",
+                    message,
+                    estimate,
+                    n=len(subject.outcome),
+                    **about,
+                    magnitude=abs(alert["change"]) / CHANGE,
+                    threshold=CHANGE,
+                    p_value=alert["p_value"],
+                    evidence="over_time/changes",
+                    advice=msg("Find out what happened then: new data, a new model, a new way of labelling?"),
+                )
+            )
         elif alert["kind"] == "gap outside its limits" and points < MOST_POINTS:
             points += 1
             message = msg("In {period} the gap of {metric} of {group} lies outside its control limits.", **facts)
             found.append(
-                Finding("over_time.limits", "notice", message, Estimate(alert["change"]), n=len(subject.outcome),
-                        magnitude=abs(alert["change"]) / CHANGE, evidence="over_time/gaps", **about)
-            )  # fmt: skip
+                Finding(
+                    "over_time.limits",
+                    "notice",
+                    message,
+                    Estimate(alert["change"]),
+                    n=len(subject.outcome),
+                    magnitude=abs(alert["change"]) / CHANGE,
+                    evidence="over_time/gaps",
+                    **about,
+                )
+            )
     return tuple(found)

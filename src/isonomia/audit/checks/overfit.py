@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of, other_dataset
 from isonomia.audit.subject import Subject
 from isonomia.errors import NotApplicable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
 from isonomia.audit.subject import Subject
 from isonomia.discovery import find_pairs
@@ -74,10 +74,13 @@ def pairs(subject: Subject) -> Result:
     told: dict[str, Any] = {**found.metrics, **found.values}
     told |= {name: _WORDS[told[name]] for name in ("status", "gap_scale") if told.get(name) is not None}
     return Result(
-        "pairs", msg("Pairs of people"), found.tables,
+        "pairs",
+        msg("Pairs of people"),
+        found.tables,
         {name: told[name] for name in _FIGURES if told.get(name) is not None},
-        tuple(replace(finding, columns=names, format="pct") for finding in found.findings), found.pictures,
+        tuple(replace(finding, columns=names, format="pct") for finding in found.findings),
+        found.pictures,
         found.notes,
         titles={name: title for name, (title, _) in _FIGURES.items()},
         formats={name: style for name, (_, style) in _FIGURES.items()},
-    )  # fmt: skip
+    )

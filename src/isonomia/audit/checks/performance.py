@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Picture, Result, Table
 from isonomia.languages import msg
@@ -54,9 +54,13 @@ def _metric_table(figures: dict[str, Estimate], subject: Subject) -> Table:
         "note": [figure.note for figure in figures.values()],
     }
     titles = {
-        "metric": msg("metric"), "value": msg("value"), "low": msg("from"), "high": msg("to"),
-        "direction": msg("direction"), "note": msg("note"),
-    }  # fmt: skip
+        "metric": msg("metric"),
+        "value": msg("value"),
+        "low": msg("from"),
+        "high": msg("to"),
+        "direction": msg("direction"),
+        "note": msg("note"),
+    }
     formats = {"value": "num4", "low": "num4", "high": "num4"}
     return Table(columns, formats, titles, msg("Metrics over all rows"), subject.data.backend)  # type: ignore[arg-type]
 
@@ -88,20 +92,34 @@ def _findings(subject: Subject, figures: dict[str, Estimate]) -> tuple[Finding, 
                     "warning",
                     msg(
                         "Balanced accuracy is {value:pct} ({low:pct} to {high:pct}); guessing gives {chance:pct}.",
-                        value=balanced.value, low=balanced.low, high=balanced.high, chance=chance,
+                        value=balanced.value,
+                        low=balanced.low,
+                        high=balanced.high,
+                        chance=chance,
                     ),
-                    balanced, n=n, threshold=chance, evidence="performance/metrics",
+                    balanced,
+                    n=n,
+                    threshold=chance,
+                    evidence="performance/metrics",
                     advice=msg("Check the labels and the features first: a model that guesses helps nobody."),
                 ),
-            )  # fmt: skip
+            )
     r2 = figures.get("r2")
     if r2 is not None and r2.low is not None and r2.low <= 0:
         return (
             Finding(
-                "performance.no_better_than_chance", "warning",
-                msg("R2 is {value:num} ({low:num} to {high:num}): no better than always predicting the mean.",
-                    value=r2.value, low=r2.low, high=r2.high),
-                r2, n=n, threshold=0.0, evidence="performance/metrics",
+                "performance.no_better_than_chance",
+                "warning",
+                msg(
+                    "R2 is {value:num} ({low:num} to {high:num}): no better than always predicting the mean.",
+                    value=r2.value,
+                    low=r2.low,
+                    high=r2.high,
+                ),
+                r2,
+                n=n,
+                threshold=0.0,
+                evidence="performance/metrics",
             ),
-        )  # fmt: skip
+        )
     return ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
 from isonomia.audit.checks._sample import said_of_sample, sampled
 from isonomia.audit.subject import Subject
@@ -19,9 +19,20 @@ LEVELS = (0.1, 0.2, 0.3)
 TRIALS = 3
 
 _OPTIONS = (
-    "levels", "n_trials", "perturbers", "features", "metric", "metrics", "by_feature", "adversarial", "budget",
-    "tolerance", "critical", "keep_valid", "max_rows",
-)  # fmt: skip
+    "levels",
+    "n_trials",
+    "perturbers",
+    "features",
+    "metric",
+    "metrics",
+    "by_feature",
+    "adversarial",
+    "budget",
+    "tolerance",
+    "critical",
+    "keep_valid",
+    "max_rows",
+)
 
 
 @check(

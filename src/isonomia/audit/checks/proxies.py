@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import proxies as find_proxies
@@ -27,8 +27,13 @@ TOLD = 0.3
 def proxies(subject: Subject) -> Result:
     """How well the attributes are told from the other columns."""
     subject.needs_attributes()
-    options: dict[str, Any] = {"level": subject.level, "seed": subject.seed, "folds": 3, "max_rows": MAX_ROWS,
-                               "progress": subject.progress}  # fmt: skip
+    options: dict[str, Any] = {
+        "level": subject.level,
+        "seed": subject.seed,
+        "folds": 3,
+        "max_rows": MAX_ROWS,
+        "progress": subject.progress,
+    }
     result = find_proxies(subject.data, **{**options, **subject.options.get("proxies", {})})
     findings = []
     for row in result.tables["attributes"].rows():
@@ -38,13 +43,23 @@ def proxies(subject: Subject) -> Result:
         told = ", ".join(result.carriers(name, most=3)) or "—"
         findings.append(
             Finding(
-                "proxies.told", "notice",
-                msg("{attribute} can be told from the other columns with a balanced accuracy of {value:pct}; "
-                    "{columns} tell most.", attribute=name, value=row["balanced_accuracy"], columns=told),
-                result.balanced_accuracy[name], n=result.balanced_accuracy[name].n,
-                magnitude=(row["balanced_accuracy"] - row["guessing"]) / (1 - row["guessing"]) / TOLD, threshold=TOLD,
-                evidence="proxies/columns", format="pct", columns=(name,),
+                "proxies.told",
+                "notice",
+                msg(
+                    "{attribute} can be told from the other columns with a balanced accuracy of {value:pct}; "
+                    "{columns} tell most.",
+                    attribute=name,
+                    value=row["balanced_accuracy"],
+                    columns=told,
+                ),
+                result.balanced_accuracy[name],
+                n=result.balanced_accuracy[name].n,
+                magnitude=(row["balanced_accuracy"] - row["guessing"]) / (1 - row["guessing"]) / TOLD,
+                threshold=TOLD,
+                evidence="proxies/columns",
+                format="pct",
+                columns=(name,),
                 advice=msg("Leaving the attribute out of a model does not blind it; look at what these columns do."),
             )
-        )  # fmt: skip
+        )
     return replace(result, findings=tuple(findings))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Picture, Result, Table, wilson
 from isonomia.fairness import Representation, form_groups, represent
@@ -44,21 +44,39 @@ def representation(subject: Subject) -> Result:
         if size < subject.min_per_group or size / total < THIN_SHARE:
             findings.append(
                 Finding(
-                    "representation.thin_group", "notice",
-                    msg("{group} has only {n:int} rows ({share:pct} of the data): figures about it are unsure.",
-                        group=group.name, n=size, share=size / total),
-                    Estimate(size / total, n=total, method="count"), who=dict(group.texts), n=size,
-                    magnitude=min(THIN_SHARE * total / max(size, 1), 10.0), threshold=THIN_SHARE, format="pct",
+                    "representation.thin_group",
+                    "notice",
+                    msg(
+                        "{group} has only {n:int} rows ({share:pct} of the data): figures about it are unsure.",
+                        group=group.name,
+                        n=size,
+                        share=size / total,
+                    ),
+                    Estimate(size / total, n=total, method="count"),
+                    who=dict(group.texts),
+                    n=size,
+                    magnitude=min(THIN_SHARE * total / max(size, 1), 10.0),
+                    threshold=THIN_SHARE,
+                    format="pct",
                     advice=msg("Collect more rows of this group before leaning on figures about it."),
                     evidence="representation/groups",
                 )
-            )  # fmt: skip
+            )
     titles = {
-        "attribute": msg("protected attribute"), "group": msg("group"), "n": msg("rows"), "share": msg("share"),
-        "share_low": msg("from"), "share_high": msg("to"),
-    }  # fmt: skip
-    shown = Table(table, {"n": "int", "share": "pct", "share_low": "pct", "share_high": "pct"}, titles,  # type: ignore[arg-type]
-                  msg("Groups in the data"), subject.data.backend)  # fmt: skip
+        "attribute": msg("protected attribute"),
+        "group": msg("group"),
+        "n": msg("rows"),
+        "share": msg("share"),
+        "share_low": msg("from"),
+        "share_high": msg("to"),
+    }
+    shown = Table(
+        table,  # type: ignore[arg-type]
+        {"n": "int", "share": "pct", "share_low": "pct", "share_high": "pct"},
+        titles,
+        msg("Groups in the data"),
+        subject.data.backend,
+    )
     picture = Picture(
         "bars", "groups", msg("Share of each group"), {"labels": "group", "value": "share", "facet": "attribute"}
     )
@@ -73,9 +91,15 @@ def representation(subject: Subject) -> Result:
         notes = against.notes
         findings += _against_population(against, subject)
     return Result(
-        "representation", msg("Representation"), tables, {"groups": len(groups.groups)}, tuple(findings),
-        (picture,), notes, titles={"groups": msg("groups")},
-    )  # fmt: skip
+        "representation",
+        msg("Representation"),
+        tables,
+        {"groups": len(groups.groups)},
+        tuple(findings),
+        (picture,),
+        notes,
+        titles={"groups": msg("groups")},
+    )
 
 
 def _against_population(against: Representation, subject: Subject) -> list[Finding]:
@@ -86,15 +110,31 @@ def _against_population(against: Representation, subject: Subject) -> list[Findi
             continue
         found.append(
             Finding(
-                "representation.under_represented", "warning",
-                msg("{attribute}={group} has {share:pct} of the rows, but {expected:pct} of the population.",
-                    attribute=row["attribute"], group=row["group"], share=row["share"], expected=row["expected"]),
-                Estimate(row["share"], row["share_low"], row["share_high"], n=len(subject.outcome), method="wilson",
-                         level=subject.level),
-                who={row["attribute"]: row["group"]}, n=row["n"],
-                magnitude=min(LEAST_RATIO / max(row["ratio"], 0.01), 10.0), threshold=row["expected"],
-                p_value=row["p_value"], evidence="representation/population", format="pct",
+                "representation.under_represented",
+                "warning",
+                msg(
+                    "{attribute}={group} has {share:pct} of the rows, but {expected:pct} of the population.",
+                    attribute=row["attribute"],
+                    group=row["group"],
+                    share=row["share"],
+                    expected=row["expected"],
+                ),
+                Estimate(
+                    row["share"],
+                    row["share_low"],
+                    row["share_high"],
+                    n=len(subject.outcome),
+                    method="wilson",
+                    level=subject.level,
+                ),
+                who={row["attribute"]: row["group"]},
+                n=row["n"],
+                magnitude=min(LEAST_RATIO / max(row["ratio"], 0.01), 10.0),
+                threshold=row["expected"],
+                p_value=row["p_value"],
+                evidence="representation/population",
+                format="pct",
                 advice=msg("Collect more rows of this group before leaning on figures about it."),
             )
-        )  # fmt: skip
+        )
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Result
@@ -30,10 +30,14 @@ def played(subject: Subject, code: str) -> Scenarios:
     if subject in _PLAYED and _PLAYED[subject][0] == given:
         return _PLAYED[subject][1]
     found = play(
-        subject.known, subject.outcome.surface if subject.model is None else subject.model,
-        min_per_group=subject.min_per_group, level=subject.level, seed=subject.seed, progress=subject.progress,
+        subject.known,
+        subject.outcome.surface if subject.model is None else subject.model,
+        min_per_group=subject.min_per_group,
+        level=subject.level,
+        seed=subject.seed,
+        progress=subject.progress,
         **given,
-    )  # fmt: skip
+    )
     _PLAYED[subject] = (given, found)
     return found
 

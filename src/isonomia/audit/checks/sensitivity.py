@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Result
@@ -28,6 +28,10 @@ def sensitivity(subject: Subject) -> Result:
     given = options_of(subject, "sensitivity", _OPTIONS)
     given.setdefault("n_trials", TRIALS)
     return find(
-        subject.known, subject.outcome.surface if subject.model is None else subject.model, level=subject.level,
-        seed=subject.seed, progress=subject.progress, **given,
-    )  # fmt: skip
+        subject.known,
+        subject.outcome.surface if subject.model is None else subject.model,
+        level=subject.level,
+        seed=subject.seed,
+        progress=subject.progress,
+        **given,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Result
@@ -27,6 +27,11 @@ def subgroup_diagnostics(subject: Subject) -> Result:
     assert subject.truth is not None
     given = options_of(subject, "subgroup_diagnostics", _OPTIONS)
     return find(
-        subject.known, subject.outcome.surface, min_per_group=subject.min_per_group, level=subject.level,
-        n_boot=min(subject.n_boot, MOST_BOOT), seed=subject.seed, **given,
-    )  # fmt: skip
+        subject.known,
+        subject.outcome.surface,
+        min_per_group=subject.min_per_group,
+        level=subject.level,
+        n_boot=min(subject.n_boot, MOST_BOOT),
+        seed=subject.seed,
+        **given,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isonomia.audit.checking import check
+from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
 from isonomia.audit.subject import Subject
 from isonomia.evidence import Result
@@ -28,6 +28,11 @@ def threshold_sweep(subject: Subject) -> Result:
     given = options_of(subject, "threshold_sweep", _OPTIONS)
     given.setdefault("thresholds", STEPS)
     return find(
-        subject.known, subject.outcome.surface, min_per_group=subject.min_per_group, level=subject.level,
-        n_boot=min(subject.n_boot, MOST_BOOT), seed=subject.seed, **given,
-    )  # fmt: skip
+        subject.known,
+        subject.outcome.surface,
+        min_per_group=subject.min_per_group,
+        level=subject.level,
+        n_boot=min(subject.n_boot, MOST_BOOT),
+        seed=subject.seed,
+        **given,
+    )

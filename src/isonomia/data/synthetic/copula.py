@@ -25,13 +25,14 @@ from isonomia.data.synthetic.dependence import (
     nearest_correlation,
     pairwise_correlation,
 )
-from isonomia.data.synthetic.marginals import Floats, Levels, Marginal, Regions
+from isonomia.data.synthetic.marginals import Levels, Marginal, Regions
 from isonomia.data.synthetic.naturalness import log_rectangles
 from isonomia.data.synthetic.reading import codes_of, kinds_of, order_levels, read_column
 from isonomia.data.synthetic.schema import Schema
 from isonomia.data.synthetic.truncated import box_probability, sample_box
 from isonomia.errors import DataError, close_to
 from isonomia.options import check_whole
+from isonomia.typing import Floats
 
 #: Rows of the table that a schema is turned into before a copula is fitted to it.
 SEED_ROWS = 50_000

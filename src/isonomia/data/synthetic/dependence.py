@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data.synthetic.marginals import Floats
+from isonomia.typing import Floats
 
 #: Terms of the Hermite series; enough for |rho| up to the bound.
 _TERMS = 160

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from isonomia.data.schema import Kind
 from isonomia.errors import SpecError, close_to
-
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from isonomia.data.dataset import Dataset
 from isonomia.data.synthetic.conditions import Condition
 from isonomia.data.synthetic.copula import Coded, Copula
-from isonomia.data.synthetic.marginals import Floats
 from isonomia.data.synthetic.outcome import Outcome, OutcomeKind, Scorer
 from isonomia.data.synthetic.pairs import Amount, Pair, amounts, define_pairs
 from isonomia.data.synthetic.source import Source, read_source
@@ -20,6 +19,7 @@ from isonomia.data.synthetic.truth import GroundTruth, Side, Subgroup
 from isonomia.errors import SpecError
 from isonomia.options import check_choice, check_whole
 from isonomia.progress import Progress, silent
+from isonomia.typing import Floats
 
 #: What `_subgroup` says of rows drawn for none.
 BACKGROUND = "background"

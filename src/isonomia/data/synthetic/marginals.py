@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from isonomia.data.schema import Kind
 from isonomia.data.synthetic.conditions import Between, Condition
 from isonomia.errors import DataError, close_to
+from isonomia.typing import Floats
 
-Floats = NDArray[np.float64]
 #: Intervals (low, high] of a latent normal: two arrays of equal length.
 Regions = tuple[Floats, Floats]
 

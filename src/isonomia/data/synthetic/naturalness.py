@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from isonomia.data.synthetic.marginals import Floats
 from isonomia.data.synthetic.truncated import invert
+from isonomia.typing import Floats
 
 #: How many rows x draws are held at once.
 _BLOCK = 1 << 19

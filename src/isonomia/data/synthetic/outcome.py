@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data.synthetic.copula import Coded, Copula
-from isonomia.data.synthetic.marginals import Floats, Levels, Marginal
+from isonomia.data.synthetic.marginals import Levels, Marginal
 from isonomia.errors import SpecError, close_to
 from isonomia.options import check_choice, check_number, check_whole
+from isonomia.typing import Floats
 
 OutcomeKind = Literal["binary", "multiclass", "regression"]
 Decision = Literal["draw", "threshold"]

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from isonomia.data.frames import Backend, default_backend, to_frame
 from isonomia.data.synthetic.distributions import Distribution, read_distribution
 from isonomia.errors import SpecError, close_to
-
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
 
 
 @dataclass(frozen=True)

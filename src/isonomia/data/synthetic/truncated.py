@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data.synthetic.marginals import Floats, Regions
+from isonomia.data.synthetic.marginals import Regions
+from isonomia.typing import Floats
 
 #: Fewest starting points, and sweeps of Gibbs sampling after they are resampled.
 _STARTS = 1024

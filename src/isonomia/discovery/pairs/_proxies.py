@@ -8,7 +8,7 @@ import numpy as np
 
 from isonomia.counting import Codes
 from isonomia.data import Dataset
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 
 def proxies_of(dataset: Dataset, name: str, features: Sequence[str], *, k: int = 3) -> list[str]:

@@ -14,7 +14,7 @@ from isonomia.evidence import Change, Estimate, Finding, Picture, Table, wilson
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import Name, between, is_value, number
 from isonomia.probing import Domain
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 #: Pairs shown in a report; all of them are in the result's own table.
 WITNESSES = 50

@@ -10,8 +10,8 @@ from isonomia.discovery.pairs.space import Space
 from isonomia.languages import msg
 from isonomia.options import check_number, check_whole
 from isonomia.probing import Answer, Search
-from isonomia.probing.features import Floats
 from isonomia.probing.slopes import Slopes
+from isonomia.typing import Floats
 
 
 @pair_method(

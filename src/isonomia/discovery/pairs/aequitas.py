@@ -11,7 +11,7 @@ from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import NominalMoves, Space
 from isonomia.options import check_number, check_whole
 from isonomia.probing import Search
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 #: How much one step teaches.
 LEARN = 0.001

@@ -17,7 +17,7 @@ from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.options import check_number, check_whole
 from isonomia.probing import Search
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 #: Shares of the budget for observed people, for people drawn uniformly, and for bisections.
 OBSERVED, UNIFORM, BISECTION = 0.15, 0.05, 0.10

@@ -17,7 +17,7 @@ from isonomia.discovery.pairs.grown import Link
 from isonomia.discovery.pairs.lanes import Boxes, Lanes
 from isonomia.discovery.pairs.links import apart, rise, said_bounds, said_of, steepest
 from isonomia.discovery.pairs.peaks import WALKS, climb
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 #: Boxes worked on together, and nodes that they may have reached in all.
 BATCH, BATCH_NODES = 2048, 1_500_000

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.space import Space
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 #: Features of the map, and values of one of them beyond which it is cut into tenths of its range.
 AXES, MOST_VALUES, PARTS = 4, 20, 10

@@ -13,7 +13,7 @@ import numpy as np
 
 from isonomia.discovery.pairs.boxes import Certified, Search
 from isonomia.evidence import wilson
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 #: People drawn at most, trees that they may walk down in all, and the people whom the model itself is asked about.
 DRAWN, WALKS, ASKED = 20_000, 2_000_000, 2000

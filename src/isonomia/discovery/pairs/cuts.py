@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from isonomia.discovery.pairs.grown import Grown
 from isonomia.discovery.pairs.wiring import Wiring
 from isonomia.errors import NotApplicable
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 
 class Questions:

@@ -22,7 +22,7 @@ from isonomia.errors import NotApplicable
 from isonomia.languages import msg
 from isonomia.options import check_whole
 from isonomia.probing import Search
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 #: People of the data that are tested where the budget ended before anything was certified.
 LAST_TRY = 5000

@@ -24,8 +24,8 @@ from isonomia.languages import msg
 from isonomia.models import Model
 from isonomia.options import check_whole
 from isonomia.probing import Domain, Ledger, Loop, Oracle, Probe, Script
-from isonomia.probing.features import Floats
 from isonomia.progress import Progress, silent
+from isonomia.typing import Floats
 
 #: The budget of a search where none is given.
 MAX_TESTS, MAX_SECONDS = 10_000, 3600.0

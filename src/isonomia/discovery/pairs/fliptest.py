@@ -17,7 +17,7 @@ from isonomia.evidence import Table
 from isonomia.languages import msg
 from isonomia.options import check_whole
 from isonomia.probing import Search
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 Solver = Literal["auto", "assignment", "batches", "pot"]
 

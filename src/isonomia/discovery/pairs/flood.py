@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from isonomia.discovery.pairs.cells import Cells
 from isonomia.discovery.pairs.space import Space
 from isonomia.probing import Search, Untested
-from isonomia.probing.features import Floats
 from isonomia.probing.seen import first_keys
 from isonomia.probing.stack import Stack
+from isonomia.typing import Floats
 
 #: People whose neighbours are looked at in a round, steps tested at least, and the part of all steps tested.
 PARENTS, LEAST, PART = 320, 500, 0.35

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 #: How the sum of leaves becomes what the model says: itself, a probability of one class, of several, or exp of it.
 Link = Literal["identity", "logistic", "softmax", "exp"]

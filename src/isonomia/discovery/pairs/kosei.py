@@ -10,7 +10,7 @@ from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import NominalMoves, Space
 from isonomia.options import check_whole
 from isonomia.probing import Search
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 #: People whose neighbours are tested together.
 BATCH = 1024

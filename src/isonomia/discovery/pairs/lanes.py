@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.trees import Ensemble, in_mask
 from isonomia.probing import Domain
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 
 @dataclass(eq=False)
@@ -96,9 +96,11 @@ class Lanes:
             own = self.answers[self.answer_of[asking[ends[tree] : ends[tree + 1]]]]
             if not uses[tree]:
                 own = own[:0]
-            _, kind, lane = np.unique(own, axis=1, return_index=True, return_inverse=True) if len(own) else (
-                None, np.zeros(1, np.intp), np.zeros(len(self.variants), np.intp)
-            )  # fmt: skip
+            _, kind, lane = (
+                np.unique(own, axis=1, return_index=True, return_inverse=True)
+                if len(own)
+                else (None, np.zeros(1, np.intp), np.zeros(len(self.variants), np.intp))
+            )
             rows.append(len(roots) + lane.ravel())
             columns.append(np.arange(len(self.variants)))
             roots += [int(trees.roots[tree])] * len(kind)

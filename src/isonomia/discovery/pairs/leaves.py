@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.lanes import Lanes
 from isonomia.discovery.pairs.trees import in_mask
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 #: Leaves x cells that may be held.
 MOST_HELD = 20_000_000

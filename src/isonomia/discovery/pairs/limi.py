@@ -16,7 +16,8 @@ from isonomia.errors import NotApplicable
 from isonomia.languages import msg
 from isonomia.options import check_number, check_whole, refuse
 from isonomia.probing import Search
-from isonomia.probing.features import Feature, Floats
+from isonomia.probing.features import Feature
+from isonomia.typing import Floats
 
 #: Latent points of each class the surrogate is fitted to, at most.
 PER_CLASS = 50_000

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from isonomia.discovery.pairs.grown import Link
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 
 def said_of(link: Link, raw: Floats) -> Floats:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.errors import IsonomiaError, require
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 #: Groups up to this size are solved from nothing.
 SMALL = 500

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.leaves import Leaves
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 #: Unsettled leaves whose pairs are summed in one box; boxes with more are cut first.
 MOST_LIVE = 3000

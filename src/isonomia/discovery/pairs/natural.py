@@ -13,7 +13,7 @@ from isonomia.discovery.subgroups import find_subgroups
 from isonomia.errors import IsonomiaError
 from isonomia.evidence import Table
 from isonomia.languages import msg
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 #: Rows of data the generator is fitted to, and people it judges.
 FITTED, JUDGED = 2000, 200

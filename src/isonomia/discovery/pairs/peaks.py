@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from isonomia.discovery.pairs.grown import Link
 from isonomia.discovery.pairs.lanes import Lanes
 from isonomia.discovery.pairs.links import said_of
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 #: Nodes visited in one look, people climbed from, values of a feature tried, rounds of climbing.
 NODES, CLIMBERS, VALUES, ROUNDS = 1_000_000, 8, 24, 4

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.grown import Grown, Link, joined
 from isonomia.errors import NotApplicable
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 _XGBOOST_LINKS: dict[str, Link] = {
     "binary:logistic": "logistic",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from isonomia.evidence import Result, finite
 from isonomia.probing import Domain
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from isonomia.discovery.pairs.space import Space
 from isonomia.discovery.pairs.surrogate import Surrogate
 from isonomia.options import check_number, check_whole
 from isonomia.probing import Search
-from isonomia.probing.features import Floats
 from isonomia.probing.stack import Stack
+from isonomia.typing import Floats
 
 #: Seeds (or global children) tested together: one of them found sends the search into its neighbourhood.
 FEW = 8

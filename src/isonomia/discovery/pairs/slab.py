@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from isonomia.discovery.pairs.boxes import Widest
 from isonomia.errors import NotApplicable
 from isonomia.probing import Oracle
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 _CLASSIFIERS = (
     "LogisticRegression",

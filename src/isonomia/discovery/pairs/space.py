@@ -14,7 +14,7 @@ from isonomia.errors import NotApplicable
 from isonomia.evidence import Table
 from isonomia.languages import Message
 from isonomia.probing import Domain, Loop, Probe, Untested
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 NominalMoves = Literal["unit", "any"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.space import Space
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 #: People that a tree is fitted to beside the neighbourhood; more of them would be a sample of their own.
 MOST_OWN = 64

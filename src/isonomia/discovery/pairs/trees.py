@@ -17,7 +17,7 @@ from isonomia.discovery.pairs.read_sklearn import SKLEARN, read_sklearn
 from isonomia.discovery.pairs.wiring import Wiring, steps_of
 from isonomia.errors import NotApplicable
 from isonomia.probing import Oracle, Said
-from isonomia.probing.features import Floats
+from isonomia.typing import Floats
 
 Scale = Literal["probability", "score", "prediction"]
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from isonomia.discovery.pairs.grown import Grown
 from isonomia.errors import IsonomiaError, NotApplicable
 from isonomia.probing import Oracle
-from isonomia.probing.features import Feature, Floats
+from isonomia.probing.features import Feature
+from isonomia.typing import Floats
 
 #: Steps that keep the order of numbers in every column (or drop columns).
 _KEEP_ORDER = (

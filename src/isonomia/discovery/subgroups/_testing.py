@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from isonomia.evidence import Estimate, normal_quantile, wilson
 from isonomia.languages import msg
-
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
 
 
 def best_places(score: Floats, size: Floats, k: int) -> list[int]:

@@ -22,8 +22,7 @@ from isonomia.discovery.subgroups.scan import Ascent, Best, Comparison, Directio
 from isonomia.evidence import Format, Picture
 from isonomia.languages import Message, msg
 from isonomia.options import check_choice, check_number, check_whole
-
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
 
 FORMATS: dict[str, Format] = {
     "score": "num4",

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Lattice, Level
 from isonomia.discovery.subgroups.rates import Quantity
 from isonomia.evidence import normal_p
-
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)

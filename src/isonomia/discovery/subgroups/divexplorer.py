@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isonomia.counting import Lattice
 from isonomia.discovery.subgroups._divergence_tables import Found, divergence_pictures, divergence_tables
@@ -19,7 +18,6 @@ from isonomia.evidence import Format, benjamini_hochberg_among
 from isonomia.languages import msg
 from isonomia.options import check_choice, check_number, check_whole
 
-Floats = NDArray[np.float64]
 FORMATS: dict[str, Format] = {"metric": "text", "rate": "num4", "divergence": "num4", "t": "num"}
 TITLES = {"metric": msg("Metric"), "rate": msg("Rate"), "divergence": msg("Divergence")}
 

@@ -13,7 +13,7 @@ from isonomia.counting import Binning, Bins
 from isonomia.counting.bins import DEFAULT_BINS
 from isonomia.counting.lattice import DEFAULT_BUDGET
 from isonomia.data import Task
-from isonomia.discovery.subgroups import _reading, _showing
+from isonomia.discovery.subgroups import _reading, present
 from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.result import SubgroupResult
@@ -186,9 +186,9 @@ def _without_repeats(
     masks: list[NDArray[np.bool_]] = []
     for item in search.subgroups:
         mask = item.mask(problem.by_name)
-        kinds = [_showing.kind_of_finding(one) for one in (*kept, item)]
+        kinds = [present.kind_of_finding(one) for one in (*kept, item)]
         enough = kinds[:-1].count(kinds[-1]) >= k
-        if not enough and _showing.overlaps([*masks, mask], kinds)[-1] <= max_overlap:
+        if not enough and present.overlaps([*masks, mask], kinds)[-1] <= max_overlap:
             kept.append(item)
             masks.append(mask)
     return replace(search, subgroups=tuple(kept)), masks
@@ -203,7 +203,7 @@ def _assemble(
     clock: Clock,
 ) -> SubgroupResult:
     backend = problem.data.backend if problem.data is not None else "polars"
-    table = _showing.subgroup_table(measured, search, masks, backend)
+    table = present.subgroup_table(measured, search, masks, backend)
     notes: list[Message] = list(search.notes)
     if not search.complete and clock.over:
         notes.append(msg("The time limit ended the search early: subgroups not reached may be worse than those shown."))
@@ -218,8 +218,8 @@ def _assemble(
         title=msg("Subgroups treated differently ({method})", method=method.id),
         tables={"subgroups": table, **search.tables},
         values=search.values,
-        findings=_showing.findings_of(method.id, search, table, measured.by_name),
-        pictures=(*_showing.pictures_of(table), *search.pictures),
+        findings=present.findings_of(method.id, search, table, measured.by_name),
+        pictures=(*present.pictures_of(table), *search.pictures),
         notes=tuple(notes),
         method=method.id,
         metrics=_metrics(problem, search, clock),

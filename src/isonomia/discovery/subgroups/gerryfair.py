@@ -26,9 +26,8 @@ from isonomia.errors import DataError
 from isonomia.evidence import Format, two_proportions
 from isonomia.languages import Message, msg
 from isonomia.options import check_number, check_whole
+from isonomia.typing import Bools, Floats
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 FORMATS: dict[str, Format] = {
     "metric": "text",
     "violation": "num4",

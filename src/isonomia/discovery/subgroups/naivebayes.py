@@ -20,8 +20,8 @@ from isonomia.errors import DataError
 from isonomia.evidence import Format, two_proportions
 from isonomia.languages import Message, msg
 from isonomia.options import check_number
+from isonomia.typing import Floats
 
-Floats = NDArray[np.float64]
 FORMATS: dict[str, Format] = {
     "discrimination_score": "num4",
     "divergence": "num4",

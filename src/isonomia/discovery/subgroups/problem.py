@@ -15,8 +15,7 @@ from isonomia.counting.lattice import DEFAULT_BUDGET
 from isonomia.data import Dataset, Task
 from isonomia.errors import DataError
 from isonomia.progress import Clock, Progress, silent
-
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)

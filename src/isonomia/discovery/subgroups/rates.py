@@ -17,9 +17,8 @@ from isonomia.data import Task
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.languages import Message, msg
+from isonomia.typing import Bools, Floats
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 #: Probabilities are kept this far from 0 and 1 before a logarithm.
 TINY = 1e-15
 

@@ -22,8 +22,8 @@ from isonomia.errors import SpecError
 from isonomia.evidence import AlphaInvesting, Format, benjamini_hochberg_among
 from isonomia.languages import msg
 from isonomia.options import check_choice, check_number, check_whole
+from isonomia.typing import Floats
 
-Floats = NDArray[np.float64]
 FORMATS: dict[str, Format] = {
     "effect_size": "num4",
     "metric": "text",

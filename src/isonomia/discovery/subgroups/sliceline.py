@@ -20,8 +20,7 @@ from isonomia.errors import SpecError
 from isonomia.evidence import Format
 from isonomia.languages import msg
 from isonomia.options import check_number
-
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
 
 #: What rounding may add to a score of 0, or take (relatively) from a bound.
 _ROUNDING = 1e-12

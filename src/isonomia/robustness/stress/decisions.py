@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.models import Surface
-
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
 
 
 def with_probability(surface: Surface, probability: Floats) -> Surface:

@@ -14,8 +14,7 @@ from isonomia.metrics import Metric, check_applicable
 from isonomia.metrics.registry import Prepared
 from isonomia.models import Surface
 from isonomia.robustness.stress.situation import Situation
-
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)

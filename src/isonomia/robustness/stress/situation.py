@@ -13,8 +13,8 @@ from isonomia.counting import Codes
 from isonomia.data import Dataset, Task
 from isonomia.errors import SpecError
 from isonomia.models import Model, Surface
+from isonomia.typing import Floats
 
-Floats = NDArray[np.float64]
 T = TypeVar("T")
 
 

@@ -9,18 +9,17 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from isonomia.data import wrap
 from isonomia.errors import IsonomiaError, NotApplicable, SpecError
 from isonomia.models import Surface
 from isonomia.progress import Progress, silent
-from isonomia.robustness._altering import ask_alike
+from isonomia.robustness.perturbation.altered_rows import ask_alike
 from isonomia.robustness.stress.gauge import Gauge, Reading
 from isonomia.robustness.stress.scenario import Planned
 from isonomia.robustness.stress.situation import Situation, check_changed
+from isonomia.typing import Floats
 
-Floats = NDArray[np.float64]
 #: Altered rows of several trials are put into one call of the model up to this many.
 BATCH_ROWS = 50_000
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isonomia.counting import Binning, Bins, Codes, encode_features
 from isonomia.counting.bins import DEFAULT_BINS
@@ -23,8 +22,7 @@ from isonomia.discovery.subgroups.bayes.patterns import Patterns
 from isonomia.errors import DataError
 from isonomia.options import check_number, check_whole
 from isonomia.progress import Clock
-
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
 
 #: Patterns are held this much below delta, so that rounding does not bring them back.
 _MARGIN = 1e-4

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.discovery.subgroups.bayes.network import NaiveBayes
-from isonomia.discovery.subgroups.bayes.patterns import Figures, Floats, Ints, Patterns
+from isonomia.discovery.subgroups.bayes.patterns import Figures, Ints, Patterns
 from isonomia.errors import SpecError
 from isonomia.options import check_choice, check_number, check_whole
 from isonomia.progress import Clock
+from isonomia.typing import Bools, Floats
 
-Bools = NDArray[np.bool_]
 Ranking = Literal["discrimination", "divergence"]
 
 #: Likelihood ratios of values that one outcome never has are cut here; e^60 is as good as infinite.

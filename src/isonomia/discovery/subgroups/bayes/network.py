@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.errors import DataError, SpecError
-
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)

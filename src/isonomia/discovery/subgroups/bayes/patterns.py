@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
+
 Ints = NDArray[np.int32]
 
 

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from isonomia.discovery.subgroups.scan.families import Family
 from isonomia.progress import Clock
+from isonomia.typing import Bools, Floats
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 #: A feature with more values is cut at the points of a grid instead of at its own.

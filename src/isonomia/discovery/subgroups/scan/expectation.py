@@ -12,8 +12,8 @@ from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.scan.families import Direction, Scoring
 from isonomia.errors import DataError, SpecError
 from isonomia.options import check_choice, check_number, refuse
+from isonomia.typing import Floats
 
-Floats = NDArray[np.float64]
 Mode = Literal["binary", "ordinal", "continuous", "nominal"]
 
 #: Which scores go with which mode; the first is taken where none is named.

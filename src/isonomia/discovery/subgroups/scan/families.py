@@ -21,7 +21,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
+
 Direction = Literal["under", "over"]
 Scoring = Literal["Bernoulli", "Poisson", "Gaussian", "BerkJones"]
 

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isonomia.discovery.subgroups.scan.ascent import Ascent
-
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
 
 #: Replicates searched together.
 _WAVE = 20

@@ -12,7 +12,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from isonomia.typing import Floats
+
 Answer = Literal["fair", "unfair", "not decided"]
 
 

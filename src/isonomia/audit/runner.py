@@ -1,0 +1,302 @@
+"""Running an audit: a subject, its checks, one ranking, one verdict."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from isonomia._version import __version__
+from isonomia.audit.balance import balance_sheet
+from isonomia.audit.check_registry import Check, choose_checks
+from isonomia.audit.multiplicity import adjust_whole_run
+from isonomia.audit.naming import in_words
+from isonomia.audit.policy import Policy, load_policy
+from isonomia.audit.report import Report
+from isonomia.audit.spec import ModelSpec, Spec, read_spec
+from isonomia.audit.spec_options import wired
+from isonomia.audit.subject import Subject
+from isonomia.audit.verdict import judge
+from isonomia.data import Dataset
+from isonomia.errors import IsonomiaError, MissingExtraError, NotApplicable, SpecError
+from isonomia.evidence import rank
+from isonomia.languages import check_language, msg
+from isonomia.models import Model
+from isonomia.options import check_number, check_whole
+from isonomia.progress import Progress, silent
+from isonomia.report import Document, Section
+
+
+def audit(
+    data: Dataset,
+    model: Any = None,
+    *,
+    checks: str | Sequence[str] = "standard",
+    policy: str | Path | Mapping[str, Any] | Policy | None = None,
+    seed: int = 0,
+    n_boot: int = 1000,
+    level: float = 0.95,
+    min_per_group: int = 30,
+    missing: Any = "group",
+    reference: Any = None,
+    language: str = "en",
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    progress: Progress = silent,
+) -> Report:
+    """Examine what a model does to the people in a dataset.
+
+    Parameters
+    ----------
+    data : Dataset
+        With its protected attributes; with predictions (``prediction=``, ``score=``) where no model is given.
+    model : optional
+        Anything that predicts: a fitted estimator, a callable, an `isonomia.Model`. It is asked once.
+    checks : "quick", "standard", "full" or names of checks
+    policy : name, file, mapping or Policy, optional
+        What the subject is held against ("eeoc", "nyc-ll144", "ecoa", "engineering", or your own file).
+    seed, n_boot, level
+        Of the intervals.
+    min_per_group : int
+        Smaller groups are shown and flagged; no finding leans on them.
+    missing : "group", "exclude" or "error"
+        What happens to rows with a missing protected value.
+    reference : optional
+        Whom groups are compared with; by default the privileged groups of the data, else the largest group.
+    language : "en" or "pt-BR"
+    options : mapping, optional
+        Options of single checks, by their code.
+
+    Returns
+    -------
+    Report
+    """
+    if not isinstance(data, Dataset):
+        raise SpecError(
+            f"`data` must be a Dataset; got {type(data).__name__}. Make one with isonomia.Dataset(frame, target=..., "
+            "protected=[...]) or isonomia.read(path, ...)."
+        )
+    check_number("level", level, above=0, below=1)
+    for name, value, least in (("seed", seed, 0), ("n_boot", n_boot, 0), ("min_per_group", min_per_group, 1)):
+        check_whole(name, value, least)
+    chosen = choose_checks(checks)
+    rules = None if policy is None else load_policy(policy)
+    known = check_language(language)
+    timings: dict[str, float] = {}
+    started = time.perf_counter()
+    progress("prediction", 0, len(chosen) + 1)
+    wrapped = model if model is None or isinstance(model, Model) else Model.of(model)
+    subject = Subject.of(
+        data,
+        wrapped,
+        n_boot=n_boot,
+        level=level,
+        seed=seed,
+        min_per_group=min_per_group,
+        missing=missing,
+        reference=_reference(data, reference),
+        options=_check_options(options or {}, chosen),
+        progress=progress,
+    )
+    timings["prediction"] = time.perf_counter() - started
+    sections = []
+    for done, entry in enumerate(chosen):
+        progress(entry.id, done + 1, len(chosen) + 1)
+        sections.append(_section(entry, subject))
+    sections, n_tests = _adjusted(sections)
+    found = rank(finding for section in sections if section.result is not None for finding in section.result.findings)
+    begun = time.perf_counter()
+    verdict = None if rules is None else judge(rules, subject)
+    timings["verdict"] = time.perf_counter() - begun
+    progress("done", len(chosen) + 1, len(chosen) + 1)
+    sheet = balance_sheet(subject)
+    document = Document(
+        msg("Audit of {name}", name=data.name) if data.name else msg("Audit"),
+        _told(subject),
+        tuple(sections),
+        found,
+        replace(sheet, notes=(*sheet.notes, *data.notes)),
+        verdict,
+        _fingerprint(subject, chosen, rules, n_tests),
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        timings,
+    )
+    return Report(document, rules, known)
+
+
+def run(spec: str | Path | Mapping[str, Any] | Spec, *, progress: Progress = silent) -> Report:
+    """Everything from one spec: a mapping, or a JSON or YAML file; paths in a file are relative to it.
+
+    Parameters
+    ----------
+    spec : mapping or path
+        Keys: `dataset` (a path, or a mapping of the options of `Dataset`), `model` (a file, ``module:callable`` or an
+        address, or a mapping), `name`, `task`, `target`, `positive`, `protected` (also `sensitive_feature`),
+        `privileged`, `metric`, `checks`, `scenarios`, `n_trials`, `reference_dataset`, `train_dataset`, `policy`,
+        `seed`, `out`, `options` and those of `audit`. `isonomia run --schema` prints all of them for an editor.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> report = run({"dataset": "people.csv", "target": "hired", "protcted": ["sex"]})
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.SpecError: The spec has 1 problem(s):
+      - `protcted` is no key of a spec. ...
+    """
+    given = read_spec(spec)
+    checks, options = wired(given)
+    data = _read_data(given)
+    report = audit(
+        data,
+        None if given.model is None else _load_model(given.model),
+        checks=checks,
+        policy=given.policy,
+        seed=given.seed,
+        n_boot=given.n_boot,
+        level=given.level,
+        min_per_group=given.min_per_group,
+        missing=given.missing,
+        reference=given.reference,
+        language=given.language,
+        options=options,
+        progress=progress,
+    )
+    if given.out is not None:
+        report.save(given.out)
+    return report
+
+
+def _read_data(given: Spec) -> Dataset:
+    import isonomia.data as rooms
+
+    options = {
+        name: value
+        for name, value in given.dataset.model_dump(exclude={"path", "catalog"}).items()
+        if value not in (None, [], {})
+    }
+    options.setdefault("name", given.name or given.dataset.catalog or Path(given.dataset.path or "data").name)
+    if given.dataset.path is not None:
+        return rooms.read(given.dataset.path, **options)
+    from isonomia.data import catalog
+
+    return catalog.load(str(given.dataset.catalog)).with_roles(**options)
+
+
+def _load_model(given: ModelSpec) -> Model:
+    from isonomia.models import endpoint, is_address, load_model
+
+    options: Any = given.model_dump(include={"features", "classes", "threshold", "output", "name"}, exclude_none=True)
+    if is_address(given.path) and given.endpoint is not None:
+        return endpoint(given.path, **given.endpoint.model_dump(), **options)
+    return load_model(given.path, trust=given.trust, format=given.format, **options)
+
+
+def _section(entry: Check, subject: Subject) -> Section:
+    """One check; what it cannot answer, and what goes wrong, is told in its section and never hidden."""
+    started = time.perf_counter()
+
+    def ended(outcome: Any, **parts: Any) -> Section:
+        seconds = time.perf_counter() - started
+        return Section(entry.id, entry.title, entry.question, outcome, seconds=seconds, **parts)
+
+    try:
+        result = entry.run(subject)
+    except NotApplicable as error:
+        return ended("not_applicable", reason=error.told)
+    except MissingExtraError as error:
+        return ended("skipped", reason=str(error))
+    except SpecError:
+        raise  # an option is wrong: the user's to repair, before anything is believed
+    except IsonomiaError as error:
+        return ended("failed", reason=str(error))
+    return ended("issue" if result.findings else "passed", result=in_words(result))
+
+
+def _adjusted(sections: Sequence[Section]) -> tuple[list[Section], int]:
+    """Multiplicity over the whole run, and findings that follow from it."""
+    ran = [section for section in sections if section.result is not None]
+    results, n_tests = adjust_whole_run([section.result for section in ran if section.result is not None])
+    fresh = {section.code: result for section, result in zip(ran, results, strict=True)}
+    return [replace(section, result=fresh.get(section.code)) for section in sections], n_tests
+
+
+def _reference(data: Dataset, given: Any) -> Any:
+    if given is not None:
+        return given
+    return {name: list(values) for name, values in data.privileged.items()} or "largest"
+
+
+def _check_options(
+    options: Mapping[str, Mapping[str, Any]], chosen: Sequence[Check]
+) -> Mapping[str, Mapping[str, Any]]:
+    known = {entry.id for entry in chosen}
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise SpecError(
+            f"`options` names {unknown[0]!r}, which is not among the checks that run: {', '.join(sorted(known))}."
+        )
+    return options
+
+
+def _told(subject: Subject) -> dict[str, Any]:
+    data, model = subject.data, subject.model
+    told: dict[str, Any] = {"dataset": data.name or "", "rows": len(data), "target": data.target}
+    if data.task == "binary":
+        told["positive"] = str(data.positive)
+    told["protected"] = list(data.protected)
+    if data.privileged:
+        told["privileged"] = {name: [str(value) for value in values] for name, values in data.privileged.items()}
+    told["task"] = subject.task
+    if data.roles.weight is not None:
+        told["weight"] = data.roles.weight
+    if model is None:
+        told["prediction"] = data.roles.prediction
+        told["score"] = list(data.roles.score)
+    else:
+        told["model"] = repr(model)
+        told["trusted"] = bool(getattr(model, "trusted", False))
+    return {key: value for key, value in told.items() if value not in (None, "", [])}
+
+
+def _fingerprint(subject: Subject, chosen: Sequence[Check], policy: Policy | None, n_tests: int) -> dict[str, Any]:
+    asked = {
+        "checks": [entry.id for entry in chosen],
+        "policy": None if policy is None else policy.model_dump(mode="json"),
+        "options": {name: dict(values) for name, values in subject.options.items()},
+        "roles": {key: str(value) for key, value in sorted(subject.data.options().items())},
+        "n_boot": subject.n_boot,
+        "level": subject.level,
+        "min_per_group": subject.min_per_group,
+        "missing": subject.missing,
+        "reference": str(subject.reference),
+        "seed": subject.seed,
+    }
+    text = json.dumps(asked, sort_keys=True, default=str)
+    return {
+        "data_sha256": subject.data.fingerprint,
+        "spec_sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "seed": subject.seed,
+        "tests": n_tests,
+        "isonomia": __version__,
+        "python": platform.python_version(),
+        "packages": {
+            name: found for name in ("numpy", "scipy", "scikit-learn", "narwhals") if (found := _version(name))
+        },
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,1 @@
+"""The named criteria, and which of them exclude each other."""

@@ -1,0 +1,176 @@
+"""Conflicts between criteria as sentences, findings, tables and a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from isonomia.evidence import Estimate, Finding, Picture, Table
+from isonomia.fairness.criteria.conflicts import Conflict, forced_title
+from isonomia.fairness.groups.group_metrics import GroupMetrics
+from isonomia.languages import Message, msg
+
+ALPHA = 0.05
+
+
+def sentence(row: Mapping[str, Any]) -> Message:
+    """What a conflict says, with the numbers of these groups."""
+    conflict: Conflict = row["conflict"]
+    facts: dict[str, Any] = {
+        "kept": conflict.criteria[0],
+        "forced": forced_title(conflict),
+        "low_group": row["lowest"].name,
+        "high_group": row["highest"].name,
+        "low": row["lowest_value"],
+        "high": row["highest_value"],
+        "gap": row["gap"],
+    }
+    if conflict.forced == "tpr" and row["highest_value"] > 1:
+        return msg(
+            "{kept} cannot hold together at all: {high_group} would need a true positive rate of {high:pct}.", **facts
+        )
+    return msg(
+        "With {kept} the {forced} would have to be {low:pct} for {low_group} and {high:pct} for {high_group}: a gap of "
+        "{gap:points} points.",
+        **facts,
+    )
+
+
+def story_of(rows: Sequence[Mapping[str, Any]], tests: Mapping[str, Mapping[str, Any]]) -> tuple[Message, ...]:
+    said: list[Message] = []
+    for by, test in tests.items():
+        facts = {key: test[key] for key in ("lowest", "highest", "low", "high", "p")}
+        if test["p"] >= ALPHA:
+            said.append(
+                msg(
+                    "Base rates by {by} are not shown to differ ({lowest} {low:pct}, {highest} {high:pct}, p {p:p}): "
+                    "all criteria may hold together.",
+                    by=by,
+                    **facts,
+                )
+            )
+            continue
+        said.append(
+            msg(
+                "Base rates differ by {by}: {low:pct} of {lowest} and {high:pct} of {highest} have a favourable "
+                "outcome. Where they differ and the model errs, these cannot all be equal:",
+                by=by,
+                **facts,
+            )
+        )
+        said += [sentence(row) for row in rows if row["by"] == by]
+    if not tests:
+        said.append(msg("Fewer than two groups have enough rows of both outcomes; nothing can be said."))
+    return tuple(said)
+
+
+def findings_of(rows: Sequence[Mapping[str, Any]], tests: Mapping[str, Mapping[str, Any]]) -> tuple[Finding, ...]:
+    """One notice for each attribute whose base rates differ: the conflict with the largest forced gap."""
+    found = []
+    for by, test in tests.items():
+        own = [row for row in rows if row["by"] == by]
+        if test["p"] >= ALPHA or not own or " x " in by:
+            continue
+        row = max(own, key=lambda one: one["gap"])
+        found.append(
+            Finding(
+                f"incompatibility.{row['conflict'].id}",
+                "notice",
+                sentence(row),
+                Estimate(row["gap"], row["gap_low"], row["gap_high"], n=row["n"], method="bootstrap"),
+                who=dict(row["highest"].texts),
+                reference=dict(row["lowest"].texts),
+                n=row["n"],
+                magnitude=row["gap"] / 0.1,
+                evidence="incompatibility/conflicts",
+                advice=msg("Choose which criterion matters for this use before asking for all of them: see the guide."),
+            )
+        )
+    return tuple(found)
+
+
+def conflicts_table(rows: Sequence[Mapping[str, Any]], measured: GroupMetrics) -> Table:
+    columns: dict[str, Any] = {
+        "by": [row["by"] for row in rows],
+        "kept": [row["conflict"].criteria[0] for row in rows],
+        "against": [row["conflict"].criteria[1] for row in rows],
+        "forced": [forced_title(row["conflict"]) for row in rows],
+        "lowest": [row["lowest"].name for row in rows],
+        "lowest_value": [row["lowest_value"] for row in rows],
+        "highest": [row["highest"].name for row in rows],
+        "highest_value": [row["highest_value"] for row in rows],
+        "gap": [row["gap"] for row in rows],
+        "gap_low": [row["gap_low"] for row in rows],
+        "gap_high": [row["gap_high"] for row in rows],
+        "gap_now": [row["gap_now"] for row in rows],
+    }
+    titles = {
+        "by": msg("by"),
+        "kept": msg("kept equal"),
+        "against": msg("then fails"),
+        "forced": msg("forced apart"),
+        "lowest": msg("smallest in"),
+        "lowest_value": msg("smallest"),
+        "highest": msg("largest in"),
+        "highest_value": msg("largest"),
+        "gap": msg("forced gap"),
+        "gap_low": msg("from"),
+        "gap_high": msg("to"),
+        "gap_now": msg("gap now"),
+    }
+    formats: Any = dict.fromkeys(("lowest_value", "highest_value", "gap", "gap_low", "gap_high", "gap_now"), "pct")
+    return Table(
+        columns, formats, titles, msg("Criteria that cannot hold together"), measured.tables["by_group"].backend
+    )
+
+
+def formulas_table(rows: Sequence[Mapping[str, Any]], measured: GroupMetrics) -> Table:
+    """The theorems behind the conflicts: what is kept, what is forced, the formula, where it comes from."""
+    found = list({row["conflict"].id: row["conflict"] for row in rows}.values())
+    columns: dict[str, Any] = {
+        "kept": [conflict.criteria[0] for conflict in found],
+        "forced": [forced_title(conflict) for conflict in found],
+        "formula": [conflict.formula for conflict in found],
+        "source": [conflict.reference for conflict in found],
+    }
+    titles = {
+        "kept": msg("kept equal"),
+        "forced": msg("forced apart"),
+        "formula": msg("formula"),
+        "source": msg("source"),
+    }
+    return Table(columns, {}, titles, msg("The formulas, with p the base rate"), measured.tables["by_group"].backend)
+
+
+def base_rates_table(measured: GroupMetrics) -> Table:
+    assert measured.groups is not None
+    m, part = len(measured.groups.groups), measured.measured["base_rate"]
+    columns: dict[str, Any] = {
+        "group": [group.name for group in measured.groups.groups],
+        "by": [" x ".join(group.by) for group in measured.groups.groups],
+        "n": measured.sizes,
+        "base_rate": part.value[:m],
+        "base_rate_low": part.low[:m],
+        "base_rate_high": part.high[:m],
+        "small": measured.sizes < measured.min_per_group,
+    }
+    titles = {
+        "group": msg("group"),
+        "by": msg("by"),
+        "n": msg("rows"),
+        "base_rate": msg("Base rate"),
+        "base_rate_low": msg("from"),
+        "base_rate_high": msg("to"),
+        "small": msg("small group"),
+    }
+    formats: Any = {"n": "int", "base_rate": "pct", "base_rate_low": "pct", "base_rate_high": "pct"}
+    return Table(columns, formats, titles, msg("Base rates"), measured.tables["by_group"].backend)
+
+
+def picture() -> Picture:
+    return Picture(
+        "forest",
+        "base_rates",
+        msg("Base rates, with intervals"),
+        {"labels": "group", "value": "base_rate", "color": "by", "flag": "small"},
+    )

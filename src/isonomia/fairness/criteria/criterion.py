@@ -1,0 +1,384 @@
+"""The named criteria: each is one or two metrics, compared over groups and held against a threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from isonomia.errors import NotApplicable, SpecError
+from isonomia.evidence import Estimate, Result
+from isonomia.fairness.groups.gaps import Aggregate, Gap, combine, gaps_of, scaled, told
+from isonomia.fairness.groups.group_metrics import GroupMetrics, measure_groups
+from isonomia.languages import Message, msg
+from isonomia.languages.naming import is_value, together
+from isonomia.models import Outcome
+from isonomia.options import check_choice, check_number
+
+#: Largest difference of rates that counts as equal, unless another is given.
+THRESHOLD = 0.1
+#: The four-fifths rule: the smallest selection rate is at least this share of the largest.
+FOUR_FIFTHS = 0.8
+#: Fewest rows a group needs to be part of a criterion, unless another number is given.
+MIN_PER_GROUP = 10
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a criterion is: the metrics it compares, and how it is said."""
+
+    id: str
+    title: Message
+    metrics: tuple[str, ...]
+    measure: Literal["difference", "ratio"]
+    what: Message
+    formula: str
+
+
+DESCRIPTIONS: dict[str, Description] = {
+    entry.id: entry
+    for entry in (
+        Description(
+            "demographic_parity",
+            msg("Demographic parity"),
+            ("selection_rate",),
+            "difference",
+            msg("is selected"),
+            "P(decision = 1 | group) is the same for all groups",
+        ),
+        Description(
+            "equal_opportunity",
+            msg("Equal opportunity"),
+            ("tpr",),
+            "difference",
+            msg("is selected when the true outcome is favourable"),
+            "P(decision = 1 | truth = 1, group) is the same",
+        ),
+        Description(
+            "equalized_odds",
+            msg("Equalized odds"),
+            ("tpr", "fpr"),
+            "difference",
+            msg("is selected, given the true outcome"),
+            "P(decision = 1 | truth, group) is the same",
+        ),
+        Description(
+            "predictive_parity",
+            msg("Predictive parity"),
+            ("ppv",),
+            "difference",
+            msg("proves favourable when selected"),
+            "P(truth = 1 | decision = 1, group) is the same",
+        ),
+        Description(
+            "predictive_equality",
+            msg("Predictive equality"),
+            ("fpr",),
+            "difference",
+            msg("is selected although the true outcome is unfavourable"),
+            "P(decision = 1 | truth = 0, group) is the same",
+        ),
+        Description(
+            "negative_predictive_parity",
+            msg("Negative predictive parity"),
+            ("npv",),
+            "difference",
+            msg("proves unfavourable when rejected"),
+            "P(truth = 0 | decision = 0, group) is the same",
+        ),
+        Description(
+            "overall_accuracy_equality",
+            msg("Overall accuracy equality"),
+            ("accuracy",),
+            "difference",
+            msg("is decided rightly"),
+            "P(decision = truth | group) is the same",
+        ),
+        Description(
+            "treatment_equality",
+            msg("Treatment equality"),
+            ("fn_fp_ratio",),
+            "ratio",
+            msg("has false negatives per false positive"),
+            "FN / FP is the same for all groups",
+        ),
+        Description(
+            "conditional_statistical_parity",
+            msg("Conditional statistical parity"),
+            ("selection_rate",),
+            "difference",
+            msg("is selected"),
+            "P(decision = 1 | legitimate factors, group) is the same",
+        ),
+        Description(
+            "disparate_impact",
+            msg("Disparate impact"),
+            ("selection_rate",),
+            "ratio",
+            msg("is selected"),
+            "min over groups of P(decision = 1 | group) / max over groups",
+        ),
+    )
+}
+
+
+def of_class(metric: str, label: str) -> Message | None:
+    """What a rate says of one of several classes; None where it is about all of them.
+
+    >>> str(of_class("tpr", "wait"))
+    'is predicted "wait" where that is true'
+    """
+    return {
+        "selection_rate": msg('is predicted "{label}"', label=label),
+        "tpr": msg('is predicted "{label}" where that is true', label=label),
+        "fpr": msg('is predicted "{label}" where that is not true', label=label),
+        "ppv": msg('is "{label}" where that is predicted', label=label),
+        "npv": msg('is not "{label}" where that is not predicted', label=label),
+    }.get(metric)
+
+
+@dataclass(frozen=True, repr=False)
+class Criterion(Result):
+    """One criterion held against its threshold.
+
+    Attributes
+    ----------
+    difference : Estimate
+        The largest less the smallest rate over the groups (the worst of them, where the criterion has several rates).
+    ratio : Estimate
+        The smallest over the largest rate.
+    mean_difference, mean_ratio : Estimate
+        The same, as the mean over several rates (equalized odds) and classes instead of the worst of them.
+    aggregate : "worst" or "mean"
+        Which of the two is held against the threshold.
+    passes : bool or None
+        Whether the figure keeps the threshold; None where it could not be computed.
+    decided : bool or None
+        Whether its interval lies wholly on one side of the threshold.
+    threshold : float
+    metrics : GroupMetrics
+        Everything behind it.
+    """
+
+    description: Description | None = None
+    difference: Estimate = field(default_factory=lambda: Estimate.missing("not computed"))
+    ratio: Estimate = field(default_factory=lambda: Estimate.missing("not computed"))
+    mean_difference: Estimate = field(default_factory=lambda: Estimate.missing("not computed"))
+    mean_ratio: Estimate = field(default_factory=lambda: Estimate.missing("not computed"))
+    aggregate: Aggregate = "worst"
+    threshold: float = THRESHOLD
+    worst: Mapping[str, Any] = field(default_factory=dict)
+    metrics: GroupMetrics | None = None
+
+    @property
+    def figure(self) -> Estimate:
+        """The estimate that is held against the threshold."""
+        if self.aggregate == "mean":
+            return self.mean_ratio if self._by_ratio else self.mean_difference
+        return self.ratio if self._by_ratio else self.difference
+
+    @property
+    def _by_ratio(self) -> bool:
+        return self.description is not None and self.description.measure == "ratio"
+
+    @property
+    def passes(self) -> bool | None:
+        """Whether the figure keeps the threshold."""
+        value = self.figure.value
+        if value is None:
+            return None
+        return value >= self.threshold if self._by_ratio else value <= self.threshold
+
+    @property
+    def decided(self) -> bool | None:
+        """Whether the interval lies wholly on one side of the threshold."""
+        figure = self.figure
+        if figure.value is None or figure.low is None or figure.high is None:
+            return None
+        return not figure.low <= self.threshold <= figure.high
+
+    @property
+    def by_group(self) -> Any:
+        """The rates of each group, as a frame of the kind the user gave."""
+        return self.tables["by_group"].frame()
+
+    def interpretation(self, language: str = "en") -> str:
+        """What it says, in a sentence or two."""
+        return " ".join(part.text(language) for part in self._sentences())
+
+    def _sentences(self) -> list[Message]:
+        if self.figure.value is None:
+            return [msg("{title} cannot be judged: {reason}.", title=self.title, reason=self.figure.note)]
+        said = [self.facts(), *self._held_against()]
+        if self.decided is False:
+            said.append(msg("The interval holds the threshold, so these data do not settle it."))
+        return said
+
+    def facts(self) -> Message:
+        """The two extremes, as a sentence."""
+        assert self.description is not None
+        worst = self.worst
+        what = self.description.what
+        if len(self.description.metrics) > 1:  # of several rates, say the one that is told
+            single = (one for one in DESCRIPTIONS.values() if one.metrics == (worst["metric"].split("[")[0],))
+            what = next((one.what for one in single), what)
+        metric, _, label = worst["metric"].removesuffix("]").partition("[")
+        if label:  # of several classes there is no favourable one: the class is named
+            what = of_class(metric, label) or what
+        facts: dict[str, Any] = {
+            "high_group": worst["highest"],
+            "low_group": worst["lowest"],
+            "what": what,
+            "high": worst["high"],
+            "low": worst["low"],
+        }
+        said = msg("{high_group} {what} at a rate of {high:pct}, {low_group} at {low:pct}.", **facts)
+        if worst.get("units") == "numbers":
+            said = msg("{high_group} is predicted {high:num} on average, {low_group} {low:num}.", **facts)
+        elif worst.get("units") == "per" and label:
+            said = msg(
+                '{high_group} has {high:num} false negatives for each false positive of "{label}", {low_group} '
+                "{low:num}.",
+                label=label,
+                **facts,
+            )
+        elif worst.get("units") == "per":
+            said = msg(
+                "{high_group} has {high:num} false negatives for each false positive, {low_group} {low:num}.", **facts
+            )
+        if worst.get("control"):
+            held = together(is_value(name, value) for name, value in worst["control"].items())
+            said = msg("Where {held}: {sentence}", held=held, sentence=said)
+        return said
+
+    def _held_against(self) -> list[Message]:
+        """The figure against its threshold."""
+        figure = self.figure
+        ends = {"value": figure.value, "low": figure.low, "high": figure.high, "threshold": self.threshold}
+        if not self._by_ratio:
+            if self.passes:
+                return [
+                    msg("The gap is {value:pct} ({low:pct} to {high:pct}), within the {threshold:pct} allowed.", **ends)
+                ]
+            return [msg("The gap is {value:pct} ({low:pct} to {high:pct}), above the {threshold:pct} allowed.", **ends)]
+        thumb = msg(
+            "The four-fifths rule of the US EEOC (29 CFR 1607.4 D) is a rule of thumb, not a finding of law: numbers, "
+            "significance and business necessity count too."
+        )
+        above = msg("The ratio is {value:num} ({low:num} to {high:num}), at least {threshold:num}.", **ends)
+        if self.code != "disparate_impact":
+            under = msg("The ratio is {value:num} ({low:num} to {high:num}), below {threshold:num}.", **ends)
+            return [above if self.passes else under]
+        if self.passes:
+            return [above, thumb]
+        below = msg(
+            "The ratio is {value:num} ({low:num} to {high:num}), below {threshold:num}: evidence of adverse impact.",
+            **ends,
+        )
+        return [below, thumb]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe."""
+        return super().to_dict() | {
+            "difference": self.difference.to_dict(),
+            "ratio": self.ratio.to_dict(),
+            "mean_difference": self.mean_difference.to_dict(),
+            "mean_ratio": self.mean_ratio.to_dict(),
+            "aggregate": self.aggregate,
+            "threshold": self.threshold,
+            "passes": self.passes,
+            "decided": self.decided,
+            "interpretation": {language: self.interpretation(language) for language in ("en", "pt-BR")},
+        }
+
+    def __repr__(self) -> str:
+        said = {True: "passes", False: "fails", None: "cannot be judged"}[self.passes]
+        return f"{self.title.text()}: {said} (difference {self.difference}, ratio {self.ratio})"
+
+
+def criterion(
+    name: str,
+    outcome: Outcome,
+    columns: Sequence[Any],
+    *,
+    threshold: float | None = None,
+    aggregate: Aggregate = "worst",
+    **options: Any,
+) -> Criterion:
+    """One of the named criteria for what is encoded already."""
+    if name not in DESCRIPTIONS:
+        raise SpecError(f"There is no criterion called {name!r}. There is: {', '.join(DESCRIPTIONS)}.")
+    description = DESCRIPTIONS[name]
+    if threshold is None:
+        threshold = FOUR_FIFTHS if description.measure == "ratio" else THRESHOLD
+    check_number("threshold", threshold, at_least=0, at_most=1)
+    check_choice("aggregate", aggregate, ("worst", "mean"))
+    metrics: tuple[str, ...] = description.metrics
+    scale = 1.0
+    if outcome.task == "regression":
+        if name not in ("demographic_parity", "conditional_statistical_parity"):
+            raise NotApplicable(
+                msg(
+                    "{criterion} is about decisions, and a regression predicts numbers; compare mean predictions and "
+                    "errors by group with group_metrics",
+                    criterion=description.title,
+                )
+            )
+        metrics = ("mean_prediction",)
+        scale = float(np.std(outcome.surface.continuous)) if outcome.surface.continuous is not None else 1.0
+    measured = measure_groups(outcome, columns, metrics=metrics, **options)
+    return judge_criterion(
+        description, measured, threshold=threshold, aggregate=aggregate, scale=scale, level=options.get("level", 0.95)
+    )
+
+
+def judge_criterion(
+    description: Description,
+    measured: GroupMetrics,
+    *,
+    threshold: float,
+    aggregate: Aggregate = "worst",
+    by: tuple[str, ...] | None = None,
+    known: Sequence[Gap] | None = None,
+    scale: float = 1.0,
+    level: float = 0.95,
+) -> Criterion:
+    """A criterion from metrics by group that are there already.
+
+    `by` takes one way of grouping only; `known` are the gaps of all metrics, where they have been worked out before.
+    """
+    wanted = [name for name in measured.measured if name.split("[")[0] in (*description.metrics, "mean_prediction")]
+    found = gaps_of(measured, wanted) if known is None else [gap for gap in known if gap.metric in wanted]
+    gaps = [gap for gap in found if by is None or gap.by == by]
+    n = int(measured.values["rows"])
+    figures = {
+        "difference": scaled(combine(gaps, "difference", "worst", n=n, level=level), scale),
+        "ratio": combine(gaps, "ratio", "worst", n=n, level=level),
+        "mean_difference": scaled(combine(gaps, "difference", "mean", n=n, level=level), scale),
+        "mean_ratio": combine(gaps, "ratio", "mean", n=n, level=level),
+    }
+    ratios = [gap for gap in gaps if not np.isnan(gap.ratio)]
+    worst: dict[str, Any] = {}
+    if description.measure == "ratio" and ratios:
+        worst = told(min(ratios, key=lambda gap: gap.ratio), measured)
+    elif gaps:
+        worst = told(max(gaps, key=lambda gap: gap.difference), measured)
+    return Criterion(
+        description.id,
+        description.title,
+        tables=measured.tables,
+        values={**figures, "threshold": threshold},
+        pictures=measured.pictures,
+        notes=measured.notes,
+        description=description,
+        difference=figures["difference"],
+        ratio=figures["ratio"],
+        mean_difference=figures["mean_difference"],
+        mean_ratio=figures["mean_ratio"],
+        aggregate=aggregate,
+        threshold=threshold,
+        worst=worst,
+        metrics=measured,
+    )

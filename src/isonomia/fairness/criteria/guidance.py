@@ -1,0 +1,199 @@
+"""Which criterion for which use: a decision guide, to be argued with before a model is judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from isonomia.evidence import Result, Table
+from isonomia.fairness.criteria.criterion import DESCRIPTIONS
+from isonomia.languages import Message, msg
+from isonomia.options import check_choice
+
+Use = Literal["credit", "hiring", "justice", "health", "advertising"]
+USES: tuple[Use, ...] = get_args(Use)
+Priority = Literal["first", "also", "watch"]
+
+_PRIORITIES: dict[Priority, Message] = {
+    "first": msg("ask for first"),
+    "also": msg("ask for too"),
+    "watch": msg("watch"),
+}
+_TITLES: dict[Use, Message] = {
+    "credit": msg("credit"),
+    "hiring": msg("hiring and admissions"),
+    "justice": msg("justice"),
+    "health": msg("health"),
+    "advertising": msg("advertising and recommendations"),
+}
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One criterion for one use, how much it matters there, and why."""
+
+    criterion: str
+    priority: Priority
+    reason: Message
+
+
+GUIDE: dict[Use, tuple[Advice, ...]] = {
+    "credit": (
+        Advice(
+            "predictive_parity",
+            "first",
+            msg("An approval should mean the same risk of default in every group; lender and borrower lean on it."),
+        ),
+        Advice(
+            "equal_opportunity",
+            "also",
+            msg("Those who would repay should be approved alike; a refusal keeps them out of the market."),
+        ),
+        Advice(
+            "disparate_impact",
+            "watch",
+            msg(
+                "US practice screens approvals with the four-fifths rule (ECOA, Regulation B); a legitimate "
+                "business need can justify a gap if no less harmful model does as well."
+            ),
+        ),
+    ),
+    "hiring": (
+        Advice(
+            "equal_opportunity",
+            "first",
+            msg("Qualified people should have the same chance; the qualified who are missed bear the harm."),
+        ),
+        Advice(
+            "disparate_impact",
+            "also",
+            msg("The four-fifths rule (29 CFR 1607.4 D) and NYC Local Law 144 look at ratios of selection rates."),
+        ),
+        Advice(
+            "demographic_parity",
+            "watch",
+            msg("Past hires label past opinions: where labels are doubtful, rates of selection say more than errors."),
+        ),
+    ),
+    "justice": (
+        Advice(
+            "equalized_odds",
+            "first",
+            msg("Both errors harm: detaining those who would not reoffend, releasing those who would."),
+        ),
+        Advice(
+            "predictive_equality",
+            "also",
+            msg("The false positive rate is the share of the harmless who are taken for a risk: the loss of liberty."),
+        ),
+        Advice(
+            "predictive_parity",
+            "watch",
+            msg(
+                "A score should mean the same risk for all; with unequal base rates it cannot keep both error rates "
+                "equal too, so the choice has to be made and defended."
+            ),
+        ),
+    ),
+    "health": (
+        Advice(
+            "equalized_odds",
+            "first",
+            msg("Missed illness and needless treatment both harm; each should be as rare in every group."),
+        ),
+        Advice(
+            "negative_predictive_parity",
+            "also",
+            msg('"Nothing found" ends the search for care: it should be as reliable for everyone.'),
+        ),
+        Advice(
+            "overall_accuracy_equality",
+            "watch",
+            msg("Groups that are rare in the data are often served worse; labels such as cost can hide need."),
+        ),
+    ),
+    "advertising": (
+        Advice(
+            "demographic_parity",
+            "first",
+            msg(
+                "Who is shown an offer of work, housing or credit decides who can take it; there is no true outcome "
+                "to appeal to."
+            ),
+        ),
+        Advice(
+            "conditional_statistical_parity",
+            "also",
+            msg("Compare people with the same stated interests: what remains is the system's own doing."),
+        ),
+        Advice(
+            "disparate_impact",
+            "watch",
+            msg("Offers of housing, jobs and credit are covered by anti-discrimination law in many countries."),
+        ),
+    ),
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Guide(Result):
+    """The guide for some uses: ``table`` has ``use, priority, criterion, asks, why``."""
+
+    uses: tuple[Use, ...] = USES
+
+    def explain(self, language: str = "en") -> str:
+        """The guide in sentences."""
+        lines = []
+        for use in self.uses:
+            for advice in GUIDE[use]:
+                said = msg(
+                    "For {use}, {priority}: {criterion}. {why}",
+                    use=_TITLES[use],
+                    priority=_PRIORITIES[advice.priority],
+                    criterion=DESCRIPTIONS[advice.criterion].title,
+                    why=advice.reason,
+                )
+                lines.append(said.text(language))
+        return "\n".join(lines)
+
+
+def guide(use: Use | None = None) -> Guide:
+    """Which criterion for which use, and why.
+
+    A starting point for the people who answer for the model, not a rule: the criteria exclude each other where base
+    rates differ (see `incompatibility`), so one has to be chosen, and the choice is about who bears which error.
+
+    Parameters
+    ----------
+    use : "credit", "hiring", "justice", "health", "advertising", optional
+        All of them where left out.
+
+    References
+    ----------
+    S. Barocas, M. Hardt, A. Narayanan (2023), Fairness and Machine Learning, MIT Press, ch. 3.
+
+    Examples
+    --------
+    >>> [row["criterion"].text() for row in guide("justice").tables["guide"].rows()]
+    ['Equalized odds', 'Predictive equality', 'Predictive parity']
+    """
+    if use is not None:
+        check_choice("use", use, USES)
+    uses: tuple[Use, ...] = USES if use is None else (use,)
+    rows = [(one, advice) for one in uses for advice in GUIDE[one]]
+    columns: dict[str, list[Any]] = {
+        "use": [_TITLES[one] for one, _ in rows],
+        "priority": [_PRIORITIES[advice.priority] for _, advice in rows],
+        "criterion": [DESCRIPTIONS[advice.criterion].title for _, advice in rows],
+        "asks": [DESCRIPTIONS[advice.criterion].formula for _, advice in rows],
+        "why": [advice.reason for _, advice in rows],
+    }
+    titles = {
+        "use": msg("use"),
+        "priority": msg("priority"),
+        "criterion": msg("criterion"),
+        "asks": msg("asks that"),
+        "why": msg("why"),
+    }
+    table = Table(columns, {}, titles, msg("Which criterion for which use"))
+    return Guide("guide", msg("Decision guide"), {"guide": table}, uses=uses)

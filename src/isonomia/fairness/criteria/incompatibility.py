@@ -1,0 +1,293 @@
+"""Which criteria cannot hold together, told with the user's own base rates: what one forces upon another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Missing, backend_of
+from isonomia.errors import NotApplicable
+from isonomia.evidence import Result, chi_square, percentile, two_proportions
+from isonomia.fairness.criteria.conflict_report import (
+    ALPHA,
+    base_rates_table,
+    conflicts_table,
+    findings_of,
+    formulas_table,
+    picture,
+    story_of,
+)
+from isonomia.fairness.criteria.conflicts import BALANCE, CONFLICTS, Conflict
+from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, check_weights, measure_groups
+from isonomia.fairness.groups.grouping import By, read_attributes
+from isonomia.languages import Message, msg
+from isonomia.metrics.applicable import TASKS
+from isonomia.models import Outcome, read_outcome
+from isonomia.typing import Floats
+
+
+@dataclass(frozen=True, repr=False)
+class Incompatibility(Result):
+    """Which criteria cannot hold together on these data, and by how much.
+
+    ``table`` has a row for each conflict and way of grouping: what is kept equal, what is then forced apart, the
+    lowest and highest forced value and between which groups, the forced gap with its interval, and the gap there is
+    now. ``tables["base_rates"]`` has the base rates behind it.
+
+    Attributes
+    ----------
+    compatible : bool or None
+        Whether the base rates may be equal in all ways of grouping (no difference is shown), so that nothing is
+        forced; None where they could not be compared.
+    """
+
+    compatible: bool | None = None
+    story: tuple[Message, ...] = field(default_factory=tuple)
+
+    def explain(self, language: str = "en") -> str:
+        """The result in sentences, with the user's numbers."""
+        return " ".join(sentence.text(language) for sentence in self.story)
+
+
+def incompatibility(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    y_score: Any = None,
+    weights: Any = None,
+    by: By | Sequence[Sequence[str]] = "each",
+    missing: Missing = "group",
+    positive: Any = None,
+    min_per_group: int = MIN_PER_GROUP,
+    n_boot: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Incompatibility:
+    """Which criteria cannot hold together, given the base rates of these groups, and by how much?
+
+    Where base rates p differ and the model errs, equal true and false positive rates and equal predictive values
+    exclude each other: FPR = p / (1 - p) x (1 - PPV) / PPV x TPR (Chouldechova). Each conflict keeps some rates
+    equal for all groups, at the values they have over all rows, and works out what another rate would have to be in
+    each group. With scores: a score that is calibrated in every group cannot have equal means among those with a
+    favourable outcome and equal means among the others (Kleinberg), which is worked out likewise.
+
+    Intervals of the forced gaps are percentile intervals of the bootstrap on counts.
+
+    Parameters
+    ----------
+    y_true, y_pred : columns
+        Two classes; decisions.
+    y_score : column of probabilities, optional
+    sensitive_features, weights, by, missing, positive, min_per_group, n_boot, level, seed
+        As in `group_metrics`; groups smaller than `min_per_group` are left out.
+
+    References
+    ----------
+    A. Chouldechova (2017), Fair prediction with disparate impact, Big Data 5:153. J. Kleinberg, S. Mullainathan, M.
+    Raghavan (2017), Inherent trade-offs in the fair determination of risk scores, ITCS.
+
+    Examples
+    --------
+    >>> y = [1] * 60 + [0] * 40 + [1] * 30 + [0] * 70
+    >>> said = [1] * 45 + [0] * 15 + [1] * 10 + [0] * 30 + [1] * 20 + [0] * 10 + [1] * 15 + [0] * 55
+    >>> r = incompatibility(y, said, sensitive_features={"group": ["a"] * 100 + ["b"] * 100})
+    >>> row = next(r.tables["conflicts"].rows())
+    >>> row["forced"].text(), round(row["lowest_value"], 3), round(row["highest_value"], 3)
+    ('False positive rate', 0.119, 0.417)
+    """
+    outcome = read_outcome(y_true, y_pred, y_score=y_score, positive=positive)
+    columns = read_attributes(sensitive_features, length=len(outcome))
+    return measure_incompatibility(
+        outcome,
+        columns,
+        weights=check_weights(weights, len(outcome)),
+        by=by,
+        missing=missing,
+        min_per_group=min_per_group,
+        n_boot=n_boot,
+        level=level,
+        seed=seed,
+        backend=backend_of(sensitive_features, y_pred, y_true),
+    )
+
+
+def measure_incompatibility(outcome: Outcome, columns: Sequence[Any], **options: Any) -> Incompatibility:
+    """`incompatibility` for what is encoded already."""
+    if outcome.task != "binary":
+        raise NotApplicable(msg("the theorems are about two classes, and the task is {task}", task=TASKS[outcome.task]))
+    if outcome.truth is None:
+        raise NotApplicable(msg("the data name no target, so there are no base rates"))
+    if outcome.surface.label is None:
+        raise NotApplicable(msg("there are no decisions, only scores: give a threshold"))
+    level = options.get("level", 0.95)
+    measured = measure_groups(
+        outcome, columns, metrics=["base_rate", "selection_rate", "tpr", "fpr", "ppv", "npv", "accuracy"], **options
+    )
+    rows = _rows(measured, level) + _balance(outcome, measured, options, level)
+    ways = [" x ".join(by) for by in _ways(measured)]
+    rows.sort(key=lambda row: ways.index(row["by"]))
+    tests = _base_rate_tests(measured)
+
+    return Incompatibility(
+        "incompatibility",
+        msg("What cannot hold together"),
+        {
+            "conflicts": conflicts_table(rows, measured),
+            "base_rates": base_rates_table(measured),
+            "formulas": formulas_table(rows, measured),
+        },
+        {"rows": measured.values["rows"]},
+        findings_of(rows, tests),
+        (picture(),),
+        (*measured.notes, _NOTE),
+        compatible=None if not tests else all(test["p"] >= ALPHA for test in tests.values()),
+        story=story_of(rows, tests),
+    )
+
+
+_NOTE = msg("Forced values keep the named rates equal for all groups, at their values over all rows.")
+
+
+def _ways(measured: GroupMetrics) -> dict[tuple[str, ...], NDArray[Any]]:
+    """The groups with enough rows and a base rate strictly between 0 and 1, by way of grouping."""
+    assert measured.groups is not None
+    base = measured.measured["base_rate"].value
+    found: dict[tuple[str, ...], list[int]] = {}
+    for place, group in enumerate(measured.groups.groups):
+        if measured.sizes[place] >= measured.min_per_group and 0 < base[place] < 1:
+            found.setdefault(group.by, []).append(place)
+    return {by: np.array(places) for by, places in found.items() if len(places) > 1}
+
+
+def _rows(measured: GroupMetrics, level: float) -> list[dict[str, Any]]:
+    assert measured.groups is not None
+    base = measured.measured["base_rate"]
+    rows: list[dict[str, Any]] = []
+    last = base.value.size - 1  # all rows together are the last set
+    for conflict in CONFLICTS:
+        kept = {name: measured.measured[name] for name in conflict.kept}
+        whole = {name: part.value[last] for name, part in kept.items()}
+        if any(np.isnan(value) for value in whole.values()):
+            continue
+        now = measured.measured[conflict.forced].value
+        for by, places in _ways(measured).items():
+            forced = conflict.value(whole, base.value[places])
+            if np.isnan(forced).any():
+                continue
+            draws = None
+            if base.draws is not None:
+                drawn = {name: part.draws[last] for name, part in kept.items() if part.draws is not None}
+                values = conflict.value(drawn, base.draws[places])
+                draws = values.max(axis=0) - values.min(axis=0)
+            rows.append(conflict_row(conflict, by, places, forced, draws, now[places], measured, level))
+    return rows
+
+
+def conflict_row(
+    conflict: Conflict,
+    by: tuple[str, ...],
+    places: NDArray[Any],
+    forced: Floats,
+    draws: Floats | None,
+    now: Floats,
+    measured: GroupMetrics,
+    level: float,
+) -> dict[str, Any]:
+    """One conflict for one way of grouping."""
+    assert measured.groups is not None
+    low, high = int(np.argmin(forced)), int(np.argmax(forced))
+    ends = (None, None) if draws is None else tuple(float(end) for end in percentile(draws, level))
+    gap = float(forced[high] - forced[low])
+    known = now[~np.isnan(now)]
+    around = (None, None) if ends[0] is None else (min(ends[0], gap), max(ends[1], gap))
+    return {
+        "conflict": conflict,
+        "by": " x ".join(by),
+        "lowest": measured.groups.groups[places[low]],
+        "highest": measured.groups.groups[places[high]],
+        "lowest_value": float(forced[low]),
+        "highest_value": float(forced[high]),
+        "gap": gap,
+        "gap_low": around[0],
+        "gap_high": around[1],
+        "gap_now": float(known.max() - known.min()) if known.size > 1 else None,
+        "n": int(measured.sizes[places].sum()),
+    }
+
+
+def _base_rate_tests(measured: GroupMetrics) -> dict[str, dict[str, Any]]:
+    """For each way of grouping the extremes of the base rates, and whether they differ by more than chance."""
+    assert measured.groups is not None
+    part = measured.measured["base_rate"]
+    out = {}
+    for by, places in _ways(measured).items():
+        value, size = part.value[places], part.size[places]
+        low, high = int(np.argmin(value)), int(np.argmax(value))
+        table = np.stack([value * size, (1 - value) * size], axis=1)
+        p = (
+            float(chi_square(table)[2])
+            if places.size > 2
+            else float(two_proportions(value[low] * size[low], size[low], value[high] * size[high], size[high]))
+        )
+        out[" x ".join(by)] = {
+            "p": p,
+            "low": float(value[low]),
+            "high": float(value[high]),
+            "lowest": measured.groups.groups[places[low]].name,
+            "highest": measured.groups.groups[places[high]].name,
+        }
+    return out
+
+
+def _balance(
+    outcome: Outcome, measured: GroupMetrics, options: Mapping[str, Any], level: float
+) -> list[dict[str, Any]]:
+    """Kept: calibration in every group (the mean score is the base rate) and one mean score of positives.
+
+    Then p = p m1 + (1 - p) m0 gives m0 = p (1 - m1) / (1 - p), which differs between groups unless their base rates are
+    equal or the score is perfect (m1 = 1).
+    """
+    p, truth = outcome.surface.probability, outcome.truth
+    if p is None or truth is None or p.ndim != 1 or measured.groups is None:
+        return []
+    rows = measured.rows if measured.rows is not None else np.ones(len(truth), dtype=bool)
+    positive, weights = (truth == 1) & rows, options.get("weights")
+    if not positive.any():
+        return []
+    w = np.ones(len(truth)) if weights is None else weights
+    m1 = float(np.average(p[positive], weights=w[positive])) if w[positive].any() else 1.0
+    spread = float(np.sqrt(np.average((p[positive] - m1) ** 2, weights=w[positive])))
+    size = float(w[positive].sum() ** 2 / (w[positive] @ w[positive]))
+    base = measured.measured["base_rate"]
+    rng = np.random.default_rng(options.get("seed", 0))
+    out = []
+    for by, places in _ways(measured).items():
+        forced = BALANCE.value({"mean_score_of_positives": m1}, base.value[places])
+        draws = None
+        if base.draws is not None:
+            drawn = m1 + spread / np.sqrt(size) * rng.standard_normal(base.draws.shape[1])
+            values = BALANCE.value({"mean_score_of_positives": np.minimum(drawn, 1.0)}, base.draws[places])
+            draws = values.max(axis=0) - values.min(axis=0)
+        now = _mean_score_of_negatives(outcome, measured, p, w, rows)[places]
+        out.append(conflict_row(BALANCE, by, places, forced, draws, now, measured, level))
+    return out
+
+
+def _mean_score_of_negatives(outcome: Outcome, measured: GroupMetrics, p: Any, w: Any, rows: Any) -> Any:
+    """What it is now, group by group."""
+    assert measured.groups is not None
+    assert outcome.truth is not None
+    cells = measured.groups.cells.codes
+    negative = (outcome.truth == 0)[rows]
+    weight = np.where(negative, w[rows], 0.0)
+    size = len(measured.groups.labels)
+    of_groups = measured.groups.indicator([group.cells for group in measured.groups.groups])
+    total = np.bincount(cells, weights=weight, minlength=size) @ of_groups
+    sums = np.bincount(cells, weights=weight * p[rows], minlength=size) @ of_groups
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(total > 0, sums / total, np.nan)

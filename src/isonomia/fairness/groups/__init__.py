@@ -1,0 +1,1 @@
+"""Groups of people compared with each other."""

@@ -1,0 +1,275 @@
+"""Fair within so many points: shown, and not merely "not shown unfair"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Missing, Task, backend_of
+from isonomia.evidence import (
+    Format,
+    Picture,
+    Result,
+    Table,
+    benjamini_hochberg,
+    equivalent_means,
+    equivalent_proportions,
+)
+from isonomia.evidence.equivalence import check_margin
+from isonomia.fairness.groups.comparisons import Reference
+from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, check_weights, measure_groups
+from isonomia.fairness.groups.grouping import By, read_attributes
+from isonomia.languages import Message, msg
+from isonomia.models import Outcome, read_outcome
+
+#: The margin within which rates count as the same, unless another is given.
+MARGIN = 0.05
+ALPHA = 0.05
+
+SAME = msg("the same within the margin")
+DIFFERENT = msg("different, by more than the margin")
+SMALL = msg("different, by less than the margin")
+BEYOND = msg("different; whether within the margin is open")
+OPEN = msg("not settled: more rows are needed")
+NOTHING = msg("cannot be told")
+
+
+_FAMILY = msg(
+    "Being alike is another claim than being different, with the reverse null hypothesis: the p-values of equivalence "
+    "are adjusted among themselves, apart from the tests for differences of the whole run."
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Equivalence(Result):
+    """Which groups are shown to be treated alike within a margin.
+
+    The main table has a row for each metric and group: ``metric, group, reference, difference, difference_low,
+    difference_high`` (the interval at 1 - 2 alpha that the two one-sided tests correspond to), ``margin,
+    p_equivalence, p_equivalence_adjusted, conclusion, note`` (why there is no difference, or no test).
+    """
+
+    margin: float = MARGIN
+
+    @property
+    def shown(self) -> bool | None:
+        """Whether every comparison is shown to be within the margin; None where there is none."""
+        said = self.tables["equivalence"].columns["conclusion"]
+        return all(one in (SAME, SMALL) for one in said) if len(said) else None
+
+
+def equivalence(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    metrics: Sequence[str] | None = None,
+    margin: float = MARGIN,
+    weights: Any = None,
+    control: Any = None,
+    reference: Reference = "largest",
+    by: By | Sequence[Sequence[str]] = "each",
+    missing: Missing = "group",
+    task: Task | None = None,
+    positive: Any = None,
+    min_per_group: int = MIN_PER_GROUP,
+    n_boot: int = 1000,
+    seed: int = 0,
+) -> Equivalence:
+    """Are groups treated alike within `margin`? Two one-sided tests for each group against its reference.
+
+    Rates: score tests of Farrington and Manning. Other metrics (means, errors): z-tests with the bootstrap's standard
+    error; the margin is then in units of the metric. A small ``p_equivalence`` shows that the difference is smaller
+    than the margin; adjusted after Benjamini and Hochberg over the table.
+
+    Notes
+    -----
+    Equivalence tests are a family of their own, and are not adjusted together with tests for differences, not even
+    over a whole run. Their null hypothesis is the reverse one ("the gap is at least the margin"), and what a rejection
+    claims is another thing ("alike"). In one pool the many easy rejections of either kind would loosen the
+    Benjamini-Hochberg threshold of the other: large groups shown to be alike would make it easier to claim that small
+    ones are not. So each kind of claim keeps its own false discovery rate. That *every* comparison is within the
+    margin (`Equivalence.shown`) needs each single test to reject, an intersection-union test, which holds at level
+    alpha without any adjustment; adjusted p-values agree, as the largest one is the largest p-value itself.
+
+    "different" in a conclusion goes by tests for a difference adjusted over the same table.
+
+    Parameters
+    ----------
+    metrics : list of str, optional
+        By default the selection rate, and with labels the true and false positive rates; for a regression the mean
+        prediction.
+    margin : float
+        The largest difference that still counts as the same: 0.05 is five points.
+    y_true, y_pred, sensitive_features, weights, control, reference, by, missing, task, positive, min_per_group, seed
+        As in `group_metrics`.
+
+    References
+    ----------
+    D. J. Schuirmann (1987), J. Pharmacokinet. Biopharm. 15:657; R. L. Berger, J. C. Hsu (1996), Stat. Sci. 11:283
+    (intersection-union).
+
+    Examples
+    --------
+    >>> said, sex = [1, 0] * 1000, ["F"] * 1000 + ["M"] * 1000
+    >>> equivalence(None, said, sensitive_features=sex).shown
+    True
+    >>> equivalence(None, said[:80], sensitive_features=["F"] * 40 + ["M"] * 40).shown
+    False
+    """
+    outcome = read_outcome(y_true, y_pred, task=task, positive=positive)
+    columns = read_attributes(sensitive_features, length=len(outcome))
+    held = () if control is None else read_attributes(control, what="control", length=len(outcome))
+    return measure_equivalence(
+        outcome,
+        columns,
+        metrics=metrics,
+        margin=margin,
+        control=held,
+        reference=reference,
+        by=by,
+        missing=missing,
+        weights=check_weights(weights, len(outcome)),
+        min_per_group=min_per_group,
+        n_boot=n_boot,
+        seed=seed,
+        backend=backend_of(sensitive_features, y_pred, y_true),
+    )
+
+
+def measure_equivalence(
+    outcome: Outcome,
+    columns: Sequence[Any],
+    *,
+    metrics: Sequence[str] | None = None,
+    margin: float = MARGIN,
+    **options: Any,
+) -> Equivalence:
+    """`equivalence` for what is encoded already."""
+    check_margin(margin, most=np.inf if outcome.task == "regression" else 1.0)
+    chosen = list(metrics) if metrics is not None else _usual(outcome)
+    options["level"] = 1 - 2 * ALPHA
+    measured = measure_groups(outcome, columns, metrics=chosen, **options)
+    return equivalence_of(measured, margin)
+
+
+def equivalence_of(measured: GroupMetrics, margin: float = MARGIN) -> Equivalence:
+    """Equivalence from metrics by group that are there already (at level 0.9, for the intervals to agree)."""
+    assert measured.groups is not None
+    places = {(group.name, tuple(group.control.items())): i for i, group in enumerate(measured.groups.groups)}
+    held = [column.name for column in measured.groups.control]
+    keys = (
+        "metric",
+        *held,
+        "group",
+        "reference",
+        "difference",
+        "difference_low",
+        "difference_high",
+        "margin",
+        "p_equivalence",
+    )
+    table: dict[str, Any] = {key: [] for key in keys}
+    differs: list[float] = []
+    notes: list[Any] = []
+    for row in measured.tables["comparisons"].rows():
+        part = measured.measured[row["metric"]]
+        control = tuple((name, row[name]) for name in held)
+        g, r = places[row["group"], control], places.get((row["reference"], control))
+        if part.rate and r is not None and row["difference"] is not None:
+            hits = part.value * part.size
+            p = float(equivalent_proportions(hits[g], part.size[g], hits[r], part.size[r], margin=margin))
+        else:
+            p = _from_draws(row, margin)
+        found = {**row, "margin": margin, "p_equivalence": p}
+        differs.append(np.nan if row["p_adjusted"] is None else row["p_adjusted"])
+        for key in keys:
+            table[key].append(found[key])
+        notes.append(_why_untested(row) if np.isnan(p) or row["difference_low"] is None else None)
+    adjusted = benjamini_hochberg(np.array(table["p_equivalence"], dtype=float))
+    table["p_equivalence_adjusted"] = adjusted
+    sizes = np.array([np.nan if value is None else abs(value) for value in table["difference"]], dtype=float)
+    table["conclusion"] = _conclusions(
+        adjusted, np.array(differs), sizes, margin, table["difference_low"], table["difference_high"]
+    )
+    table["note"] = notes
+    return Equivalence(
+        "equivalence",
+        msg("Equivalence"),
+        {"equivalence": _table(table, measured)},
+        {"margin": margin, "rows": measured.values["rows"]},
+        (),
+        _pictures(held),
+        (*measured.notes, _FAMILY),
+        margin=margin,
+    )
+
+
+def _pictures(held: Sequence[str]) -> tuple[Picture, ...]:
+    title = msg("Differences to the reference, with the intervals that the tests use")
+    options = {"labels": [*held, "group"], "value": "difference", "facet": "metric", "reference": 0.0}
+    return (Picture("forest", "equivalence", title, options),)
+
+
+def _usual(outcome: Outcome) -> list[str]:
+    if outcome.task == "regression":
+        return ["mean_prediction"]
+    return ["selection_rate"] if outcome.truth is None else ["selection_rate", "tpr", "fpr"]
+
+
+def _from_draws(row: Any, margin: float) -> float:
+    """From the interval of the difference: its half width at 90% is 1.645 standard errors."""
+    if row["difference"] is None or row["difference_low"] is None:
+        return float("nan")
+    from isonomia.evidence import normal_quantile
+
+    error = (row["difference_high"] - row["difference_low"]) / (2 * normal_quantile(1 - 2 * ALPHA))
+    return float(equivalent_means(row["difference"], error, margin=margin))
+
+
+def _why_untested(row: Any) -> Any:
+    """Why there is no test: no difference, or no interval of it."""
+    return row["note"] or msg("there is no interval to test with")
+
+
+def _conclusions(
+    same: NDArray[Any], differs: NDArray[Any], size: NDArray[Any], margin: float, low: list[Any], high: list[Any]
+) -> list[Message]:
+    said: list[Message] = []
+    for p, q, d, left, right in zip(same.tolist(), differs.tolist(), size.tolist(), low, high, strict=True):
+        if math.isnan(d) or math.isnan(p):
+            said.append(NOTHING)
+        elif p < ALPHA:
+            said.append(SMALL if q < ALPHA else SAME)
+        elif q < ALPHA:
+            outside = left is not None and (left > margin or right < -margin)
+            said.append(DIFFERENT if outside and d > margin else BEYOND)
+        else:
+            said.append(OPEN)
+    return said
+
+
+def _table(columns: dict[str, Any], measured: GroupMetrics) -> Table:
+    formats: dict[str, Format] = dict.fromkeys(("difference", "difference_low", "difference_high", "margin"), "num")
+    formats |= {"p_equivalence": "p", "p_equivalence_adjusted": "p"}
+    titles = {
+        "metric": msg("metric"),
+        "group": msg("group"),
+        "reference": msg("reference"),
+        "difference": msg("difference"),
+        "difference_low": msg("from"),
+        "difference_high": msg("to"),
+        "margin": msg("margin"),
+        "p_equivalence": msg("p of equivalence"),
+        "p_equivalence_adjusted": msg("p of equivalence, adjusted"),
+        "conclusion": msg("conclusion"),
+        "note": msg("note"),
+    }
+    return Table(
+        columns, formats, titles, msg("Shown to be the same within the margin?"), measured.tables["by_group"].backend
+    )

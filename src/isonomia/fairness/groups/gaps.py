@@ -1,0 +1,151 @@
+"""How far apart groups are: the gap between extremes, the worst or the mean over metrics, classes and strata."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.evidence import Estimate, percentile
+from isonomia.fairness.groups.comparisons import UNSTEADY
+from isonomia.fairness.groups.group_metrics import GroupMetrics
+from isonomia.fairness.groups.measure import Measured
+from isonomia.languages import msg
+from isonomia.languages.naming import as_text
+from isonomia.typing import Floats
+
+#: Over several rates (true and false positives) and classes: the worst of them, or their mean.
+Aggregate = Literal["worst", "mean"]
+
+FEW_GROUPS = msg("fewer than two groups with enough rows have a value")
+NO_DRAWS = msg("no bootstrap was asked for, or the metric has none")
+NO_RATIO = msg("every group's rate is 0, or the metric can be negative")
+
+
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """The gap between the extremes of one metric within one stratum.
+
+    `difference` is the largest less the smallest value, `ratio` the smallest over the largest (NaN where undefined);
+    the draws are their bootstrap replicates.
+    """
+
+    metric: str
+    by: tuple[str, ...]
+    control: Mapping[str, str]
+    members: tuple[int, ...]
+    lowest: int
+    highest: int
+    difference: float
+    ratio: float
+    difference_draws: Floats | None
+    ratio_draws: Floats | None
+
+
+def gaps_of(result: GroupMetrics, metrics: Sequence[str] | None = None, *, by_cases: bool = False) -> list[Gap]:
+    """The gap of every metric in every stratum with at least two groups that have enough rows and a value.
+
+    With `by_cases` a rate needs enough cases behind it too: of a group of 40 with 5 positives the true positive rate
+    does not count.
+    """
+    groups = result.groups
+    assert groups is not None
+    strata: dict[tuple[Any, ...], list[int]] = {}
+    for place, group in enumerate(groups.groups):
+        strata.setdefault((group.by, tuple(group.control.items())), []).append(place)
+    found = []
+    for name in metrics if metrics is not None else result.measured:
+        part = result.measured[name]
+        for (by, control), members in strata.items():
+            index = np.array(members)
+            enough = result.sizes[index] >= result.min_per_group
+            if by_cases and part.rate:
+                enough &= part.size[index] >= result.min_per_group - 1e-9
+            used = index[enough & ~np.isnan(part.value[index])]
+            if used.size >= 2:
+                found.append(_gap(part, by, dict(control), used))
+    return found
+
+
+def _gap(part: Measured, by: tuple[str, ...], control: Mapping[str, str], used: NDArray[Any]) -> Gap:
+    value = part.value[used]
+    low, high = int(np.argmin(value)), int(np.argmax(value))
+    has_ratio = part.use.metric.range[0] >= 0
+    ratio = float(value[low] / value[high]) if has_ratio and value[high] > 0 else np.nan
+    drawn = ratios = None
+    if part.draws is not None:
+        top, bottom = part.draws[used].max(axis=0), part.draws[used].min(axis=0)  # NaN where any group has none
+        drawn = top - bottom
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.where(top > 0, bottom / top, np.nan) if has_ratio else None
+    return Gap(
+        part.use.id,
+        by,
+        control,
+        tuple(used.tolist()),
+        int(used[low]),
+        int(used[high]),
+        float(value[high] - value[low]),
+        ratio,
+        drawn,
+        ratios,
+    )
+
+
+def combine(
+    gaps: Sequence[Gap], what: Literal["difference", "ratio"], aggregate: Aggregate, *, n: int, level: float = 0.95
+) -> Estimate:
+    """One figure for several gaps.
+
+    "worst" is the largest difference (or smallest ratio); "mean" the mean over metrics within each stratum, of which
+    the worst stratum counts. The interval is that of the same figure over bootstrap replicates, widened to hold the
+    value: the worst of many replicates is worse than the worst of many groups.
+    """
+    known = [gap for gap in gaps if not np.isnan(getattr(gap, what))]
+    if not known:
+        return Estimate.missing(NO_RATIO if gaps else FEW_GROUPS, n=n)
+    pick = np.max if what == "difference" else np.min
+    strata: dict[tuple[Any, ...], list[Gap]] = {}
+    for gap in known:
+        key = (gap.by, tuple(gap.control.items())) if aggregate == "mean" else ()
+        strata.setdefault(key, []).append(gap)
+    inner = np.mean if aggregate == "mean" else pick
+    value = float(pick([inner([getattr(gap, what) for gap in part]) for part in strata.values()]))
+    drawn = [[getattr(gap, f"{what}_draws") for gap in part] for part in strata.values()]
+    if any(one is None for part in drawn for one in part):
+        return Estimate(value, n=n, level=level, note=as_text(NO_DRAWS))
+    draws = pick([inner(np.stack(part), axis=0) for part in drawn], axis=0)
+    low, high = (float(end) for end in percentile(draws, level))
+    if np.isnan(low):
+        return Estimate(value, n=n, level=level, note=as_text(UNSTEADY))
+    low, high = min(low, value), max(high, value)
+    return Estimate(value, low, high, n=n, method="bootstrap", level=level)
+
+
+def scaled(figure: Estimate, scale: float) -> Estimate:
+    """The estimate in other units; a scale of 0 (all predictions are the same) leaves a gap of 0."""
+    if figure.value is None or scale == 1.0:
+        return figure
+    ends = [None if end is None else end / scale if scale else 0.0 for end in (figure.value, figure.low, figure.high)]
+    return Estimate(ends[0], ends[1], ends[2], figure.n, figure.method, figure.note, figure.level)
+
+
+def told(gap: Gap, result: GroupMetrics) -> dict[str, Any]:
+    """The facts of a gap that a sentence needs."""
+    assert result.groups is not None
+    part = result.measured[gap.metric]
+    names = result.groups.groups
+    units = "numbers" if part.use.metric.family == "means" else "rate" if part.use.metric.range[1] == 1.0 else "per"
+    return {
+        "metric": gap.metric,
+        "by": gap.by,
+        "highest": names[gap.highest].name,
+        "lowest": names[gap.lowest].name,
+        "high": float(part.value[gap.highest]),
+        "low": float(part.value[gap.lowest]),
+        "units": units,
+        "control": dict(gap.control),
+    }

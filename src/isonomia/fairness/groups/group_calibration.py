@@ -1,0 +1,273 @@
+"""Do probabilities mean the same for every group?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.data import Backend, Missing, backend_of, to_numpy
+from isonomia.data.schema import kind_of_values
+from isonomia.errors import NotApplicable
+from isonomia.evidence import Estimate, Picture, Result, Table, benjamini_hochberg, normal_p, normal_quantile
+from isonomia.fairness.groups.group_metrics import check_weights
+from isonomia.fairness.groups.grouping import (
+    By,
+    Groups,
+    form_groups,
+    named_groups,
+    read_attributes,
+    rows_with_attributes,
+)
+from isonomia.languages import Message, msg
+from isonomia.languages.naming import as_text
+from isonomia.metrics import Reliability, Strategy, reliability
+from isonomia.models import Outcome, Surface, read_outcome
+from isonomia.options import check_whole
+from isonomia.typing import Floats
+
+#: Class-wise calibration is spelt out for at most this many classes.
+MAX_CLASSES = 20
+
+
+@dataclass(frozen=True, repr=False)
+class GroupCalibration(Result):
+    """Calibration of each group.
+
+    Attributes
+    ----------
+    by_group : frame
+        A row per group (and class, where there are several): `n`, `predicted`, `observed`, then `ece`, `mce`, `brier`,
+        `gap` (observed - predicted: calibration in the large) and `slope`, with `_low` and `_high`, and the p-values
+        that the gap is 0.
+    curves : frame
+        The reliability curve of each group, bin by bin.
+    overall : mapping of Estimate
+    """
+
+    overall: Mapping[str, Estimate] = field(default_factory=dict)
+
+    @property
+    def by_group(self) -> Any:
+        """Calibration of each group, as a frame of the kind the user gave."""
+        return self.tables["by_group"].frame()
+
+    @property
+    def curves(self) -> Any:
+        """Reliability curves, as a frame of the kind the user gave."""
+        return self.tables["curves"].frame()
+
+
+def group_calibration(
+    y_true: Any,
+    y_score: Any,
+    *,
+    sensitive_features: Any,
+    by: By | Sequence[Sequence[str]] = "each",
+    bins: int = 10,
+    strategy: Strategy = "uniform",
+    weights: Any = None,
+    missing: Missing = "group",
+    positive: Any = None,
+    n_boot: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> GroupCalibration:
+    """Reliability curve, ECE, Brier score, calibration in the large and slope of each group, with intervals.
+
+    Parameters
+    ----------
+    y_true : array
+        True classes.
+    y_score : array
+        Probabilities: (n,) of the positive class, or (n, K) in the order of the sorted classes. Several classes are
+        judged twice: by the most probable class (top-label), and class by class, each against the rest.
+    sensitive_features : column, frame, mapping or array
+    by : "each", "intersection", "all" or lists of names
+
+    Notes
+    -----
+    Groups with different base rates cannot be calibrated and have equal error rates at once, unless prediction is
+    perfect (Kleinberg et al. 2016): a well calibrated model may well fail equalized odds.
+
+    References
+    ----------
+    G. Pleiss et al. (2017), NeurIPS: On fairness and calibration.
+
+    Examples
+    --------
+    >>> y, p = [1, 0, 1, 1, 0, 0, 1, 0] * 20, [0.9, 0.1, 0.8, 0.7, 0.9, 0.6, 0.9, 0.7] * 20
+    >>> found = group_calibration(y, p, sensitive_features=["a", "a", "a", "a", "b", "b", "b", "b"] * 20, n_boot=0)
+    >>> found.by_group["gap"].round(3).tolist()
+    [0.125, -0.525]
+    """
+    if kind_of_values(y_true) == "numeric" and (np.asarray(to_numpy(y_true)) % 1 != 0).any():
+        raise NotApplicable(msg("a regression predicts numbers, not probabilities"))
+    outcome = read_outcome(y_true, None, y_score=y_score, positive=positive)
+    columns = read_attributes(sensitive_features, length=len(outcome))
+    return calibration_of(
+        outcome,
+        columns,
+        by=by,
+        bins=bins,
+        strategy=strategy,
+        weights=check_weights(weights, len(outcome)),
+        missing=missing,
+        n_boot=n_boot,
+        level=level,
+        seed=seed,
+        backend=backend_of(sensitive_features, y_score, y_true),
+    )
+
+
+def calibration_of(
+    outcome: Outcome,
+    columns: Sequence[Codes],
+    *,
+    by: By | Sequence[Sequence[str]] = "each",
+    bins: int = 10,
+    strategy: Strategy = "uniform",
+    weights: Floats | None = None,
+    missing: Missing = "group",
+    n_boot: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    backend: Backend | None = None,
+) -> GroupCalibration:
+    """`group_calibration` for what is encoded already."""
+    check_whole("n_boot", n_boot, 0)
+    check_whole("seed", seed, 0)
+    if outcome.truth is None:
+        raise NotApplicable(msg("there are no true outcomes to hold probabilities against"))
+    if outcome.task == "regression":
+        raise NotApplicable(msg("a regression predicts numbers, not probabilities"))
+    if outcome.surface.probability is None:
+        raise NotApplicable(msg("there are no probabilities, only decisions or scores"))
+    rows, _ = rows_with_attributes(columns, missing)
+    if rows is not None:
+        outcome, columns = outcome.take(rows), [column.take(rows).observed() for column in columns]
+        weights = None if weights is None else weights[rows]
+    truth, surface = outcome.truth, outcome.surface
+    assert truth is not None
+    groups = form_groups(columns, by=by)
+    options: dict[str, Any] = {
+        "bins": bins,
+        "strategy": strategy,
+        "weights": weights,
+        "level": level,
+        "n_boot": n_boot,
+        "seed": seed,
+    }
+    kind = backend or backend_of()
+    parts: list[tuple[Message | None, str, Reliability]] = []
+    for code in named_groups(columns, by):
+        way = code.name
+        parts.append((None, way, reliability(truth, surface, groups=code, **options)))
+        for place, label in enumerate(surface.classes if surface.task == "multiclass" else ()):
+            if len(surface.classes) > MAX_CLASSES:
+                break
+            said, true = _one_class(surface, truth, place)
+            parts.append((msg("{name}", name=str(label)), way, reliability(true, said, groups=code, **options)))
+    several = surface.task == "multiclass"
+    tables = {
+        "by_group": _joined(parts, "by_group", several, level, kind),
+        "curves": _joined(parts, "bins_by_group", several, level, kind),
+    }
+    overall = parts[0][2]
+    values = dict(overall.values)
+    if isinstance(largest := values.get("mce"), Estimate) and largest.low is None and largest.note is None:
+        values["mce"] = replace(largest, note=as_text(msg("the largest of many gaps, for which no interval is told")))
+    notes = overall.notes
+    if several and len(surface.classes) > MAX_CLASSES:
+        notes = (*notes, msg("There are more than {most:int} classes; single classes are not shown.", most=MAX_CLASSES))
+    return GroupCalibration(
+        "group_calibration",
+        msg("Calibration by group"),
+        tables,
+        values,
+        (),
+        _pictures(groups, several),
+        notes,
+        dict(values),
+    )
+
+
+def _one_class(surface: Surface, truth: NDArray[Any], place: int) -> tuple[Surface, NDArray[Any]]:
+    assert surface.probability is not None
+    p = surface.probability[:, place]
+    return Surface("binary", ("other", surface.classes[place]), probability=p), (truth == place).astype(np.uint8)
+
+
+def _joined(
+    parts: Sequence[tuple[Message | None, str, Reliability]], name: str, several: bool, level: float, backend: Backend
+) -> Table:
+    first = parts[0][2].tables[name]
+    columns: dict[str, list[Any]] = {"by": []}
+    if several:
+        columns["class"] = []
+    columns |= {key: [] for key in first.columns}
+    for label, way, part in parts:
+        table = part.tables[name]
+        columns["by"] += [way] * len(table)
+        if several:
+            columns["class"] += [_TOP if label is None else label] * len(table)
+        for key in first.columns:
+            columns[key] += list(table.columns[key])
+    titles = {**first.titles, "by": msg("by"), "group": msg("group"), "class": msg("class")}
+    formats: dict[str, Any] = dict(first.formats)
+    shown: dict[str, Any] = dict(columns)
+    if name == "by_group":
+        p = _gap_p(columns, level)
+        shown |= {"p_value": p, "p_adjusted": benjamini_hochberg(p)}
+        titles |= {"p_value": msg("p-value"), "p_adjusted": msg("p adjusted")}
+        titles |= {f"{key}_{end}": word for key in ("ece", "brier", "gap", "slope") for end, word in _ENDS.items()}
+        formats |= {"p_value": "p", "p_adjusted": "p"}
+        shown["note"] = shown.pop("note")  # the last column, as everywhere
+    return replace(first, columns=shown, formats=formats, titles=titles, backend=backend)
+
+
+_TOP = msg("most probable")
+_ENDS = {"low": msg("from"), "high": msg("to")}
+
+
+def _gap_p(columns: Mapping[str, Sequence[Any]], level: float) -> Floats:
+    gap, low, high = (np.asarray(columns[name], dtype=float) for name in ("gap", "gap_low", "gap_high"))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = (high - low) / (2 * normal_quantile(level))
+        return np.where(error > 0, normal_p(gap / error), np.nan)
+
+
+def _pictures(groups: Groups, several: bool) -> tuple[Picture, ...]:
+    out = []
+    ways = list(dict.fromkeys(" x ".join(group.by) for group in groups.groups))
+    for way in ways[:6]:
+        where: dict[str, Any] = {"by": [way]} | ({"class": [_TOP]} if several else {})
+        out.append(
+            Picture(
+                "reliability",
+                "curves",
+                msg("What was predicted and what happened, by {way}", way=way),
+                {
+                    "predicted": "predicted",
+                    "observed": "observed",
+                    "low": "observed_low",
+                    "high": "observed_high",
+                    "n": "n",
+                    "color": "group",
+                    "where": where,
+                },
+            )
+        )
+    out.append(
+        Picture(
+            "forest",
+            "by_group",
+            msg("Calibration in the large of each group"),
+            {"labels": ["group"], "value": "gap", "reference": 0.0, "where": {"class": [_TOP]} if several else {}},
+        )
+    )
+    return tuple(out)

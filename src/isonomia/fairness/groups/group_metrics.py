@@ -1,0 +1,307 @@
+"""Any metric by group and by intersection, compared, with intervals, tests and what could have been seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Backend, Missing, Task, backend_of, to_numpy
+from isonomia.errors import DataError, SpecError
+from isonomia.evidence import Estimate, Picture, Result, check_level
+from isonomia.evidence.intervals import without_bootstrap
+from isonomia.fairness.groups.comparisons import Reference, compare, strata_of
+from isonomia.fairness.groups.grouping import By, Groups, form_groups, read_attributes, rows_with_attributes
+from isonomia.fairness.groups.measure import Measured, Sample, choose_metrics, count_cells, measure
+from isonomia.fairness.groups.tables import by_group_table, comparison_table, disparity_table
+from isonomia.languages import Message, msg
+from isonomia.models import Outcome, read_outcome
+from isonomia.options import check_choice, check_whole
+from isonomia.typing import Floats
+
+#: Groups with fewer rows than this are shown and flagged, and left out of the disparity between groups.
+MIN_PER_GROUP = 30
+
+
+@dataclass(frozen=True, repr=False)
+class GroupMetrics(Result):
+    """Metrics by group.
+
+    Attributes
+    ----------
+    by_group : frame
+        A row per group: the attribute columns, ``n``, then ``<metric>``, ``<metric>_low``, ``<metric>_high``, and a
+        ``note`` where something has to be known (a small group, a value that is not defined). An attribute that does
+        not define a group is empty in its row.
+    comparisons : frame
+        A row per metric and group: ``metric, group, reference, difference, difference_low, difference_high, ratio,
+        ratio_low, ratio_high, p_value, p_adjusted, detectable``. Differences are group - reference.
+    disparities : frame
+        A row per metric and way of grouping: the largest less the smallest value over the groups, and their ratio.
+    overall : mapping of Estimate
+        Each metric over all rows.
+    """
+
+    groups: Groups | None = field(default=None, compare=False)
+    rows: NDArray[np.bool_] | None = field(default=None, compare=False)
+    measured: Mapping[str, Measured] = field(default_factory=dict, compare=False)
+    overall: Mapping[str, Estimate] = field(default_factory=dict)
+    sizes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64), compare=False)
+    min_per_group: int = MIN_PER_GROUP
+
+    @property
+    def by_group(self) -> Any:
+        """Metrics of each group, as a frame of the kind the user gave."""
+        return self.tables["by_group"].frame()
+
+    @property
+    def comparisons(self) -> Any:
+        """Groups against their references, as a frame of the kind the user gave."""
+        return self.tables["comparisons"].frame()
+
+    @property
+    def disparities(self) -> Any:
+        """The gap between the extremes of each way of grouping, as a frame of the kind the user gave."""
+        return self.tables["disparities"].frame()
+
+    def disparity(self, metric: str, by: Sequence[str] | None = None) -> tuple[Estimate, Estimate]:
+        """Largest - smallest and smallest / largest over the groups of one way of grouping."""
+        wanted = " x ".join(by) if by is not None else None
+        for row in self.tables["disparities"].rows():
+            if row["metric"] == metric and wanted in (None, row["by"]):
+                return _estimate(row, "difference"), _estimate(row, "ratio")
+        raise SpecError(f"There is no disparity of {metric!r} by {wanted or 'any attribute'} in this result.")
+
+
+def group_metrics(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    metrics: Sequence[str] | None = None,
+    weights: Any = None,
+    y_score: Any = None,
+    control: Any = None,
+    reference: Reference = "largest",
+    by: By | Sequence[Sequence[str]] = "intersection",
+    missing: Missing = "group",
+    task: Task | None = None,
+    positive: Any = None,
+    min_per_group: int = MIN_PER_GROUP,
+    n_boot: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    verify: Literal["fairlearn"] | None = None,
+) -> GroupMetrics:
+    """Metrics by group, their differences and ratios, with intervals, tests and the smallest detectable gap.
+
+    Parameters
+    ----------
+    y_true : column or None
+        True outcomes. None where only predictions are known; then metrics of predictions alone are given.
+    y_pred : column
+        Decisions, or predicted numbers for a regression.
+    sensitive_features : column, frame, mapping or array
+        The protected attributes. Several are taken together, as in Fairlearn; see `by`.
+    metrics : list of str, optional
+        Ids of the registry (``isonomia metrics``). By default selection rate, TPR, FPR, PPV and accuracy for two
+        classes; accuracy, macro F1 and each class against the rest for several; mean prediction, mean error, MAE and
+        RMSE for a regression.
+    weights : column, optional
+        One weight a row.
+    y_score : column or table, optional
+        Probabilities or scores, for metrics that need them.
+    control : column, frame or mapping, optional
+        Legitimate factors: groups are compared only with groups at the same value of these.
+    reference : "largest", "best", "overall", a value, or a mapping from attribute to value(s)
+        Whom groups are compared with. Name the privileged group and differences read unprivileged - privileged.
+    by : "intersection", "each", "all", or lists of attribute names
+        Groups of all attributes together; of each attribute; of every combination; or of the combinations named.
+    missing : "group", "exclude" or "error"
+        What happens to rows with a missing protected value.
+    min_per_group : int
+        Smaller groups are flagged, and left out of `disparities`.
+    n_boot : int
+        Bootstrap replicates behind the intervals of differences and ratios; 0 for none.
+    verify : "fairlearn", optional
+        Recompute every value through Fairlearn's ``MetricFrame`` and report the largest disagreement.
+
+    Notes
+    -----
+    Rates carry Wilson intervals; differences, ratios and other metrics carry percentile bootstrap intervals, drawn as
+    multinomial counts over cells, so rows are never touched again. P-values are those of the two-proportion z-test
+    (Fisher's exact test in small cells), or of a z-test with the bootstrap's standard error; ``p_adjusted`` is after
+    Benjamini and Hochberg over all rows of the table. ``detectable`` is the smallest gap that these group sizes would
+    show with a power of 80% at the 5% level.
+
+    Examples
+    --------
+    >>> r = group_metrics([1, 1, 0, 0, 1, 0], [1, 0, 0, 0, 1, 1], sensitive_features=["F", "F", "F", "M", "M", "M"],
+    ...                   metrics=["selection_rate", "tpr"])
+    >>> [round(v, 3) for v in r.by_group["selection_rate"]]
+    [0.333, 0.667]
+    >>> r.overall["tpr"].value
+    0.6666666666666666
+    """
+    outcome = read_outcome(y_true, y_pred, y_score=y_score, task=task, positive=positive)
+    columns = read_attributes(sensitive_features, length=len(outcome))
+    held = () if control is None else read_attributes(control, what="control", length=len(outcome))
+    result = measure_groups(
+        outcome,
+        columns,
+        control=held,
+        metrics=metrics,
+        weights=check_weights(weights, len(outcome)),
+        reference=reference,
+        by=by,
+        missing=missing,
+        min_per_group=min_per_group,
+        n_boot=n_boot,
+        level=level,
+        seed=seed,
+        backend=backend_of(sensitive_features, y_pred, y_true),
+    )
+    if verify is None:
+        return result
+    from isonomia.fairness.groups.verify import verify_with_fairlearn
+
+    check_choice("verify", verify, ("fairlearn",), hint=", or None")
+    agreement = verify_with_fairlearn(result, outcome, check_weights(weights, len(outcome)))
+    return replace(
+        result, tables={**result.tables, "verified": agreement.table}, values={**result.values, **agreement.values}
+    )
+
+
+def measure_groups(
+    outcome: Outcome,
+    columns: Sequence[Any],
+    *,
+    control: Sequence[Any] = (),
+    metrics: Sequence[str] | None = None,
+    weights: Floats | None = None,
+    reference: Reference = "largest",
+    by: By | Sequence[Sequence[str]] = "intersection",
+    missing: Missing = "group",
+    min_per_group: int = MIN_PER_GROUP,
+    n_boot: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    backend: Backend | None = None,
+) -> GroupMetrics:
+    """`group_metrics` for what is encoded already: an outcome and protected attributes as codes."""
+    check_level(level)
+    check_whole("n_boot", n_boot, 0)
+    check_whole("min_per_group", min_per_group)
+    check_whole("seed", seed, 0)
+    rows, n_missing = rows_with_attributes(columns, missing)
+    if rows is not None:
+        columns = [column.take(rows).observed() for column in columns]
+        control = [column.take(rows).observed() for column in control]
+        outcome, weights = outcome.take(rows), None if weights is None else weights[rows]
+    counts = count_cells([*control, *columns], outcome, weights)
+    groups = form_groups(columns, control=control, by=by, labels=counts.axes[0].labels)
+    of_groups = groups.indicator([group.cells for group in groups.groups])
+    sizes = (counts.n.sum(axis=(1, 2)) @ of_groups).astype(np.int64)
+    strata, extra = strata_of(groups, sizes, reference)
+    everyone = np.ones((len(groups.labels), 1))
+    membership = np.hstack([of_groups, groups.indicator(extra), everyone])
+    uses = choose_metrics(metrics, outcome)
+    sample = Sample(outcome, groups, counts, membership, weights, n_boot, seed, level)
+    measured = measure(sample, uses)
+    compared = compare(list(measured.values()), strata, groups, level=level, min_per_group=min_per_group, sizes=sizes)
+    kind = backend or backend_of()
+    tables = {
+        "by_group": by_group_table(groups, measured, sizes, min_per_group, kind),
+        "comparisons": comparison_table(groups, compared, measured, kind),
+        "disparities": disparity_table(groups, measured, strata, sizes, min_per_group, level, kind),
+    }
+    return GroupMetrics(
+        "group_metrics",
+        msg("Metrics by group"),
+        tables=tables,
+        values={"rows": len(outcome), "rows_with_missing_attribute": n_missing, "weighted": weights is not None},
+        pictures=_pictures(control, len(tables["comparisons"])),
+        notes=(
+            *_notes(len(groups.labels), n_missing, sizes, min_per_group, missing),
+            *_no_ratios(measured),
+            *without_bootstrap(n_boot),
+        ),
+        groups=groups,
+        rows=rows,
+        measured=measured,
+        overall={
+            name: estimate_at(part, membership.shape[1] - 1, len(outcome), level) for name, part in measured.items()
+        },
+        sizes=sizes,
+        min_per_group=min_per_group,
+    )
+
+
+def _pictures(control: Sequence[Any], comparisons: int) -> tuple[Picture, ...]:
+    if not comparisons:
+        return ()
+    options = {
+        "labels": [*(column.name for column in control), "group"],
+        "value": "difference",
+        "facet": "metric",
+        "reference": 0.0,
+    }
+    return (Picture("forest", "comparisons", msg("Gaps to the reference, with intervals"), options),)
+
+
+def _no_ratios(measured: Mapping[str, Measured]) -> tuple[Message, ...]:
+    if all(part.use.metric.range[0] >= 0 for part in measured.values()):
+        return ()
+    return (msg("Metrics that can be negative have differences, but no ratios."),)
+
+
+def estimate_at(measured: Measured, index: int, n: int, level: float = 0.95) -> Estimate:
+    """One set's value as an `Estimate`."""
+    value = float(measured.value[index])
+    if np.isnan(value):
+        return Estimate.missing(measured.reasons[index] or measured.use.metric.undefined, n=n)
+    low, high = float(measured.low[index]), float(measured.high[index])
+    return Estimate(value, low, high, n=n, method=measured.method, level=level)
+
+
+def _estimate(row: Mapping[str, Any], name: str) -> Estimate:
+    if row[name] is None:
+        return Estimate.missing(str(row["note"] or "the largest value is 0, or the metric can be negative"))
+    return Estimate(row[name], row[f"{name}_low"], row[f"{name}_high"], method="bootstrap")
+
+
+def _notes(
+    n_cells: int, n_missing: int, sizes: NDArray[np.int64], min_per_group: int, missing: Missing
+) -> tuple[Message, ...]:
+    notes = []
+    if n_missing and missing == "exclude":
+        notes.append(msg("{n:int} rows with a missing protected value are left out.", n=n_missing))
+    elif n_missing:
+        notes.append(msg("{n:int} rows have a missing protected value; they are a group of their own.", n=n_missing))
+    small = int((sizes < min_per_group).sum())
+    if small:
+        notes.append(
+            msg(
+                "{n:int} groups have fewer than {least:int} rows: shown, but not used for the gap between groups.",
+                n=small,
+                least=min_per_group,
+            )
+        )
+    if n_cells == 1:
+        notes.append(msg("There is only one group; nothing can be compared."))
+    return tuple(notes)
+
+
+def check_weights(weights: Any, length: int) -> Floats | None:
+    """One finite weight of at least 0 a row, or None."""
+    if weights is None:
+        return None
+    array = np.asarray(to_numpy(weights), dtype=float)
+    if array.shape != (length,):
+        raise DataError(f"`weights` needs one number a row: {length}; got an array of shape {array.shape}.")
+    if not np.isfinite(array).all() or (array < 0).any() or not array.any():
+        raise DataError("`weights` must be finite numbers of at least 0, not all of them 0.")
+    return array

@@ -1,0 +1,121 @@
+"""Is there any difference between groups at all: one test for each metric and way of grouping."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.evidence import Format, Table, benjamini_hochberg, chi_square, permutation
+from isonomia.evidence.significance import SMALL_CELL
+from isonomia.fairness.groups.group_metrics import GroupMetrics
+from isonomia.fairness.groups.measure import Measured
+from isonomia.languages import Message, msg
+
+CHI_SQUARE = msg("chi-square")
+PERMUTATION = msg("permutation")
+WALD = msg("Wald, bootstrap covariance")
+#: Why groups were not tested.
+FEW_GROUPS = msg("fewer than two groups have a value: there is nothing to test")
+NO_COUNTS = msg("the counts leave nothing to test")
+NO_DRAWS = msg("not tested: this needs a bootstrap, and there was none")
+FEW_DRAWS = msg("not tested: a group has no value in most bootstrap replicates")
+NO_SPREAD = msg("not tested: some groups vary together, or not at all, over the bootstrap")
+
+
+def homogeneity(
+    result: GroupMetrics, metrics: Sequence[str] | None = None, *, n_perm: int = 1999, seed: int = 0
+) -> Table:
+    """Tests that all groups of one way of grouping have the same value of a metric.
+
+    Rates: Pearson's chi-square test of groups x (hit, miss); where an expected count is below 5 and rows carry no
+    weights, the permutation test on the same counts. Other metrics: a Wald test with the covariance of the bootstrap
+    replicates. Groups with fewer than `min_per_group` rows take part: a test heeds sizes by itself; groups without a
+    value do not. All strata (`control`) of one way of grouping are tested apart.
+
+    Returns
+    -------
+    Table
+        ``metric, by, groups, statistic, df, test, p_value, note`` (why there is no test), ``p_adjusted`` (Benjamini and
+        Hochberg over the table).
+    """
+    groups = result.groups
+    assert groups is not None
+    strata: dict[tuple[Any, ...], list[int]] = {}
+    for place, group in enumerate(groups.groups):
+        strata.setdefault((group.by, tuple(group.control.items())), []).append(place)
+    rng = np.random.default_rng(seed)
+    weighted = bool(result.values.get("weighted", False))
+    rows: list[dict[str, Any]] = []
+    for name in metrics if metrics is not None else result.measured:
+        part = result.measured[name]
+        for (by, control), members in strata.items():
+            index = np.array(members)
+            used = index[~np.isnan(part.value[index]) & (part.size[index] > 0)]
+            row = {"metric": name, "by": " x ".join(by), **dict(control), "groups": used.size}
+            rows.append(row | _test(part, used, weighted, n_perm, rng))
+    columns: dict[str, Any] = {key: [row[key] for row in rows] for key in rows[0]} if rows else {}
+    if rows:
+        columns["p_adjusted"] = benjamini_hochberg(np.array(columns["p_value"], dtype=float))
+    formats: dict[str, Format] = {"groups": "int", "statistic": "num", "df": "int", "p_value": "p", "p_adjusted": "p"}
+    titles = {
+        "metric": msg("metric"),
+        "by": msg("by"),
+        "groups": msg("groups"),
+        "statistic": msg("statistic"),
+        "df": msg("degrees of freedom"),
+        "test": msg("test"),
+        "p_value": msg("p-value"),
+        "p_adjusted": msg("p adjusted"),
+        "note": msg("note"),
+    }
+    return Table(columns, formats, titles, msg("Do groups differ at all?"), result.tables["by_group"].backend)
+
+
+def _test(part: Measured, used: NDArray[Any], weighted: bool, n_perm: int, rng: np.random.Generator) -> dict[str, Any]:
+    if used.size < 2:
+        return _untested(FEW_GROUPS)
+    if not part.rate:
+        return _wald(part, used) if part.draws is not None else _untested(NO_DRAWS)
+    hits = part.value[used] * part.size[used]
+    table = np.stack([part.size[used] - hits, hits], axis=1)
+    if not weighted:
+        table = np.rint(table)
+    statistic, df, p = (float(value) for value in chi_square(table))
+    test: Message = CHI_SQUARE
+    smallest = table.sum(axis=1).min() * table.sum(axis=0).min() / table.sum()
+    if not weighted and smallest < SMALL_CELL and not np.isnan(p):
+        p, test = permutation(table, n_perm=n_perm, seed=rng), PERMUTATION
+    if np.isnan(p) and (table.sum(axis=0) > 0).sum() == 1:
+        p, statistic = 1.0, 0.0  # everyone has the same outcome: nothing speaks against equality
+    return {
+        "statistic": statistic,
+        "df": int(df),
+        "test": test,
+        "p_value": p,
+        "note": NO_COUNTS if np.isnan(p) else None,
+    }
+
+
+def _untested(reason: Message) -> dict[str, Any]:
+    return {"statistic": np.nan, "df": 0, "test": None, "p_value": np.nan, "note": reason}
+
+
+def _wald(part: Measured, used: NDArray[Any]) -> dict[str, Any]:
+    """d' V^-1 d of the differences to the first group, with V their covariance over the replicates."""
+    from scipy.special import chdtrc
+
+    assert part.draws is not None
+    drawn = part.draws[used]
+    drawn = drawn[:, ~np.isnan(drawn).any(axis=0)]
+    df = used.size - 1
+    if drawn.shape[1] <= 2 * df:
+        return _untested(FEW_DRAWS)
+    gaps, spread = part.value[used[1:]] - part.value[used[0]], drawn[1:] - drawn[0]
+    covariance = np.atleast_2d(np.cov(spread))
+    if np.linalg.matrix_rank(covariance) < df:
+        return _untested(NO_SPREAD)
+    statistic = float(gaps @ np.linalg.solve(covariance, gaps))
+    return {"statistic": statistic, "df": df, "test": WALD, "p_value": float(chdtrc(df, statistic)), "note": None}

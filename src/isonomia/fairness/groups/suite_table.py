@@ -1,0 +1,194 @@
+"""What the suite judged, as a table and as findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from isonomia.evidence import Estimate, Finding, Format, Severity, Table, benjamini_hochberg
+from isonomia.fairness.criteria.criterion import Criterion
+from isonomia.fairness.groups.group_metrics import GroupMetrics
+from isonomia.languages import Message, msg
+
+ALPHA = 0.05
+#: What the second tells (of the same groups), the first need not tell again.
+IMPLIED = {
+    "equal_opportunity": "equalized_odds",
+    "predictive_equality": "equalized_odds",
+    "demographic_parity": "disparate_impact",
+}
+#: An intersection is told beside a wider group only where its figure is this many times as far from equality.
+WORSE = 1.5
+NO_TEST = msg("no test stands behind this measure")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One figure held against its threshold.
+
+    `measure` says whether more than the threshold (difference) or less (ratio) is beyond it; `metrics` are those whose
+    test stands behind it; `worst` the facts of the extremes.
+    """
+
+    title: Message
+    measure: Literal["difference", "ratio"]
+    figure: Estimate
+    threshold: float
+    metrics: tuple[str, ...] = ()
+    worst: Mapping[str, Any] = field(default_factory=dict)
+    sentence: Message | None = None
+    p_value: float | None = None
+
+    @classmethod
+    def of(cls, found: Criterion, metrics: tuple[str, ...] = ()) -> Judged:
+        """A criterion as it was judged."""
+        assert found.description is not None
+        title = found.title
+        if found.aggregate == "mean":
+            title = (
+                msg("Average odds")
+                if found.code == "equalized_odds"
+                else msg("{title}, mean over classes", title=title)
+            )
+        sentence = found.facts() if found.figure.value is not None else None
+        return cls(title, found.description.measure, found.figure, found.threshold, metrics, found.worst, sentence)
+
+    @property
+    def exceeds(self) -> bool | None:
+        """Whether the figure is beyond the threshold; None without a figure."""
+        if self.figure.value is None:
+            return None
+        slack = 1e-12  # 0.1 as a difference of rates is not beyond 0.1
+        if self.measure == "ratio":
+            return self.figure.value < self.threshold - slack
+        return self.figure.value > self.threshold + slack
+
+    @property
+    def outcome(self) -> Message:
+        """Where the figure and its interval lie."""
+        figure = self.figure
+        if figure.value is None:
+            return msg("not available")
+        if figure.low is not None and figure.high is not None and figure.low <= self.threshold <= figure.high:
+            return msg("beyond, not settled") if self.exceeds else msg("within, not settled")
+        return msg("beyond") if self.exceeds else msg("within")
+
+    @property
+    def distance(self) -> float:
+        """How far from equality, in units of the threshold: 1 is just at it."""
+        assert self.figure.value is not None
+        if self.measure == "ratio":
+            return (1.0 - self.figure.value) / max(1.0 - self.threshold, 1e-12)
+        return self.figure.value / max(self.threshold, 1e-12)
+
+
+def measures_table(judged: Mapping[tuple[str, str], Judged], tests: Table, measured: GroupMetrics) -> Table:
+    """A row for each way of grouping and measure, with the test of its metrics."""
+    tested: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in tests.rows():
+        tested.setdefault((row["by"], row["metric"]), []).append(row)
+    p_values, untested = [], []
+    for (by, _), one in judged.items():
+        behind = [row for metric in one.metrics for row in tested.get((by, metric), [])]
+        found = [row["p_value"] for row in behind if row["p_value"] is not None]
+        p = one.p_value if one.p_value is not None else min(1.0, min(found) * len(found)) if found else np.nan
+        p_values.append(p)
+        untested.append(next((row["note"] for row in behind), NO_TEST) if np.isnan(p) else None)
+    entries = list(judged.items())
+    columns: dict[str, Any] = {
+        "by": [by for (by, _), _ in entries],
+        "measure": [one.title for _, one in entries],
+        "kind": [msg("difference") if one.measure == "difference" else msg("ratio") for _, one in entries],
+        "value": [one.figure.value for _, one in entries],
+        "low": [one.figure.low for _, one in entries],
+        "high": [one.figure.high for _, one in entries],
+        "threshold": [one.threshold for _, one in entries],
+        "outcome": [one.outcome for _, one in entries],
+        "lowest": [one.worst.get("lowest") for _, one in entries],
+        "highest": [one.worst.get("highest") for _, one in entries],
+        "p_value": np.array(p_values, dtype=float),
+        "p_adjusted": benjamini_hochberg(np.array(p_values, dtype=float)),
+        "note": [one.figure.note or why for (_, one), why in zip(entries, untested, strict=True)],
+    }
+    formats: dict[str, Format] = dict.fromkeys(("value", "low", "high", "threshold"), "num")
+    formats |= {"p_value": "p", "p_adjusted": "p"}
+    titles = {
+        "by": msg("by"),
+        "measure": msg("measure"),
+        "kind": msg("kind"),
+        "value": msg("value"),
+        "low": msg("from"),
+        "high": msg("to"),
+        "threshold": msg("threshold"),
+        "outcome": msg("outcome"),
+        "lowest": msg("smallest in"),
+        "highest": msg("largest in"),
+        "p_value": msg("p-value"),
+        "p_adjusted": msg("p adjusted"),
+        "note": msg("note"),
+    }
+    return Table(columns, formats, titles, msg("Measures of fairness"), measured.tables["by_group"].backend)
+
+
+def findings_of(judged: Mapping[tuple[str, str], Judged], table: Table, measured: GroupMetrics) -> tuple[Finding, ...]:
+    """What is beyond its threshold; an intersection only where it is clearly worse than its attributes alone."""
+    found = []
+    for ((by, name), one), row in zip(judged.items(), table.rows(), strict=True):
+        if not one.exceeds or name.endswith("_mean") or _told_already(by, name, one, judged):
+            continue
+        found.append(_finding(by, name, one, row, measured))
+    return tuple(found)
+
+
+def _told_already(by: str, name: str, one: Judged, judged: Mapping[tuple[str, str], Judged]) -> bool:
+    own = set(by.split(" x "))
+    stronger = judged.get((by, IMPLIED.get(name, "")))
+    if stronger is not None and stronger.exceeds:
+        return True
+    return any(
+        other_name == name
+        and set(other_by.split(" x ")) < own
+        and other.exceeds
+        and one.distance < WORSE * other.distance
+        for (other_by, other_name), other in judged.items()
+    )
+
+
+def _finding(by: str, name: str, one: Judged, row: Mapping[str, Any], measured: GroupMetrics) -> Finding:
+    sure = row["p_adjusted"] is not None and row["p_adjusted"] < ALPHA
+    severity: Severity = "critical" if name == "disparate_impact" and sure else "warning"
+    facts = {"measure": one.title, "by": by, "value": one.figure.value, "threshold": one.threshold}
+    if one.sentence is not None:
+        facts["sentence"] = one.sentence
+        message = (
+            msg("{measure} by {by} is {value:num}, below {threshold:num}: {sentence}", **facts)
+            if one.measure == "ratio"
+            else msg("{measure} by {by}: a gap of {value:num}, above {threshold:num}: {sentence}", **facts)
+        )
+    elif one.measure == "ratio":
+        message = msg("{measure} by {by} is {value:num}, below {threshold:num}.", **facts)
+    else:
+        message = msg("{measure} by {by}: a gap of {value:num}, above {threshold:num}.", **facts)
+    assert measured.groups is not None
+    groups = {
+        group.name: (group, int(size)) for group, size in zip(measured.groups.groups, measured.sizes, strict=True)
+    }
+    low, high = groups.get(one.worst.get("lowest", "")), groups.get(one.worst.get("highest", ""))
+    return Finding(
+        f"fairness_suite.{name}",
+        severity,
+        message,
+        one.figure,
+        who=dict(low[0].texts) if low else {},
+        n=low[1] if low else one.figure.n,
+        magnitude=one.distance,
+        p_value=row["p_value"],
+        p_adjusted=row["p_adjusted"],
+        threshold=one.threshold,
+        reference=dict(high[0].texts) if high else {},
+        evidence="fairness_suite/measures",
+        advice=msg("Look at the groups side by side, then at the base rates: see which criteria can hold together."),
+    )

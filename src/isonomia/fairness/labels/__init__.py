@@ -1,0 +1,1 @@
+"""What is in the data: labels, missing values, proxies, who is represented."""

@@ -1,0 +1,181 @@
+"""How well a column is told from others: a cross-validated model, what it gets right, and which columns it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.evidence import Estimate, normal_quantile
+from isonomia.fairness.labels.mutual_information import equal_shares
+from isonomia.fairness.labels.single_thread import one_thread
+from isonomia.languages import Message, msg
+from isonomia.typing import Floats, Indices
+
+#: Values with fewer rows than this cannot be told by a cross-validated model.
+MIN_ROWS = 10
+#: Numbers are cut into at most this many bins of equal shares for the trees.
+TREE_BINS = 64
+#: Of the boosted trees: how fast they learn, and how many leaves each has.
+RATE, LEAVES = 0.2, 15
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How a column is learnt: folds of the cross-validation, rounds of boosting, rows of a fold that are shuffled."""
+
+    folds: int
+    rounds: int
+    shuffled_rows: int
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """One column predicted from others; `importance` is the balanced accuracy lost when a column is shuffled."""
+
+    size: int
+    auc: Estimate
+    balanced: Estimate
+    importance: Floats
+    importance_error: Floats
+    note: Message | None = None
+
+
+def tell(
+    target: Codes,
+    X: Floats,
+    categorical: Sequence[bool],
+    weights: Floats | None,
+    learning: Learning,
+    *,
+    level: float,
+    done: Callable[[int], None],
+) -> Told:
+    """Predict a column from the matrix `X`; `done` is told each fold that is finished."""
+    counts, least = target.counts(), max(MIN_ROWS, learning.folds)
+    common = [code for code in range(target.size) if counts[code] >= least and code != target.missing]
+    if len(common) < 2:
+        note = msg("fewer than two values of '{attribute}' have {least:int} rows", attribute=target.name, least=least)
+        nothing = Estimate.missing(note)
+        unknown = np.full(X.shape[1], np.nan)
+        return Told(len(common), nothing, nothing, unknown, unknown, note)
+    rows = np.isin(target.codes, common)
+    y = np.searchsorted(common, target.codes[rows])
+    w = np.ones(y.size) if weights is None else weights[rows]
+    with one_thread():
+        proba, lost, error = _cross_validated(_binned(X[rows], categorical), y, w, categorical, learning, done)
+    said = proba.argmax(axis=1)
+    auc, right = one_vs_rest_auc(y, proba, w, level), balanced_accuracy(y, said, w, level)
+    return Told(len(common), auc, right, lost, error)
+
+
+def _binned(X: Floats, categorical: Sequence[bool]) -> Floats:
+    """Numbers as bins of equal shares: the trees would do the same, fold by fold."""
+    out = X.copy()
+    for place, kind in enumerate(categorical):
+        if not kind:
+            edges = equal_shares(X[:, place], TREE_BINS, None)
+            out[:, place] = np.searchsorted(edges, X[:, place], side="left")
+            out[np.isnan(X[:, place]), place] = np.nan
+    return out
+
+
+def _cross_validated(
+    X: Floats, y: Indices, w: Floats, categorical: Sequence[bool], learning: Learning, done: Callable[[int], None]
+) -> tuple[Floats, Floats, Floats]:
+    """Probabilities of rows left out, the loss of balanced accuracy when a column of theirs is shuffled, its error."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.model_selection import StratifiedKFold
+
+    k, folds, seed = int(y.max()) + 1, learning.folds, learning.seed
+    proba = np.zeros((len(y), k))
+    lost, variance = np.zeros((folds, X.shape[1])), np.zeros((folds, X.shape[1]))
+    rng = np.random.default_rng(seed)
+    # every value counts alike, so that guessing the largest is worth nothing; the mean is 1 whatever the scale
+    weight = w / np.maximum(np.bincount(y, weights=w), 1e-300)[y]
+    weight *= y.size / weight.sum()
+    for fold, (train, test) in enumerate(StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y)):
+        model = HistGradientBoostingClassifier(
+            max_iter=learning.rounds,
+            learning_rate=RATE,
+            max_leaf_nodes=LEAVES,
+            early_stopping=False,
+            categorical_features=list(categorical),
+            random_state=seed,
+        ).fit(X[train], y[train], sample_weight=weight[train])
+        proba[test] = model.predict_proba(X[test])
+        most = learning.shuffled_rows
+        some = test if test.size <= most else rng.choice(test, most, replace=False)
+        right = (proba[some].argmax(axis=1) == y[some]).astype(float)
+        # all shuffled copies in one batch: one call of predict a fold
+        copies = np.tile(X[some], (X.shape[1], 1, 1))
+        for place in range(X.shape[1]):
+            copies[place, :, place] = rng.permutation(X[some][:, place])
+        said = model.predict_proba(copies.reshape(-1, X.shape[1])).argmax(axis=1).reshape(X.shape[1], -1)
+        lost[fold], variance[fold] = np.transpose(
+            [_mean_loss(y[some], right - (column == y[some]), w[some]) for column in said]
+        )
+        done(fold + 1)
+    # folds share no rows they are judged on
+    return proba, lost.mean(axis=0), np.sqrt(variance.sum(axis=0)) / folds
+
+
+def _recalls(y: Indices, said: NDArray[Any], w: Floats) -> tuple[Floats, Floats]:
+    """How often each value is told rightly, and the effective number of rows behind it."""
+    n = np.bincount(y, weights=w)
+    squares = np.bincount(y, weights=w * w)
+    right = np.bincount(y, weights=w * (y == said), minlength=n.size)
+    there = n > 0
+    return right[there] / n[there], n[there] ** 2 / squares[there]
+
+
+def _mean_loss(y: Indices, loss: Floats, w: Floats) -> tuple[float, float]:
+    """The mean over values of their rows' mean loss, and its variance."""
+    n, squares = np.bincount(y, weights=w), np.bincount(y, weights=w * w)
+    there = n > 0
+    n, squares = np.where(there, n, 1.0), np.where(there, squares, 1.0)
+    mean = np.bincount(y, weights=w * loss, minlength=n.size) / n
+    spread = np.bincount(y, weights=w * (loss - mean[y]) ** 2, minlength=n.size) / n
+    size = int(there.sum())
+    return float(mean[there].mean()), float((spread * squares / n**2)[there].sum()) / size**2
+
+
+def balanced_accuracy(y: Indices, said: NDArray[Any], w: Floats, level: float) -> Estimate:
+    """The mean over values of how often each is told rightly; a normal interval from the variance of those rates."""
+    recall, n = _recalls(y, said, w)
+    error = float(np.sqrt((recall * (1 - recall) / n).sum())) / n.size
+    value, half = float(recall.mean()), normal_quantile(level) * error
+    return Estimate(value, max(value - half, 0.0), min(value + half, 1.0), n=y.size, method="normal", level=level)
+
+
+def one_vs_rest_auc(y: Indices, proba: Floats, w: Floats, level: float) -> Estimate:
+    """The mean of each value's AUC against the rest (one of them, where there are two), after Hanley and McNeil."""
+    k = proba.shape[1]
+    values, variances = [], []
+    for code in range(1, 2) if k == 2 else range(k):
+        a, p, q = _auc(y == code, proba[:, code], w)
+        q1, q2 = a / (2 - a), 2 * a * a / (1 + a)
+        variances.append(max(a * (1 - a) + (p - 1) * (q1 - a * a) + (q - 1) * (q2 - a * a), 0.0) / (p * q))
+        values.append(a)
+    # the one-vs-rest figures share their rows: the cautious error is the mean of the single ones
+    value, error = float(np.mean(values)), float(np.mean(np.sqrt(variances)))
+    half = normal_quantile(level) * error
+    return Estimate(
+        value, max(value - half, 0.0), min(value + half, 1.0), n=y.size, method="hanley-mcneil", level=level
+    )
+
+
+def _auc(positive: NDArray[np.bool_], score: Floats, w: Floats) -> tuple[float, float, float]:
+    """The weighted chance that a positive scores above a negative (ties half), and both effective numbers of rows."""
+    place = np.unique(score, return_inverse=True)[1]
+    up, down = (
+        np.bincount(place[part], weights=w[part], minlength=int(place.max()) + 1) for part in (positive, ~positive)
+    )
+    below = np.cumsum(down) - down
+    sizes = [float(w[part].sum() ** 2 / (w[part] @ w[part])) for part in (positive, ~positive)]
+    return float(up @ (below + down / 2) / (up.sum() * down.sum())), sizes[0], sizes[1]

@@ -1,0 +1,265 @@
+"""Are the labels themselves even-handed: base rates, what the attribute adds, labels of similar people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from isonomia.counting import Codes
+from isonomia.data import Dataset, kind_of
+from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.evidence import Estimate, Picture, Result, Table, benjamini_hochberg, check_level, normal_quantile
+from isonomia.fairness.groups.averages import effective_rows
+from isonomia.fairness.groups.group_metrics import GroupMetrics, measure_groups
+from isonomia.fairness.groups.grouping import By, attribute_sets, dataset_attributes
+from isonomia.fairness.labels.label_neighbours import MAX_ASKED, against_similar
+from isonomia.fairness.labels.label_values import left_out_classes
+from isonomia.fairness.labels.mutual_information import equal_shares, information, permuted, spread, table
+from isonomia.languages import msg
+from isonomia.models import Outcome, Surface
+from isonomia.options import check_whole
+from isonomia.progress import Progress, silent
+
+#: More rows than this are sampled for the search of neighbours.
+MAX_ROWS = 20_000
+#: A regression's target is cut into this many bins of equal shares for what is told about it.
+TARGET_BINS = 5
+
+
+@dataclass(frozen=True, repr=False)
+class LabelBias(Result):
+    """Signs that labels depend on the group.
+
+    ``tables["base_rates"]``: base rate (or mean) of each group. ``tables["information"]``: what an attribute tells
+    about the label, alone and given the strata. ``tables["neighbours"]``: labels of each group against those of the
+    most similar people of other groups.
+    """
+
+    conditional: dict[str, Estimate] = field(default_factory=dict)
+
+
+def label_bias(
+    data: Dataset,
+    *,
+    given: Sequence[str] | None = None,
+    k: int = 5,
+    by: By | Sequence[Sequence[str]] = "each",
+    max_rows: int = MAX_ROWS,
+    n_boot: int = 500,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> LabelBias:
+    """Signs of bias in the true labels.
+
+    Parameters
+    ----------
+    data : Dataset
+        With a target and protected attributes. Weights say how many people a row stands for.
+    given : sequence of str, optional
+        Legitimate factors: the label and the attribute are compared within strata of these (numbers in four bins). By
+        default the two other features that tell most about the label.
+    k : int
+        How many neighbours of other groups a row is held against.
+    by : "each", "intersection", "all" or lists of names
+        The groups that are compared; an intersection counts as one attribute.
+    max_rows : int
+        More rows are sampled for the neighbours; of groups with more than 2,000 rows so many are looked at.
+
+    Notes
+    -----
+    Conditional mutual information I(label; attribute | given) in nats, less what chance alone gives; its p-value comes
+    from permuting the attribute within strata, where rows keep their weights. Its standard error adds the variance of
+    the delta method (rows drawn anew) and that of the permutations (where there is nothing to tell).
+
+    Neighbours: d_i = label_i - mean label of the k nearest rows outside the group (ties shared, the mean weighted), and
+    the mean of d over the group. Labels are 1 for the favourable class, 1 for each of several classes in turn (one
+    against the rest), or the number. `disagreement` is the mean of |d|.
+
+    With weights, sums over rows are as if a row were repeated (weight) times; how far chance reaches is judged by the
+    effective number of rows, and the k neighbours are k rows. None of this proves bias: base rates can differ for
+    reasons, and a column that explains the difference may itself be the product of unequal treatment.
+
+    Returns
+    -------
+    LabelBias
+    """
+    check_level(level)
+    for name, value, least in (("k", k, 1), ("max_rows", max_rows, 1), ("n_boot", n_boot, 0), ("seed", seed, 0)):
+        check_whole(name, value, least)
+    attributes = dataset_attributes(data)
+    if data.target is None or not attributes:
+        raise NotApplicable(msg("the data name no target or no protected attribute"))
+    label = Codes.encode(data.column(data.target), name=data.target)
+    rows = np.arange(len(data)) if label.missing is None else np.flatnonzero(label.codes != label.missing)
+    known = data if rows.size == len(data) else data.take(rows)
+    attributes = tuple(column.take(rows).observed() for column in attributes)
+    label = label.take(rows).observed()
+    if label.size < 2:
+        raise NotApplicable(msg("every label is the same"))
+    rates = _base_rates(known, label, attributes, by, n_boot, level, seed)
+    tables = {"base_rates": rates.tables["comparisons"]}
+    classes = label if known.task != "regression" else _cut(known, data.target)
+    chosen = tuple(given) if given is not None else _telling(known, classes)
+    for name in chosen:
+        if name not in known.columns:
+            raise SpecError(f"`given` must name columns of the data; got {name!r}.{close_to(name, known.columns)}")
+    tables["information"], conditional = _information(
+        known, classes, attribute_sets(attributes, by), _strata(known, chosen), level, seed
+    )
+    tables["neighbours"] = against_similar(
+        known, label, attributes, by=by, k=k, max_rows=max_rows, level=level, seed=seed, progress=progress
+    )
+    facet = {"facet": "class"} if "class" in tables["neighbours"].columns else {}
+    pictures = (
+        Picture(
+            "forest",
+            "neighbours",
+            msg("Labels against those of similar people in other groups"),
+            {"labels": "group", "value": "difference", "reference": 0.0, **facet},
+        ),
+    )
+    said = msg("The label is compared within strata of: {names}.", names=", ".join(chosen) or "—")
+    notes = [said, *rates.notes, *left_out_classes(known, label)]
+    if max(column.counts().max() for column in attributes) > MAX_ASKED:
+        notes.append(
+            msg("Of groups with more rows, {n:int} people drawn at random are held against similar ones.", n=MAX_ASKED)
+        )
+    if len(known) > max_rows:
+        notes.append(
+            msg(
+                "Similar people are looked for among {n:int} of {all:int} rows, drawn at random.",
+                n=max_rows,
+                all=len(known),
+            )
+        )
+    return LabelBias(
+        "label_bias",
+        msg("Label bias"),
+        tables,
+        {f"information[{name}]": value for name, value in conditional.items()},
+        (),
+        pictures,
+        tuple(notes),
+        conditional,
+        titles={
+            f"information[{name}]": msg("{name}: told about the label beyond the strata (nats)", name=name)
+            for name in conditional
+        },
+    )
+
+
+def _base_rates(
+    data: Dataset,
+    label: Codes,
+    attributes: Sequence[Codes],
+    by: By | Sequence[Sequence[str]],
+    n_boot: int,
+    level: float,
+    seed: int,
+) -> GroupMetrics:
+    """The labels taken as if they were decisions: their selection rate is the base rate."""
+    if data.task == "regression":
+        surface, metric = Surface.of_numbers(data.column(label.name).to_numpy()), "mean_prediction"
+    else:
+        classes = tuple(label.labels)
+        codes = label.codes
+        if data.task == "binary":
+            place = label.code_of(data.positive)
+            classes = (*(x for i, x in enumerate(label.labels) if i != place), data.positive)
+            codes = (label.codes == place).astype(np.uint8)
+        surface, metric = Surface(data.task or "binary", classes, label=codes), "selection_rate"
+    privileged: Any = {name: list(values) for name, values in data.privileged.items()} or "largest"
+    return measure_groups(
+        Outcome(None, surface),
+        attributes,
+        metrics=[metric],
+        weights=data.weights,
+        reference=privileged,
+        by=by,
+        n_boot=n_boot,
+        level=level,
+        seed=seed,
+        backend=data.backend,
+    )
+
+
+def _cut(data: Dataset, target: str) -> Codes:
+    values = np.asarray(data.column(target).to_numpy(), dtype=float)
+    return Codes.cut(values, equal_shares(values, TARGET_BINS, data.weights).tolist(), name=target).observed()
+
+
+def _column_codes(data: Dataset, name: str, bins: int = 4) -> Codes:
+    column = data.column(name)
+    if kind_of(column) in ("numeric", "integer") and column.n_unique() > bins:
+        values = np.asarray(column.cast(nw.Float64).to_numpy(), dtype=float)
+        values = np.where(np.isfinite(values), values, np.nan)
+        edges = equal_shares(values, bins, data.weights)
+        if edges.size >= 2:
+            return Codes.cut(values, edges.tolist(), name=name).observed()
+    return Codes.encode(column, name=name)
+
+
+def _telling(data: Dataset, label: Codes) -> tuple[str, ...]:
+    """The two features, protected ones apart, that tell most about the label."""
+    scores = []
+    everyone = Codes("", np.zeros(len(label), np.uint8), (0,))
+    for name in data.features:
+        if name in data.protected or kind_of(data.column(name)) == "datetime":
+            continue
+        codes = _column_codes(data, name)
+        if 1 < codes.size <= 50:
+            scores.append((-float(information(table(everyone, codes, label, data.weights))), name))
+    return tuple(name for _, name in sorted(scores)[:2])
+
+
+def _strata(data: Dataset, names: Sequence[str]) -> Codes:
+    code = np.zeros(len(data), dtype=np.int64)
+    for name in names:
+        column = _column_codes(data, name)
+        code = code * column.size + column.codes
+    values, inverse = np.unique(code, return_inverse=True)
+    return Codes("strata", inverse.astype(np.uint32), tuple(range(values.size)))
+
+
+def _information(
+    data: Dataset, label: Codes, attributes: Sequence[Codes], strata: Codes, level: float, seed: int
+) -> tuple[Table, dict[str, Estimate]]:
+    rng = np.random.default_rng(seed)
+    keys = ("attribute", "alone", "given", "given_low", "given_high", "p_value", "strata")
+    out: dict[str, list[Any]] = {name: [] for name in keys}
+    estimates: dict[str, Estimate] = {}
+    single = Codes("", np.zeros(len(label), np.uint8), (0,))
+    w = data.weights
+    size = effective_rows(len(label), w)
+    for column in attributes:
+        alone = float(information(table(single, column, label, w)))
+        counts = table(strata, column, label, w)
+        value, drawn = float(information(counts)), permuted(strata, column, label, w, rng)
+        excess = max(0.0, value - float(drawn.mean()))
+        p = float((1 + (drawn >= value * (1 - 1e-12)).sum()) / (1 + drawn.size))
+        half = normal_quantile(level) * float(np.hypot(spread(counts, size), drawn.std()))
+        ends = max(0.0, excess - half), excess + half
+        estimates[column.name] = Estimate(excess, *ends, n=len(label), method="delta", level=level)
+        chance = (column.size - 1) * (label.size - 1) / (2 * size)
+        row = (column.name, max(0.0, alone - chance), excess, *ends, p, strata.size)
+        for key, item in zip(out, row, strict=True):
+            out[key].append(item)
+    shown: dict[str, Any] = {**out, "p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float))}
+    titles = {
+        "attribute": msg("protected attribute"),
+        "alone": msg("told about the label alone (nats)"),
+        "given": msg("told beyond the strata (nats)"),
+        "given_low": msg("from"),
+        "given_high": msg("to"),
+        "p_value": msg("p-value"),
+        "p_adjusted": msg("p adjusted"),
+        "strata": msg("strata"),
+    }
+    formats: dict[str, Any] = dict.fromkeys(("alone", "given", "given_low", "given_high"), "num4")
+    formats |= {"p_value": "p", "p_adjusted": "p", "strata": "int"}
+    return Table(shown, formats, titles, msg("What an attribute tells about the label"), data.backend), estimates

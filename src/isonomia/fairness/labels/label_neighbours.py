@@ -1,0 +1,134 @@
+"""Labels of a group against those of the most similar people who are not in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.data import Dataset, wrap
+from isonomia.evidence import Table, benjamini_hochberg, normal_p, normal_quantile
+from isonomia.fairness.groups.averages import mean_interval
+from isonomia.fairness.groups.grouping import By, form_groups
+from isonomia.fairness.labels.label_values import class_column, worths
+from isonomia.fairness.people.encoding import Points, encode_people
+from isonomia.fairness.people.neighbours import nearest
+from isonomia.languages import msg
+from isonomia.progress import Progress
+from isonomia.typing import Floats
+
+#: Of a larger group this many people, drawn at random, are held against similar ones, who are found among all.
+MAX_ASKED = 2_000
+
+_KEYS = (
+    "group",
+    "class",
+    "n",
+    "own",
+    "similar",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "disagreement",
+    "disagreement_low",
+    "disagreement_high",
+    "p_value",
+)
+
+
+def against_similar(
+    data: Dataset,
+    label: Codes,
+    attributes: Sequence[Codes],
+    *,
+    by: By | Sequence[Sequence[str]],
+    k: int,
+    max_rows: int,
+    level: float,
+    seed: int,
+    progress: Progress,
+) -> Table:
+    """Labels of each group less those of the k most similar people who are not in it, class by class."""
+    out: dict[str, list[Any]] = {name: [] for name in (*_KEYS, "note")}
+    weights = data.weights
+    rows = np.arange(len(data)) if weights is None else np.flatnonzero(weights > 0)
+    if rows.size > max_rows:
+        rows = np.sort(np.random.default_rng(seed).choice(rows, max_rows, replace=False))
+    w = None if weights is None else weights[rows]
+    features = [name for name in data.features if name not in data.protected]
+    points = encode_people(wrap(data.frame).select(features)[rows.tolist()].to_native()) if features else None
+    kinds = [(name, values[rows]) for name, values in worths(data, label)]
+    groups = form_groups([column.take(rows).observed() for column in attributes], by=by)
+    rng = np.random.default_rng(seed)
+    for group in groups.groups:
+        own = np.isin(groups.cells.codes, group.cells)
+        reason = None
+        if points is None:
+            reason = msg("no column is left to compare people by")
+        elif own.sum() < 2 or (~own).sum() < k:
+            reason = msg("too few rows in the group or outside it")
+        found = [(None,) * 9] * len(kinds)
+        asked = np.flatnonzero(own)
+        if asked.size > MAX_ASKED:
+            asked = np.sort(rng.choice(asked, MAX_ASKED, replace=False))
+        if reason is None and points is not None:
+            found = _figures(points, own, asked, [values for _, values in kinds], w, k, level, progress)
+        for (name, _), figures in zip(kinds, found, strict=True):
+            why = reason or (None if figures[-1] is not None else msg("everyone differs by as much: nothing to test"))
+            for key, value in zip(out, (group.name, name, asked.size, *figures, why), strict=True):
+                out[key].append(value)
+    return _table(out, data)
+
+
+def _figures(
+    points: Points,
+    own: NDArray[np.bool_],
+    rows: NDArray[np.intp],
+    kinds: Sequence[Floats],
+    w: Floats | None,
+    k: int,
+    level: float,
+    progress: Progress,
+) -> list[Any]:
+    """For each kind of label: own mean, that of similar people, the difference and the disagreement with ends, p."""
+    near = nearest(points, k, rows=rows, pool=~own, progress=progress, stage="label_bias")
+    mine = None if w is None else w[rows]
+    everything = np.column_stack(kinds)
+    similar = near.mean(everything, w)
+    apart = np.abs(everything[rows] - similar)  # of labels 0 and 1: the share of similar people with the other one
+    out = []
+    for place, values in enumerate(kinds):
+        gap = mean_interval(values[rows] - similar[:, place], mine, level)
+        error = (gap[2] - gap[1]) / (2 * normal_quantile(level))
+        p = float(normal_p(gap[0] / error)) if error > 0 else None
+        means = [mean_interval(part, mine, level)[0] for part in (values[rows], similar[:, place])]
+        out.append((*means, *gap, *mean_interval(apart[:, place], mine, level), p))
+    return out
+
+
+def _table(out: dict[str, list[Any]], data: Dataset) -> Table:
+    notes, kinds, group = out.pop("note"), out.pop("class"), out.pop("group")
+    shown: dict[str, Any] = {"group": group, **class_column(kinds), **out}
+    shown |= {"p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float)), "note": notes}
+    titles = {
+        "group": msg("group"),
+        "class": msg("class"),
+        "n": msg("rows"),
+        "own": msg("mean true outcome"),
+        "similar": msg("of similar people in other groups"),
+        "difference": msg("difference"),
+        "difference_low": msg("from"),
+        "difference_high": msg("to"),
+        "disagreement": msg("labels that disagree with those of similar people"),
+        "disagreement_low": msg("from"),
+        "disagreement_high": msg("to"),
+        "p_value": msg("p-value"),
+        "p_adjusted": msg("p adjusted"),
+        "note": msg("note"),
+    }
+    formats: dict[str, Any] = {"n": "int", "p_value": "p", "p_adjusted": "p"}
+    formats |= dict.fromkeys((*_KEYS[3:11],), "num")
+    return Table(shown, formats, titles, msg("Labels of similar people in other groups"), data.backend)

@@ -1,0 +1,48 @@
+"""True outcomes as numbers that can be averaged: the favourable class, each of several, or the number itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from isonomia.counting import Codes
+from isonomia.data import Dataset
+from isonomia.fairness.groups.measure import MAX_SPELT_CLASSES
+from isonomia.languages import Message, msg
+from isonomia.typing import Floats
+
+
+def worths(data: Dataset, label: Codes) -> tuple[tuple[str | None, Floats], ...]:
+    """What a label is worth, row by row: pairs of a class (None where one figure says it all) and numbers.
+
+    Two classes: 1 for the favourable one. Several: a figure a class, 1 where the label is that class (one against the
+    rest), the most frequent `MAX_SPELT_CLASSES` of them. A regression: the number (0 where it is missing).
+    """
+    if data.task == "regression":
+        numbers = np.asarray(data.column(label.name).to_numpy(), dtype=float)
+        return ((None, np.nan_to_num(numbers)),)
+    if data.task == "binary":
+        return ((None, np.asarray(label.codes == label.code_of(data.positive), dtype=float)),)
+    counts = label.counts().astype(float)
+    if label.missing is not None:
+        counts[label.missing] = -1.0
+    places = np.sort(np.argsort(-counts, kind="stable")[:MAX_SPELT_CLASSES])
+    return tuple(
+        (label.texts[place], (label.codes == place).astype(float))
+        for place in places.tolist()
+        if place != label.missing and counts[place] > 0
+    )
+
+
+def left_out_classes(data: Dataset, label: Codes) -> tuple[Message, ...]:
+    """That not all classes are spelt out, where they are not."""
+    known = label.size - (label.missing is not None)
+    if data.task != "multiclass" or known <= MAX_SPELT_CLASSES:
+        return ()
+    return (msg("Of {all:int} classes the {n:int} most frequent are compared.", all=known, n=MAX_SPELT_CLASSES),)
+
+
+def class_column(names: list[str | None]) -> dict[str, Any]:
+    """A column of classes for a table, where there are any."""
+    return {"class": names} if any(name is not None for name in names) else {}

@@ -1,0 +1,196 @@
+"""Whose values are missing: the same columns may be emptier for some groups than for others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from isonomia.counting import Codes
+from isonomia.data import Dataset
+from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.evidence import Picture, Result, Table, benjamini_hochberg, check_level, two_proportions, wilson
+from isonomia.fairness.groups.grouping import By, dataset_attributes, named_groups
+from isonomia.languages import Message, msg
+
+
+def missingness(
+    data: Dataset,
+    *,
+    attributes: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    by: By | Sequence[Sequence[str]] = "each",
+    blanks: Sequence[str] = ("", "?", "NA", "N/A", "nan"),
+    level: float = 0.95,
+) -> Result:
+    """The share of missing values of each column by group, compared with everyone else.
+
+    Parameters
+    ----------
+    data : Dataset
+    attributes : sequence of str, optional
+        Protected attributes; all of the dataset's by default.
+    columns : sequence of str, optional
+        The columns looked at; by default the features and the target that miss anything.
+    by : "each", "intersection", "all" or lists of names
+        The groups that are compared.
+    blanks : sequence of str
+        Texts that stand for a missing value.
+
+    Returns
+    -------
+    Result
+        ``tables["missing"]``: a row a column and group: `column, group, n, rate, rate_low, rate_high, others,
+        difference, difference_low, difference_high, p_value, p_adjusted`. Differences are group - all other rows, with
+        Newcombe's interval (1998, Stat. Med. 17:873, method 10).
+
+    Examples
+    --------
+    >>> data = Dataset({"sex": ["F"] * 50 + ["M"] * 50, "pay": [None] * 20 + [1.0] * 80}, protected=["sex"])
+    >>> missingness(data).table["rate"].tolist()
+    [0.4, 0.0]
+    """
+    check_level(level)
+    protected = _chosen(data, attributes)
+    wanted = (
+        columns
+        if columns is not None
+        else [name for name in data.columns if name in data.features or name == data.target]
+    )
+    out: dict[str, list[Any]] = {
+        name: []
+        for name in (
+            "column",
+            "attribute",
+            "group",
+            "n",
+            "rate",
+            "rate_low",
+            "rate_high",
+            "others",
+            "difference",
+            "difference_low",
+            "difference_high",
+            "p_value",
+        )
+    }
+    complete = 0
+    ways = named_groups(protected, by)
+    for name in wanted:
+        absent = absent_values(data.column(name), blanks)
+        if not absent.any():
+            complete += 1
+            continue
+        for column in ways:
+            if name not in column.name.split(" x "):
+                _compare(name, absent, column, data.weights, level, out)
+    if not out["column"]:
+        notes: tuple[Message, ...] = (msg("No value is missing in the {n:int} columns looked at.", n=len(wanted)),)
+    else:
+        notes = (msg("{n:int} columns miss nothing and are not shown.", n=complete),) if complete else ()
+    shown: dict[str, Any] = {**out, "p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float))}
+    titles = {
+        "column": msg("column"),
+        "attribute": msg("protected attribute"),
+        "group": msg("group"),
+        "n": msg("rows"),
+        "rate": msg("missing"),
+        "rate_low": msg("from"),
+        "rate_high": msg("to"),
+        "others": msg("missing elsewhere"),
+        "difference": msg("difference"),
+        "difference_low": msg("from"),
+        "difference_high": msg("to"),
+        "p_value": msg("p-value"),
+        "p_adjusted": msg("p adjusted"),
+    }
+    formats: dict[str, Any] = dict.fromkeys(("rate", "rate_low", "rate_high", "others"), "pct")
+    formats |= dict.fromkeys(("difference", "difference_low", "difference_high"), "points")
+    formats |= {"n": "int", "p_value": "p", "p_adjusted": "p"}
+    table = Table(shown, formats, titles, msg("Missing values by group"), data.backend)
+    pictures = (
+        (
+            Picture(
+                "forest",
+                "missing",
+                msg("Share of missing values by group"),
+                {"labels": ["column", "group"], "value": "rate", "color": "attribute"},
+            ),
+        )
+        if out["column"]
+        else ()
+    )
+    return Result(
+        "missingness",
+        msg("Missing values"),
+        {"missing": table},
+        {"columns_with_gaps": len(wanted) - complete},
+        (),
+        pictures,
+        notes,
+        titles={"columns_with_gaps": msg("columns that miss values")},
+    )
+
+
+def absent_values(column: nw.Series[Any], blanks: Sequence[str] = ()) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Where a column is missing: null, NaN, or a text that stands for nothing."""
+    absent: np.ndarray[Any, np.dtype[np.bool_]] = column.is_null().to_numpy().astype(bool)
+    if column.dtype.is_float():
+        return np.asarray(absent | np.isnan(column.cast(nw.Float64).to_numpy()))
+    if blanks and not (column.dtype.is_numeric() or column.dtype == nw.Boolean or column.dtype.is_temporal()):
+        codes = Codes.encode(column, name=column.name)
+        blank = np.array([label is None or str(label).strip() in blanks for label in codes.labels], dtype=bool)
+        return np.asarray(absent | blank[codes.codes])
+    return absent
+
+
+def _chosen(data: Dataset, attributes: Sequence[str] | None) -> tuple[Codes, ...]:
+    known = dataset_attributes(data)
+    if not known:
+        raise NotApplicable(msg("the data name no protected attribute"))
+    if attributes is None:
+        return known
+    names = [column.name for column in known]
+    for name in attributes:
+        if name not in names:
+            raise SpecError(f"`attributes` names {name!r}, which is not protected.{close_to(name, names)}")
+    return tuple(column for column in known if column.name in attributes)
+
+
+def _compare(name: str, absent: Any, column: Codes, weights: Any, level: float, out: dict[str, list[Any]]) -> None:
+    rows = column.counts()
+    w = np.ones(len(column)) if weights is None else weights
+    size, size2, gone = (np.bincount(column.codes, weights=x, minlength=column.size) for x in (w, w * w, w * absent))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # effective rows: as many as unweighted data of the same precision would have
+        n = np.nan_to_num(size * size / size2)
+        k = np.nan_to_num(gone / size) * n
+    low, high = wilson(k, n, level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rest = size.sum() - size
+        rest_n = np.nan_to_num(rest * rest / (size2.sum() - size2))
+        others = np.where(rest > 0, (gone.sum() - gone) / rest, np.nan)
+        rest_k = np.nan_to_num(others) * rest_n
+        rate = gone / size
+    p = two_proportions(k, n, rest_k, rest_n)
+    rest_low, rest_high = wilson(rest_k, rest_n, level)
+    gap = rate - others
+    gap_low = gap - np.hypot(rate - low, rest_high - others)
+    gap_high = gap + np.hypot(high - rate, others - rest_low)
+    out["column"] += [name] * column.size
+    out["attribute"] += [column.name] * column.size
+    out["group"] += list(column.labels)
+    out["n"] += rows.tolist()
+    for key, values in (
+        ("rate", rate),
+        ("rate_low", low),
+        ("rate_high", high),
+        ("others", others),
+        ("difference", gap),
+        ("difference_low", gap_low),
+        ("difference_high", gap_high),
+        ("p_value", p),
+    ):
+        out[key] += values.tolist()

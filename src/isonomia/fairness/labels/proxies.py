@@ -1,0 +1,342 @@
+"""Which columns give a protected attribute away, and how well."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.data import Dataset, kind_of
+from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.evidence import Estimate, Picture, Result, Table, check_level, normal_quantile
+from isonomia.fairness.groups.averages import effective_rows
+from isonomia.fairness.groups.grouping import By, attribute_sets, dataset_attributes
+from isonomia.fairness.labels.attribute_prediction import LEAVES, RATE, Learning, Told, tell
+from isonomia.fairness.labels.mutual_information import equal_shares, information, spread, table
+from isonomia.fairness.people.encoding import MAX_CATEGORIES
+from isonomia.languages import Message, msg
+from isonomia.options import check_whole
+from isonomia.progress import Progress, silent
+from isonomia.typing import Floats
+
+#: More rows than this are sampled: how well an attribute can be told does not need more.
+MAX_ROWS = 20_000
+#: Numbers are cut into this many bins of equal mass to measure what a single column tells.
+COLUMN_BINS = 16
+
+
+@dataclass(frozen=True, repr=False)
+class Proxies(Result):
+    """How well each protected attribute is told from the other columns.
+
+    ``tables["attributes"]``: a row an attribute: balanced accuracy and AUC, cross-validated, with intervals, and what
+    guessing gives. ``tables["columns"]``: a row an attribute and column: `importance` (loss of balanced accuracy when
+    the column is shuffled), `information` (mutual information with the attribute over the attribute's own entropy: 0
+    nothing, 1 everything).
+    """
+
+    auc: Mapping[str, Estimate] = field(default_factory=dict)
+    balanced_accuracy: Mapping[str, Estimate] = field(default_factory=dict)
+
+    def carriers(self, attribute: str, *, least: float = 0.01, most: int = 10) -> tuple[str, ...]:
+        """The columns that tell most about an attribute by themselves, strongest first."""
+        rows = [row for row in self.tables["columns"].rows() if row["attribute"] == attribute]
+        rows = sorted((row for row in rows if row["information"] >= least), key=lambda row: -row["information"])
+        return tuple(row["column"] for row in rows[:most])
+
+
+def proxies(
+    data: Dataset,
+    *,
+    attributes: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    by: By | Sequence[Sequence[str]] = "each",
+    folds: int = 5,
+    rounds: int = 40,
+    shuffled_rows: int = 800,
+    max_rows: int = MAX_ROWS,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Proxies:
+    """How well the protected attributes are predicted from the other columns, and which columns carry them.
+
+    Parameters
+    ----------
+    data : Dataset
+        Its weights say how many people a row stands for; rows of weight 0 are left out.
+    attributes : sequence of str, optional
+        The protected attributes looked at; all unless given.
+    columns : sequence of str, optional
+        Columns to predict from; by default all features that are not protected.
+    by : "each", "intersection", "all" or lists of names
+        What is told: each attribute, or combinations of them, a combination of values being one group.
+    folds : int
+        Of the cross-validation of a gradient boosting classifier.
+    rounds : int
+        Of boosting, with a learning rate of 0.2 and trees of 15 leaves; more tell a little more, and take longer.
+    shuffled_rows : int
+        Importance is measured on at most so many rows of each fold.
+    max_rows : int
+        More rows are sampled.
+
+    Notes
+    -----
+    Balanced accuracy is the mean over values of how often that value is told rightly (1 / K by guessing); its interval
+    is normal, from the variance of those rates. AUC is one value against the rest, averaged; its interval is Hanley and
+    McNeil's. Importance is measured on rows that the model was not fitted to. With weights, rates and information are
+    those of rows repeated (weight) times; intervals, and what chance would give, go by the effective number of rows.
+
+    References
+    ----------
+    J. Hanley, B. McNeil (1982), Radiology 143:29.
+    """
+    check_level(level)
+    known = dataset_attributes(data)
+    if not known:
+        raise NotApplicable(msg("the data name no protected attribute"))
+    names = [column.name for column in known]
+    for name in attributes or ():
+        if name not in names:
+            raise SpecError(f"`attributes` names {name!r}, which is not protected.{close_to(name, names)}")
+    check_whole("folds", folds, 2)
+    for option, number in (("rounds", rounds), ("shuffled_rows", shuffled_rows), ("max_rows", max_rows)):
+        check_whole(option, number)
+    check_whole("seed", seed, 0)
+    learning = Learning(folds, rounds, shuffled_rows, seed)
+    used = [name for name in data.features if name not in data.protected] if columns is None else list(columns)
+    for name in used:
+        if name not in data.columns:
+            raise SpecError(f"`columns` must name columns of the data; got {name!r}.{close_to(name, data.columns)}")
+    rng = np.random.default_rng(seed)
+    rows = np.arange(len(data)) if data.weights is None else np.flatnonzero(data.weights > 0)
+    if rows.size > max_rows:
+        rows = np.sort(rng.choice(rows, max_rows, replace=False))
+    weights = None if data.weights is None else data.weights[rows]
+    X, kept, categorical = _matrix(data, used, rows)
+    if not kept:
+        raise NotApplicable(msg("there is no other column to tell a protected attribute from"))
+    told: dict[str, list[Any]] = {name: [] for name in _TOLD}
+    carried: dict[str, list[Any]] = {name: [] for name in _CARRIED}
+    auc: dict[str, Estimate] = {}
+    balanced: dict[str, Estimate] = {}
+    targets = attribute_sets([column for column in known if attributes is None or column.name in attributes], by)
+    for place, target in enumerate(targets):
+        column = target.take(rows).observed()
+
+        def done(fold: int, place: int = place) -> None:
+            progress("proxies", place * folds + fold, len(targets) * folds)
+
+        one = tell(column, X, categorical, weights, learning, level=level, done=done)
+        auc[column.name], balanced[column.name] = one.auc, one.balanced
+        _add(told, column.name, one)
+        carried["attribute"] += [column.name] * len(kept)
+        carried["column"] += kept
+        carried["note"] += [one.note] * len(kept)
+        half = normal_quantile(level) * one.importance_error
+        alone = [_information(column, X[:, at], categorical[at], weights, level) for at in range(len(kept))]
+        figures = (one.importance, one.importance - half, one.importance + half, *np.transpose(alone))
+        for key, values in zip(_CARRIED[2:-1], figures, strict=True):
+            carried[key] += values.tolist()
+    tables = {
+        "attributes": Table(
+            told, _FORMATS, _TITLES, msg("How well an attribute is told from the others"), data.backend
+        ),
+        "columns": Table(carried, _FORMATS, _TITLES, msg("Columns that carry an attribute"), data.backend),
+    }
+    picture = Picture(
+        "bars",
+        "columns",
+        msg("What single columns tell about an attribute"),
+        {"labels": "column", "value": "information", "facet": "attribute"},
+    )
+    sampled = msg("{n:int} of {all:int} rows were sampled.", n=rows.size, all=len(data))
+    notes = (_how(learning, len(targets) > 1), *((sampled,) if rows.size < len(data) else ()))
+    titles = {f"balanced_accuracy[{name}]": msg("{name} told from the rest", name=name) for name in balanced}
+    values = {f"balanced_accuracy[{name}]": value for name, value in balanced.items()}
+    return Proxies(
+        "proxies",
+        msg("Proxies"),
+        tables,
+        values,
+        (),
+        (picture,),
+        notes,
+        auc,
+        balanced,
+        titles=titles,
+        formats=dict.fromkeys(values, "pct"),
+    )
+
+
+def _how(learning: Learning, several: bool) -> Message:
+    """How attributes were told, so that the figures can be made again."""
+    facts = {
+        "rounds": learning.rounds,
+        "rate": RATE,
+        "leaves": LEAVES,
+        "folds": learning.folds,
+        "rows": learning.shuffled_rows,
+    }
+    if several:
+        return msg(
+            "Each attribute was told by gradient boosting of {rounds:int} rounds (learning rate {rate:num}, "
+            "{leaves:int} leaves a tree) in {folds:int} folds; what is lost without a column was measured on "
+            "at most {rows:int} rows of each fold.",
+            **facts,
+        )
+    return msg(
+        "The attribute was told by gradient boosting of {rounds:int} rounds (learning rate {rate:num}, "
+        "{leaves:int} leaves a tree) in {folds:int} folds; what is lost without a column was measured on at "
+        "most {rows:int} rows of each fold.",
+        **facts,
+    )
+
+
+def carriers(
+    data: Dataset, attribute: str, columns: Sequence[str], *, least: float = 0.01, most: int = 10
+) -> tuple[str, ...]:
+    """The columns that tell most about an attribute by themselves (mutual information), strongest first."""
+    target = next(column for column in dataset_attributes(data) if column.name == attribute)
+    X, kept, categorical = _matrix(data, [name for name in columns if name in data.columns], np.arange(len(data)))
+    alone = [_information(target, X[:, place], categorical[place], data.weights, 0.95)[0] for place in range(len(kept))]
+    told = sorted(zip(alone, kept, strict=True), reverse=True)
+    return tuple(name for information, name in told[:most] if information >= least)
+
+
+_CARRIED = (
+    "attribute",
+    "column",
+    "importance",
+    "importance_low",
+    "importance_high",
+    "information",
+    "information_low",
+    "information_high",
+    "note",
+)
+_TOLD = (
+    "attribute",
+    "values",
+    "balanced_accuracy",
+    "balanced_accuracy_low",
+    "balanced_accuracy_high",
+    "guessing",
+    "auc",
+    "auc_low",
+    "auc_high",
+    "note",
+)
+_TITLES = {
+    "attribute": msg("protected attribute"),
+    "values": msg("groups"),
+    "balanced_accuracy": msg("balanced accuracy"),
+    "balanced_accuracy_low": msg("from"),
+    "balanced_accuracy_high": msg("to"),
+    "guessing": msg("by guessing"),
+    "auc": msg("AUC"),
+    "auc_low": msg("from"),
+    "auc_high": msg("to"),
+    "note": msg("note"),
+    "column": msg("column"),
+    "importance": msg("lost without it"),
+    "importance_low": msg("from"),
+    "importance_high": msg("to"),
+    "information": msg("told by it alone"),
+    "information_low": msg("from"),
+    "information_high": msg("to"),
+}
+_FORMATS: dict[str, Any] = (
+    dict.fromkeys(
+        (
+            "balanced_accuracy",
+            "balanced_accuracy_low",
+            "balanced_accuracy_high",
+            "guessing",
+            "information",
+            "information_low",
+            "information_high",
+        ),
+        "pct",
+    )
+    | dict.fromkeys(("importance", "importance_low", "importance_high"), "points")
+    | {"auc": "num", "auc_low": "num", "auc_high": "num", "values": "int"}
+)
+
+
+def _information(
+    target: Codes, values: Floats, categorical: bool, weights: Floats | None, level: float
+) -> tuple[float, float, float]:
+    """Mutual information of one column and the attribute, over the attribute's entropy, corrected for chance.
+
+    The correction takes off what independent columns of these sizes show on average, (r - 1)(c - 1) / 2n. The
+    interval is normal: the variance of the delta method plus that under independence, (r - 1)(c - 1) / 2n^2.
+    """
+    if not categorical:
+        edges = equal_shares(values, COLUMN_BINS, weights)[1:-1]
+        values = np.where(np.isnan(values), -1.0, np.searchsorted(edges, values, side="left"))
+    codes = np.unique(np.nan_to_num(values, nan=-1.0), return_inverse=True)[1]
+    column = Codes("", codes.astype(np.uint32), tuple(range(int(codes.max()) + 1)))
+    counts = table(Codes("", np.zeros(len(target), np.uint8), (0,)), target, column, weights)
+    shared = float(information(counts))
+    share = counts.sum(axis=(0, 2)) / counts.sum()
+    share = share[share > 0]
+    own = -float((share * np.log(share)).sum())
+    if own <= 0:
+        return 0.0, 0.0, 0.0
+    n = effective_rows(len(target), weights)
+    freedom = (share.size - 1) * (column.size - 1)
+    half = normal_quantile(level) * float(np.hypot(spread(counts, n), np.sqrt(freedom / 2) / n))
+    value = shared - freedom / (2 * n)
+    low, middle, high = np.clip(np.array([value - half, value, value + half]) / own, 0.0, 1.0).tolist()
+    return middle, low, high
+
+
+def _matrix(data: Dataset, names: Sequence[str], rows: NDArray[Any]) -> tuple[Floats, list[str], list[bool]]:
+    """Columns as numbers, categories as codes (rare ones together, as the trees take at most 255)."""
+    parts, kept, categorical = [], [], []
+    for name in names:
+        column = data.column(name)
+        if kind_of(column) in ("numeric", "integer", "boolean"):
+            numbers = np.asarray(column.cast(nw.Float64).to_numpy(), dtype=float)[rows]
+            numbers[~np.isfinite(numbers)] = np.nan
+            if np.isnan(numbers).all():
+                continue
+            parts.append(numbers)
+            categorical.append(False)
+        elif kind_of(column) == "category":
+            codes = Codes.encode(column, name=name)
+            if codes.size > MAX_CATEGORIES:
+                continue
+            order = np.argsort(-codes.counts(), kind="stable")
+            rank = np.empty(codes.size, dtype=float)
+            rank[order] = np.minimum(np.arange(codes.size), 200)
+            parts.append(rank[codes.codes][rows])
+            categorical.append(True)
+        else:
+            continue
+        kept.append(name)
+    return (np.column_stack(parts) if parts else np.zeros((rows.size, 0))), kept, categorical
+
+
+def _add(told: dict[str, list[Any]], name: str, one: Told) -> None:
+    guess = 1 / one.size if one.size else None
+    values = (
+        name,
+        one.size,
+        one.balanced.value,
+        one.balanced.low,
+        one.balanced.high,
+        guess,
+        one.auc.value,
+        one.auc.low,
+        one.auc.high,
+        one.note,
+    )
+    for key, value in zip(_TOLD, values, strict=True):
+        told[key].append(value)

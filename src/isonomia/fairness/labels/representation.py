@@ -1,0 +1,311 @@
+"""Who is in the data, against who should be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from isonomia.counting import Codes, composite
+from isonomia.data import Backend, Dataset, backend_of
+from isonomia.errors import DataError, SpecError, close_to
+from isonomia.evidence import (
+    Estimate,
+    Picture,
+    Result,
+    Table,
+    benjamini_hochberg,
+    check_level,
+    normal_p,
+    wilson,
+)
+from isonomia.fairness.groups.group_metrics import check_weights
+from isonomia.fairness.groups.grouping import By, combinations_of, condition, dataset_attributes, read_attributes
+from isonomia.languages import Message, msg
+from isonomia.typing import Floats
+
+#: Shares (or counts) of each value of an attribute in a population; or everyone alike.
+Population = Mapping[str, Mapping[Any, float]] | Literal["uniform"]
+
+
+@dataclass(frozen=True, repr=False)
+class Representation(Result):
+    """Share of each group in the data and in the reference population; `unknown` are groups the reference lacks."""
+
+    unknown: tuple[str, ...] = field(default=())
+
+
+def representation(
+    people: Any,
+    *,
+    population: Population = "uniform",
+    by: By | Sequence[Sequence[str]] = "each",
+    weights: Any = None,
+    level: float = 0.95,
+) -> Representation:
+    """The share of each group in the data against a reference population.
+
+    Parameters
+    ----------
+    people : Dataset, column, frame or mapping
+        The protected attributes, or a dataset that names them.
+    population : "uniform" or mapping
+        Shares or counts by attribute and value, as ``{"sex": {"F": 0.51, "M": 0.49}}``; attributes it does not name are
+        held against an equal share for every value. Values of the data that it lacks are flagged, values of it that the
+        data lack have a share of 0. Joint shares are named by attributes and values joined:
+        ``{"sex x race": {"F, a": 0.2, ...}}``.
+    by : "each", "intersection", "all" or lists of names
+        The groups looked at. An intersection without joint shares is held against the product of its attributes'
+        shares, which a note tells.
+    weights : array, optional
+
+    Notes
+    -----
+    ``ratio`` is share in the data / share in the population (1 = as many as there should be); the p-value is of the
+    z-test that a share is the population's, and of a chi-square test for each attribute. Shares of the population are
+    taken among the values that the data may have, with rows of a missing value left out.
+
+    Examples
+    --------
+    >>> found = representation({"sex": ["F"] * 30 + ["M"] * 70}, population={"sex": {"F": 510, "M": 490}})
+    >>> found.table["ratio"].round(3).tolist()
+    [0.588, 1.429]
+    """
+    check_level(level)
+    if isinstance(people, Dataset):
+        columns, backend = dataset_attributes(people), people.backend
+        w = people.weights if weights is None else check_weights(weights, len(people))
+        if not columns:
+            raise DataError("The dataset names no protected attribute; name some with protected=[...].")
+    else:
+        columns, backend = read_attributes(people, what="people"), backend_of(people)
+        w = check_weights(weights, len(columns[0]))
+    return represent(columns, population=population, by=by, weights=w, level=level, backend=backend)
+
+
+def represent(
+    columns: Sequence[Codes],
+    *,
+    population: Population = "uniform",
+    by: By | Sequence[Sequence[str]] = "each",
+    weights: Floats | None = None,
+    level: float = 0.95,
+    backend: Backend | None = None,
+) -> Representation:
+    """`representation` for what is encoded already."""
+    ways = [_joined(names, columns) for names in combinations_of([column.name for column in columns], by)]
+    reference = _read_population(population, [*columns, *ways])
+    products = [way.name for way in ways if " x " in way.name and way.name not in reference]
+    reference |= {name: _product(name, columns, reference) for name in products}
+    names = (
+        "attribute",
+        "group",
+        "n",
+        "share",
+        "share_low",
+        "share_high",
+        "expected",
+        "ratio",
+        "ratio_low",
+        "ratio_high",
+        "p_value",
+        "note",
+    )
+    rows: dict[str, list[Any]] = {name: [] for name in names}
+    tests: dict[str, list[Any]] = {"attribute": [], "statistic": [], "freedom": [], "p_value": []}
+    unknown: list[str] = []
+    for column in ways:
+        part, strange = _one(column, reference.get(column.name), weights, level)
+        unknown += strange
+        for name in names:
+            rows[name] += part[name]
+        _chi_square(column.name, part, tests)
+    shown: dict[str, Any] = {**rows, "p_adjusted": benjamini_hochberg(np.array(rows["p_value"], dtype=float))}
+    tested: dict[str, Any] = {**tests, "p_adjusted": benjamini_hochberg(np.array(tests["p_value"], dtype=float))}
+    kind = backend or backend_of()
+    formats: dict[str, Any] = dict.fromkeys(("share", "share_low", "share_high", "expected"), "pct")
+    formats |= dict.fromkeys(("ratio", "ratio_low", "ratio_high"), "num")
+    formats |= {"n": "int", "p_value": "p", "p_adjusted": "p", "statistic": "num", "freedom": "int"}
+    tables = {
+        "groups": Table(shown, formats, _TITLES, msg("Groups in the data and in the population"), kind),
+        "tests": Table(tested, formats, _TITLES, msg("Does the data look like the population"), kind),
+    }
+    picture = Picture(
+        "bars", "groups", msg("Share of each group"), {"labels": "group", "value": "share", "facet": "attribute"}
+    )
+    notes = []
+    if products:
+        notes.append(
+            msg(
+                "Shares of {names} in the population are products of single shares, since no joint ones are given.",
+                names=", ".join(products),
+            )
+        )
+    if unknown:
+        notes.append(msg("The population says nothing about {names}.", names=", ".join(unknown[:10])))
+    smallest = _smallest(rows, level)
+    return Representation(
+        "representation",
+        msg("Representation"),
+        tables,
+        {"smallest_ratio": smallest},
+        (),
+        (picture,),
+        tuple(notes),
+        tuple(unknown),
+        titles={"smallest_ratio": msg("smallest share against the population")},
+    )
+
+
+def _smallest(rows: Mapping[str, Sequence[Any]], level: float) -> Estimate:
+    """The smallest ratio, with the interval of its group's share."""
+    known = [place for place, ratio in enumerate(rows["ratio"]) if ratio is not None]
+    if not known:
+        return Estimate.missing(msg("no group has an expected share"))
+    place = min(known, key=lambda i: rows["ratio"][i])
+    return Estimate(
+        rows["ratio"][place],
+        rows["ratio_low"][place],
+        rows["ratio_high"][place],
+        n=rows["n"][place],
+        method="wilson",
+        level=level,
+    )
+
+
+_TITLES = {
+    "attribute": msg("protected attribute"),
+    "group": msg("group"),
+    "n": msg("rows"),
+    "share": msg("share"),
+    "share_low": msg("from"),
+    "share_high": msg("to"),
+    "expected": msg("share in the population"),
+    "ratio": msg("ratio"),
+    "ratio_low": msg("from"),
+    "ratio_high": msg("to"),
+    "p_value": msg("p-value"),
+    "p_adjusted": msg("p adjusted"),
+    "note": msg("note"),
+    "statistic": msg("chi-square"),
+    "freedom": msg("degrees of freedom"),
+}
+
+
+def _joined(names: Sequence[str], columns: Sequence[Codes]) -> Codes:
+    """One column of the values of several attributes; missing where any of them is."""
+    parts = [column for column in columns if column.name in names]
+    if len(parts) == 1:
+        return parts[0]
+    both = composite(parts)
+    texts = [dict(zip(part.labels, part.texts, strict=True)) for part in parts]
+    labels = [
+        None if None in label else ", ".join(text[value] for text, value in zip(texts, label, strict=True))
+        for label in both.labels
+    ]
+    return Codes.encode(np.array(labels, dtype=object)[both.codes], name=" x ".join(names))
+
+
+def _product(name: str, columns: Sequence[Codes], reference: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Joint shares as if the attributes were independent of one another."""
+    out = {"": 1.0}
+    for column in (column for column in columns if column.name in name.split(" x ")):
+        known = [text for code, text in enumerate(column.texts) if code != column.missing]
+        single = reference.get(column.name) or dict.fromkeys(known, 1 / len(known))
+        out = {
+            f"{before}, {text}" if before else text: share * part
+            for before, share in out.items()
+            for text, part in single.items()
+        }
+    return out
+
+
+def _read_population(population: Population, columns: Sequence[Codes]) -> dict[str, dict[str, float]]:
+    if population == "uniform":
+        return {}
+    if not isinstance(population, Mapping):
+        raise SpecError(f"`population` must be 'uniform' or shares by attribute and value; got {population!r}.")
+    names = [column.name for column in columns]
+    out: dict[str, dict[str, float]] = {}
+    for name, shares in population.items():
+        if name not in names:
+            raise SpecError(f"`population` names {name!r}, which is no protected attribute.{close_to(name, names)}")
+        if not isinstance(shares, Mapping) or not shares:
+            raise SpecError(f"`population` must give a share for each value of '{name}'; got {shares!r}.")
+        try:
+            numbers = {str(value): float(share) for value, share in shares.items()}
+        except (TypeError, ValueError):
+            raise SpecError(f"The shares of '{name}' in `population` must be numbers; got {shares!r}.") from None
+        total = sum(numbers.values())
+        if not np.isfinite(total) or total <= 0 or min(numbers.values()) < 0:
+            raise SpecError(f"The shares of '{name}' in `population` must be at least 0 and not all 0.")
+        out[name] = {value: share / total for value, share in numbers.items()}
+    return out
+
+
+def _one(
+    column: Codes, reference: Mapping[str, float] | None, weights: Floats | None, level: float
+) -> tuple[dict[str, list[Any]], list[str]]:
+    known = [code for code in range(column.size) if code != column.missing]
+    counts = column.counts()
+    w = counts.astype(float) if weights is None else np.bincount(column.codes, weights=weights, minlength=column.size)
+    w2 = w if weights is None else np.bincount(column.codes, weights=weights**2, minlength=column.size)
+    texts = [column.texts[code] for code in known]
+    size = w[known].sum()
+    effective = size**2 / w2[known].sum() if size else 0.0
+    expected: list[float | None]
+    expected = [1 / len(known)] * len(known) if reference is None else [reference.get(text) for text in texts]
+    absent = [value for value in reference or {} if value not in texts]
+    share = [*(w[known] / size if size else np.full(len(known), np.nan)), *([0.0] * len(absent))]
+    expected += [(reference or {})[value] for value in absent]
+    strange = [condition(column.name, text) for text, e in zip(texts, expected, strict=False) if e is None]
+    s, e = np.array(share, dtype=float), np.array(expected, dtype=float)
+    low, high = wilson(np.nan_to_num(s * effective), np.full(s.size, effective), level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio, ratio_low, ratio_high = (np.where(e > 0, part / e, np.nan) for part in (s, low, high))
+        p = np.where((e > 0) & (e < 1), normal_p((s - e) / np.sqrt(e * (1 - e) / effective)), np.nan)
+    notes: list[Message | None] = [
+        msg("the population does not have this group") if x is None else None for x in expected
+    ]
+    for place in range(len(known), s.size):
+        notes[place] = msg("the data do not have this group")
+    return {
+        "attribute": [column.name] * s.size,
+        "group": [*texts, *absent],
+        "n": [*counts[known].tolist(), *([0] * len(absent))],
+        "share": s.tolist(),
+        "share_low": low.tolist(),
+        "share_high": high.tolist(),
+        "expected": _nones(e),
+        "ratio": _nones(ratio),
+        "ratio_low": _nones(ratio_low),
+        "ratio_high": _nones(ratio_high),
+        "p_value": _nones(p),
+        "note": notes,
+        "effective": [effective],
+    }, strange
+
+
+def _nones(values: Floats) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def _chi_square(name: str, part: Mapping[str, Sequence[Any]], tests: dict[str, list[Any]]) -> None:
+    """Pearson's test over the values that the population has, among themselves."""
+    pairs = [(s, e) for s, e in zip(part["share"], part["expected"], strict=True) if e]
+    if len(pairs) < 2:
+        return
+    from scipy.special import chdtrc
+
+    s, e = np.array(pairs).T
+    known = s.sum()
+    if known <= 0:
+        return
+    n = part["effective"][0] * known
+    statistic = float(n * np.square(s / known - e / e.sum()) @ (e.sum() / e))
+    tests["attribute"].append(name)
+    tests["statistic"].append(statistic)
+    tests["freedom"].append(len(pairs) - 1)
+    tests["p_value"].append(float(chdtrc(len(pairs) - 1, statistic)))

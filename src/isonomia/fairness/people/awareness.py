@@ -1,0 +1,394 @@
+"""Fairness through awareness: do predictions differ more than people do?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import MISSING, Codes, composite
+from isonomia.data import Backend, Task, backend_of, wrap
+from isonomia.errors import DataError, NotApplicable, SpecError
+from isonomia.evidence import Estimate, Picture, Result, Table, check_level, wilson
+from isonomia.fairness.groups.group_metrics import check_weights
+from isonomia.fairness.groups.grouping import read_attributes
+from isonomia.fairness.people.encoding import METRICS, Metric, Points, Standardise, encode_people
+from isonomia.fairness.people.neighbours import nearest
+from isonomia.languages import msg
+from isonomia.languages.naming import together
+from isonomia.models import Surface, read_outcome
+from isonomia.models.surface import as_numbers
+from isonomia.options import check_choice, check_number, check_whole
+from isonomia.progress import Progress, silent
+from isonomia.typing import Floats, Indices
+
+#: Given the rows of the first and of the second people of each pair, a distance of at least 0 a pair.
+PairMetric = Callable[[Any, Any], Any]
+
+WORST_PAIRS = 20
+_VALUES = {
+    "violating_pairs": msg("pairs treated more differently than they are"),
+    "violating_neighbours": msg("neighbours treated more differently than they are"),
+    "across_groups": msg("pairs of different groups treated more differently than they are"),
+    "same_group": msg("pairs of one group treated more differently than they are"),
+    "pairs": msg("pairs looked at"),
+}
+#: Numbers in a block of pairs.
+BLOCK = 1 << 22
+#: A difference must exceed what is allowed by more than rounding.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, repr=False)
+class Awareness(Result):
+    """Pairs of people whose predictions differ more than their distance allows.
+
+    ``tables["pairs"]`` lists the worst: the two rows, their distance, the difference of their predictions and by how
+    much it is too large. `share` is the share of violating pairs among all pairs (or among random ones, where not all
+    were looked at); `near` the share among pairs of neighbours.
+    """
+
+    share: Estimate = field(default_factory=lambda: Estimate.missing("not measured"))
+    near: Estimate = field(default_factory=lambda: Estimate.missing("not measured"))
+
+
+def awareness(
+    X: Any,
+    y_pred: Any = None,
+    *,
+    y_score: Any = None,
+    metric: Metric | PairMetric = "gower",
+    standardise: Standardise = "range",
+    protected: str | Sequence[str] = (),
+    sensitive_features: Any = None,
+    lipschitz: float = 1.0,
+    unit: float | None = None,
+    weights: Any = None,
+    k: int = 5,
+    max_pairs: int = 500_000,
+    max_rows: int | None = None,
+    task: Task | None = None,
+    positive: Any = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Awareness:
+    """Pairs with |f(x) - f(x')| > lipschitz x distance(x, x'), the Lipschitz condition of fairness through awareness.
+
+    Parameters
+    ----------
+    X : frame or matrix
+    y_pred, y_score : arrays
+        Predictions: probabilities (`y_score`) where there are any, numbers, or decisions. Probabilities of several
+        classes, and decisions, differ by their total variation (0 for equal decisions, 1 for different ones).
+    metric : "gower", "euclidean", "manhattan" or a function
+        How far apart two people are. A function is given two frames of the columns of `X` (protected ones included), a
+        row a pair, and returns a distance of at least 0 a pair.
+    lipschitz : float
+        How large a difference of predictions one unit of distance allows.
+    unit : float, optional
+        For numbers: the difference that counts as 1; the range of the predictions unless given.
+    k : int
+        Every row is paired with its k nearest neighbours, for that is where a difference is hard to justify.
+    max_pairs : int
+        The budget. Where all pairs are no more than this, all are looked at; else the neighbours (up to half of it)
+        and random pairs.
+    weights : optional
+        How many people a row stands for: a pair counts as the product of its two weights, and random pairs are drawn
+        with chances in proportion to it. Rows of weight 0 are in no pair.
+    max_rows : int, optional
+        Where there are more rows, neighbours are looked for of this many, drawn at random, among all.
+
+    Notes
+    -----
+    Pairs share people, so they are not independent. The variance of a share adds the covariance of every two pairs with
+    a person in common: sum_i (sum of e over the pairs of i)^2 - sum e^2, over (sum v)^2, with v the weight of a pair
+    and e = v (violates - share). Intervals are Wilson's at the number of independent pairs with that variance.
+
+    References
+    ----------
+    P. Aronow, C. Samii, V. Assenova (2015), Political Analysis 23:564 (variance over pairs).
+    C. Dwork et al. (2012), ITCS: Fairness through awareness.
+
+    Examples
+    --------
+    >>> found = awareness({"x": [0.0, 0.1, 1.0]}, y_score=[0.1, 0.9, 0.8])
+    >>> found.table[["first", "second"]].to_numpy().tolist()
+    [[0, 1]]
+    """
+    if y_pred is None and y_score is not None:
+        table = as_numbers(y_score, what="scores")
+        surface = Surface.of_probabilities(table, classes=tuple(range(2 if table.ndim == 1 else table.shape[1])))
+    else:
+        surface = read_outcome(None, y_pred, y_score=y_score, task=task, positive=positive).surface
+    groups = () if sensitive_features is None else read_attributes(sensitive_features, length=len(surface))
+    return awareness_of(
+        X,
+        surface,
+        metric=metric,
+        standardise=standardise,
+        protected=protected,
+        columns=groups,
+        lipschitz=lipschitz,
+        unit=unit,
+        weights=check_weights(weights, len(surface)),
+        k=k,
+        max_pairs=max_pairs,
+        max_rows=max_rows,
+        level=level,
+        seed=seed,
+        backend=backend_of(X, y_pred, y_score),
+    )
+
+
+def awareness_of(
+    X: Any,
+    surface: Surface,
+    *,
+    metric: Metric | PairMetric = "gower",
+    standardise: Standardise = "range",
+    protected: str | Sequence[str] = (),
+    columns: Sequence[Codes] = (),
+    lipschitz: float = 1.0,
+    unit: float | None = None,
+    weights: Floats | None = None,
+    k: int = 5,
+    max_pairs: int = 500_000,
+    max_rows: int | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    backend: Backend | None = None,
+    progress: Progress = silent,
+) -> Awareness:
+    """`awareness` of what a model said."""
+    check_level(level)
+    check_number("lipschitz", lipschitz, above=0)
+    for name, value, least in (("max_pairs", max_pairs, 1), ("k", k, 1), ("seed", seed, 0)):
+        check_whole(name, value, least)
+    if max_rows is not None:
+        check_whole("max_rows", max_rows, hint=", or None")
+    if unit is not None:
+        check_number("unit", unit, above=0, hint=", or None")
+    if not callable(metric):
+        check_choice("metric", metric, METRICS, hint=", or a function of two frames")
+    points = encode_people(
+        X, protected=protected, metric="gower" if callable(metric) else metric, standardise=standardise
+    )
+    n = len(points.matrix)
+    if n != len(surface):
+        raise DataError(f"`X` has {n} rows, but there are {len(surface)} predictions.")
+    w = np.ones(n) if weights is None else weights
+    if (w > 0).sum() < 2:
+        raise NotApplicable(msg("a pair needs two rows"))
+    first, second, near, whole = _pairs(points, w, k, max_pairs, max_rows, np.random.default_rng(seed), progress)
+    distance = _given_distance(metric, X, first, second) if callable(metric) else _distance(points, first, second)
+    difference = _difference(surface, first, second, unit)
+    excess = difference - lipschitz * distance
+    bad = excess > ROUNDING
+    # random pairs were drawn in proportion to their weight already
+    weight = np.where(near | whole, w[first] * w[second], 1.0)
+    kind = backend or backend_of()
+    cells = composite(list(columns)) if columns else None
+    tables = {"pairs": _pair_table(first, second, distance, difference, excess, bad, cells, kind)}
+    pictures: tuple[Picture, ...] = ()
+    if bad.any():
+        pictures = (
+            Picture(
+                "scatter",
+                "pairs",
+                msg("The worst pairs: how far apart, and how differently treated"),
+                {"x": "distance", "y": "difference"},
+            ),
+        )
+    pool = np.ones(bad.size, bool) if whole else ~near
+
+    def share_of(part: NDArray[np.bool_]) -> Estimate:
+        return _share(bad[part], weight[part], first[part], second[part], level)
+
+    share, close = share_of(pool), share_of(near)
+    across: dict[str, Any] = {}
+    if cells is not None:
+        other = cells.codes[first] != cells.codes[second]
+        across = {"across_groups": share_of(pool & other), "same_group": share_of(pool & ~other)}
+    said = (
+        msg("All {n:int} pairs were looked at.", n=bad.size)
+        if whole
+        else msg(
+            "Of {all:int} pairs, {near:int} pairs of neighbours and {random:int} random ones were looked at.",
+            all=_all_pairs(w),
+            near=int(near.sum()),
+            random=int((~near).sum()),
+        )
+    )
+    allowed = msg("A distance of 1 allows the predictions to differ by {lipschitz:num}.", lipschitz=lipschitz)
+    notes = [said, allowed]
+    there = int((w > 0).sum())
+    if max_rows is not None and max_rows < there:
+        notes.append(
+            msg(
+                "{n:int} rows, drawn at random, were held against their neighbours among all {all:int}.",
+                n=max_rows,
+                all=there,
+            )
+        )
+    return Awareness(
+        "awareness",
+        msg("Fairness through awareness"),
+        tables,
+        {"violating_pairs": share, "violating_neighbours": close, **across, "pairs": int(bad.size)},
+        (),
+        pictures,
+        tuple(notes),
+        share,
+        close,
+        titles=_VALUES,
+    )
+
+
+def _all_pairs(w: Floats) -> int:
+    rows = int((w > 0).sum())
+    return rows * (rows - 1) // 2
+
+
+def _pairs(
+    points: Points,
+    w: Floats,
+    k: int,
+    max_pairs: int,
+    max_rows: int | None,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[Indices, Indices, NDArray[np.bool_], bool]:
+    """Pairs of rows, which of them are neighbours, and whether these are all pairs there are."""
+    n = len(w)
+    rows = np.flatnonzero(w > 0)
+    asked = rows
+    if max_rows is not None and rows.size > max_rows:
+        asked = np.sort(rng.choice(rows, max_rows, replace=False))
+    found = nearest(points, min(k + 1, rows.size), rows=asked, pool=w > 0, progress=progress, stage="awareness")
+    representative = np.zeros(int(found.row.max()) + 1, dtype=np.intp)
+    representative[found.row[rows]] = rows
+    who = np.repeat(found.who, np.diff(found.start))
+    # one row stands for its equals; equals are paired with the next of their kind
+    order = asked[np.argsort(found.row[asked], kind="stable")]
+    twins = np.flatnonzero(found.row[order][1:] == found.row[order][:-1])
+    a = np.concatenate([representative[who], order[twins]])
+    b = np.concatenate([representative[found.index], order[twins + 1]])
+    keys = np.unique((np.minimum(a, b) * n + np.maximum(a, b))[a != b])
+    if _all_pairs(w) <= max_pairs:
+        first, second = (rows[end] for end in np.triu_indices(rows.size, 1))
+        return first, second, np.isin(first * n + second, keys), True
+    if keys.size > max_pairs // 2:
+        keys = rng.choice(keys, max_pairs // 2, replace=False)
+    i, j = _drawn(w, max_pairs - keys.size, rng)
+    first = np.concatenate([keys // n, np.minimum(i, j)])
+    second = np.concatenate([keys % n, np.maximum(i, j)])
+    near = np.arange(first.size) < keys.size
+    return first, second, near, False
+
+
+def _drawn(w: Floats, size: int, rng: np.random.Generator) -> tuple[Indices, Indices]:
+    """Random pairs of two different rows, with chances in proportion to the product of their weights."""
+    upto = np.cumsum(w)
+    i, j = (np.searchsorted(upto, rng.random(size) * upto[-1], side="right") for _ in range(2))
+    same = np.flatnonzero(i == j)
+    while same.size:
+        i[same], j[same] = (np.searchsorted(upto, rng.random(same.size) * upto[-1], side="right") for _ in range(2))
+        same = same[i[same] == j[same]]
+    return np.minimum(i, w.size - 1), np.minimum(j, w.size - 1)
+
+
+def _distance(points: Points, first: Indices, second: Indices) -> Floats:
+    out = np.empty(first.size)
+    step = max(1, BLOCK // points.matrix.shape[1])
+    for begin in range(0, first.size, step):
+        part = slice(begin, begin + step)
+        gap = points.matrix[first[part]] - points.matrix[second[part]]
+        out[part] = np.sqrt(np.einsum("ij,ij->i", gap, gap)) if points.p == 2 else np.abs(gap).sum(axis=1)
+    return out / points.scale
+
+
+def _given_distance(metric: PairMetric, X: Any, first: Indices, second: Indices) -> Floats:
+    if isinstance(X, np.ndarray) and X.dtype.names is None:
+        answer = metric(X[first], X[second])
+    else:
+        table = wrap(X)
+        answer = metric(table[first.tolist()].to_native(), table[second.tolist()].to_native())
+    distance = np.asarray(answer, dtype=float)
+    if distance.shape != first.shape or not (distance >= 0).all():
+        raise SpecError(
+            f"`metric` must return one distance of at least 0 a pair: {first.size}; got an array of shape "
+            f"{distance.shape}{'' if distance.shape != first.shape else ' with negative or missing values'}."
+        )
+    return distance
+
+
+def _difference(surface: Surface, first: Indices, second: Indices, unit: float | None) -> Floats:
+    if surface.continuous is not None:
+        spread = float(np.ptp(surface.continuous)) if unit is None else unit
+        return np.asarray(np.abs(surface.continuous[first] - surface.continuous[second]) / (spread or 1.0))
+    p = surface.probability
+    if p is not None and p.ndim == 1:
+        return np.asarray(np.abs(p[first] - p[second]))
+    if p is not None:
+        return np.asarray(0.5 * np.abs(p[first] - p[second]).sum(axis=1))
+    if surface.label is None:
+        raise NotApplicable(msg("there are scores but no probabilities or decisions"))
+    return np.asarray((surface.label[first] != surface.label[second]).astype(float))
+
+
+def _part(label: Any) -> str:
+    """One value of a group as a text; a name stays one."""
+    return MISSING if label is None else label if isinstance(label, str) else str(label)
+
+
+def _pair_table(
+    first: Indices,
+    second: Indices,
+    distance: Floats,
+    difference: Floats,
+    excess: Floats,
+    bad: NDArray[np.bool_],
+    cells: Codes | None,
+    backend: Backend,
+) -> Table:
+    count = min(WORST_PAIRS, int(bad.sum()))
+    worst = np.argsort(-excess, kind="stable")[:count]
+    columns: dict[str, Any] = {"first": first[worst], "second": second[worst]}
+    if cells is not None:
+        texts = [together(_part(part) for part in label) for label in cells.labels]
+        columns["first_group"] = [texts[code] for code in cells.codes[first[worst]].tolist()]
+        columns["second_group"] = [texts[code] for code in cells.codes[second[worst]].tolist()]
+    columns |= {"distance": distance[worst], "difference": difference[worst], "excess": excess[worst]}
+    titles = {
+        "first": msg("first row"),
+        "second": msg("second row"),
+        "first_group": msg("group of the first"),
+        "second_group": msg("group of the second"),
+        "distance": msg("distance"),
+        "difference": msg("difference of predictions"),
+        "excess": msg("more than allowed by"),
+    }
+    formats: dict[str, Any] = {"first": "int", "second": "int"}
+    formats |= dict.fromkeys(("distance", "difference", "excess"), "num4")
+    return Table(columns, formats, titles, msg("Pairs treated more differently than they are"), backend)
+
+
+def _share(bad: NDArray[np.bool_], v: Floats, first: Indices, second: Indices, level: float) -> Estimate:
+    """The share of violating pairs; pairs with a person in common are not independent."""
+    if bad.size == 0:
+        return Estimate.missing(msg("no such pair was looked at"))
+    total = float(v.sum())
+    share = float(v @ bad / total)
+    off = v * (bad - share)
+    size = int(max(first.max(), second.max())) + 1
+    of_people = np.bincount(first, weights=off, minlength=size) + np.bincount(second, weights=off, minlength=size)
+    alone = float(off @ off)
+    variance = max(float(of_people @ of_people) - alone, alone) / total**2
+    # where all pairs are alike there is no spread to see: as many as can be formed without using anyone twice
+    people = np.unique(np.concatenate([first, second])).size
+    n = share * (1 - share) / variance if variance > 0 else people / 2
+    low, high = wilson(share * n, n, level)
+    return Estimate(share, float(low), float(high), n=int(bad.size), method="wilson", level=level)

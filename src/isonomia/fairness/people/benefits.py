@@ -1,0 +1,99 @@
+"""What a benefit is: being judged rightly, being favoured, or what is predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from isonomia.data import to_numpy
+from isonomia.errors import DataError, NotApplicable, SpecError
+from isonomia.languages import Message, msg
+from isonomia.models import Outcome
+from isonomia.typing import Floats
+
+
+def benefits_of(outcome: Outcome, benefit: Any) -> Floats:
+    """One benefit a row, by the rule (or the numbers) asked for; see `generalized_entropy`."""
+    surface = outcome.surface
+    if isinstance(benefit, str) and benefit not in ("prediction", "correct"):
+        raise SpecError(
+            f"`benefit` must be 'prediction', 'correct', an array, a mapping of classes or None; got {benefit!r}."
+        )
+    if benefit is not None and not isinstance(benefit, str | Mapping):
+        numbers = np.asarray(to_numpy(benefit), dtype=float)
+        if numbers.shape != (len(outcome),) or not np.isfinite(numbers).all():
+            raise DataError(f"`benefit` needs one finite number a row: {len(outcome)}; got shape {numbers.shape}.")
+        return numbers
+    if outcome.task == "regression":
+        assert surface.continuous is not None
+        if isinstance(benefit, Mapping) or benefit == "correct":
+            raise SpecError("`benefit` by class, or of being right, is for classifications; this is a regression.")
+        return surface.continuous
+    if surface.label is None:
+        raise NotApplicable(msg("there are scores but no decisions, so nobody's benefit is known"))
+    if benefit == "prediction":
+        if outcome.task != "binary":
+            raise SpecError("`benefit='prediction'` is for numbers and two classes; say how good each class is.")
+        return np.asarray(surface.label.astype(float))
+    if outcome.truth is None:
+        raise NotApplicable(msg("there are no true outcomes to tell a deserved benefit from an undeserved one"))
+    if isinstance(benefit, Mapping):
+        return _class_benefits(outcome, benefit)
+    if outcome.task == "binary" and benefit is None:
+        return np.asarray(1.0 + surface.label.astype(float) - outcome.truth.astype(float))
+    return np.asarray(surface.label == outcome.truth, dtype=float)
+
+
+def _class_benefits(outcome: Outcome, benefit: Mapping[Any, Any]) -> Floats:
+    surface = outcome.surface
+    known = {str(name): float(value) for name, value in benefit.items()}
+    missing = [str(label) for label in surface.classes if str(label) not in known]
+    if missing:
+        raise SpecError(f"`benefit` must give a number for every class; it lacks {', '.join(map(repr, missing[:5]))}.")
+    worth = np.array([known[str(label)] for label in surface.classes])
+    spread = float(worth.max() - worth.min())
+    if not np.isfinite(worth).all() or spread == 0:
+        raise SpecError("`benefit` must give finite numbers that are not all the same.")
+    assert outcome.truth is not None  # the caller has looked
+    assert surface.label is not None
+    return np.asarray(1.0 + (worth[surface.label] - worth[outcome.truth]) / spread)
+
+
+def check_benefits(b: Floats, alpha: float) -> None:
+    """That an inequality index with `alpha` is defined for these benefits."""
+    if (b < 0).any():
+        raise NotApplicable(
+            msg(
+                "{negative:int} of {all:int} benefits are negative, and an inequality index is for benefits of at "
+                "least 0; give other ones with benefit=",
+                negative=int((b < 0).sum()),
+                all=b.size,
+            )
+        )
+    if not b.any():
+        raise NotApplicable(msg("every benefit is 0, so there is nothing to be shared unequally"))
+    if alpha <= 0 and (b == 0).any():
+        raise NotApplicable(
+            msg(
+                "{zero:int} benefits are 0, for which the index with alpha = {alpha:num} is infinite; take an alpha "
+                "above 0",
+                zero=int((b == 0).sum()),
+                alpha=alpha,
+            )
+        )
+
+
+def what_benefits_are(outcome: Outcome, benefit: Any) -> Message:
+    """What a benefit is here."""
+    if benefit is not None and not isinstance(benefit, str):
+        return msg("Benefits are those that were given.")
+    if outcome.task == "regression" or benefit == "prediction":
+        return msg("A benefit is what is predicted.")
+    if outcome.task == "binary" and benefit is None:
+        return msg("A benefit is 1 for a right answer, 0 for a wrongful refusal, 2 for an undeserved favour.")
+    return msg(
+        "A benefit is 1 for a right answer and 0 for a wrong one: the classes have no order of favour unless "
+        "one is given."
+    )

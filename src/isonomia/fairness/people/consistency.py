@@ -1,0 +1,255 @@
+"""Are people treated like those most like them?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.data import Backend, Task, backend_of
+from isonomia.errors import DataError, NotApplicable
+from isonomia.evidence import Estimate, Picture, Result, Table, check_level
+from isonomia.fairness.groups.averages import mean_interval
+from isonomia.fairness.groups.group_metrics import check_weights
+from isonomia.fairness.groups.grouping import form_groups, read_attributes
+from isonomia.fairness.people.encoding import Metric, Standardise, encode_people
+from isonomia.fairness.people.neighbours import Neighbours, nearest
+from isonomia.languages import Message, msg
+from isonomia.models import Surface, read_outcome
+from isonomia.options import check_number, check_whole
+from isonomia.progress import Progress, silent
+from isonomia.typing import Floats
+
+#: How many of the rows that stand out most are listed.
+WORST_ROWS = 20
+
+
+@dataclass(frozen=True, repr=False)
+class Consistency(Result):
+    """How alike people are treated to their nearest neighbours: 1 where every one is treated as they are.
+
+    ``rows`` has each row's own figure (NaN for rows that were not looked at); ``tables["by_group"]`` the mean of each
+    group, ``tables["rows"]`` the rows that are treated least like their neighbours.
+    """
+
+    value: Estimate = field(default_factory=lambda: Estimate.missing("not measured"))
+    rows: Floats = field(default_factory=lambda: np.zeros(0), compare=False)
+
+
+def consistency(
+    X: Any,
+    y_pred: Any,
+    *,
+    k: int = 5,
+    metric: Metric = "euclidean",
+    standardise: Standardise = "std",
+    protected: str | Sequence[str] = (),
+    sensitive_features: Any = None,
+    weights: Any = None,
+    task: Task | None = None,
+    positive: Any = None,
+    unit: float | None = None,
+    max_rows: int | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Consistency:
+    r"""Consistency: 1 - mean over rows of |prediction - mean prediction of the k nearest rows|.
+
+    Parameters
+    ----------
+    X : frame or matrix
+        What people are compared by; see `encode_people` for how numbers and categories become distances.
+    y_pred : array
+        Decisions (two classes or more) or numbers. With several classes a row's figure is the share of its neighbours
+        that are given the same class, which for two classes is the formula above.
+    k : int
+        How many neighbours, the row itself among them.
+    metric, standardise
+        How distances are measured. ``standardise="none"`` on one-hot columns is AIF360's.
+    protected : str or sequence of str
+        Columns of `X` that are left out: people are compared by everything else.
+    sensitive_features : optional
+        Protected attributes to give the figure by group.
+    unit : float, optional
+        For numbers: the difference that counts as 1; the range of the predictions unless given.
+    weights : optional
+        How many people a row stands for. The k neighbours are k rows whatever their weights (rows of weight 0 are
+        nobody's neighbours); their mean prediction, and the mean over rows, are weighted.
+    max_rows : int, optional
+        Where there are more rows, this many of them, drawn at random, are held against their neighbours among all.
+
+    Notes
+    -----
+    Rows at the distance of the k-th neighbour share the places left, so the order of the rows does not matter; a
+    library that takes the ones it meets first (AIF360) gives the same value where there are no such ties. Intervals are
+    normal ones of a mean over rows; they take no account of rows sharing neighbours.
+
+    References
+    ----------
+    R. Zemel et al. (2013), ICML: Learning fair representations.
+
+    Examples
+    --------
+    >>> consistency({"x": [0.0, 0.1, 5.0, 5.1]}, [1, 1, 0, 1], k=2).value.value
+    0.75
+    """
+    surface = read_outcome(None, y_pred, task=task, positive=positive).surface
+    groups = () if sensitive_features is None else read_attributes(sensitive_features, length=len(surface))
+    return consistency_of(
+        X,
+        surface,
+        k=k,
+        metric=metric,
+        standardise=standardise,
+        protected=protected,
+        columns=groups,
+        weights=check_weights(weights, len(surface)),
+        unit=unit,
+        max_rows=max_rows,
+        level=level,
+        seed=seed,
+        backend=backend_of(X, sensitive_features, y_pred),
+    )
+
+
+def consistency_of(
+    X: Any,
+    surface: Surface,
+    *,
+    k: int = 5,
+    metric: Metric = "euclidean",
+    standardise: Standardise = "std",
+    protected: str | Sequence[str] = (),
+    columns: Sequence[Codes] = (),
+    weights: Floats | None = None,
+    unit: float | None = None,
+    max_rows: int | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    backend: Backend | None = None,
+    progress: Progress = silent,
+) -> Consistency:
+    """`consistency` of what a model said."""
+    check_level(level)
+    check_whole("seed", seed, 0)
+    points = encode_people(X, protected=protected, metric=metric, standardise=standardise)
+    n = len(points.matrix)
+    if n != len(surface):
+        raise DataError(f"`X` has {n} rows, but there are {len(surface)} predictions.")
+    if max_rows is not None:
+        check_whole("max_rows", max_rows, hint=", or None")
+    if unit is not None:
+        check_number("unit", unit, above=0, hint=", or None")
+    if surface.continuous is None and surface.label is None:
+        raise NotApplicable(msg("there are scores but no decisions"))
+    w = np.ones(n) if weights is None else weights
+    asked = np.arange(n)
+    if max_rows is not None and n > max_rows:
+        asked = np.sort(np.random.default_rng(seed).choice(n, max_rows, replace=False))
+    found = nearest(points, k, rows=asked, pool=w > 0, progress=progress, stage="consistency")
+    rows = np.full(n, np.nan)
+    rows[asked] = _agreement(surface, asked, found, weights, unit)
+    kind = backend or backend_of()
+    worst = asked[np.argsort(rows[asked], kind="stable")[:WORST_ROWS]]
+    tables = {
+        "by_group": _by_group(rows[asked], w[asked], [column.take(asked) for column in columns], level, kind),
+        "rows": Table(
+            {"row": worst, "consistency": rows[worst]},
+            {"row": "int", "consistency": "pct"},
+            {"row": msg("row"), "consistency": msg("consistency")},
+            msg("Rows treated least like their neighbours"),
+            kind,
+        ),
+    }
+    pictures = (
+        (
+            Picture(
+                "forest",
+                "by_group",
+                msg("Consistency of each group, with intervals"),
+                {"labels": "group", "value": "consistency"},
+            ),
+        )
+        if columns
+        else ()
+    )
+    value, low, high = mean_interval(rows[asked], w[asked], level)
+    notes = [msg("People are compared by {n:int} columns; the protected ones are left out.", n=len(points.columns))]
+    if points.left_out:
+        names = ", ".join(f"{name} ({reason})" for name, reason in points.left_out[:5])
+        notes.append(msg("Columns that people cannot be compared by: {names}.", names=names))
+    if asked.size < n:
+        notes.append(
+            msg(
+                "{n:int} rows, drawn at random, were held against their neighbours among all {all:int}.",
+                n=asked.size,
+                all=n,
+            )
+        )
+    figure = Estimate(value, low, high, n=asked.size, method="normal", level=level)
+    return Consistency(
+        "consistency",
+        msg("Consistency"),
+        tables,
+        {"consistency": figure, "neighbours": int(k)},
+        (),
+        pictures,
+        tuple(notes),
+        figure,
+        rows,
+        titles={"consistency": msg("consistency"), "neighbours": msg("neighbours")},
+    )
+
+
+def _agreement(
+    surface: Surface, asked: NDArray[np.intp], found: Neighbours, weights: Floats | None, unit: float | None
+) -> Floats:
+    """1 - |own prediction - mean of the neighbours'| of each row asked about."""
+    if surface.continuous is not None:
+        said = surface.continuous
+        spread = float(np.ptp(said)) if unit is None else float(unit)
+        return np.asarray(1.0 - np.abs(said[asked] - found.mean(said, weights)) / (spread or 1.0))
+    assert surface.label is not None  # the caller has looked
+    if len(surface.classes) == 2:
+        said = surface.label.astype(float)
+        return np.asarray(1.0 - np.abs(said[asked] - found.mean(said, weights)))
+    one_hot = np.zeros((len(surface), len(surface.classes)))
+    one_hot[np.arange(len(surface)), surface.label] = 1.0
+    same = found.mean(one_hot, weights)
+    return np.asarray(np.take_along_axis(same, surface.label[asked].astype(np.intp)[:, None], axis=1)[:, 0])
+
+
+def _by_group(rows: Floats, w: Floats, columns: Sequence[Codes], level: float, backend: Backend) -> Table:
+    out: dict[str, list[Any]] = {
+        name: [] for name in ("by", "group", "n", "consistency", "consistency_low", "consistency_high", "note")
+    }
+    groups = form_groups(columns, by="all").groups if columns else ()
+    cells = form_groups(columns).cells.codes if columns else np.zeros(len(rows), np.uint8)
+    for group in groups:
+        inside = np.isin(cells, group.cells)
+        values = mean_interval(rows[inside], w[inside], level) if w[inside].any() else (None, None, None)
+        told = (" x ".join(group.by), group.name, int(inside.sum()), *values, _why_missing(values))
+        for key, value in zip(out, told, strict=True):
+            out[key].append(value)
+    titles = {
+        "by": msg("by"),
+        "group": msg("group"),
+        "n": msg("rows"),
+        "consistency": msg("consistency"),
+        "consistency_low": msg("from"),
+        "consistency_high": msg("to"),
+        "note": msg("note"),
+    }
+    formats: dict[str, Any] = dict.fromkeys(("consistency", "consistency_low", "consistency_high"), "pct")
+    return Table(out, formats | {"n": "int"}, titles, msg("Consistency by group"), backend)
+
+
+def _why_missing(values: Sequence[float | None]) -> Message | None:
+    """Why a group has no figure, or no interval."""
+    if values[0] is None:
+        return msg("its rows have no weight")
+    return msg("one row: no interval") if values[1] is None or np.isnan(values[1]) else None

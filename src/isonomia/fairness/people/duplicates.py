@@ -1,0 +1,307 @@
+"""The same people with different labels: rows that agree in everything but the protected attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.data import Dataset
+from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.evidence import (
+    Estimate,
+    Picture,
+    Result,
+    Table,
+    benjamini_hochberg,
+    check_level,
+    normal_p,
+    normal_quantile,
+    wilson,
+)
+from isonomia.fairness.groups.averages import effective_rows
+from isonomia.fairness.groups.grouping import By, dataset_attributes, form_groups
+from isonomia.fairness.labels.label_values import class_column, left_out_classes, worths
+from isonomia.languages import msg
+from isonomia.typing import Floats
+
+Ints = NDArray[np.int64]
+
+WORST = 20
+
+
+@dataclass(frozen=True, repr=False)
+class Duplicates(Result):
+    """Rows that agree in every compared column.
+
+    `duplicated` is the share of rows with an equal, `conflicting` the share of those whose set has different labels,
+    `in_conflict` their product: the share of all rows with an equal of another label.
+    """
+
+    duplicated: Estimate = field(default_factory=lambda: Estimate.missing("not measured"))
+    conflicting: Estimate = field(default_factory=lambda: Estimate.missing("not measured"))
+    in_conflict: Estimate = field(default_factory=lambda: Estimate.missing("not measured"))
+
+
+def duplicates(
+    data: Dataset,
+    *,
+    columns: Sequence[str] | None = None,
+    by: By | Sequence[Sequence[str]] = "all",
+    level: float = 0.95,
+) -> Duplicates:
+    r"""People who agree in all features but the protected ones, and yet have different true outcomes.
+
+    Parameters
+    ----------
+    data : Dataset
+        With a target. Weights say how many people a row stands for: they weigh shares and means, but do not make a row
+        its own equal; rows of weight 0 are left out.
+    columns : sequence of str, optional
+        What has to agree; by default all features that are not protected.
+    by : "all", "each", "intersection" or lists of names
+        The groups that are compared.
+
+    Returns
+    -------
+    Duplicates
+        ``tables["sets"]``: the largest sets of equal rows with different labels; ``tables["by_group"]``: for each
+        group, how often its rows in such sets have the favourable label (each class, or the mean number), against the
+        other rows of the same sets, with interval and p-value.
+
+    Notes
+    -----
+    For a group with weight W_s in set s: difference = sum W_s (own mean_s - others' mean_s) / sum W_s over the sets
+    that hold both. If labels were dealt out by chance within each set, its variance is sum W_s^2 S_s^2 (sum a^2) /
+    (sum W_s)^2, S_s^2 the variance of the labels of set s and a a row's share of the weight of its side: exact moments
+    of the permutation, and the stratified test of Cochran, Mantel and Haenszel. Interval and p-value take it as normal.
+
+    References
+    ----------
+    N. Mantel (1963), J. Am. Stat. Assoc. 58:690.
+
+    Examples
+    --------
+    >>> data = Dataset({"sex": ["F", "M", "F", "M"], "job": ["a", "a", "b", "c"], "y": [0, 1, 1, 1]}, target="y",
+    ...                protected=["sex"])
+    >>> found = duplicates(data)
+    >>> found.duplicated.value, found.conflicting.value
+    (0.5, 1.0)
+    """
+    check_level(level)
+    if data.target is None:
+        raise NotApplicable(msg("the data name no target, so labels cannot disagree"))
+    names = [name for name in data.features if name not in data.protected] if columns is None else list(columns)
+    for name in names:
+        if name not in data.columns:
+            raise SpecError(f"`columns` must name columns of the data; got {name!r}.{close_to(name, data.columns)}")
+    if not names:
+        raise NotApplicable(msg("no column is left to tell people by once the protected ones are taken out"))
+    people = _People.of(data, names)
+    mixed = people.mixed
+    tables = {"sets": _sets(data, names, people)}
+    attributes = dataset_attributes(data)
+    pictures: tuple[Picture, ...] = ()
+    if attributes and mixed.any():
+        tables["by_group"] = _by_group(attributes, people, by, level, data)
+        facet = {"facet": "class"} if "class" in tables["by_group"].columns else {}
+        pictures = (
+            Picture(
+                "forest",
+                "by_group",
+                msg("Outcomes against equals of other groups"),
+                {"labels": "group", "value": "difference", "reference": 0.0, **facet},
+            ),
+        )
+    equal, conflict = people.counts[people.set] > 1, mixed[people.set]
+    duplicated, in_conflict = (_rate(part, people.w, level) for part in (equal, conflict))
+    conflicting = _rate(conflict[equal], people.w[equal], level)
+    notes = (
+        msg("People are the same where they agree in {n:int} columns.", n=len(names)),
+        *left_out_classes(data, people.label),
+    )
+    return Duplicates(
+        "duplicates",
+        msg("Same people, different labels"),
+        tables,
+        {
+            "duplicated": duplicated,
+            "conflicting": conflicting,
+            "in_conflict": in_conflict,
+            "sets_in_conflict": int(mixed.sum()),
+        },
+        (),
+        pictures,
+        notes,
+        duplicated,
+        conflicting,
+        in_conflict,
+        titles={
+            "duplicated": msg("rows with an equal"),
+            "conflicting": msg("of them with different labels"),
+            "in_conflict": msg("rows with an equal of another label"),
+            "sets_in_conflict": msg("sets of equals with different labels"),
+        },
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _People:
+    """Rows with a known label and a weight, and the set of equals each belongs to.
+
+    `rows` are their places in the data; `counts` the rows of each set, `mixed` whether its labels differ.
+    """
+
+    rows: NDArray[np.intp]
+    set: Ints
+    counts: Ints
+    mixed: NDArray[np.bool_]
+    w: Floats
+    label: Codes
+    worths: tuple[tuple[str | None, Floats], ...]
+
+    @classmethod
+    def of(cls, data: Dataset, names: Sequence[str]) -> _People:
+        assert data.target is not None
+        label = Codes.encode(data.column(data.target), name=data.target)
+        known = np.ones(len(label), bool) if label.missing is None else label.codes != label.missing
+        weights = data.weights
+        if weights is not None:
+            known &= weights > 0
+        if not known.any():
+            raise NotApplicable(msg("no row has both a label and a weight above 0"))
+        rows = np.flatnonzero(known)
+        person = np.unique(_same(data, names)[rows], return_inverse=True)[1]
+        counts = np.bincount(person)
+        codes = label.codes[rows].astype(np.int64)
+        lowest, highest = np.full(counts.size, label.size), np.full(counts.size, -1)
+        # labels differ within a set exactly where the smallest and the largest code do
+        np.minimum.at(lowest, person, codes)
+        np.maximum.at(highest, person, codes)
+        w = np.ones(rows.size) if weights is None else weights[rows]
+        worth = tuple((name, values[rows]) for name, values in worths(data, label))
+        return cls(rows, person, counts, lowest < highest, w, label, worth)
+
+
+def _same(data: Dataset, names: Sequence[str]) -> Ints:
+    """A number for each different person."""
+    person = np.zeros(len(data), dtype=np.int64)
+    size = 1
+    for name in names:
+        codes = Codes.encode(data.column(name), name=name)
+        person = person * codes.size + codes.codes
+        size *= codes.size
+        if size > 1 << 31:
+            values, person = np.unique(person, return_inverse=True)
+            size = values.size
+    return person
+
+
+def _sets(data: Dataset, names: Sequence[str], people: _People) -> Table:
+    counts, mixed = people.counts, people.mixed
+    order = np.argsort(-np.where(mixed, counts, 0), kind="stable")[: min(WORST, int(mixed.sum()))]
+    first = np.full(counts.size, -1)
+    first[people.set[::-1]] = people.rows[::-1]
+    shown: dict[str, Any] = {"first_row": first[order], "n": counts[order]}
+    size = np.bincount(people.set, weights=people.w, minlength=counts.size)
+    titles = {"first_row": msg("first row"), "n": msg("rows"), "mean_label": msg("mean true outcome")}
+    formats: dict[str, Any] = {"first_row": "int", "n": "int", "mean_label": "num"}
+    for kind, values in people.worths:
+        key = "mean_label" if kind is None else f"share[{kind}]"
+        shown[key] = np.bincount(people.set, weights=people.w * values, minlength=counts.size)[order] / size[order]
+        if kind is not None:
+            titles[key], formats[key] = msg("share of {label}", label=kind), "pct"
+    for name in names[:8]:
+        shown[name] = [str(value) for value in data.column(name)[first[order].tolist()].to_list()]
+    return Table(shown, formats, titles, msg("Sets of equal people with different labels"), data.backend)
+
+
+def _by_group(
+    attributes: Sequence[Codes], people: _People, by: By | Sequence[Sequence[str]], level: float, data: Dataset
+) -> Table:
+    """Each group's rows in mixed sets against the other rows of the same sets."""
+    used = people.mixed[people.set]
+    columns = [column.take(people.rows).observed() for column in attributes]
+    groups = form_groups(columns, by=by)
+    cells = groups.cells.codes[used]
+    sets = np.unique(people.set[used], return_inverse=True)[1]
+    keys = ("group", "class", "n", "own", "others", "difference", "difference_low", "difference_high", "p_value")
+    out: dict[str, list[Any]] = {key: [] for key in (*keys, "note")}
+    for group in groups.groups:
+        own = np.isin(cells, group.cells)
+        for kind, values in people.worths:
+            n, figures = _against_equals(own, sets, people.w[used], values[used], level)
+            note = None
+            if figures is None:
+                note = msg("no equal of another group in a set with different labels")
+            elif figures[-1] is None:
+                note = msg("every set shared with others agrees about it")
+            row = (group.name, kind, n, *(figures or (None,) * 6), note)
+            for key, value in zip(out, row, strict=True):
+                out[key].append(value)
+    kinds = out.pop("class")
+    p = np.array(out["p_value"], dtype=float)
+    notes = out.pop("note")
+    shown: dict[str, Any] = {"group": out.pop("group"), **class_column(kinds), **out}
+    shown |= {"p_adjusted": benjamini_hochberg(p), "note": notes}
+    titles = {
+        "group": msg("group"),
+        "class": msg("class"),
+        "n": msg("rows"),
+        "own": msg("mean true outcome"),
+        "others": msg("of equals in other groups"),
+        "difference": msg("difference"),
+        "difference_low": msg("from"),
+        "difference_high": msg("to"),
+        "p_value": msg("p-value"),
+        "p_adjusted": msg("p adjusted"),
+        "note": msg("note"),
+    }
+    formats: dict[str, Any] = dict.fromkeys(("own", "others", "difference", "difference_low", "difference_high"), "num")
+    formats |= {"n": "int", "p_value": "p", "p_adjusted": "p"}
+    return Table(shown, formats, titles, msg("Equal people of different groups"), data.backend)
+
+
+def _against_equals(
+    own: NDArray[np.bool_], sets: Ints, w: Floats, values: Floats, level: float
+) -> tuple[int, tuple[float | None, ...] | None]:
+    """Rows of the group in sets shared with others; own mean, others' mean, difference, its ends and p-value."""
+    size = int(sets.max()) + 1
+
+    def over(x: Floats, rows: NDArray[np.bool_]) -> Floats:
+        return np.asarray(np.bincount(sets[rows], weights=x[rows], minlength=size), dtype=float)
+
+    w_own, w_rest = over(w, own), over(w, ~own)
+    shared = (w_own > 0) & (w_rest > 0)
+    inside = shared[sets]
+    if not shared.any():
+        return 0, None
+    sides = [
+        (over(w * values, part)[shared], total[shared], over(w * w, part)[shared])
+        for part, total in ((own, w_own), (~own, w_rest))
+    ]
+    (s_own, w_own, q_own), (s_rest, w_rest, q_rest) = sides
+    share = w_own / w_own.sum()
+    a, b = float(share @ (s_own / w_own)), float(share @ (s_rest / w_rest))
+    n = np.bincount(sets, minlength=size)[shared].astype(float)
+    mean = np.bincount(sets, weights=values, minlength=size)[shared] / n
+    centred = values[inside] - mean[np.cumsum(shared)[sets[inside]] - 1]
+    spread = np.bincount(sets[inside], weights=centred**2, minlength=size)[shared] / (n - 1)
+    error = float(np.sqrt(share**2 @ (spread * (q_own / w_own**2 + q_rest / w_rest**2))))
+    if error == 0:  # within each of these sets everyone is the same: nothing differs, and chance could not make it
+        return int((own & inside).sum()), (a, b, 0.0, None, None, None)
+    half = normal_quantile(level) * error
+    return int((own & inside).sum()), (a, b, a - b, a - b - half, a - b + half, float(normal_p((a - b) / error)))
+
+
+def _rate(hit: NDArray[np.bool_], w: Floats, level: float) -> Estimate:
+    """A weighted share; its interval is Wilson's at the effective number of rows."""
+    if hit.size == 0:
+        return Estimate.missing(msg("no two rows agree in every compared column"))
+    value, n = float(w @ hit / w.sum()), effective_rows(hit.size, w)
+    low, high = wilson(value * n, n, level)
+    return Estimate(value, float(low), float(high), n=hit.size, method="wilson", level=level)

@@ -1,0 +1,386 @@
+"""How unequally a model's benefits are spread: between groups, and within them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from isonomia.counting import Codes, composite, resample_sums
+from isonomia.data import Backend, Missing, Task, backend_of
+from isonomia.evidence import Estimate, Picture, Result, Table, check_level, percentile
+from isonomia.evidence.intervals import without_bootstrap
+from isonomia.fairness.groups.comparisons import UNSTEADY
+from isonomia.fairness.groups.group_metrics import check_weights
+from isonomia.fairness.groups.grouping import By, form_groups, read_attributes, rows_with_attributes
+from isonomia.fairness.people.benefits import benefits_of, check_benefits, what_benefits_are
+from isonomia.languages import msg
+from isonomia.models import Outcome, read_outcome
+from isonomia.options import check_number, check_whole
+from isonomia.typing import Floats
+
+#: Benefits with at most this many different values are counted, so that their bootstrap is exact.
+MAX_COUNTED = 50
+NO_BENEFIT = msg("nobody of the group has a benefit, so that there is nothing to be shared unequally")
+
+
+@dataclass(frozen=True, repr=False)
+class Entropy(Result):
+    """A generalized entropy index and its parts.
+
+    ``tables["decomposition"]`` has a row a way of grouping: `by`, `within`, `between`, their intervals and
+    `between_share`. ``tables["groups"]`` has a row a group: `n`, mean benefit, its own index, and what it adds to the
+    within part.
+    """
+
+    total: float = float("nan")
+    within: float | None = None
+    between: float | None = None
+    alpha: float = 2.0
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+
+
+def generalized_entropy(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any = None,
+    alpha: float = 2,
+    benefit: Any = None,
+    weights: Any = None,
+    by: By | Sequence[Sequence[str]] = "all",
+    missing: Missing = "group",
+    task: Task | None = None,
+    positive: Any = None,
+    n_boot: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Entropy:
+    r"""The generalized entropy index of benefits, and its exact decomposition over groups.
+
+    With benefits b_i of mean mu: E = 1 / (n alpha (alpha - 1)) sum [(b_i / mu)^alpha - 1]; for alpha = 1 (Theil)
+    1/n sum b_i / mu ln(b_i / mu); for alpha = 0 (mean log deviation) -1/n sum ln(b_i / mu). Over groups g it is
+    exactly within + between: within = sum (n_g / n) (mu_g / mu)^alpha E(b_g), between = E with everyone given the mean
+    benefit of their group. 0 means that all fare alike.
+
+    Parameters
+    ----------
+    y_true, y_pred : arrays
+        True and predicted outcomes. With two classes b = 1 + predicted - true: 0 for a wrongful refusal, 2 for an
+        undeserved favour, 1 for a right answer. Several classes have no order of favour by themselves: b is 1 for a
+        right answer and 0 for a wrong one, unless `benefit` says how good each class is.
+    sensitive_features : column, frame, mapping or array, optional
+        Protected attributes; without them there is no decomposition.
+    alpha : float
+        The larger, the more weight is given to those who fare best.
+    benefit : "prediction", "correct", array or mapping, optional
+        Other benefits: the predicted number itself (what a regression takes by itself; it must not be negative) or the
+        favourable decision, "correct" for being judged rightly (1) or not (0; what several classes take by themselves),
+        one number of at least 0 a row, or how good each class is, as ``{"A": 1, "B": 0.5, "C": 0}``: then
+        b = 1 + (worth of the predicted - worth of the true class) / the range of worths, the formula of two classes.
+    by : "all", "each", "intersection" or lists of names
+        Ways of grouping. `within` and `between` are those of all attributes together.
+
+    Raises
+    ------
+    NotApplicable
+        Where benefits are negative, or 0 with an `alpha` of 0 or below (a zero has no logarithm).
+
+    Notes
+    -----
+    Intervals are percentile bootstrap intervals on counts. AIF360's value at alpha = 0 is this one divided by mu,
+    against its own documentation.
+
+    References
+    ----------
+    T. Speicher et al. (2018), KDD: A unified approach to quantifying algorithmic unfairness.
+
+    Examples
+    --------
+    >>> e = generalized_entropy([1, 1, 0, 0], [1, 0, 0, 1], sensitive_features=["a", "b", "b", "a"])
+    >>> round(e.total, 6), round(e.within, 6), round(e.between, 6)
+    (0.25, 0.125, 0.125)
+    """
+    outcome = read_outcome(y_true, y_pred, task=task, positive=positive)
+    columns = () if sensitive_features is None else read_attributes(sensitive_features, length=len(outcome))
+    return entropy_of(
+        outcome,
+        columns,
+        alpha=alpha,
+        benefit=benefit,
+        weights=check_weights(weights, len(outcome)),
+        by=by,
+        missing=missing,
+        n_boot=n_boot,
+        level=level,
+        seed=seed,
+        backend=backend_of(sensitive_features, y_pred, y_true),
+    )
+
+
+def entropy_of(
+    outcome: Outcome,
+    columns: Sequence[Codes],
+    *,
+    alpha: float = 2,
+    benefit: Any = None,
+    weights: Floats | None = None,
+    by: By | Sequence[Sequence[str]] = "all",
+    missing: Missing = "group",
+    n_boot: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    backend: Backend | None = None,
+) -> Entropy:
+    """`generalized_entropy` for what is encoded already."""
+    check_level(level)
+    check_number("alpha", alpha)
+    check_whole("n_boot", n_boot, 0)
+    check_whole("seed", seed, 0)
+    b = benefits_of(outcome, benefit)
+    rows, _ = rows_with_attributes(columns, missing) if columns else (None, 0)
+    if rows is not None:
+        b, columns = b[rows], [column.take(rows).observed() for column in columns]
+        weights = None if weights is None else weights[rows]
+    check_benefits(b, alpha)
+    w = np.ones(b.size) if weights is None else weights
+    column = composite(list(columns)) if columns else Codes("all", np.zeros(b.size, np.uint8), ("all",))
+    sums, draws = _sums(b, w, column, alpha, n_boot, seed)
+    kind = backend or backend_of()
+    whole = index_of(sums.sum(axis=0), alpha)
+    whole_draws = index_of(draws.sum(axis=1), alpha) if draws is not None else None
+    estimates = {"total": _estimate(whole, whole_draws, b.size, level)}
+    tables: dict[str, Table] = {}
+    pictures: tuple[Picture, ...] = ()
+    within = between = None
+    if columns:
+        tables = _tables(columns, column, sums, draws, alpha, by, level, kind)
+        last = _parts(sums, alpha)
+        within, between = float(last[0]), float(last[1])
+        parts = _parts(draws, alpha) if draws is not None else (None, None)
+        estimates |= {
+            "within": _estimate(within, parts[0], b.size, level),
+            "between": _estimate(between, parts[1], b.size, level),
+        }
+        pictures = (
+            Picture(
+                "bars",
+                "decomposition",
+                msg("Inequality between groups, with its interval"),
+                {"labels": "by", "value": "between"},
+            ),
+        )
+    return Entropy(
+        "entropy",
+        msg("Inequality of benefits"),
+        tables,
+        dict(estimates),
+        (),
+        pictures,
+        (what_benefits_are(outcome, benefit), *without_bootstrap(n_boot)),
+        float(whole),
+        within,
+        between,
+        float(alpha),
+        estimates,
+        titles={
+            "total": msg("inequality of benefits"),
+            "within": msg("within groups"),
+            "between": msg("between groups"),
+        },
+    )
+
+
+def index_of(sums: Floats, alpha: float) -> Any:
+    """The index from sums (..., 3) over rows: weight, weight x benefit, weight x h(benefit).
+
+    h(b) is b^alpha, b ln b where alpha is 1, and ln b where alpha is 0. NaN where nobody has a benefit.
+    """
+    size, first, second = (sums[..., place] for place in range(3))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(size > 0, first / size, np.nan)
+        mean = np.where(mean > 0, mean, np.nan)
+        if alpha == 1:
+            return second / size / mean - np.log(mean)
+        if alpha == 0:
+            return np.log(mean) - second / size
+        return (second / size / mean**alpha - 1) / (alpha * (alpha - 1))
+
+
+def _parts(sums: Floats, alpha: float) -> tuple[Any, Any]:
+    """Within and between from sums (..., groups, 3); groups of no rows, or of no benefit, add no inequality within."""
+    total = sums.sum(axis=-2, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = sums[..., 0] / total[..., 0]
+        level = (sums[..., 1] / sums[..., 0]) / (total[..., 1] / total[..., 0])
+        weight = np.where(sums[..., 1] > 0, share * level**alpha, 0.0)
+        own = np.where(weight > 0, index_of(sums, alpha), 0.0)
+        within = (weight * own).sum(axis=-1)
+        if alpha == 1:
+            terms = np.where(sums[..., 1] > 0, share * level * np.log(level), 0.0)
+        elif alpha == 0:
+            terms = np.where(sums[..., 0] > 0, -share * np.log(level), 0.0)
+        else:
+            terms = np.where(sums[..., 0] > 0, share * (level**alpha - 1), 0.0) / (alpha * (alpha - 1))
+    return within, terms.sum(axis=-1)
+
+
+def _sums(b: Floats, w: Floats, column: Codes, alpha: float, n_boot: int, seed: int) -> tuple[Floats, Floats | None]:
+    """Sums (groups, 3) and their bootstrap replicates (n_boot, groups, 3)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logarithm = np.log(b)
+        h = {1.0: np.where(b > 0, b * logarithm, 0.0), 0.0: logarithm}.get(float(alpha), b**alpha)
+    values = np.unique(b[:10_000])
+    if values.size <= MAX_COUNTED and np.isin(b, values).all():
+        place = np.searchsorted(values, b)
+    else:
+        values, place = np.zeros(1), np.zeros(b.size, dtype=np.intp)
+    cell = column.codes.astype(np.intp) * values.size + place
+    cells = column.size * values.size
+    quantities = (w, w * b, w * h)
+
+    def over(x: Floats) -> Floats:
+        return np.asarray(np.bincount(cell, weights=x, minlength=cells), dtype=float)
+
+    sums = np.stack([over(x) for x in quantities], axis=-1)
+    folded = sums.reshape(column.size, values.size, 3).sum(axis=1)
+    if n_boot == 0:
+        return folded, None
+    products = np.stack([np.stack([over(x * y) for x in quantities], axis=-1) for y in quantities], axis=-2)
+    drawn = resample_sums(np.bincount(cell, minlength=cells), sums, products, n_boot, seed)[1]
+    return folded, drawn.reshape(n_boot, column.size, values.size, 3).sum(axis=2)
+
+
+def _tables(
+    columns: Sequence[Codes],
+    column: Codes,
+    sums: Floats,
+    draws: Floats | None,
+    alpha: float,
+    by: By | Sequence[Sequence[str]],
+    level: float,
+    backend: Backend,
+) -> dict[str, Table]:
+    groups = form_groups(columns, by=by, labels=column.labels)
+    ways: dict[tuple[str, ...], list[int]] = {}
+    for index, group in enumerate(groups.groups):
+        ways.setdefault(group.by, []).append(index)
+    rows: dict[str, list[Any]] = {
+        name: []
+        for name in (
+            "by",
+            "groups",
+            "within",
+            "within_low",
+            "within_high",
+            "between",
+            "between_low",
+            "between_high",
+            "between_share",
+        )
+    }
+    people: dict[str, list[Any]] = {
+        name: []
+        for name in (
+            "by",
+            "group",
+            "n",
+            "benefit",
+            "benefit_low",
+            "benefit_high",
+            "index",
+            "index_low",
+            "index_high",
+            "contribution",
+            "note",
+        )
+    }
+    total = float(index_of(sums.sum(axis=0), alpha))
+    counts = column.counts()
+    for way, members in ways.items():
+        fold = groups.indicator([groups.groups[i].cells for i in members]).T  # ways of a grouping never overlap
+        own = fold @ sums
+        within, between = (float(part) for part in _parts(own, alpha))
+        ends = [(None, None), (None, None)]
+        drawn = None if draws is None else np.einsum("gc,bcq->bgq", fold, draws)
+        if drawn is not None:
+            parts = zip((within, between), _parts(drawn, alpha), strict=True)
+            ends = [_ends(value, part, level) for value, part in parts]  # type: ignore[misc]
+        name = " x ".join(way)
+        share = between / total if total > 0 else None
+        for key, value in zip(rows, (name, len(members), within, *ends[0], between, *ends[1], share), strict=True):
+            rows[key].append(value)
+        mean, index = own[:, 1] / own[:, 0], index_of(own, alpha)
+        overall = own.sum(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            adds = own[:, 0] / overall[0] * (mean / (overall[1] / overall[0])) ** alpha * index
+        people["by"] += [name] * len(members)
+        people["group"] += [groups.groups[i].name for i in members]
+        people["n"] += (fold @ counts).astype(int).tolist()
+        for key, values, replicas in (("benefit", mean, _means), ("index", index, lambda x: index_of(x, alpha))):
+            people[key] += values.tolist()
+            low, high = _group_ends(None if drawn is None else replicas(drawn), len(members), level)
+            people[f"{key}_low"] += low
+            people[f"{key}_high"] += high
+        people["contribution"] += adds.tolist()
+        people["note"] += [
+            NO_BENEFIT if np.isnan(one) else UNSTEADY if drawn is not None and np.isnan(low) else None
+            for one, low in zip(index.tolist(), people["index_low"][-len(members) :], strict=True)
+        ]
+    titles = {
+        "by": msg("by"),
+        "groups": msg("groups"),
+        "within": msg("within groups"),
+        "between": msg("between groups"),
+        "within_low": msg("from"),
+        "within_high": msg("to"),
+        "between_low": msg("from"),
+        "between_high": msg("to"),
+        "between_share": msg("share between groups"),
+        "group": msg("group"),
+        "n": msg("rows"),
+        "benefit": msg("mean benefit"),
+        "benefit_low": msg("from"),
+        "benefit_high": msg("to"),
+        "index": msg("index within the group"),
+        "index_low": msg("from"),
+        "index_high": msg("to"),
+        "contribution": msg("adds to the inequality within"),
+        "note": msg("note"),
+    }
+    formats: dict[str, Any] = dict.fromkeys(rows, "num4") | {"groups": "int", "between_share": "pct", "by": "text"}
+    own_formats: dict[str, Any] = dict.fromkeys(list(people)[3:-1], "num4") | {"n": "int"}
+    return {
+        "decomposition": Table(rows, formats, titles, msg("Inequality within and between groups"), backend),
+        "groups": Table(people, own_formats, titles, msg("Benefits of each group"), backend),
+    }
+
+
+def _means(sums: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(sums[..., 0] > 0, sums[..., 1] / sums[..., 0], np.nan)
+
+
+def _group_ends(draws: Floats | None, groups: int, level: float) -> tuple[list[Any], list[Any]]:
+    """Ends of the percentile intervals of each group's figure; None without a bootstrap."""
+    if draws is None:
+        return [None] * groups, [None] * groups
+    low, high = percentile(draws, level)
+    return low.tolist(), high.tolist()
+
+
+def _estimate(value: Any, draws: Any, n: int, level: float) -> Estimate:
+    if draws is None:
+        return Estimate(float(value), n=n, level=level)
+    return Estimate(float(value), *_ends(float(value), draws, level), n=n, method="bootstrap", level=level)
+
+
+def _ends(value: float, draws: Any, level: float) -> tuple[float, float]:
+    """The interval of the resamples, with the value in it.
+
+    What lies between groups is never below 0, so that resamples lie above it where there is next to none.
+    """
+    low, high = percentile(draws, level)
+    return float(np.fmin(low, value)), float(np.fmax(high, value))

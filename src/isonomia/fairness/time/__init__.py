@@ -1,0 +1,1 @@
+"""Fairness over time and between two datasets."""

@@ -1,0 +1,140 @@
+"""How group metrics changed between two datasets, and whether by more than chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from isonomia.counting import Codes
+from isonomia.data import Dataset
+from isonomia.errors import NotApplicable
+from isonomia.evidence import Picture, Result, Table, benjamini_hochberg, normal_p, normal_quantile
+from isonomia.fairness.groups.comparisons import Reference
+from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
+from isonomia.fairness.groups.grouping import By, dataset_attributes
+from isonomia.fairness.time.control_limits import FORMATS, TITLES
+from isonomia.languages import Message, msg
+from isonomia.models import Model, Outcome, surface_of, truth_codes
+from isonomia.typing import Floats
+
+
+def change_between(
+    before: Dataset,
+    after: Dataset,
+    model: Any = None,
+    *,
+    metrics: Sequence[str] | None = None,
+    reference: Reference | None = None,
+    by: By | Sequence[Sequence[str]] = "each",
+    min_per_group: int = MIN_PER_GROUP,
+    n_boot: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Result:
+    """How group metrics and gaps changed between two datasets, and whether by more than chance.
+
+    Both have the same roles. Changes are after - before; the tests are z-tests of two independent samples, with
+    ``p_adjusted`` after Benjamini and Hochberg. Groups that only one of them has are listed without a change.
+    """
+    asked = model if model is None or isinstance(model, Model) else Model.of(model)
+    whom = reference or {name: list(values) for name, values in before.privileged.items()} or "largest"
+    parts = []
+    for data in (before, after):
+        outcome, columns, weights = _read(data, asked)
+        parts.append(
+            measure_groups(
+                outcome,
+                columns,
+                metrics=metrics,
+                weights=weights,
+                reference=whom,
+                by=by,
+                min_per_group=min_per_group,
+                n_boot=n_boot,
+                level=level,
+                seed=seed,
+                backend=before.backend,
+            )
+        )
+    names = ("kind", "metric", "group", "before", "after", "change", "change_low", "change_high", "p_value", "note")
+    out: dict[str, list[Any]] = {name: [] for name in names}
+    for kind, figures in (
+        (msg("metric of the group"), [_figures(part, level) for part in parts]),
+        (msg("gap to the reference"), [_gap_figures(part, level) for part in parts]),
+    ):
+        for key in dict.fromkeys([*figures[0], *figures[1]]):
+            row = _difference(figures[0].get(key), figures[1].get(key), level)
+            for name, value in zip(names, (kind, *key, *row), strict=True):
+                out[name].append(value)
+    shown: dict[str, Any] = {**out, "p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float))}
+    table = Table(shown, FORMATS, TITLES, msg("Change between two datasets"), before.backend)
+    picture = Picture(
+        "forest",
+        "changes",
+        msg("Change of each group, with intervals"),
+        {"labels": ["metric", "group"], "value": "change", "facet": "kind", "reference": 0.0},
+    )
+    return Result("change_between", msg("Change between two datasets"), {"changes": table}, {}, (), (picture,))
+
+
+def _read(data: Dataset, model: Model | None) -> tuple[Outcome, Sequence[Codes], Floats | None]:
+    if not data.protected:
+        raise NotApplicable(msg("the data name no protected attribute"))
+    surface = surface_of(data) if model is None else model.surface(data)
+    columns, weights = dataset_attributes(data), data.weights
+    if data.target is None:
+        return Outcome(None, surface), columns, weights
+    truth, rows = truth_codes(data, surface)
+    if rows.all():
+        return Outcome(truth, surface), columns, weights
+    return (
+        Outcome(truth[rows], surface.take(rows)),
+        [column.take(rows).observed() for column in columns],
+        None if weights is None else weights[rows],
+    )
+
+
+Figure = tuple[float, float]
+
+
+def _figures(part: GroupMetrics, level: float) -> dict[tuple[str, str], Figure]:
+    assert part.groups is not None
+    z = 2 * normal_quantile(level)
+    return {
+        (name, group.name): (float(one.value[i]), float(one.high[i] - one.low[i]) / z)
+        for name, one in part.measured.items()
+        for i, group in enumerate(part.groups.groups)
+    }
+
+
+def _gap_figures(part: GroupMetrics, level: float) -> dict[tuple[str, str], Figure]:
+    z = 2 * normal_quantile(level)
+    out = {}
+    for row in part.tables["comparisons"].rows():
+        ends = (row["difference_low"], row["difference_high"])
+        error = float("nan") if None in ends else (ends[1] - ends[0]) / z
+        value = float("nan") if row["difference"] is None else row["difference"]
+        out[row["metric"], f"{row['group']} - {row['reference']}"] = (value, error)
+    return out
+
+
+def _difference(before: Figure | None, after: Figure | None, level: float) -> tuple[Any, ...]:
+    if before is None or after is None:
+        note: Message = msg("only before") if after is None else msg("only after")
+        return (
+            None if before is None else before[0],
+            None if after is None else after[0],
+            None,
+            None,
+            None,
+            None,
+            note,
+        )
+    change, error = after[0] - before[0], float(np.hypot(before[1], after[1]))
+    if not np.isfinite(change) or not np.isfinite(error):
+        return before[0], after[0], change, None, None, None, msg("no interval")
+    half = normal_quantile(level) * error
+    p = float(normal_p(change / error)) if error > 0 else None
+    return before[0], after[0], change, change - half, change + half, p, None

@@ -1,0 +1,261 @@
+"""Metrics of periods: control limits, change points, and what stands out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Backend
+from isonomia.evidence import Table, benjamini_hochberg, normal_p, normal_quantile
+from isonomia.fairness.groups.group_metrics import GroupMetrics
+from isonomia.languages import msg
+from isonomia.typing import Floats
+
+Series = dict[str, list[Any]]
+
+PERIOD = "period"
+#: Why a period is not held against limits.
+NO_SPREAD = msg("no interval of any width: not held against limits")
+NO_TEST = msg("a single point outside its limits is not tested")
+FEW_PERIODS = msg("fewer than two periods have limits")
+#: Kinds of alerts: the code in `OverTime.alerts`, and how a person reads it.
+KINDS = {
+    "change of the gap": msg("change of the gap"),
+    "change of the metric": msg("change of the metric"),
+    "gap outside its limits": msg("gap outside its limits"),
+    "metric outside its limits": msg("metric outside its limits"),
+}
+TITLES = {
+    "metric": msg("metric"),
+    "group": msg("group"),
+    "reference": msg("reference"),
+    "period": msg("period"),
+    "n": msg("rows"),
+    "value": msg("value"),
+    "value_low": msg("from"),
+    "value_high": msg("to"),
+    "difference": msg("difference"),
+    "difference_low": msg("from"),
+    "difference_high": msg("to"),
+    "centre": msg("mean of all periods"),
+    "limit_low": msg("lower limit"),
+    "limit_high": msg("upper limit"),
+    "outside": msg("outside the limits"),
+    "kind": msg("what"),
+    "before": msg("before"),
+    "after": msg("after"),
+    "change": msg("change"),
+    "change_low": msg("from"),
+    "change_high": msg("to"),
+    "p_value": msg("p-value"),
+    "p_adjusted": msg("p adjusted"),
+    "note": msg("note"),
+}
+FORMATS: dict[str, Any] = dict.fromkeys(
+    (
+        "value",
+        "value_low",
+        "value_high",
+        "difference",
+        "difference_low",
+        "difference_high",
+        "centre",
+        "limit_low",
+        "limit_high",
+        "before",
+        "after",
+        "change",
+        "change_low",
+        "change_high",
+    ),
+    "num4",
+) | {"n": "int", "p_value": "p", "p_adjusted": "p"}
+
+
+def series_of(measured: GroupMetrics, order: Mapping[str, int]) -> Series:
+    """Every metric of every group, period by period."""
+    assert measured.groups is not None
+    names = ("metric", "group", "period", "n", "value", "value_low", "value_high", "note")
+    out: Series = {name: [] for name in names}
+    groups = measured.groups.groups
+    places = sorted(range(len(groups)), key=lambda i: (groups[i].name, order[groups[i].control[PERIOD]]))
+    for name, part in measured.measured.items():
+        out["metric"] += [name] * len(places)
+        out["group"] += [groups[i].name for i in places]
+        out["period"] += [groups[i].control[PERIOD] for i in places]
+        out["n"] += measured.sizes[places].tolist()
+        for key, values in (("value", part.value), ("value_low", part.low), ("value_high", part.high)):
+            out[key] += values[places].tolist()
+        out["note"] += [part.reasons[i] if part.reasons else None for i in places]
+    return out
+
+
+def gaps_of(measured: GroupMetrics, order: Mapping[str, int]) -> Series:
+    """Every group's differences to its reference, period by period."""
+    assert measured.groups is not None
+    names = ("metric", "group", "reference", "period", "n", "difference", "difference_low", "difference_high", "note")
+    sizes = {
+        (group.name, group.control[PERIOD]): int(n)
+        for group, n in zip(measured.groups.groups, measured.sizes, strict=True)
+    }
+    rows = list(measured.tables["comparisons"].rows())
+    rows.sort(key=lambda row: (row["metric"], row["group"], row["reference"], order[row[PERIOD]]))
+    out: Series = {name: [row.get(name) for row in rows] for name in names if name != "n"}
+    out["n"] = [sizes[row["group"], row[PERIOD]] for row in rows]
+    return {name: out[name] for name in names}
+
+
+def limited(rows: Series, keys: Sequence[str], value: str, least: int, sigmas: float, level: float) -> Series:
+    """The series with their centres and control limits."""
+    x, low, high = (np.array(rows[name], dtype=float) for name in (value, f"{value}_low", f"{value}_high"))
+    error = (high - low) / (2 * normal_quantile(level))
+    usable = np.isfinite(x) & np.isfinite(error) & (error > 0) & (np.array(rows["n"]) >= least)
+    centre = np.full(x.size, np.nan)
+    for place in _places(rows, keys):
+        used = place[usable[place]]
+        if used.size >= 2:
+            w = 1 / error[used] ** 2
+            centre[place] = float(w @ x[used] / w.sum())
+    half = np.where(usable, sigmas * error, np.nan)
+    with np.errstate(invalid="ignore"):
+        outside = np.abs(x - centre) > half
+    few = msg("fewer than {least:int} rows: not held against limits", least=least)
+    notes = [
+        note or (few if n < least else NO_SPREAD if np.isnan(width) else FEW_PERIODS if np.isnan(middle) else None)
+        for note, n, width, middle in zip(rows["note"], rows["n"], half.tolist(), centre.tolist(), strict=True)
+    ]
+    return {
+        **rows,
+        "centre": centre.tolist(),
+        "limit_low": (centre - half).tolist(),
+        "limit_high": (centre + half).tolist(),
+        "outside": outside.tolist(),
+        "note": notes,
+        "_error": error.tolist(),
+        "_usable": usable.tolist(),
+    }
+
+
+def _places(rows: Series, keys: Sequence[str]) -> list[NDArray[np.intp]]:
+    found: dict[tuple[Any, ...], list[int]] = {}
+    for place, key in enumerate(zip(*(rows[name] for name in keys), strict=True)):
+        found.setdefault(key, []).append(place)
+    return [np.array(place) for place in found.values()]
+
+
+def changes_of(series: Series, gaps: Series, level: float) -> dict[str, Any]:
+    """The most likely change point of each series, with its test."""
+    out: dict[str, Any] = {
+        name: []
+        for name in (
+            "kind",
+            "metric",
+            "group",
+            "reference",
+            "period",
+            "before",
+            "after",
+            "change",
+            "change_low",
+            "change_high",
+            "p_value",
+        )
+    }
+    for kind, rows, value, keys in (
+        (KINDS["change of the gap"], gaps, "difference", ("metric", "group", "reference")),
+        (KINDS["change of the metric"], series, "value", ("metric", "group")),
+    ):
+        x, error = np.array(rows[value], dtype=float), np.array(rows["_error"], dtype=float)
+        usable = np.array(rows["_usable"], dtype=bool)
+        for place in _places(rows, keys):
+            used = place[usable[place]]
+            if used.size < 2:
+                continue
+            split, before, after, spread = change_point(x[used], error[used])
+            change, half = after - before, normal_quantile(level) * spread
+            p = min(1.0, float(normal_p(change / spread)) * (used.size - 1))
+            first = int(used[0])
+            row = (
+                kind,
+                rows["metric"][first],
+                rows["group"][first],
+                rows.get("reference", [None] * len(x))[first],
+                rows["period"][int(used[split])],
+                before,
+                after,
+                change,
+                change - half,
+                change + half,
+                p,
+            )
+            for name, item in zip(out, row, strict=True):
+                out[name].append(item)
+    for rows in (series, gaps):
+        rows.pop("_error")
+        rows.pop("_usable")
+    out["p_adjusted"] = benjamini_hochberg(np.array(out["p_value"], dtype=float))
+    return out
+
+
+def change_point(x: Floats, error: Floats) -> tuple[int, float, float, float]:
+    """The split of a series with the largest |z|: where the second part begins, both means, the error of their gap.
+
+    Means are weighted by 1 / variance.
+
+    >>> change_point(np.array([1.0, 1.0, 3.0, 3.0]), np.full(4, 0.1))[0]
+    2
+    """
+    w = 1 / error**2
+    weight, total = np.cumsum(w), np.cumsum(w * x)
+    left, right = weight[:-1], weight[-1] - weight[:-1]
+    before, after = total[:-1] / left, (total[-1] - total[:-1]) / right
+    spread = np.sqrt(1 / left + 1 / right)
+    best = int(np.argmax(np.abs(after - before) / spread))
+    return best + 1, float(before[best]), float(after[best]), float(spread[best])
+
+
+def alerts_of(series: Series, gaps: Series, changes: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """What stands out, worst first; `kind` is a key of `KINDS`."""
+    out: list[dict[str, Any]] = []
+    for place, p in enumerate(changes["p_adjusted"]):
+        if p < 0.05:
+            row = {name: changes[name][place] for name in ("metric", "group", "reference", "period", "change")}
+            low, high = changes["change_low"][place], changes["change_high"][place]
+            out.append(
+                {
+                    "kind": changes["kind"][place].text("en"),
+                    **row,
+                    "change_low": low,
+                    "change_high": high,
+                    "p_value": changes["p_value"][place],
+                }
+            )
+    for kind, rows, value in (
+        ("gap outside its limits", gaps, "difference"),
+        ("metric outside its limits", series, "value"),
+    ):
+        for place in np.flatnonzero(rows["outside"]).tolist():
+            row = {name: rows[name][place] for name in ("metric", "group", "period")}
+            centre = rows["centre"][place]
+            row |= {f"change_{end}": rows[f"{value}_{end}"][place] - centre for end in ("low", "high")}
+            out.append(
+                {
+                    "kind": kind,
+                    **row,
+                    "reference": rows.get("reference", [None] * (place + 1))[place],
+                    "change": rows[value][place] - centre,
+                }
+            )
+    return tuple(sorted(out, key=lambda row: (row.get("p_value", 1.0), -abs(row["change"]))))
+
+
+def alert_table(alerts: Sequence[Mapping[str, Any]], backend: Backend) -> Table:
+    """The alerts as a reader sees them."""
+    names = ("kind", "metric", "group", "reference", "period", "change", "change_low", "change_high", "p_value")
+    columns: dict[str, Any] = {name: [alert.get(name) for alert in alerts] for name in names}
+    columns["note"] = [NO_TEST if p is None else None for p in columns["p_value"]]
+    columns["kind"] = [KINDS[kind] for kind in columns["kind"]]
+    return Table(columns, FORMATS, TITLES, msg("Alerts"), backend)

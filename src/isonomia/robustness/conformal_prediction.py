@@ -1,0 +1,434 @@
+"""How far predictions can be trusted: intervals and sets that hold the truth as often as promised, for every group?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes, composite
+from isonomia.data import Backend
+from isonomia.errors import DataError, NotApplicable
+from isonomia.evidence import (
+    Estimate,
+    Finding,
+    Format,
+    Picture,
+    Result,
+    Table,
+    benjamini_hochberg,
+    check_level,
+    normal_p,
+    wilson,
+)
+from isonomia.fairness import dataset_attributes
+from isonomia.fairness.groups.grouping import condition
+from isonomia.languages import Message, msg
+from isonomia.models import Outcome, Surface
+from isonomia.options import check_choice, check_number, check_whole, check_yes_no
+from isonomia.robustness._reading import Examined, examine
+from isonomia.typing import Floats
+
+Score = Literal["auto", "absolute", "threshold", "adaptive"]
+#: Coverage that lacks this much of the promise is worth telling.
+NOTABLE = 0.02
+INFINITE = msg("there are too few calibration rows for this promise: every interval is infinite")
+
+
+def conformal(
+    data: Any,
+    model: Any = None,
+    *,
+    calibration: Any = None,
+    alpha: float = 0.1,
+    score: Score = "auto",
+    by_group: bool = False,
+    min_per_group: int = 30,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Result:
+    """Split conformal intervals (numbers) or sets (classes), and how often they hold the truth.
+
+    Parameters
+    ----------
+    data : Dataset
+        With a target; with predictions where no model is given.
+    model : optional
+        Anything that predicts; asked once.
+    calibration : Dataset, optional
+        Rows that were not used to train the model, on which the width is set; `data` is then all examined. By default
+        a random half of `data` sets it, and the other half is examined.
+    alpha : float
+        The share of truths that may be missed; 0.1 promises 90% coverage.
+    score : "auto", "absolute", "threshold" or "adaptive"
+        How strange a truth is. Numbers: "absolute", its distance from the prediction. Classes: "threshold",
+        1 - its probability (the smallest sets), or "adaptive", the probability of all classes at least as probable
+        (sets that grow where the model is unsure; randomised). "auto" is "absolute" or "threshold".
+    by_group : bool
+        Whether each protected group (their intersections) has a width of its own, which makes the promise hold group
+        by group.
+    min_per_group : int
+        Smaller groups are shown and not told; groups with fewer calibration rows use the width of everyone.
+    level, seed
+        Of the intervals; of the halves and of randomised sets.
+
+    Returns
+    -------
+    Result
+        Tables ``coverage`` (overall and for each value of each protected attribute: coverage with its interval, mean
+        width or set size) and, for classes, ``by_class`` and ``set_sizes``.
+
+    Notes
+    -----
+    With n calibration scores the width is the ceil((n + 1)(1 - alpha))-th smallest: for exchangeable rows coverage is
+    at least 1 - alpha (and at most 1 - alpha + 1/(n + 1) without ties). It is a promise on average over everyone, not
+    for a group, which is what the table shows. With weights the quantile is weighted, coverage is, and intervals use
+    effective numbers of rows.
+
+    References
+    ----------
+    V. Vovk, A. Gammerman, G. Shafer (2005), Algorithmic Learning in a Random World; Y. Romano, M. Sesia, E. Candes
+    (2020), NeurIPS: Classification with valid and adaptive coverage; R. F. Barber et al. (2021), Inf. Inference 10:455.
+
+    Examples
+    --------
+    >>> from isonomia import Dataset
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(size=2000)
+    >>> data = Dataset({"x": y, "y": y, "said": y + rng.normal(size=2000)}, target="y", prediction="said")
+    >>> result = conformal(data, alpha=0.2)
+    >>> 0.75 < result.values["coverage"].value < 0.85
+    True
+    """
+    check_number("alpha", alpha, above=0, below=1)
+    check_yes_no("by_group", by_group)
+    check_whole("min_per_group", min_per_group)
+    check_level(level)
+    check_whole("seed", seed, 0)
+    check_choice("score", score, ("auto", "absolute", "threshold", "adaptive"))
+    rng = np.random.default_rng(seed)
+    examined = examine(data, model)
+    if calibration is None:
+        if len(examined) < 4:
+            raise DataError(f"Two halves of {len(examined)} rows are too small; give at least 4 rows.")
+        first = rng.permutation(len(examined)) % 2 == 0
+        held, shown = _take(examined, first), _take(examined, ~first)
+    else:
+        held, shown = examine(calibration, model, name="calibration"), examined
+        if held.outcome.task != shown.outcome.task or held.outcome.surface.classes != shown.outcome.surface.classes:
+            raise DataError("`calibration` and `data` must have the same task and the same classes.")
+    kind = _kind(score, shown.outcome.surface)
+    strange = _scores(held.outcome, kind, rng)
+    widths, basis, own = _widths(strange, held, shown, alpha, by_group, min_per_group)
+    covered, size = _covered(shown.outcome, kind, widths, rng)
+    return _Shown(shown, covered, size, widths, basis, alpha, level, min_per_group, len(held), own, kind).result()
+
+
+def conformal_quantile(scores: Floats, alpha: float, weights: Floats | None = None) -> float:
+    """The ceil((n + 1)(1 - alpha))-th smallest score; infinite where n is too small for the promise.
+
+    With weights: the smallest score whose weight and that of all smaller ones reach (1 - alpha) of the total and of
+    one more row of mean weight.
+
+    >>> conformal_quantile(np.arange(1.0, 10.0), 0.1), conformal_quantile(np.arange(1.0, 9.0), 0.1)
+    (9.0, inf)
+    """
+    n = scores.size
+    if weights is None:
+        rank = int(np.ceil(round((n + 1) * (1 - alpha), 9)))
+        return float("inf") if rank > n else float(np.partition(scores, rank - 1)[rank - 1])
+    order = np.argsort(scores, kind="stable")
+    reached = np.cumsum(weights[order]) / (weights.sum() + weights.mean())
+    place = int(np.searchsorted(reached, 1 - alpha - 1e-12))
+    return float("inf") if place >= n else float(scores[order][place])
+
+
+def _take(examined: Examined, rows: NDArray[np.bool_]) -> Examined:
+    weights = None if examined.weights is None else examined.weights[rows]
+    return Examined(examined.data.take(rows), examined.outcome.take(rows), weights)
+
+
+def _kind(score: Score, surface: Surface) -> Literal["absolute", "threshold", "adaptive"]:
+    if surface.task == "regression":
+        if score not in ("auto", "absolute"):
+            raise DataError(f"`score={score!r}` is for classes; numbers take 'absolute'.")
+        return "absolute"
+    if score == "absolute":
+        raise DataError("`score='absolute'` is for numbers; classes take 'threshold' or 'adaptive'.")
+    if surface.probability is None:
+        raise NotApplicable(msg("sets of classes need probabilities, and the predictions hold none"))
+    return "adaptive" if score == "adaptive" else "threshold"
+
+
+def _probabilities(surface: Surface) -> Floats:
+    table = surface.probability
+    assert table is not None
+    return np.stack([1 - table, table], axis=1) if table.ndim == 1 else table
+
+
+def _strangeness(surface: Surface, kind: str, rng: np.random.Generator) -> Floats:
+    """How strange each class would be on each row: (n, K)."""
+    table = _probabilities(surface)
+    if kind == "threshold":
+        return 1 - table
+    order = np.argsort(-table, axis=1, kind="stable")
+    ranked = np.take_along_axis(table, order, axis=1)
+    through = np.cumsum(ranked, axis=1) - rng.random((len(table), 1)) * ranked
+    out = np.empty_like(table)
+    np.put_along_axis(out, order, through, axis=1)
+    return out
+
+
+def _scores(outcome: Outcome, kind: str, rng: np.random.Generator) -> Floats:
+    assert outcome.truth is not None
+    if kind == "absolute":
+        assert outcome.surface.continuous is not None
+        return np.asarray(np.abs(outcome.surface.continuous - outcome.truth), dtype=float)
+    table = _strangeness(outcome.surface, kind, rng)
+    return np.take_along_axis(table, outcome.truth[:, None].astype(np.int64), axis=1)[:, 0]
+
+
+def _covered(outcome: Outcome, kind: str, widths: Floats, rng: np.random.Generator) -> tuple[NDArray[np.bool_], Floats]:
+    """Whether the truth is held, and how wide the interval or large the set is, row by row."""
+    assert outcome.truth is not None
+    if kind == "absolute":
+        assert outcome.surface.continuous is not None
+        return np.abs(outcome.surface.continuous - outcome.truth) <= widths, 2 * widths
+    inside = _strangeness(outcome.surface, kind, rng) <= widths[:, None]
+    held = np.take_along_axis(inside, outcome.truth[:, None].astype(np.int64), axis=1)[:, 0]
+    return held, inside.sum(axis=1).astype(float)
+
+
+def _widths(
+    strange: Floats, held: Examined, shown: Examined, alpha: float, by_group: bool, least: int
+) -> tuple[Floats, Floats, int]:
+    """The width each examined row is given, how many rows it was set on, and how many groups have their own."""
+    widths = np.full(len(shown), conformal_quantile(strange, alpha, held.weights))
+    basis = np.full(len(shown), float(len(held)))
+    if not by_group:
+        return widths, basis, 0
+    if not shown.data.protected:
+        raise DataError("`by_group=True` needs protected attributes: name them in the dataset (protected=[...]).")
+    both = [composite(dataset_attributes(side.data)) for side in (held, shown)]
+    own = 0
+    for code, label in enumerate(both[1].labels):
+        if label not in both[0].labels:
+            continue
+        rows = both[0].codes == both[0].labels.index(label)
+        if rows.sum() >= least:
+            weights = None if held.weights is None else held.weights[rows]
+            widths[both[1].codes == code] = conformal_quantile(strange[rows], alpha, weights)
+            basis[both[1].codes == code] = rows.sum()
+            own += 1
+    return widths, basis, own
+
+
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """What was covered, as tables, findings and pictures."""
+
+    examined: Examined
+    covered: NDArray[np.bool_]
+    size: Floats
+    widths: Floats
+    basis: Floats
+    alpha: float
+    level: float
+    least: int
+    n_held: int
+    own: int
+    kind: str
+
+    def result(self) -> Result:
+        """The result that a user sees."""
+        backend = self.examined.data.backend
+        everyone = Codes("", np.zeros(len(self.examined), dtype=np.uint8), ("everyone",))
+        overall = self._rows(everyone)[0]
+        rows = [{**overall, "attribute": msg("everyone"), "group": msg("everyone")}]
+        for column in dataset_attributes(self.examined.data):
+            rows += self._rows(column)
+        p = benjamini_hochberg([row["p_value"] for row in rows])
+        for row, adjusted in zip(rows, p, strict=True):
+            row["p_adjusted"] = float(adjusted)
+        tables = {"coverage": self._table(rows, msg("Coverage, overall and by group"), backend)}
+        if self.kind != "absolute":
+            surface = self.examined.outcome.surface
+            truth = Codes("class", self.examined.truth, surface.classes)
+            tables["by_class"] = self._table(self._rows(truth), msg("Coverage by true class"), backend, tested=False)
+            tables["set_sizes"] = self._sizes(backend)
+        values: dict[str, Any] = {
+            "coverage": self._estimate(overall),
+            "promised": 1 - self.alpha,
+            "size": float(overall["size"]) if np.isfinite(overall["size"]) else Estimate.missing(INFINITE),
+            "calibration_rows": self.n_held,
+        }
+        wide = msg("Mean width of intervals") if self.kind == "absolute" else msg("Mean size of sets")
+        titles = {
+            "coverage": msg("Coverage"),
+            "promised": msg("Coverage promised"),
+            "size": wide,
+            "calibration_rows": msg("Rows of calibration"),
+        }
+        findings = tuple(self._finding(row) for row in rows if self._short(row))
+        return Result(
+            "conformal",
+            msg("Coverage of predictions"),
+            tables,
+            values,
+            findings,
+            (self._picture(),),
+            self._notes(),
+            titles=titles,
+        )
+
+    def _rows(self, column: Codes) -> list[dict[str, Any]]:
+        w = self.examined.weights
+        n = column.counts()
+        mass, square, hit, size, basis = (
+            np.bincount(column.codes, weights=x, minlength=column.size)
+            for x in (
+                np.ones(len(column)) if w is None else w,
+                np.ones(len(column)) if w is None else w * w,
+                self.covered * (1.0 if w is None else w),
+                self.size * (1.0 if w is None else w),
+                self.basis * (1.0 if w is None else w),
+            )
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            effective = np.where(square > 0, mass**2 / square, 0.0)
+            share, mean = hit / mass, size / mass
+            z = (share - (1 - self.alpha)) / np.sqrt(self.alpha * (1 - self.alpha) * (1 / effective + mass / basis))
+        low, high = wilson(np.nan_to_num(share) * effective, effective, self.level)
+        return [
+            {
+                "attribute": column.name,
+                "group": column.text(i),
+                "n": int(n[i]),
+                "coverage": float(share[i]),
+                "low": float(low[i]),
+                "high": float(high[i]),
+                "size": float(mean[i]),
+                "p_value": float(normal_p(z[i])) if n[i] >= self.least else float("nan"),
+                "small": bool(n[i] < self.least),
+                "note": self._why_missing(int(n[i]), float(mean[i])),
+            }
+            for i in range(column.size)
+            if n[i] and mass[i] > 0
+        ]
+
+    def _why_missing(self, n: int, size: float) -> Message | None:
+        if not np.isfinite(size):
+            return INFINITE
+        return msg("fewer than {least:int} rows: not tested", least=self.least) if n < self.least else None
+
+    def _short(self, row: dict[str, Any]) -> bool:
+        return (
+            not row["small"]
+            and row["coverage"] < 1 - self.alpha - NOTABLE
+            and row["high"] < 1 - self.alpha
+            and row["p_adjusted"] < 0.05
+        )
+
+    def _table(self, rows: Sequence[dict[str, Any]], title: Message, backend: Backend, *, tested: bool = True) -> Table:
+        wide = msg("Mean width of intervals") if self.kind == "absolute" else msg("Mean size of sets")
+        titles = {
+            "attribute": msg("protected attribute"),
+            "group": msg("group"),
+            "n": msg("Rows"),
+            "coverage": msg("Coverage"),
+            "low": msg("from"),
+            "high": msg("to"),
+            "size": wide,
+            "p_value": msg("p-value"),
+            "p_adjusted": msg("Adjusted p-value"),
+            "small": msg("small group"),
+            "note": msg("note"),
+        }
+        names = [name for name in titles if tested or name not in ("p_value", "p_adjusted")]
+        formats: dict[str, Format] = {
+            "n": "int",
+            "coverage": "pct",
+            "low": "pct",
+            "high": "pct",
+            "size": "num",
+            "p_value": "p",
+            "p_adjusted": "p",
+        }
+        columns = {
+            name: [None if isinstance(row[name], float) and not np.isfinite(row[name]) else row[name] for row in rows]
+            for name in names
+        }
+        return Table(columns, {name: formats[name] for name in names if name in formats}, titles, title, backend)
+
+    def _sizes(self, backend: Backend) -> Table:
+        counts = np.bincount(self.size.astype(int), minlength=1)
+        columns = {"size": np.arange(counts.size), "n": counts, "share": counts / counts.sum()}
+        titles = {"size": msg("Classes in the set"), "n": msg("Rows"), "share": msg("Share of rows")}
+        return Table(columns, {"size": "int", "n": "int", "share": "pct"}, titles, msg("How large sets are"), backend)
+
+    def _estimate(self, row: dict[str, Any]) -> Estimate:
+        return Estimate(row["coverage"], row["low"], row["high"], n=row["n"], method="wilson", level=self.level)
+
+    def _picture(self) -> Picture:
+        return Picture(
+            "forest",
+            "coverage",
+            msg("Coverage of each group, and what was promised"),
+            {
+                "labels": ["attribute", "group"],
+                "value": "coverage",
+                "low": "low",
+                "high": "high",
+                "flag": "small",
+                "reference": 1 - self.alpha,
+                "reference_label": msg("promised"),
+            },
+        )
+
+    def _notes(self) -> tuple[Message, ...]:
+        notes = [msg("The width was set on {n:int} rows that are not examined here.", n=self.n_held)]
+        if self.own:
+            notes.append(msg("{n:int} groups have a width of their own.", n=self.own))
+        if not np.isfinite(self.widths).all():
+            notes.append(msg("There are too few rows of calibration for this promise: some intervals have no end."))
+        return tuple(notes)
+
+    def _finding(self, row: dict[str, Any]) -> Finding:
+        everyone = isinstance(row["group"], Message)
+        gaps = {"coverage": row["coverage"], "promised": 1 - self.alpha, "n": row["n"]}
+        message = (
+            msg(
+                "Predictions hold the truth for {coverage:pct} of rows, and {promised:pct} were promised ({n:int} "
+                "rows).",
+                **gaps,
+            )
+            if everyone
+            else msg(
+                "Predictions hold the truth for {coverage:pct} of {group}, and {promised:pct} were promised "
+                "({n:int} rows).",
+                group=condition(row["attribute"], row["group"]),
+                **gaps,
+            )
+        )
+        lack = 1 - self.alpha - row["coverage"]
+        return Finding(
+            "conformal.coverage",
+            "warning",
+            message,
+            self._estimate(row),
+            who={} if everyone else {row["attribute"]: row["group"]},
+            n=row["n"],
+            magnitude=lack / NOTABLE,
+            p_value=row["p_value"],
+            p_adjusted=row["p_adjusted"],
+            threshold=1 - self.alpha,
+            evidence="conformal/coverage",
+            format="pct",
+            advice=msg(
+                "Set the width group by group (by_group=True), or tell users of this group that the model is "
+                "less sure about them."
+            ),
+        )

@@ -1,0 +1,1 @@
+"""What happens when the inputs change: noise, errors, an adversary."""

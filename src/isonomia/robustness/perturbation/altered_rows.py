@@ -1,0 +1,274 @@
+"""Rows of a dataset as a matrix that may be changed, and what the model says about changed rows: a call a portion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Dataset, wrap
+from isonomia.errors import DataError, ModelError
+from isonomia.models import Model, Surface, SurfaceKind
+from isonomia.probing import Feature
+from isonomia.robustness.perturbation.perturbers import Columns
+from isonomia.typing import Floats, Indices
+
+#: Cells of changed rows that are held at once; a portion is at least one row of every one there is.
+CELLS = 1 << 23
+
+
+class Altering:
+    """Some columns of a dataset, held as numbers, and a model that is asked about other values of them.
+
+    Parameters
+    ----------
+    data : Dataset
+    model : Model
+    names : sequence of str
+        The columns that may change; all others that the model reads stay as they are.
+    said : Surface, optional
+        What the model says about the rows as they are, where that is known.
+    strict : bool
+        Whether a column that cannot be held (all missing, infinite values) is an error, or left as it is.
+
+    Attributes
+    ----------
+    columns : Columns
+        What is known of the columns that may change.
+    left : mapping of str
+        Columns left as they are, and why.
+    """
+
+    def __init__(
+        self, data: Dataset, model: Model, names: Sequence[str], said: Surface | None = None, *, strict: bool = True
+    ) -> None:
+        self.data, self.model = data, model
+        features, self.left = _features(data, names, strict)
+        self.names = tuple(feature.name for feature in features)
+        rows = np.stack([f.encode(data.column(f.name)) for f in features], axis=1)
+        self.columns = Columns(features, rows)
+        self.said = model.surface(data) if said is None else said
+        wanted = dict.fromkeys((*data.features, *(model.features or ())))
+        self._others = [name for name in wanted if name in data.columns and name not in self.names]
+        self._order = [name for name in wanted if name in data.columns]
+        self._order += [name for name in self.names if name not in self._order]
+
+    def __len__(self) -> int:
+        return len(self.columns.rows)
+
+    @property
+    def rows(self) -> Floats:
+        """The rows as they are, (n, k)."""
+        return self.columns.rows
+
+    @property
+    def portion(self) -> int:
+        """How many changed rows are asked about in one call."""
+        return max(1, CELLS // max(1, len(self._order)))
+
+    @cached_property
+    def read(self) -> NDArray[np.bool_]:
+        """Which columns the model reads."""
+        known = self.model.features
+        if known is None:
+            return np.ones(len(self.names), dtype=bool)
+        return np.array([name in known or name.replace(" ", "_") in known for name in self.names], dtype=bool)
+
+    @property
+    def covers_model(self) -> bool:
+        """Whether the columns that may change are all that the model reads, in its order."""
+        known = self.model.features
+        return not self._others and (known is None or tuple(known) == self.names)
+
+    # asking ----------------------------------------------------------------------------------------------------------
+
+    def ask(self, rows: Floats, source: Indices) -> Surface:
+        """What the model says about changed rows, each made of the row `source` of the data."""
+        parts = [
+            self._asked(self.frame(rows[start : start + self.portion], source[start : start + self.portion]))
+            for start in range(0, len(rows), self.portion)
+        ]
+        return parts[0] if len(parts) == 1 else joined(parts)
+
+    def changed(self, rows: Floats, count: int = 1) -> NDArray[np.bool_]:
+        """Which of `count` copies of all rows differ from the rows, in a column the model reads: (count * n,)."""
+        after, before = rows.reshape(count, *self.rows.shape), self.rows
+        out = np.zeros(after.shape[:2], dtype=bool)
+        for place in np.flatnonzero(self.read):
+            if out.all():
+                break
+            out |= (after[:, :, place] != before[:, place]) & ~(
+                np.isnan(after[:, :, place]) & np.isnan(before[:, place])
+            )
+        return out.ravel()
+
+    def ask_changed(self, rows: Floats, count: int = 1) -> tuple[Surface, int]:
+        """What is said about `count` copies of all rows, and how many differ: rows as they were are not asked about."""
+        new = np.flatnonzero(self.changed(rows, count))
+        if new.size == len(rows):
+            return self.ask(rows, np.tile(np.arange(len(self)), count)), new.size
+        kept = self.said if count == 1 else joined([self.said] * count)
+        return (spliced(kept, new, self.ask(rows[new], new % len(self))) if new.size else kept), new.size
+
+    def ask_frames(self, frames: Sequence[Any], places: Indices) -> Surface:
+        """What the model says about disturbed frames of all rows, of which only these columns count."""
+        out = []
+        step = max(1, self.portion // len(self))
+        for start in range(0, len(frames), step):
+            part = [self._completed(wrap(frame), places) for frame in frames[start : start + step]]
+            whole = part[0] if len(part) == 1 else nw.maybe_reset_index(nw.concat(part, how="vertical"))
+            out.append(self._asked(whole.to_native()))
+        return out[0] if len(out) == 1 else joined(out)
+
+    def _asked(self, frame: Any) -> Surface:
+        surface, self.model = ask_alike(self.model, self.data, frame, self.said)
+        return surface
+
+    # frames ----------------------------------------------------------------------------------------------------------
+
+    def frame(self, rows: Floats, source: Indices) -> Any:
+        """Changed rows as a frame of the user's kind, with all columns that the model reads."""
+        if self._plain:
+            import pandas as pd
+
+            return pd.DataFrame(rows, columns=list(self.names))
+        made: dict[str, nw.Series[Any]] = {}
+        if self._others:
+            others = nw.maybe_reset_index(self._whole.select(self._others)[source])
+            made = {name: others[name] for name in self._others}
+        for place, name in enumerate(self.names):
+            made[name] = self._decoded(place, rows[:, place])
+        return nw.from_dict({name: made[name] for name in self._order}, backend=self.data.backend).to_native()
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether all columns are plain floats of pandas: one block of them is by far the quickest frame."""
+        floats = all(f.kind != "category" and f.dtype == nw.Float64 and not f.nulls for f in self.columns.features)
+        return floats and self.data.backend == "pandas" and self._order == list(self.names) and not self._nullable
+
+    @property
+    def _nullable(self) -> bool:
+        native = self._whole.to_native()
+        return any(not isinstance(dtype, np.dtype) for dtype in native.dtypes)
+
+    @property
+    def whole(self) -> Any:
+        """The columns that may change as a frame: what a perturber of frames is given."""
+        return self._whole.select(list(self.names)).to_native()
+
+    @cached_property
+    def _whole(self) -> nw.DataFrame[Any]:
+        return nw.maybe_reset_index(wrap(self.data.frame).select(self._order))
+
+    def _completed(self, frame: nw.DataFrame[Any], places: Indices) -> nw.DataFrame[Any]:
+        """All columns the model reads: some as disturbed, and the others as they are."""
+        given, taken = nw.maybe_reset_index(frame), {self.names[place] for place in places}
+        made = {name: given[name] if name in taken else self._whole[name] for name in self._order}
+        return nw.from_dict(made, backend=self.data.backend)
+
+    def _decoded(self, place: int, values: Floats) -> nw.Series[Any]:
+        """Held numbers as a column; values may be missing, or no longer whole, where the column never had such."""
+        feature, backend = self.columns.features[place], self.data.backend
+        lost = np.isnan(values)
+        if feature.kind == "category":
+            if not lost.any():
+                return feature.decode(values, backend)
+            levels = self._levels[place]
+            codes = np.where(lost, len(feature.levels), np.nan_to_num(values)).astype(np.intp)
+            return nw.maybe_reset_index(levels[codes])
+        held = np.ascontiguousarray(values)
+        floats = feature.dtype is None or feature.dtype.is_float()
+        if not lost.any() and (floats or bool((values == np.rint(values)).all())):
+            return feature.decode(held, backend)
+        series = nw.new_series(feature.name, held, backend=backend)
+        return series if backend == "pandas" or not lost.any() else series.fill_nan(None)
+
+    @cached_property
+    def _levels(self) -> dict[int, nw.Series[Any]]:
+        """The values of each category with a missing one after them."""
+        out = {}
+        for place, feature in enumerate(self.columns.features):
+            if feature.kind == "category":
+                seen = feature.decode(np.arange(len(feature.levels), dtype=float), self.data.backend).to_frame()
+                none = seen.head(1).select(nw.col(feature.name).shift(1))
+                out[place] = nw.maybe_reset_index(nw.concat([seen, none], how="vertical"))[feature.name]
+        return out
+
+
+def _features(data: Dataset, names: Sequence[str], strict: bool) -> tuple[tuple[Feature, ...], dict[str, str]]:
+    category = ("category", "boolean", "datetime")
+    held, left = [], {}
+    for name in dict.fromkeys(names):
+        try:
+            held.append(Feature.from_column(data.column(name), as_category=data.kinds[name] in category))
+        except DataError as error:
+            if strict:
+                raise
+            left[name] = str(error)
+    if not held:
+        raise DataError(f"No column can be changed. {next(iter(left.values()), '')}")
+    return tuple(held), left
+
+
+def ask_alike(model: Model, data: Dataset, frame: Any, said: Surface) -> tuple[Surface, Model]:
+    """What the model says about other rows in the way it spoke about the data, and the model that knows that way."""
+    surface = model.surface(data, frame=frame)
+    if surface.kinds == said.kinds:
+        return surface, model
+    # a function does not say what it returns: a few rows can look like decisions where all look like probabilities
+    kind = next(kind for kind in _TOLD if kind in said.kinds)
+    threshold = said.threshold if kind == "score" and said.label is not None else None
+    told = Model.of(model, output=kind, threshold=threshold)
+    surface = told.surface(data, frame=frame)
+    if surface.kinds != said.kinds:
+        raise ModelError(
+            f"The model said {' and '.join(said.kinds)} about the data, and {' and '.join(surface.kinds)} "
+            "about changed rows. A model must answer all rows in the same way."
+        )
+    return surface, told
+
+
+_TOLD: tuple[SurfaceKind, ...] = ("continuous", "probability", "score", "label")
+
+
+def joined(parts: Sequence[Surface]) -> Surface:
+    """Surfaces of portions as one."""
+    first = parts[0]
+    whole: dict[str, Any] = {kind: np.concatenate([getattr(part, kind) for part in parts]) for kind in first.kinds}
+    return replace(first, **whole)
+
+
+def spliced(kept: Surface, places: Indices, new: Surface) -> Surface:
+    """A surface with what was said anew about some places."""
+    out: dict[str, Any] = {}
+    for kind in kept.kinds:
+        values = getattr(kept, kind).astype(np.result_type(getattr(kept, kind), getattr(new, kind)))
+        values[places] = getattr(new, kind)
+        out[kind] = values
+    return replace(kept, **out)
+
+
+def check_frame(frame: Any, given: Any, name: str) -> Any:
+    """What a perturber of frames returned: the same columns, rows and kinds of values, or an error that says what."""
+    try:
+        table = wrap(frame)
+    except DataError:
+        raise DataError(f"The perturber '{name}' must return a frame; got {type(frame).__name__}.") from None
+    before = wrap(given)
+    if table.columns != before.columns or len(table) != len(before):
+        raise DataError(
+            f"The perturber '{name}' must return the rows and columns it was given: {len(before)} rows of "
+            f"{', '.join(before.columns)}; got {len(table)} rows of {', '.join(table.columns)}."
+        )
+    for column in before.columns:
+        one, two = before[column].dtype, table[column].dtype
+        if one != two and not (one.is_numeric() and two.is_numeric()):
+            raise DataError(
+                f"The perturber '{name}' must keep the kind of values of '{column}': it held {one}, and now {two}."
+            )
+    return frame

@@ -1,0 +1,265 @@
+"""How much worse a model gets when its inputs are disturbed: noise, swaps, gaps, wrong units, and an adversary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from isonomia.errors import ModelError, NotApplicable, SpecError, close_to
+from isonomia.evidence import Result, check_level
+from isonomia.languages import Message, msg
+from isonomia.models import Model, Surface
+from isonomia.options import check_number, check_whole, check_yes_no
+from isonomia.progress import Progress, silent
+from isonomia.robustness._reading import check_features, examine
+from isonomia.robustness._ruler import Ruler, choose_metrics
+from isonomia.robustness.perturbation.adversary import Attack, attack
+from isonomia.robustness.perturbation.altered_rows import Altering
+from isonomia.robustness.perturbation.perturb_tables import show
+from isonomia.robustness.perturbation.perturbation_trials import Effect, Trials
+from isonomia.robustness.perturbation.perturbers import PERTURBERS, Perturber
+
+#: Steps of 0.05, as far as noise is still noise.
+LEVELS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
+#: What is tried unless told otherwise; each where there are columns of its kind.
+USUAL = ("raw", "quantile", "swap")
+
+Wanted = str | Perturber | Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What was tried and what came of it."""
+
+    trials: Trials
+    effects: tuple[Effect, ...]
+    features: tuple[Effect, ...]
+    attacks: tuple[Attack, ...]
+    failed: Mapping[str, tuple[Perturber, str]]
+    idle: tuple[Perturber, ...]
+    tolerance: float
+    critical: float
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+def perturb(
+    data: Any,
+    model: Any,
+    *,
+    levels: float | Sequence[float] = LEVELS,
+    n_trials: int = 10,
+    perturbers: Wanted | Sequence[Wanted] | Mapping[str, Callable[..., Any]] | None = None,
+    features: Sequence[str] | None = None,
+    metric: str | None = None,
+    metrics: str | Sequence[str] | None = None,
+    by_feature: bool = True,
+    adversarial: bool = False,
+    budget: int = 100,
+    tolerance: float = 0.05,
+    critical: float = 0.2,
+    keep_valid: bool = True,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Result:
+    """Disturb the inputs, ask the model again, and tell what every metric loses.
+
+    Parameters
+    ----------
+    data : Dataset
+        With a target; rows without one are left out.
+    model : estimator, function or Model
+    levels : float or sequence of float
+        How strong: the noise in standard deviations ("raw", "correlated", "rounding"), the width of the shift in
+        ranks ("quantile"), or the share of values hit ("swap", "missing", "units").
+    n_trials : int
+        Repetitions with other draws; rounding, which draws nothing, runs once.
+    perturbers : name, `Perturber` or function, or several, optional
+        Names of `PERTURBERS`; by default "raw", "quantile" and "swap". A function takes ``(frame, level, rng)``, the
+        frame of the columns in the user's own kind, and returns a frame of the same rows and columns.
+    features : sequence of str, optional
+        What may be disturbed; all features by default.
+    metric, metrics : optional
+        The metric that findings are about (accuracy, or the mean absolute error), and all that are measured (every one
+        that applies and has a direction).
+    by_feature : bool
+        Whether each feature is disturbed alone too, at the highest level: its importance for robustness.
+    adversarial : bool
+        Whether to look for the worst case within each level too, see Notes.
+    budget : int
+        Questions a row and level that the search for the worst case may take.
+    tolerance, critical : float
+        A loss is told from here on, and critical: as a share of the metric's range, or of its value without
+        disturbance where its range has no end (a mean absolute error).
+    keep_valid : bool
+        Disturbed numbers stay within what was seen, and whole where they are whole.
+    level, seed
+        Of the intervals; of all draws. The draws are the same at every level.
+
+    Returns
+    -------
+    Result
+        Tables ``levels`` (the main metric, perturber by perturber and level by level), ``metrics`` (all metrics),
+        ``features`` (each disturbed alone) and ``adversarial``.
+
+    Notes
+    -----
+    A loss is positive where the metric got worse: MAE risen, AUC fallen. Its interval takes rows and trials as a
+    sample: the influence of a row on the change is averaged over the trials, and the spread of these averages is the
+    standard error. Metrics without known influences (average precision, calibration error, the largest error) have the
+    interval of the mean over trials.
+
+    The adversary moves each number by at most level standard deviations, within the values seen, and may exchange
+    categories; see `robustness.adversary`.
+
+    Examples
+    --------
+    >>> from isonomia import Dataset
+    >>> x = np.linspace(-1, 1, 2000)
+    >>> data = Dataset({"x": x, "z": x[::-1] ** 2, "y": (x > 0).astype(int)}, target="y")
+    >>> result = perturb(data, lambda frame: (frame["x"] > 0).astype(int), levels=[0, 0.3], perturbers="raw")
+    >>> [(row["level"], round(row["drop"], 2)) for row in result.tables["levels"].rows()]
+    [(0.0, 0.0), (0.3, 0.07)]
+    >>> [(row["feature"], round(row["drop"], 2)) for row in result.tables["features"].rows()]
+    [('x', 0.07), ('z', 0.0)]
+    """
+    check_whole("n_trials", n_trials)
+    check_whole("budget", budget)
+    check_whole("seed", seed, 0)
+    for name, value in (("by_feature", by_feature), ("adversarial", adversarial), ("keep_valid", keep_valid)):
+        check_yes_no(name, value)
+    chosen = choose_perturbers(perturbers)
+    steps = _levels(levels, chosen)
+    asked = check_model(model)
+    examined = examine(data, asked)
+    said = examined.outcome.surface
+    metrics_ = choose_metrics(metrics, metric, examined.truth, said, examined.weights)
+    names = check_features(examined.data, features)
+    altering = Altering(examined.data, asked, names, said, strict=features is not None)
+    ruler = Ruler(metrics_, examined.truth, examined.weights, len(said.classes))
+    trials = Trials(altering, ruler, n_trials=n_trials, level=check_level(level), seed=seed, keep_valid=keep_valid)
+    run = _Run(trials, progress)
+    for perturber in chosen:
+        run.all_levels(perturber, steps)
+    if by_feature:
+        run.single_features(max(steps))
+    if not run.effects:
+        raise NotApplicable(run.reason())
+    attacks = attack(trials, [step for step in steps if step > 0], budget=budget) if adversarial else ()
+    study = Study(
+        trials,
+        tuple(run.effects),
+        tuple(run.features),
+        attacks,
+        run.failed,
+        tuple(run.idle),
+        check_number("tolerance", tolerance, at_least=0),
+        check_number("critical", critical, at_least=0),
+        altering.left,
+    )
+    return show(study, examined.data.backend)
+
+
+class _Run:
+    """All trials, one after the other; a model that fails under a perturber is told, not a crash."""
+
+    def __init__(self, trials: Trials, progress: Progress) -> None:
+        self.trials, self.progress = trials, progress
+        self.effects: list[Effect] = []
+        self.features: list[Effect] = []
+        self.failed: dict[str, tuple[Perturber, str]] = {}
+        self.idle: list[Perturber] = []
+        self.ran: list[Perturber] = []
+
+    def all_levels(self, perturber: Perturber, steps: Sequence[float]) -> None:
+        places = self._places(perturber)
+        if not places.size:
+            self.idle.append(perturber)
+            return
+        for done, step in enumerate(steps):
+            self.progress(f"perturb {perturber.id}", done, len(steps))
+            try:
+                self.effects.append(self.trials.run(perturber, step, places))
+            except ModelError as error:
+                self.failed[perturber.id] = (perturber, str(error))
+                return
+        self.ran.append(perturber)
+
+    def single_features(self, step: float) -> None:
+        """Each feature alone, disturbed by the first perturber that ran and can change it."""
+        for place in range(len(self.trials.altering.names)):
+            able = [one for one in self.ran if place in self._places(one)]
+            if able:
+                self.progress("perturb features", place, len(self.trials.altering.names))
+                self.features.append(self.trials.run(able[0], step, np.array([place])))
+
+    def _places(self, perturber: Perturber) -> Any:
+        """The columns that a perturber can change: of its kind, and not constant where it goes by what was seen."""
+        columns = self.trials.altering.columns
+        able = perturber.changes(columns)
+        return np.flatnonzero(able & ~columns.constant if perturber.valid and perturber.on_frame is None else able)
+
+    def reason(self) -> Message | str:
+        """Why nothing ran."""
+        if self.failed:
+            return next(iter(self.failed.values()))[1]
+        names = ", ".join(f"'{one.id}'" for one in self.idle)
+        return msg("no column can be disturbed by {names}: each is of another kind, or of one value only", names=names)
+
+
+def choose_perturbers(
+    wanted: Wanted | Sequence[Wanted] | Mapping[str, Callable[..., Any]] | None,
+) -> tuple[Perturber, ...]:
+    """Perturbers by name, as they are, or made of functions of frames.
+
+    >>> [one.id for one in choose_perturbers(["raw", lambda frame, level, rng: frame])]
+    ['raw', '<lambda>']
+    """
+    if isinstance(wanted, Mapping):
+        chosen = [_made(function, str(name)) for name, function in wanted.items()]
+    elif wanted is None:
+        chosen = [PERTURBERS[name] for name in USUAL]
+    else:
+        several = [wanted] if isinstance(wanted, str | Perturber) or callable(wanted) else list(wanted)
+        chosen = [_one(item) for item in several]
+    if not chosen:
+        raise SpecError(f"`perturbers` names none.{close_to('', PERTURBERS.ids())}")
+    ids = [one.id for one in chosen]
+    twice = [name for name in ids if ids.count(name) > 1]
+    if twice:
+        raise SpecError(f"`perturbers` names {twice[0]!r} twice. Give functions names: {{'mine': function, ...}}.")
+    return tuple(chosen)
+
+
+def _one(item: Any) -> Perturber:
+    if isinstance(item, Perturber):
+        return item
+    if isinstance(item, str):
+        return PERTURBERS[item]
+    return _made(item, getattr(item, "__name__", type(item).__name__))
+
+
+def _made(function: Any, name: str) -> Perturber:
+    if not callable(function):
+        raise SpecError(
+            f"A perturber is a name, a Perturber or a function of (frame, level, rng); got {type(function).__name__}."
+            f"{close_to(name, PERTURBERS.ids())}"
+        )
+    return Perturber(name, "a function of the user", msg("{name}", name=name), on_frame=function, valid=False)
+
+
+def _levels(levels: Any, chosen: Sequence[Perturber]) -> tuple[float, ...]:
+    several = [levels] if isinstance(levels, int | float | np.number) else list(levels)
+    if not several:
+        raise SpecError("`levels` must name at least one level; got none.")
+    return tuple(sorted({one.check_level(step, "levels") for one in chosen for step in several}))
+
+
+def check_model(model: Any) -> Model:
+    """The model, wrapped; predictions alone cannot be asked about changed rows."""
+    if model is None or isinstance(model, Surface):
+        raise NotApplicable(msg("there is no model to ask about changed rows, only its predictions"))
+    return model if isinstance(model, Model) else Model.of(model)

@@ -1,0 +1,391 @@
+"""Ways to disturb rows: noise, swaps, missing values, rounding, wrong units. Pure: values in, values out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data.synthetic.dependence import nearest_correlation, pairwise_correlation
+from isonomia.errors import SpecError
+from isonomia.languages import Message, msg
+from isonomia.options import check_number
+from isonomia.probing import Feature
+from isonomia.registry import Registry
+from isonomia.typing import Floats
+
+Place = int | np.integer[Any]
+Disturbs = Literal["number", "category"]
+
+#: Factors of a value written in another unit: metres for centimetres, cents for units.
+UNITS = (100.0, 0.01)
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What is known of columns before they are disturbed: their features, spreads, ranks, shares and correlations.
+
+    Rows are held as in a `Domain`: a number as itself (NaN is missing), a category as the place of its value.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+    rows : (n, k) the values seen
+
+    Examples
+    --------
+    >>> columns = Columns((Feature.of("age", (18, 90)), Feature.of("sex", ["F", "M"])), np.array([[20, 0], [40, 1.0]]))
+    >>> columns.numeric.tolist(), columns.spread[0]
+    ([True, False], np.float64(10.0))
+    """
+
+    features: tuple[Feature, ...]
+    rows: Floats
+
+    @cached_property
+    def numeric(self) -> NDArray[np.bool_]:
+        """Which columns are numbers."""
+        return np.array([feature.kind != "category" for feature in self.features], dtype=bool)
+
+    @cached_property
+    def spread(self) -> Floats:
+        """The standard deviation of each column of numbers (of its values there are); 0 of a category."""
+        out = np.zeros(len(self.features))
+        for place in np.flatnonzero(self.numeric):
+            out[place] = self.ordered[place].std() if self.ordered[place].size else 0.0
+        return out
+
+    @cached_property
+    def ordered(self) -> tuple[Floats, ...]:
+        """The values of each column that are there, in order."""
+        return tuple(np.sort(column[~np.isnan(column)]) for column in self.rows.T)
+
+    @cached_property
+    def constant(self) -> NDArray[np.bool_]:
+        """Which columns hold one value only: noise on the scale of what was seen leaves them as they are."""
+        return np.array([not seen.size or seen[0] == seen[-1] for seen in self.ordered], dtype=bool)
+
+    @cached_property
+    def shares(self) -> tuple[Floats, ...]:
+        """How often each value of a category occurs, missing ones apart (empty for numbers)."""
+        out = []
+        for place, feature in enumerate(self.features):
+            if self.numeric[place]:
+                out.append(np.empty(0))
+                continue
+            counts = np.bincount(self.ordered[place].astype(np.intp), minlength=len(feature.levels)).astype(float)
+            counts[[level is None for level in feature.levels]] = 0.0
+            out.append(counts / max(counts.sum(), 1.0))
+        return tuple(out)
+
+    @cached_property
+    def latent(self) -> Floats:
+        """A root L of the correlation L L' of the numbers' normal scores: the Gaussian copula of the columns seen."""
+        places = np.flatnonzero(self.numeric)
+        scores = np.stack([self.score(self.rows, place).astype(np.float64) for place in places], axis=1)
+        return np.asarray(np.linalg.cholesky(nearest_correlation(pairwise_correlation(scores))), dtype=float)
+
+    @cached_property
+    def _spans(self) -> dict[Place, tuple[NDArray[Any], NDArray[Any]]]:
+        return {}
+
+    def _span(self, place: Place) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Between which places of the ordered values each row seen stands; kept, since they are disturbed often."""
+        if place not in self._spans:
+            own = self.rows[:, place]
+            order = np.argsort(own)
+            first = np.flatnonzero(np.append(True, own[order][1:] != own[order][:-1]))
+            ends = np.append(first[1:], own.size)
+            left, right = np.empty(own.size, dtype=np.intp), np.empty(own.size, dtype=np.intp)
+            left[order], right[order] = np.repeat(first, ends - first), np.repeat(ends, ends - first)
+            self._spans[place] = left, right
+        return self._spans[place]
+
+    def rank(self, values: Floats, place: Place, tie: Floats) -> Floats:
+        """Ranks in (0, 1) of a column of numbers among those seen, NaN where missing.
+
+        Within a tie `tie` says where in its span a row stands.
+        """
+        seen, own = self.ordered[place], values[:, place]
+        if values is self.rows:
+            left, right = self._span(place)
+        else:
+            left, right = np.searchsorted(seen, own, "left"), np.searchsorted(seen, own, "right")
+        rank = np.clip(left + tie * (right - left), 1e-9, seen.size - 1e-9) / seen.size
+        return np.where(np.isnan(own), np.nan, rank)
+
+    def score(self, values: Floats, place: Place, rng: np.random.Generator | None = None) -> NDArray[np.float32]:
+        """The normal scores of a column's ranks; those of the rows seen are kept where no two are tied.
+
+        Rows that are tied stand anywhere in their span at random, or in its middle without `rng`.
+        """
+        from scipy.special import ndtri
+
+        known = values is self.rows and bool(self._untied[place])
+        if known and place in self._scores:
+            return self._scores[place]
+        tie = np.full(len(values), 0.5) if known or rng is None else rng.random(len(values))
+        scores = np.asarray(ndtri(self.rank(values, place, tie)), dtype=np.float32)
+        if known:
+            self._scores[place] = scores
+        return scores
+
+    @cached_property
+    def _untied(self) -> NDArray[np.bool_]:
+        return np.array([bool((np.diff(seen) > 0).all()) for seen in self.ordered], dtype=bool)
+
+    @cached_property
+    def _scores(self) -> dict[Place, NDArray[np.float32]]:
+        return {}
+
+    def take(self, places: Sequence[int] | NDArray[Any]) -> Columns:
+        """Some of the columns."""
+        chosen = [int(place) for place in places]
+        return Columns(tuple(self.features[place] for place in chosen), self.rows[:, chosen])
+
+    @cached_property
+    def _bounds(self) -> tuple[Floats, Floats, NDArray[np.intp]]:
+        low, high = (np.array([getattr(f, end) for f in self.features]) for end in ("low", "high"))
+        return low, high, np.flatnonzero([feature.kind == "integer" for feature in self.features])
+
+    def valid(self, values: Floats) -> Floats:
+        """The nearest values that may occur: numbers within what was seen, whole where they are whole."""
+        low, high, whole = self._bounds
+        out = np.clip(values, low, high)
+        if whole.size:
+            out[:, whole] = np.rint(out[:, whole])
+        return out
+
+
+Apply = Callable[[Floats, Columns, float, np.random.Generator], Floats]
+OnFrame = Callable[[Any, float, np.random.Generator], Any]
+
+
+@dataclass(frozen=True)
+class Perturber:
+    """One way to disturb rows.
+
+    Attributes
+    ----------
+    id, purpose, title
+        The name in code and specs, one line on what it does, the word in a report.
+    disturbs : tuple of "number", "category"
+        The kinds of columns it changes; others pass through it.
+    apply : callable, optional
+        ``apply(values (m, k), columns, level, rng) -> (m, k)``; level 0 changes nothing.
+    on_frame : callable, optional
+        Instead of `apply`: ``on_frame(frame, level, rng) -> frame`` of the same rows and columns, in the user's kind.
+    random : bool
+        False where every trial would be the same.
+    most : float
+        The largest level that means anything.
+    valid : bool
+        Whether what comes out is held to values that may occur (whole numbers whole, within what was seen).
+    seen : bool
+        Whether what comes out are values that were seen, valid as they are.
+    """
+
+    id: str
+    purpose: str
+    title: Message
+    disturbs: tuple[Disturbs, ...] = ("number", "category")
+    apply: Apply | None = None
+    on_frame: OnFrame | None = None
+    random: bool = True
+    most: float = float("inf")
+    valid: bool = True
+    seen: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.apply is None) == (self.on_frame is None):
+            raise SpecError(f"The perturber '{self.id}' needs either `apply` or `on_frame`.")
+
+    def check_level(self, level: Any, name: str = "level") -> float:
+        """The level as a number that this perturber takes."""
+        number = check_number(name, level, at_least=0)
+        if number > self.most:
+            raise SpecError(f"A level of the perturber '{self.id}' is at most {self.most:g}; got {number:g}.")
+        return number
+
+    def changes(self, columns: Columns) -> NDArray[np.bool_]:
+        """Which columns it can change at all."""
+        kinds = np.where(columns.numeric, "number", "category")
+        return np.isin(kinds, self.disturbs)
+
+
+#: Every perturber by its id; another package adds its own through the entry point group ``isonomia.perturbers``.
+PERTURBERS: Registry[Perturber] = Registry("perturber")
+
+
+def perturb_rows(
+    perturber: Perturber,
+    values: Floats,
+    columns: Columns,
+    level: float,
+    rng: np.random.Generator,
+    *,
+    keep_valid: bool = True,
+) -> Floats:
+    """Disturb rows (m, k), and hold the outcome to valid values where the perturber does so.
+
+    Examples
+    --------
+    >>> columns = Columns((Feature.of("age", (18, 90)),), np.array([[18.0], [30.0], [90.0]]))
+    >>> perturb_rows(PERTURBERS["raw"], columns.rows, columns, 0.5, np.random.default_rng(0)).ravel().tolist()
+    [20.0, 28.0, 90.0]
+    """
+    if perturber.apply is None:
+        raise SpecError(f"The perturber '{perturber.id}' works on frames, not on rows.")
+    if level == 0:
+        return values.copy()
+    out = perturber.apply(values, columns, level, rng)
+    if not isinstance(out, np.ndarray) or out.shape != values.shape or out.dtype.kind not in "iuf":
+        got = f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
+        raise SpecError(
+            f"The perturber '{perturber.id}' must return numbers of shape {values.shape}, as it was given; got {got}."
+        )
+    out = np.asarray(out, dtype=float)
+    return columns.valid(out) if perturber.valid and keep_valid and not perturber.seen else out
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def raw_noise(values: Floats, columns: Columns, level: float, rng: np.random.Generator) -> Floats:
+    """x + level sd z, with z standard normal and sd the column's standard deviation."""
+    noise = rng.standard_normal(values.shape)
+    noise *= level * columns.spread
+    noise += values
+    return noise
+
+
+def quantile_noise(values: Floats, columns: Columns, level: float, rng: np.random.Generator) -> Floats:
+    """Move each number's rank by a uniform share in (-level / 2, level / 2), reflected at the ends, and read it back.
+
+    Only values that were seen come out, and each column keeps its distribution. Ranks of tied values are spread over
+    their tie at random.
+    """
+    shift = (rng.random(values.shape) - 0.5) * level
+    tie = rng.random(values.shape)
+    out = values.copy()
+    for place in np.flatnonzero(columns.numeric & ~columns.constant):
+        seen = columns.ordered[place]
+        rank = columns.rank(values, place, tie[:, place]) + shift[:, place]
+        rank = np.abs(rank)
+        rank = 1.0 - np.abs(1.0 - rank)
+        out[:, place] = _read_back(seen, rank, values[:, place])
+    return out
+
+
+def correlated_noise(values: Floats, columns: Columns, level: float, rng: np.random.Generator) -> Floats:
+    """Noise that keeps the joint distribution of the numbers (a Gaussian copula).
+
+    With z the normal scores of a row and e drawn with their correlation: z' = sqrt(1 - level^2) z + level e, read back
+    through each column's own quantiles. z' is distributed as z, so rank correlations and distributions stay; level 1
+    is another row altogether.
+    """
+    from scipy.special import ndtr
+
+    places = np.flatnonzero(columns.numeric)
+    if not places.size:
+        return values.copy()
+    # single precision is a share of 1e-7 of the rows, and twice as quick
+    noise = rng.standard_normal((places.size, len(values)), dtype=np.float32)
+    # a product of so few columns is done before threads have met
+    noise = np.float32(level) * np.einsum("ij,jn->in", columns.latent.astype(np.float32), noise)
+    stays = np.float32(np.sqrt(1.0 - level * level))
+    out = values.copy()
+    for at, place in enumerate(places):
+        if not columns.constant[place]:
+            latent = noise[at]
+            latent += stays * columns.score(values, place, rng)
+            out[:, place] = _read_back(columns.ordered[place], ndtr(latent, out=latent), values[:, place])
+    return out
+
+
+def rounding(values: Floats, columns: Columns, level: float, rng: np.random.Generator) -> Floats:
+    """Numbers rounded to multiples of level sd, as people heap ages and incomes."""
+    step = np.where(columns.spread > 0, level * columns.spread, 1.0)
+    return np.where(columns.numeric & (columns.spread > 0), np.rint(values / step) * step, values)
+
+
+def unit_errors(values: Floats, columns: Columns, level: float, rng: np.random.Generator) -> Floats:
+    """A share `level` of numbers written in another unit: times 100 or times 0.01, one as likely as the other."""
+    hit = rng.random(values.shape) < level
+    factor = np.where(rng.random(values.shape) < 0.5, UNITS[0], UNITS[1])
+    return np.where(hit & columns.numeric, values * factor, values)
+
+
+# --- categories and both ---------------------------------------------------------------------------------------------
+
+
+def swaps(values: Floats, columns: Columns, level: float, rng: np.random.Generator) -> Floats:
+    """A share `level` of categories replaced by another value, drawn as often as it occurs; missing ones stay."""
+    hit = rng.random(values.shape) < level
+    draw = rng.random(values.shape)
+    out = values.copy()
+    for place in np.flatnonzero(~columns.numeric & ~columns.constant):
+        share = columns.shares[place]
+        rows = np.flatnonzero(hit[:, place] & ~np.isnan(values[:, place]))
+        own = values[rows, place].astype(np.intp)
+        rows, own = rows[share[own] > 0], own[share[own] > 0]
+        out[rows, place] = _another(share, own, draw[rows, place])
+    return out
+
+
+def missing_values(values: Floats, columns: Columns, level: float, rng: np.random.Generator) -> Floats:
+    """A share `level` of values lost."""
+    hit = rng.random(values.shape) < level
+    lost = np.array([_missing_place(feature) for feature in columns.features])
+    return np.where(hit, lost, values)
+
+
+def _another(share: Floats, own: NDArray[np.intp], draw: Floats) -> Floats:
+    """A value other than each row's own, by inverse sampling on the shares with its own left out."""
+    edges = np.concatenate([[0.0], np.cumsum(share)])
+    left = 1.0 - share[own]
+    target = draw * left
+    target = np.where(target < edges[own], target, target + share[own])
+    found = np.clip(np.searchsorted(edges, target, side="right") - 1, 0, share.size - 1)
+    # rounding may land on the own value or on one that never occurs: the next that does takes its place
+    bad = (found == own) | (share[found] <= 0)
+    if bad.any():
+        used = np.flatnonzero(share > 0)
+        at = np.searchsorted(used, own[bad], side="right") % used.size
+        found[bad] = used[at]
+    return np.where(left > 0, found, own).astype(float)
+
+
+def _missing_place(feature: Feature) -> float:
+    """How a missing value of a feature is held: the place of its missing level, else NaN."""
+    return float(feature.levels.index(None)) if None in feature.levels else float("nan")
+
+
+# --- ranks -----------------------------------------------------------------------------------------------------------
+
+
+def _read_back(seen: Floats, rank: Floats, values: Floats) -> Floats:
+    """The value seen at a rank; missing values stay missing."""
+    lost = np.isnan(values)
+    if not lost.any():
+        return seen[np.minimum((rank * seen.size).astype(np.intp), seen.size - 1)]
+    place = np.minimum((np.where(lost, 0.0, rank) * seen.size).astype(np.intp), seen.size - 1)
+    return np.where(lost, np.nan, seen[place])
+
+
+def _add(identifier: str, title: Message, apply: Apply, disturbs: tuple[Disturbs, ...], **more: Any) -> None:
+    purpose = str(apply.__doc__).split("\n")[0].rstrip(".")
+    PERTURBERS.add(Perturber(identifier, purpose, title, disturbs, apply, **more))
+
+
+_add("raw", msg("Noise"), raw_noise, ("number",))
+_add("quantile", msg("Noise in ranks"), quantile_noise, ("number",), most=2.0, seen=True)
+_add("correlated", msg("Noise that keeps correlations"), correlated_noise, ("number",), most=1.0, seen=True)
+_add("swap", msg("Swapped categories"), swaps, ("category",), most=1.0, seen=True)
+_add("missing", msg("Missing values"), missing_values, ("number", "category"), most=1.0, valid=False)
+_add("rounding", msg("Rounding"), rounding, ("number",), random=False)
+_add("units", msg("Wrong units"), unit_errors, ("number",), most=1.0, valid=False)

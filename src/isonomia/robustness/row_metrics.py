@@ -1,0 +1,131 @@
+"""How wrong a model is, as metrics that add up over rows: those of slices, and those of the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Task
+from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.languages import msg
+from isonomia.metrics import METRICS, Metric
+from isonomia.metrics.counts import CLASSES, NO_ROWS, ratio
+from isonomia.metrics.means import mean, probability_of_truth
+from isonomia.models import Surface
+from isonomia.typing import Floats
+
+_ALL: tuple[Task, ...] = ("binary", "multiclass", "regression")
+_INF = float("inf")
+
+
+def _misses(C: NDArray[Any]) -> tuple[Floats, Floats]:
+    total = C.sum(axis=(-2, -1))
+    return total - np.diagonal(C, axis1=-2, axis2=-1).sum(axis=-1), total
+
+
+def _absolute(truth: NDArray[Any] | None, surface: Surface) -> Floats:
+    """|prediction - label|; for classes 1 - the probability of what happened."""
+    if truth is None:
+        raise NotApplicable(msg("there are no labels"))
+    if surface.task == "regression":
+        assert surface.continuous is not None
+        return np.asarray(np.abs(surface.continuous - truth)[:, None], dtype=float)
+    return (1.0 - probability_of_truth(truth, surface))[:, None]
+
+
+def _squared(truth: NDArray[Any] | None, surface: Surface) -> Floats:
+    """Squared error of the number; for classes the Brier score."""
+    if surface.task == "regression":
+        return _absolute(truth, surface) ** 2
+    brier = METRICS["brier_score"].quantities
+    assert brier is not None
+    return brier(truth, surface)
+
+
+_ERROR_RATE = Metric(
+    "error_rate",
+    "share of rows decided wrong",
+    msg("Error rate"),
+    CLASSES,
+    ("label",),
+    "counts",
+    False,
+    (0.0, 1.0),
+    NO_ROWS,
+    "pct",
+    from_counts=lambda C: ratio(*_misses(C)),
+    rate=_misses,
+)
+_MAE = Metric(
+    "mae",
+    "mean size of the residual",
+    msg("Mean absolute error"),
+    _ALL,
+    ("continuous", "probability"),
+    "means",
+    False,
+    (0.0, _INF),
+    NO_ROWS,
+    "num",
+    quantities=_absolute,
+    from_sums=mean,
+)
+
+#: Metrics of slices that the registry does not have, or has for fewer tasks.
+MEASURES: Mapping[str, Metric] = {
+    "error_rate": _ERROR_RATE,
+    "mae": _MAE,
+    "residual": replace(_MAE, id="residual", title=msg("Mean size of the residual")),
+    "mse": replace(_MAE, id="mse", title=msg("Mean squared error"), quantities=_squared),
+    "log_loss": METRICS["logloss"],
+}
+
+
+def measure_named(name: str | None, surface: Surface, *, ranks: bool = False) -> Metric:
+    """The metric of this name for this task; without a name the error rate, or the mean absolute error of numbers.
+
+    Parameters
+    ----------
+    name : str or None
+    surface : Surface
+        What was predicted.
+    ranks : bool
+        Whether metrics of ordered rows (AUC) will do, which do not add up over slices.
+
+    Examples
+    --------
+    >>> surface = Surface.of_labels(["yes", "no"], classes=("no", "yes"))
+    >>> measure_named(None, surface).id, measure_named("recall", surface).direction
+    ('error_rate', 'higher')
+    """
+    if name is None:
+        if surface.kinds == ("score",):
+            raise NotApplicable(msg("the predictions are scores only: there are neither decisions nor probabilities"))
+        name = "mae" if surface.task == "regression" else "error_rate" if surface.label is not None else "log_loss"
+    if not isinstance(name, str) or (name not in MEASURES and name not in METRICS):
+        raise SpecError(f"There is no metric {name!r}.{close_to(name, [*MEASURES, *METRICS.ids()])}")
+    metric = MEASURES[name] if name in MEASURES else METRICS[name]
+    if metric.higher_is_better is None:
+        raise SpecError(f"The metric '{name}' only describes: neither higher nor lower is better. Name another one.")
+    if metric.family == "ranks" and not ranks:
+        raise SpecError(
+            f"The metric '{name}' is made of ordered rows and does not add up over slices. Name one of counts or "
+            "means, such as error_rate, log_loss, mae, accuracy or recall."
+        )
+    if surface.task not in metric.tasks:
+        raise SpecError(f"The metric '{name}' is for {' and '.join(metric.tasks)}; the task is {surface.task}.")
+    if not any(kind in surface.kinds for kind in metric.surface):
+        held = " and ".join(surface.kinds) or "nothing"
+        raise SpecError(
+            f"The metric '{name}' needs {' or '.join(metric.surface)} values, and the predictions hold {held} only."
+        )
+    return metric
+
+
+def as_error(metric: Metric, value: Any) -> Any:
+    """How wrong a value says the model is: itself where lower is better, else what is missing to the best value."""
+    return metric.range[1] - value if metric.higher_is_better else value

@@ -1,0 +1,1 @@
+"""Whether the population has changed."""

@@ -1,0 +1,214 @@
+"""How far two samples of one variable lie apart: on sorted numbers, or on counts of categories."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isonomia.evidence import chi_square
+from isonomia.typing import Floats
+
+#: From so many rows on the limit of Kolmogorov's law is near enough.
+MANY_ROWS = 500
+
+
+class Distances(NamedTuple):
+    """What is told of one variable.
+
+    `statistic` is that of the test (Kolmogorov-Smirnov's largest gap, or chi-square); `wasserstein` is in the units of
+    the variable, None for categories.
+    """
+
+    test: str
+    statistic: float
+    p_value: float
+    wasserstein: float | None
+    psi: float
+    jensen_shannon: float
+
+
+def numeric_distances(
+    reference: Floats, current: Floats, *, bins: int = 10, weights: tuple[Floats | None, Floats | None] = (None, None)
+) -> Distances:
+    """Two samples of numbers (none missing): KS, Wasserstein, and PSI and Jensen-Shannon over the reference's deciles.
+
+    >>> found = numeric_distances(np.arange(100.0), np.arange(100.0) + 20)
+    >>> round(found.statistic, 3), round(found.wasserstein, 3)
+    (0.2, 20.0)
+    """
+    if weights[0] is not None or weights[1] is not None:
+        return _weighted(reference, current, bins, weights)
+    a, b = np.sort(reference), np.sort(current)
+    counts = _binned(a, b, bins)
+    statistic = kolmogorov_smirnov(a, b)
+    p = kolmogorov_p(statistic, a.size, b.size)
+    return Distances("ks", statistic, p, wasserstein(a, b), psi(*counts), jensen_shannon(*counts))
+
+
+def category_distances(
+    reference: ArrayLike, current: ArrayLike, *, sizes: tuple[float, float] | None = None
+) -> Distances:
+    """Two lists of counts of the same categories: chi-square, PSI, Jensen-Shannon.
+
+    Where more than a fifth of the expected counts are below 5, the rare categories are tested as one (Cochran's rule).
+
+    `sizes` are the effective numbers of rows where the counts are sums of weights.
+
+    >>> found = category_distances([50, 50], [70, 30])
+    >>> round(found.statistic, 3), round(found.p_value, 4)
+    (8.333, 0.0039)
+    """
+    a, b = np.asarray(reference, dtype=float), np.asarray(current, dtype=float)
+    scaled = (a, b) if sizes is None else tuple(x * (n / x.sum()) for x, n in zip((a, b), sizes, strict=True))
+    statistic, _, p = chi_square(_without_rare(np.stack(scaled)))
+    alone = bool(np.isnan(p))  # one category only: nothing can differ
+    return Distances(
+        "chi_square",
+        0.0 if alone else float(statistic),
+        1.0 if alone else float(p),
+        None,
+        psi(a, b),
+        jensen_shannon(a, b),
+    )
+
+
+def _without_rare(table: Floats) -> Floats:
+    """A 2 x K table whose rare categories are one, where there are too many of them for a chi-square."""
+    total = table.sum(axis=0)
+    expected = np.outer(table.sum(axis=1), total) / max(table.sum(), 1.0)
+    rare = (expected < 5).any(axis=0) & (total > 0)
+    if (expected[:, total > 0] < 5).mean() <= 0.2:
+        return table
+    return np.column_stack([table[:, ~rare], table[:, rare].sum(axis=1)])
+
+
+def kolmogorov_smirnov(a: Floats, b: Floats) -> float:
+    """The largest gap between two distribution functions; both samples sorted.
+
+    Between two values of `a` its distribution function is level and that of `b` rises, so the gap is largest at a
+    value of `a` or just before it: only `b` is searched.
+    """
+    values, starts = _steps(a)
+    below, upto = starts[:-1] / a.size, starts[1:] / a.size
+    others, counts = _steps(b)
+    place = np.searchsorted(others, values)
+    before = counts[place]
+    found = others[np.minimum(place, others.size - 1)] == values
+    at = counts[place + found]
+    return float(max(np.abs(upto - at / b.size).max(), np.abs(below - before / b.size).max()))
+
+
+def _steps(ordered: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """The different values of a sorted sample, and how many rows lie below each (and below the end)."""
+    first = np.empty(ordered.size, dtype=bool)
+    first[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    starts = np.flatnonzero(first)
+    return ordered[starts], np.append(starts, ordered.size)
+
+
+def kolmogorov_p(statistic: float, n: float, m: float) -> float:
+    """The two-sided p-value of the two-sample statistic, from the one-sample law with n m / (n + m) rows.
+
+    For few rows the exact law, as scipy's ``method="asymp"`` has it. From `MANY_ROWS` on Kolmogorov's limit at
+    x + 1 / (6 sqrt(k)) + (x - 1) / (4 k), x = sqrt(k) D, which differs from it by less than 5e-5.
+
+    References
+    ----------
+    J. Vrbik (2018), Pioneer J. Theor. Appl. Stat. 15:9.
+    """
+    size = max(1.0, float(np.round(n * m / (n + m))))
+    if size < MANY_ROWS:
+        from scipy.stats import kstwo
+
+        return float(np.clip(kstwo.sf(statistic, size), 0.0, 1.0))
+    from scipy.special import kolmogorov
+
+    x = np.sqrt(size) * statistic
+    return float(np.clip(kolmogorov(x + 1 / (6 * np.sqrt(size)) + (x - 1) / (4 * size)), 0.0, 1.0))
+
+
+def wasserstein(a: Floats, b: Floats) -> float:
+    """The area between two distribution functions, integral of |Qa(u) - Qb(u)| over u; both samples sorted."""
+    n, m = a.size, b.size
+    if n == m:
+        return float(np.abs(a - b).mean())
+    # both quantile functions are steps: at k/n and at k/m, put on one scale of whole numbers
+    stops = np.concatenate([np.arange(1, n + 1) * m, np.arange(1, m + 1) * n])
+    stops.sort(kind="stable")  # two sorted runs: merged, not sorted
+    widths = np.diff(stops, prepend=0)
+    gap = np.abs(a[np.minimum((stops - 1) // m, n - 1)] - b[np.minimum((stops - 1) // n, m - 1)])
+    return float((widths * gap).sum() / (n * m))
+
+
+def psi(reference: ArrayLike, current: ArrayLike) -> float:
+    """Population stability index: sum (q - p) log(q / p), each count raised by a half so that none is 0.
+
+    >>> round(psi([500, 500], [700, 300]), 3)
+    0.169
+    """
+    a, b = np.asarray(reference, dtype=float) + 0.5, np.asarray(current, dtype=float) + 0.5
+    p, q = a / a.sum(), b / b.sum()
+    return float(((q - p) * np.log(q / p)).sum())
+
+
+def jensen_shannon(reference: ArrayLike, current: ArrayLike) -> float:
+    """The Jensen-Shannon distance, base 2: 0 for equal shares, 1 for shares that have nothing in common.
+
+    >>> jensen_shannon([1, 0], [0, 1])
+    1.0
+    """
+    a, b = np.asarray(reference, dtype=float), np.asarray(current, dtype=float)
+    p, q = a / a.sum(), b / b.sum()
+    m = (p + q) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = np.where(p > 0, p * np.log2(p / m), 0.0) + np.where(q > 0, q * np.log2(q / m), 0.0)
+    return float(np.sqrt(max(parts.sum() / 2, 0.0)))
+
+
+def _binned(a: Floats, b: Floats, bins: int) -> tuple[Floats, Floats]:
+    """Counts of two sorted samples between the quantiles of the first."""
+    place = np.linspace(0, a.size - 1, bins + 1)[1:-1].round().astype(int)
+    inner = np.unique(a[place])
+    inner = inner[inner > a[0]]
+    counted = [np.diff(np.searchsorted(x, inner, side="left"), prepend=0, append=x.size) for x in (a, b)]
+    return counted[0].astype(float), counted[1].astype(float)
+
+
+def mass_distances(
+    values: Floats, reference: ArrayLike, current: ArrayLike, *, sizes: tuple[float, float], bins: int = 10
+) -> Distances:
+    """The same from how much of each sample lies on each of the values, which are in order.
+
+    `sizes` are the (effective) numbers of rows.
+
+    >>> mass_distances(np.array([1.0, 2.0]), [3, 1], [1, 3], sizes=(4, 4)).wasserstein
+    0.5
+    """
+    p, q = np.asarray(reference, dtype=float), np.asarray(current, dtype=float)
+    below = np.cumsum(p) / p.sum()
+    gap = np.abs(below - np.cumsum(q) / q.sum())
+    statistic = float(gap.max())
+    cuts = np.unique(np.searchsorted(below, np.linspace(0, 1, bins + 1)[1:-1]))
+    starts = np.concatenate([[0], cuts[(cuts > int(np.argmax(p > 0))) & (cuts < values.size)]])
+    counts: list[Any] = [np.add.reduceat(x, starts) * (n / x.sum()) for x, n in zip((p, q), sizes, strict=True)]
+    return Distances(
+        "ks",
+        statistic,
+        kolmogorov_p(statistic, sizes[0], sizes[1]),
+        float((gap[:-1] * np.diff(values)).sum()),
+        psi(*counts),
+        jensen_shannon(*counts),
+    )
+
+
+def _weighted(a: Floats, b: Floats, bins: int, weights: tuple[Floats | None, Floats | None]) -> Distances:
+    """The same for weighted rows, from masses on the values that occur."""
+    wa, wb = (np.ones(x.size) if w is None else w for x, w in zip((a, b), weights, strict=True))
+    values, place = np.unique(np.concatenate([a, b]), return_inverse=True)
+    p = np.bincount(place[: a.size], weights=wa, minlength=values.size)
+    q = np.bincount(place[a.size :], weights=wb, minlength=values.size)
+    sizes = [float(w.sum() ** 2 / (w * w).sum()) for w in (wa, wb)]
+    return mass_distances(values, p, q, sizes=(sizes[0], sizes[1]), bins=bins)

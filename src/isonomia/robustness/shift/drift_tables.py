@@ -1,0 +1,252 @@
+"""Drift as tables, findings and pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isonomia.data import Backend
+from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table
+from isonomia.languages import Message, Name, msg
+
+if TYPE_CHECKING:
+    from isonomia.robustness.shift.drift import Drift, Shift
+
+#: Population stability from which a shift is worth telling, and from which it is large (usual in credit scoring).
+NOTABLE_PSI, LARGE_PSI = 0.1, 0.25
+
+
+def show(found: Drift, backend: Backend, second: Table | None) -> Result:
+    """The result that a user sees."""
+    n = len(found.shifts)
+    drifted = found.adjusted[:n] < found.alpha
+    tables = {"variables": _variables(found, drifted, backend)}
+    if found.groups:
+        tables["groups"] = _group_table(found, backend)
+    if second is not None:
+        tables["evidently"] = second
+    pictures = [
+        Picture(
+            "bars",
+            "variables",
+            msg("Jensen-Shannon distance of each variable"),
+            {"labels": ["role", "variable"], "value": "jensen_shannon"},
+        )
+    ]
+    if found.groups:
+        pictures.append(
+            Picture(
+                "bars",
+                "groups",
+                msg("Shares of groups, before and now"),
+                {"labels": ["attribute", "group"], "value": ["reference", "current"]},
+            )
+        )
+    features = [i for i, shift in enumerate(found.shifts) if shift.role == "feature"]
+    values: dict[str, Any] = {
+        "drifted_features": int(drifted[features].sum()),
+        "features": len(features),
+        "dataset_drift": bool(drifted.any() or (found.joint_p is not None and found.adjusted[-1] < found.alpha)),
+    }
+    if found.joint is not None:
+        values["auc"] = found.joint
+    titles = {
+        "drifted_features": msg("Features that drifted"),
+        "features": msg("Features compared"),
+        "dataset_drift": msg("Drift"),
+        "auc": msg("AUC of telling the samples apart"),
+    }
+    findings = [_finding(found, int(i)) for i in np.flatnonzero(drifted)]
+    if found.joint is not None and found.joint_p is not None and found.adjusted[-1] < found.alpha:
+        findings.append(_joint(found))
+    note = (
+        msg(
+            "The chance of any false alarm among all {n:int} tests is at most {alpha:pct} (Holm).",
+            n=found.adjusted.size,
+            alpha=found.alpha,
+        )
+        if found.adjust == "holm"
+        else msg(
+            "Of the variables told at most {alpha:pct} are expected to be false alarms (Benjamini-Hochberg over "
+            "{n:int} tests).",
+            n=found.adjusted.size,
+            alpha=found.alpha,
+        )
+    )
+    notes = [note]
+    if second is not None:
+        notes.append(
+            msg("Evidently's chi-square takes the shares of the reference as known, so its p-values are smaller.")
+        )
+    return Result("drift", msg("Drift"), tables, values, tuple(findings), tuple(pictures), tuple(notes), titles=titles)
+
+
+def role_name(role: str) -> Message:
+    """What a variable is for, as a word."""
+    return {
+        "feature": msg("feature"),
+        "target": msg("target"),
+        "prediction": msg("prediction"),
+        "group": msg("group"),
+    }[role]
+
+
+def _variables(found: Drift, drifted: Any, backend: Backend) -> Table:
+    shifts = found.shifts
+    columns: dict[str, Any] = {
+        "variable": [shift.name for shift in shifts],
+        "role": [role_name(shift.role) for shift in shifts],
+        "test": ["Kolmogorov-Smirnov" if shift.found.test == "ks" else Name(msg("chi-square")) for shift in shifts],
+        "statistic": [shift.found.statistic for shift in shifts],
+        "p_value": [shift.p_value for shift in shifts],
+        "p_adjusted": found.adjusted[: len(shifts)],
+        "drifted": [bool(value) for value in drifted],
+        "wasserstein": [shift.found.wasserstein for shift in shifts],
+        "wasserstein_sd": [_in_sd(shift) for shift in shifts],
+        "psi": [shift.found.psi for shift in shifts],
+        "jensen_shannon": [shift.found.jensen_shannon for shift in shifts],
+        "mean_reference": [shift.mean[0] for shift in shifts],
+        "mean_current": [shift.mean[1] for shift in shifts],
+        "missing_reference": [shift.missing[0] for shift in shifts],
+        "missing_current": [shift.missing[1] for shift in shifts],
+        "note": [_why_missing(shift) for shift in shifts],
+    }
+    titles = {
+        "variable": msg("Variable"),
+        "role": msg("Role"),
+        "test": msg("Test"),
+        "statistic": msg("Statistic"),
+        "p_value": msg("p-value"),
+        "p_adjusted": msg("Adjusted p-value"),
+        "drifted": msg("Drifted"),
+        "wasserstein": msg("Wasserstein distance"),
+        "wasserstein_sd": msg("Wasserstein, in standard deviations"),
+        "psi": msg("Population stability index"),
+        "jensen_shannon": msg("Jensen-Shannon distance"),
+        "mean_reference": msg("Mean before"),
+        "mean_current": msg("Mean now"),
+        "missing_reference": msg("Missing before"),
+        "missing_current": msg("Missing now"),
+        "note": msg("note"),
+    }
+    formats: dict[str, Format] = {
+        "statistic": "num",
+        "p_value": "p",
+        "p_adjusted": "p",
+        "wasserstein": "num",
+        "wasserstein_sd": "num",
+        "psi": "num4",
+        "jensen_shannon": "num4",
+        "mean_reference": "num",
+        "mean_current": "num",
+        "missing_reference": "pct",
+        "missing_current": "pct",
+    }
+    return Table(columns, formats, titles, msg("Every variable, before and now"), backend)
+
+
+def _why_missing(shift: Shift) -> Message | None:
+    if shift.found.test != "ks":
+        return msg("categories have no mean and no distance")
+    if any(mean is None or np.isnan(mean) for mean in shift.mean):
+        return msg("no finite value before, or none now")
+    if _in_sd(shift) is None:
+        return msg("all values were the same before: there is no standard deviation to measure by")
+    return None
+
+
+def _in_sd(shift: Shift) -> float | None:
+    if shift.found.wasserstein is None or shift.scale is None:
+        return None
+    return shift.found.wasserstein / shift.scale
+
+
+def _group_table(found: Drift, backend: Backend) -> Table:
+    rows: list[tuple[str, str, int, int, float, float]] = []
+    for one, two in found.groups:
+        for code, (a, b) in enumerate(zip(one.counts(), two.counts(), strict=True)):
+            rows.append((one.name, one.text(code), int(a), int(b), float(a / len(one)), float(b / len(two))))
+    names = ("attribute", "group", "n_reference", "n_current", "reference", "current")
+    columns: dict[str, Any] = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    columns["difference"] = [row[5] - row[4] for row in rows]
+    titles = {
+        "attribute": msg("protected attribute"),
+        "group": msg("group"),
+        "n_reference": msg("Rows before"),
+        "n_current": msg("Rows now"),
+        "reference": msg("Share before"),
+        "current": msg("Share now"),
+        "difference": msg("Difference"),
+    }
+    formats: dict[str, Format] = {
+        "n_reference": "int",
+        "n_current": "int",
+        "reference": "pct",
+        "current": "pct",
+        "difference": "points",
+    }
+    return Table(columns, formats, titles, msg("Shares of groups"), backend)
+
+
+def _sentence(shift: Shift) -> Message:
+    in_sd, psi = _in_sd(shift), shift.found.psi
+    if shift.role == "prediction":
+        if in_sd is None:
+            return msg("The predictions have changed: their shares differ (stability index {psi:num}).", psi=psi)
+        return msg(
+            "The predictions have changed: they moved by {sd:num} standard deviations (stability index {psi:num}).",
+            sd=in_sd,
+            psi=psi,
+        )
+    gaps = {"variable": shift.name, "role": role_name(shift.role), "psi": psi}
+    if in_sd is None:
+        return msg("The {role} {variable} has changed: its shares differ (stability index {psi:num}).", **gaps)
+    return msg(
+        "The {role} {variable} has changed: its values moved by {sd:num} standard deviations (stability index "
+        "{psi:num}).",
+        sd=in_sd,
+        **gaps,
+    )
+
+
+def _finding(found: Drift, i: int) -> Finding:
+    shift = found.shifts[i]
+    message = _sentence(shift)
+    return Finding(
+        f"drift.{shift.role}",
+        "warning" if shift.found.psi >= NOTABLE_PSI else "notice",
+        message,
+        Estimate(shift.found.psi, n=sum(found.sizes)),
+        columns=(shift.name,) if shift.role == "feature" else (),
+        n=found.sizes[1],
+        magnitude=shift.found.psi / NOTABLE_PSI,
+        p_value=shift.p_value,
+        p_adjusted=float(found.adjusted[i]),
+        threshold=NOTABLE_PSI,
+        evidence="drift/variables",
+        advice=msg("Find out why before trusting old figures: measure the model again on current rows."),
+    )
+
+
+def _joint(found: Drift) -> Finding:
+    auc = found.joint
+    assert auc is not None
+    assert auc.value is not None
+    return Finding(
+        "drift.joint",
+        "warning" if auc.value >= 0.6 else "notice",
+        msg(
+            "A classifier tells current rows from earlier ones with an AUC of {auc:num} ({low:num} to {high:num}).",
+            auc=auc.value,
+            low=auc.low,
+            high=auc.high,
+        ),
+        auc,
+        n=found.sizes[1],
+        magnitude=(auc.value - 0.5) / 0.1,
+        p_value=found.joint_p,
+        p_adjusted=float(found.adjusted[-1]),
+        threshold=0.5,
+        evidence="drift/variables",
+    )

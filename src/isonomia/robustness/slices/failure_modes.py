@@ -1,0 +1,420 @@
+"""The rows served worst, and why: wrong and confident, unusual features, the slice they lie in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.data import Backend, Dataset
+from isonomia.evidence import Estimate, Finding, Format, Picture, Result, wilson
+from isonomia.evidence import check_level as check_confidence
+from isonomia.fairness import condition, dataset_attributes
+from isonomia.languages import Message, msg
+from isonomia.options import check_number, check_whole
+from isonomia.robustness._reading import Examined, check_features, examine
+from isonomia.robustness.row_tables import chained, table_of_rows
+from isonomia.robustness.slices.row_failures import Harm, Pattern, harm_of, patterns, unusual_values, worst_rows
+from isonomia.robustness.slices.slicing import learn_cuts
+
+#: A slice with this many times its share of the worst rows is told; at this many it is a warning.
+LIFT, WARNING = 1.5, 3.0
+#: A slice is a reason where its mean error is this many times the overall one.
+WEAK = 1.25
+FINDINGS = 5
+#: Reasons told about one row at most.
+REASONS = 3
+
+
+def failure_modes(
+    data: Any,
+    model: Any = None,
+    *,
+    top_k: int = 20,
+    share: float = 0.05,
+    features: Sequence[str] | None = None,
+    confident: float = 0.9,
+    far: float = 3.0,
+    rare: float = 0.01,
+    bins: int = 10,
+    min_samples: int = 30,
+    alpha: float = 0.05,
+    level: float = 0.95,
+) -> Result:
+    """The rows served worst with what is unusual about them, and the slices that hold more than their share of them.
+
+    Parameters
+    ----------
+    data : Dataset
+        With a target; with predictions where no model is given. Rows without a target are left out.
+    model : optional
+        Anything that predicts; asked once.
+    top_k : int
+        Rows listed.
+    share : float
+        The part of the rows that counts as the worst (with all that are served as badly as the last of them).
+    features : sequence of str, optional
+        Looked at for reasons; by default all features and protected attributes.
+    confident : float
+        A wrong decision of at least this probability is "wrong and confident".
+    far, rare : float
+        A number this many spreads from the median, a category of less than this share of the rows, is unusual.
+    bins, min_samples, alpha, level
+        Slices of a number at most, smallest slice, false discovery rate, level of the intervals.
+
+    Returns
+    -------
+    Result
+        Tables ``rows`` (the worst rows: position, what was true and said, how badly, in what way, reasons), ``kinds``
+        (how many rows fail in which way) and ``slices`` (shares of all rows and of the worst ones, with tests).
+
+    Notes
+    -----
+    How badly a row is served: for probabilities 1 - p(what happened), and 1 more where the decision is wrong; for
+    decisions alone 1 where wrong; for scores alone the share of the other class on the wrong side; for numbers the size
+    of the error. Reasons describe, they do not prove: an unusual row may fail for another cause.
+
+    Examples
+    --------
+    >>> y, p = [0, 1, 0, 1] * 50, [0.1, 0.9, 0.2, 0.8] * 50
+    >>> p[4], x = 0.99, list(range(199)) + [5000]
+    >>> data = Dataset({"x": x, "y": y, "p": p}, target="y", score="p")
+    >>> row = next(failure_modes(data).tables["rows"].rows())
+    >>> row["row"], row["kind"]
+    (4, 'wrong_confident')
+    """
+    top_k, bins, min_samples = (
+        check_whole("top_k", top_k),
+        check_whole("bins", bins, 2),
+        check_whole("min_samples", min_samples),
+    )
+    for name, value in (("share", share), ("confident", confident), ("rare", rare), ("alpha", alpha)):
+        check_number(name, value, above=0, below=1)
+    check_number("far", far, at_least=0)
+    check_confidence(level)
+    examined = examine(data, model)
+    names = tuple(
+        dict.fromkeys(
+            [*check_features(examined.data, features), *(examined.data.protected if features is None else ())]
+        )
+    )
+    harm = harm_of(examined.outcome, confident)
+    worst = worst_rows(harm.size, share)
+    columns = _slices(examined, names, bins, min_samples)
+    found = patterns(columns, harm.size, worst, examined.weights, min_samples) if worst.any() else []
+    order = np.argsort(-harm.size, kind="stable")[:top_k]
+    order = order[harm.size[order] > 0]
+    overall = float(np.average(harm.size, weights=examined.weights))
+    weak = [p for p in found if p.p_error < alpha and p.error > WEAK * overall]
+    told = _reasons(examined.data, names, columns, weak, order, far, rare)
+    backend = examined.data.backend
+    tables = {
+        "rows": _row_table(examined, harm, order, told, _positions(data, len(examined)), backend),
+        "kinds": _kind_table(harm, level, backend),
+        "slices": _slice_table(found, alpha, backend),
+    }
+    over = sorted(
+        (p for p in found if p.lift > LIFT and p.p_adjusted < alpha), key=lambda p: -p.lift * np.sqrt(p.n_worst)
+    )
+    notes = [msg("Reasons describe what is unusual about a row; they do not prove why the model fails on it.")]
+    if not (harm.size > 0).any():
+        notes = [msg("The model makes no error on these rows, so there is no failure to explain.")]
+    values = {
+        "worst_rows": int(worst.sum()),
+        "confident": int((harm.kind == "wrong_confident").sum()),
+        "slices": len(over),
+    }
+    titles = {
+        "worst_rows": msg("Rows served worst"),
+        "confident": msg("Wrong and confident"),
+        "slices": msg("Slices with more than their share"),
+    }
+    return Result(
+        "failure_modes",
+        msg("Failure modes"),
+        tables,
+        values,
+        _findings(over, worst, harm, level, confident),
+        _pictures(over),
+        tuple(notes),
+        titles=titles,
+    )
+
+
+def _positions(data: Dataset, kept: int) -> NDArray[np.intp]:
+    """Where the rows with a known target stand in the data given."""
+    if len(data) == kept:
+        return np.arange(kept)
+    assert data.target is not None
+    column = Codes.encode(data.column(data.target))
+    return np.flatnonzero(column.codes != (-1 if column.missing is None else column.missing))
+
+
+def _slices(examined: Examined, names: Sequence[str], bins: int, least: int) -> list[Codes]:
+    attributes = {column.name: column for column in dataset_attributes(examined.data)}
+    plain = [name for name in names if name not in attributes]
+    cuts = learn_cuts(examined.data, plain, slicing="quantile", bins=bins, min_samples=least) if plain else ()
+    return [*(cut.codes(examined.data) for cut in cuts), *(attributes[name] for name in names if name in attributes)]
+
+
+def _reasons(
+    data: Dataset,
+    names: Sequence[str],
+    columns: Sequence[Codes],
+    found: Sequence[Pattern],
+    order: NDArray[np.intp],
+    far: float,
+    rare: float,
+) -> list[list[Message]]:
+    """For each row: unusual values, the furthest out first, then the weak slices it lies in, the worst first."""
+    unusual = unusual_values(data, names, order, far=far, rare=rare)
+    weak = {(p.feature, p.code): p for p in found}
+    out = []
+    for place, row in enumerate(order):
+        told = [_unusual(*one, numeric=data.kinds[one[0]] not in ("category", "boolean")) for one in unusual[place]]
+        lies = [weak[key] for column in columns if (key := (column.name, int(column.codes[row]))) in weak]
+        told += [
+            msg("{slice} (mean error {error:num})", slice=condition(p.feature, p.text), error=p.error)
+            for p in sorted(lies, key=lambda p: -p.error)
+        ]
+        out.append(told[:REASONS])
+    return out
+
+
+def _unusual(name: str, value: str, how: float | None, *, numeric: bool) -> Message:
+    if how is None:
+        return msg("{name} is missing", name=name)
+    if numeric:
+        return msg("{name} = {value} ({how:num} spreads from the middle)", name=name, value=value, how=how)
+    return msg("{name} = {value} ({how:pct} of rows)", name=name, value=value, how=how)
+
+
+_HEADINGS = {
+    "row": msg("Row"),
+    "true": msg("true"),
+    "said": msg("predicted"),
+    "confidence": msg("Probability of it"),
+    "harm": msg("How badly served"),
+    "kind": msg("In what way"),
+    "reasons": msg("What is unusual"),
+    "n": msg("Rows"),
+    "share": msg("Share of rows"),
+    "low": msg("from"),
+    "high": msg("to"),
+    "mean_harm": msg("Mean of how badly served"),
+    "feature": msg("Feature"),
+    "slice": msg("Slice"),
+    "n_worst": msg("Of the worst rows"),
+    "share_of_worst": msg("Share of the worst rows"),
+    "lift": msg("Times its share"),
+    "error": msg("Mean of how badly served"),
+    "p_value": msg("p-value"),
+    "p_adjusted": msg("Adjusted p-value"),
+    "told": msg("More than its share"),
+}
+_FORMATS: dict[str, Format] = {
+    "row": "int",
+    "confidence": "num4",
+    "harm": "num4",
+    "n": "int",
+    "share": "pct",
+    "low": "pct",
+    "high": "pct",
+    "mean_harm": "num4",
+    "n_worst": "int",
+    "share_of_worst": "pct",
+    "lift": "num",
+    "error": "num4",
+    "p_value": "p",
+    "p_adjusted": "p",
+}
+
+
+def kind_titles() -> dict[str, Message]:
+    """What the ways to fail are called."""
+    return {
+        "wrong_confident": msg("wrong and confident"),
+        "wrong": msg("wrong"),
+        "right_unsure": msg("right, but unsure"),
+        "right": msg("right"),
+        "too_high": msg("too high"),
+        "too_low": msg("too low"),
+        "misranked": msg("ranked on the wrong side"),
+    }
+
+
+def _row_table(
+    examined: Examined,
+    harm: Harm,
+    order: NDArray[np.intp],
+    told: Sequence[Sequence[Message]],
+    positions: NDArray[np.intp],
+    backend: Backend,
+) -> Any:
+    surface = examined.outcome.surface
+
+    def shown(value: Any) -> Any:
+        return float(value) if surface.task == "regression" else str(surface.classes[int(value)])
+
+    def said(row: int) -> Any:
+        for values in (surface.label, surface.continuous):
+            if values is not None:
+                return shown(values[row])
+        ranking = surface.score if surface.score is not None else surface.probability
+        return None if ranking is None else float(ranking[row])
+
+    rows = [
+        {
+            "row": int(positions[row]),
+            "true": shown(examined.truth[row]),
+            "said": said(int(row)),
+            "confidence": float(harm.confidence[row]),
+            "harm": float(harm.size[row]),
+            "kind": str(harm.kind[row]),
+            "reasons": chained(told[place]),
+        }
+        for place, row in enumerate(order)
+    ]
+    names = ["row", "true", "said", "confidence", "harm", "kind", "reasons"]
+    if np.isnan(harm.confidence).all():  # numbers and scores have no probability
+        names.remove("confidence")
+    return table_of_rows(rows, names, msg("The rows served worst"), backend, formats=_FORMATS, headings=_HEADINGS)
+
+
+def _kind_table(harm: Harm, level: float, backend: Backend) -> Any:
+    n = harm.size.size
+    rows = []
+    for kind in kind_titles():
+        where = harm.kind == kind
+        if where.any():
+            low, high = wilson(int(where.sum()), n, level)
+            rows.append(
+                {
+                    "kind": kind,
+                    "n": int(where.sum()),
+                    "share": float(where.mean()),
+                    "low": float(low),
+                    "high": float(high),
+                    "mean_harm": float(harm.size[where].mean()),
+                }
+            )
+    names = ("kind", "n", "share", "low", "high", "mean_harm")
+    return table_of_rows(rows, names, msg("How rows fail"), backend, formats=_FORMATS, headings=_HEADINGS)
+
+
+def _slice_table(found: Sequence[Pattern], alpha: float, backend: Backend) -> Any:
+    rows: list[Mapping[str, Any]] = [
+        {
+            "feature": p.feature,
+            "slice": p.text,
+            "n": p.n,
+            "n_worst": p.n_worst,
+            "share": p.share,
+            "share_of_worst": p.share_of_worst,
+            "lift": p.lift,
+            "error": p.error,
+            "p_value": p.p_value,
+            "p_adjusted": p.p_adjusted,
+            "told": bool(p.lift > LIFT and p.p_adjusted < alpha),
+        }
+        for p in sorted(found, key=lambda p: -p.lift)
+    ]
+    names = (
+        "feature",
+        "slice",
+        "n",
+        "share",
+        "n_worst",
+        "share_of_worst",
+        "lift",
+        "error",
+        "p_value",
+        "p_adjusted",
+        "told",
+    )
+    title = msg("Slices and the worst rows")
+    return table_of_rows(rows, names, title, backend, formats=_FORMATS, headings=_HEADINGS)
+
+
+def _findings(
+    over: Sequence[Pattern], worst: NDArray[np.bool_], harm: Harm, level: float, confident: float
+) -> tuple[Finding, ...]:
+    found = [_finding(p, worst, level) for p in over[:FINDINGS]]
+    sure = int((harm.kind == "wrong_confident").sum())
+    if sure:
+        n = harm.size.size
+        low, high = wilson(sure, n, level)
+        found.append(
+            Finding(
+                "failure_modes.confident",
+                "notice",
+                msg(
+                    "{n:int} rows ({share:pct}) are decided wrong with a probability of at least {confident:num}.",
+                    n=sure,
+                    share=sure / n,
+                    confident=confident,
+                ),
+                Estimate(sure / n, float(low), float(high), n=n, method="wilson", level=level),
+                n=sure,
+                magnitude=1.0,
+                evidence="failure_modes/rows",
+                format="pct",
+                advice=msg(
+                    "Look at these rows first: labels may be wrong, or the model knows something it should not lean on."
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _finding(p: Pattern, worst: NDArray[np.bool_], level: float) -> Finding:
+    total = int(worst.sum())
+    low, high = wilson(p.n_worst, total, level)
+    return Finding(
+        "failure_modes.slice",
+        "warning" if p.lift >= WARNING else "notice",
+        msg(
+            "{slice} is {share:pct} of the rows and {worst:pct} of those served worst: {lift:num} times its share.",
+            slice=condition(p.feature, p.text),
+            share=p.share,
+            worst=p.share_of_worst,
+            lift=p.lift,
+        ),
+        Estimate(p.share_of_worst, float(low), float(high), n=total, method="wilson", level=level),
+        who={p.feature: p.text},
+        n=p.n,
+        magnitude=p.lift / LIFT,
+        p_value=p.p_value,
+        p_adjusted=p.p_adjusted,
+        threshold=LIFT * p.share,
+        evidence="failure_modes/slices",
+        format="pct",
+        advice=msg(
+            "Look at these rows: wrong labels, missing features or too few examples to learn from are the usual causes."
+        ),
+    )
+
+
+def _pictures(over: Sequence[Pattern]) -> tuple[Picture, ...]:
+    pictures = [
+        Picture(
+            "bars",
+            "kinds",
+            msg("How rows fail"),
+            {"labels": "kind", "value": "share", "low": "low", "high": "high", "names": kind_titles()},
+        ),
+    ]
+    if over:
+        shown = {"feature": list({p.feature for p in over}), "told": True}
+        pictures.append(
+            Picture(
+                "bars",
+                "slices",
+                msg("Slices with more than their share of the worst rows"),
+                {"labels": ["feature", "slice"], "value": ["share", "share_of_worst"], "where": shown},
+            )
+        )
+    return tuple(pictures)

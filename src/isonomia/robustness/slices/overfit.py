@@ -1,0 +1,386 @@
+"""Where the model fits the rows it was trained on and not new ones: the train-test gap, slice by slice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes, smallest
+from isonomia.data import Dataset
+from isonomia.errors import DataError
+from isonomia.evidence import Result, benjamini_hochberg, check_level, normal_p, normal_quantile
+from isonomia.languages import Message, msg
+from isonomia.languages.naming import together
+from isonomia.metrics import Metric
+from isonomia.options import check_number, check_whole, check_yes_no
+from isonomia.robustness._reading import Examined, check_features, examine
+from isonomia.robustness.meter import Cells, Meter
+from isonomia.robustness.missing_reasons import Reason
+from isonomia.robustness.row_metrics import as_error, measure_named
+from isonomia.robustness.slices.overfit_tables import show
+from isonomia.robustness.slices.slice_auc import measure_ranked
+from isonomia.robustness.slices.slicing import Slicing, learn_cuts
+from isonomia.robustness.slices.spot_merging import spelt
+from isonomia.typing import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """Train and test side by side, for the slices of a feature or the cells of a pair."""
+
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    n_train: NDArray[np.int64]
+    n_test: NDArray[np.int64]
+    train: Floats
+    test: Floats
+    gap: Floats
+    low: Floats
+    high: Floats
+    p_value: Floats
+    enough: NDArray[np.bool_]
+    notes: tuple[Message | None, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """All gaps with adjusted p-values, and what counts as overfitted."""
+
+    metric: Metric
+    overall: Gaps
+    singles: tuple[Gaps, ...]
+    pairs: tuple[Gaps, ...]
+    adjusted: Mapping[tuple[str, ...], Floats]
+    least: float
+    alpha: float
+    level: float
+    min_samples: int
+
+    def overfitted(self, part: Gaps) -> NDArray[np.bool_]:
+        """Slices whose gap is large enough, and surely there."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(
+                part.enough & (part.gap > self.least) & (self.adjusted[part.names] < self.alpha), dtype=bool
+            )
+
+
+def overfit(
+    train: Any,
+    test: Any,
+    model: Any = None,
+    *,
+    metric: str | None = None,
+    features: Sequence[str] | None = None,
+    pairs: bool = False,
+    slicing: Slicing = "quantile",
+    bins: int = 10,
+    min_samples: int = 30,
+    gap: float = 0.1,
+    alpha: float = 0.05,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Result:
+    """The train-test gap of every slice of every feature, so that overfitting in one corner is seen.
+
+    Parameters
+    ----------
+    train, test : Dataset
+        The rows the model was trained on, and others; both with a target.
+    model : optional
+        Anything that predicts; asked once about each. Without it the predictions that both datasets carry.
+    metric : str, optional
+        Any metric of the registry with a direction, or "error_rate", "mae", "mse", "log_loss". By default the error
+        rate, or the mean absolute error of a regression. (Metrics of ordered rows, such as AUC, are not crossed.)
+    features, pairs, slicing, bins, min_samples
+        As in `weak_spots`. Edges come from `train` and are shared; a slice needs enough rows in both. Slices chosen by
+        the errors ("tree", "adaptive") are chosen on one half of train and measured on the other.
+    gap : float
+        Slices with a larger gap are overfitted: in units of a metric with a bounded range (0.1 = ten points), as a
+        share of the overall test error otherwise.
+    alpha, level : float
+        False discovery rate over all slices; level of the intervals.
+    seed : int
+        Of the halves.
+
+    Returns
+    -------
+    Result
+        Tables ``slices`` (all, with train, test, gap and its interval), ``worst`` (the overfitted ones, by the lower
+        end of the gap), ``features`` (largest, mean and standard deviation of the gap) and ``pairs``.
+
+    Notes
+    -----
+    gap = how much worse test is than train: test - train for an error, train - test for a score. Proportions have
+    Newcombe's interval, other metrics one of their standard errors; train and test are taken as independent. A slice
+    is overfitted where there is a gap that is surely larger than that of all other rows (a cell of two features: than
+    that of the rest of each slice it lies in), so the p-value is the larger of two; a gap that is the same everywhere
+    is told once, for all rows.
+
+    References
+    ----------
+    R. G. Newcombe (1998), Stat. Med. 17:873.
+
+    Examples
+    --------
+    >>> from isonomia import Dataset
+    >>> x = np.arange(4000) % 100 + 0.5
+    >>> y = np.arange(4000) // 100 % 2
+    >>> unsure = np.where(x > 80, np.arange(4000) // 200 % 2, y)
+    >>> known = Dataset({"x": x, "y": y, "said": y}, target="y", prediction="said")
+    >>> new = Dataset({"x": x, "y": y, "said": unsure}, target="y", prediction="said")
+    >>> [row["slice"] for row in overfit(known, new).tables["worst"].rows()]
+    ['[79.7, 89.6)', '[89.6, 99.5]']
+    """
+    check_yes_no("pairs", pairs)
+    check_whole("seed", seed, 0)
+    check_whole("min_samples", min_samples)
+    check_number("gap", gap, at_least=0)
+    check_number("alpha", alpha, above=0, below=1)
+    one, two = examine(train, model, name="train"), examine(test, model, name="test")
+    if one.outcome.task != two.outcome.task:
+        raise DataError(f"The task of `train` is {one.outcome.task}, that of `test` {two.outcome.task}.")
+    names = check_features(one.data, features)
+    _check_same(one.data, two.data, names)
+    chosen = measure_named(metric, one.outcome.surface, ranks=True)
+    one, columns = _shared(one, two, names, chosen, slicing, bins, min_samples, seed)
+    side = _Sides(chosen, one, two, min_samples, check_level(level))
+    singles = tuple(side.single(name, *columns[name]) for name in names)
+    crossed: list[Gaps] = []
+    if pairs:
+        crossed = [side.pair((a, b), columns[a], columns[b]) for a, b in combinations(names, 2)]
+    overall = side.overall
+    bounded = np.isfinite(chosen.range).all()
+    base = 1.0 if bounded else abs(float(as_error(chosen, overall.test[0])))
+    crossed = [_tested(part, gap * base) for part in crossed]
+    every = [*singles, *crossed]
+    pooled = benjamini_hochberg(np.concatenate([part.p_value for part in every]))
+    split = np.split(pooled, np.cumsum([part.p_value.size for part in every])[:-1])
+    adjusted = {part.names: p for part, p in zip(every, split, strict=True)}
+    found = Comparison(chosen, overall, singles, tuple(crossed), adjusted, gap * base, alpha, level, min_samples)
+    return show(found, one.data.backend)
+
+
+def _check_same(train: Dataset, test: Dataset, names: Sequence[str]) -> None:
+    missing = [name for name in names if name not in test.columns]
+    if missing:
+        raise DataError(f"`test` lacks columns that `train` has: {', '.join(map(repr, missing[:10]))}.")
+    numeric = ("numeric", "integer", "boolean")
+    for name in names:
+        a, b = train.kinds[name], test.kinds[name]
+        if a != b and not (a in numeric and b in numeric):
+            raise DataError(f"The column '{name}' is {a} in `train` and {b} in `test`; give both the same kind.")
+
+
+def _shared(
+    one: Examined,
+    two: Examined,
+    names: Sequence[str],
+    metric: Metric,
+    slicing: Slicing,
+    bins: int,
+    least: int,
+    seed: int,
+) -> tuple[Examined, dict[str, tuple[Codes, Codes]]]:
+    """Slices with edges from train, the same for both; train without the half that chose them."""
+    options: dict[str, Any] = {"slicing": slicing, "bins": bins, "min_samples": least}
+    learnt = one.data
+    if slicing in ("tree", "adaptive"):
+        basis = metric if metric.family != "ranks" else measure_named(None, one.outcome.surface)
+        chooses = np.random.default_rng(seed).permutation(len(one)) % 2 == 0
+        loss, counted = Meter(basis, one.outcome, one.weights).take(chooses).loss()
+        learnt = one.data.take(chooses)
+        options |= {"loss": loss, "counted": counted}
+        rest = ~chooses
+        weights = None if one.weights is None else one.weights[rest]
+        one = Examined(one.data.take(rest), one.outcome.take(rest), weights)
+    cuts = learn_cuts(learnt, names, **options)
+    return one, {cut.name: aligned(cut.codes(one.data), cut.codes(two.data)) for cut in cuts}
+
+
+def aligned(one: Codes, two: Codes) -> tuple[Codes, Codes]:
+    """Both columns over the labels of either, missing last.
+
+    >>> a, b = aligned(Codes.encode(["x", "y"]), Codes.encode(["y", None]))
+    >>> a.labels == b.labels, b.labels, b.codes.tolist()
+    (True, ('x', 'y', None), [1, 2])
+    """
+    if one.labels == two.labels:
+        return one, two
+    labels = list(dict.fromkeys([*one.labels, *two.labels]))
+    if None in labels:
+        labels = [label for label in labels if label is not None] + [None]
+    place = {label: code for code, label in enumerate(labels)}
+    out = []
+    for column in (one, two):
+        table = np.array([place[label] for label in column.labels], dtype=smallest(len(labels)))
+        out.append(Codes(column.name, table[column.codes], tuple(labels), column.edges))
+    return out[0], out[1]
+
+
+class _Sides:
+    """Train and test measured alike."""
+
+    def __init__(self, metric: Metric, train: Examined, test: Examined, least: int, level: float) -> None:
+        self.metric, self.train, self.test, self.least, self.level = metric, train, test, least, level
+        self.alone: dict[str, Gaps] = {}
+        self.meters = (
+            None
+            if metric.family == "ranks"
+            else tuple(Meter(metric, side.outcome, side.weights) for side in (train, test))
+        )
+
+    @cached_property
+    def overall(self) -> Gaps:
+        """All rows of train and of test."""
+        everyone = [Codes("", np.zeros(len(side), dtype=np.uint8), ("all",)) for side in (self.train, self.test)]
+        return self._gaps(("",), everyone[0], everyone[1], local=False)
+
+    def single(self, name: str, train: Codes, test: Codes) -> Gaps:
+        """The slices of one feature."""
+        self.alone[name] = self._gaps((name,), train, test)
+        return self.alone[name]
+
+    def pair(self, names: tuple[str, str], one: tuple[Codes, Codes], two: tuple[Codes, Codes]) -> Gaps:
+        """The cells of two features, each measured alone before; the p-value is the largest of three, see `overfit`."""
+        first, second = [spelt(names[0], a) for a in one[0].texts], [spelt(names[1], b) for b in two[0].texts]
+        labels = [together([a, b]) for a in first for b in second]
+        if self.meters is None:
+            return self._ranked_pair(names, tuple(labels), one, two)
+        cells = [meter.count([a, b]) for meter, a, b in zip(self.meters, one, two, strict=True)]
+        flat = [part.flat() for part in cells]
+        part = self._of_cells(names, tuple(labels), flat[0], flat[1])
+        p = part.p_value
+        for axis in (1, 0):
+            rest = [(side.total(axis).along(axis, side.n.shape[axis]) - side).flat() for side in cells]
+            p = np.fmax(p, self._beyond(flat, rest))
+        return Gaps(**{**part.__dict__, "p_value": np.where(part.enough, p, np.nan)})
+
+    def _ranked_pair(
+        self, names: tuple[str, str], labels: tuple[str, ...], one: tuple[Codes, Codes], two: tuple[Codes, Codes]
+    ) -> Gaps:
+        """Cells by a metric of ranks, which has no sums to take away: held against the whole slices they lie in."""
+        across, kind = two[0].size, smallest(len(labels))
+        cells = [
+            Codes("", a.codes.astype(kind) * kind.type(across) + b.codes.astype(kind), labels)
+            for a, b in zip(one, two, strict=True)
+        ]
+        part = self._gaps(names, cells[0], cells[1])
+        p, error = part.p_value, self._error(part)
+        place = np.arange(len(labels))
+        for name, slot in zip(names, (place // across, place % across), strict=True):
+            whole = self.alone[name]
+            p = np.fmax(p, _larger(part.gap, error, whole.gap[slot], self._error(whole)[slot]))
+        return Gaps(**{**part.__dict__, "p_value": np.where(part.enough, p, np.nan)})
+
+    def _error(self, part: Gaps) -> Floats:
+        """The standard error behind an interval of the normal kind."""
+        return (part.high - part.low) / (2 * normal_quantile(self.level))
+
+    def _gaps(self, names: tuple[str, ...], train: Codes, test: Codes, *, local: bool = True) -> Gaps:
+        texts = train.texts
+        if self.meters is None:
+            a, b = (
+                measure_ranked(self.metric, side.outcome, side.weights, codes)
+                for side, codes in ((self.train, train), (self.test, test))
+            )
+            gap = as_error(self.metric, b[1]) - as_error(self.metric, a[1])
+            error = np.hypot(a[2], b[2])
+            half = normal_quantile(self.level) * error
+            with np.errstate(divide="ignore", invalid="ignore"):
+                p = np.where(error > 0, normal_p(gap / error), np.nan)
+            if local:
+                p = np.fmax(p, _larger(gap, error, self.overall.gap, self._error(self.overall)))
+            why = (a[3], b[3])
+            return self._make(names, texts, a[0], b[0], a[1], b[1], gap, gap - half, gap + half, p, why)
+        cells = [meter.count([codes]) for meter, codes in zip(self.meters, (train, test), strict=True)]
+        part = self._of_cells(names, texts, cells[0], cells[1])
+        if not local:
+            return part
+        rest = [side.total().along(0, side.n.size) - side for side in cells]
+        p = np.where(part.enough, np.fmax(part.p_value, self._beyond(cells, rest)), np.nan)
+        return Gaps(**{**part.__dict__, "p_value": p})
+
+    def _beyond(self, cells: Sequence[Cells], rest: Sequence[Cells]) -> Floats:
+        """P-values that a gap is no larger than that of other rows; 1 where it is not larger, or there are none."""
+        gap, error = self._difference(cells[0], cells[1])
+        other, other_error = self._difference(rest[0], rest[1])
+        return _larger(gap, error, other, other_error)
+
+    def _of_cells(self, names: tuple[str, ...], labels: tuple[str, ...], train: Cells, test: Cells) -> Gaps:
+        assert self.meters is not None
+        a, b = (meter.measure(cells, self.level) for meter, cells in zip(self.meters, (train, test), strict=True))
+        sign = -1.0 if self.metric.higher_is_better else 1.0
+        gap = sign * (b.value - a.value)
+        if self.meters[0].kind == "rate":
+            ends = a if sign > 0 else b, b if sign > 0 else a
+            low = gap - np.hypot(ends[1].value - ends[1].low, ends[0].high - ends[0].value)
+            high = gap + np.hypot(ends[1].high - ends[1].value, ends[0].value - ends[0].low)
+        else:
+            half = normal_quantile(self.level) * np.hypot(a.error, b.error)
+            low, high = gap - half, gap + half
+        p = self.meters[0].compare(train, test)
+        why = [[self.metric.undefined if np.isnan(one) else None for one in part.value] for part in (a, b)]
+        return self._make(names, labels, train.n, test.n, a.value, b.value, gap, low, high, p, why)
+
+    def _difference(self, train: Cells, test: Cells) -> tuple[Floats, Floats]:
+        assert self.meters is not None
+        a, b = (meter.measure(cells, self.level) for meter, cells in zip(self.meters, (train, test), strict=True))
+        return as_error(self.metric, b.value) - as_error(self.metric, a.value), np.hypot(a.error, b.error)
+
+    def _make(
+        self,
+        names: Any,
+        labels: Any,
+        n_train: Any,
+        n_test: Any,
+        train: Any,
+        test: Any,
+        gap: Any,
+        low: Any,
+        high: Any,
+        p: Any,
+        why: Sequence[Sequence[Reason | None]],
+    ) -> Gaps:
+        enough = (n_train >= self.least) & (n_test >= self.least) & ~np.isnan(gap)
+        return Gaps(
+            names,
+            labels,
+            n_train,
+            n_test,
+            train,
+            test,
+            gap,
+            low,
+            high,
+            np.where(enough, p, np.nan),
+            enough,
+            tuple(map(self._note, n_train, n_test, *why)),
+        )
+
+    def _note(self, n_train: int, n_test: int, train: Reason | None, test: Reason | None) -> Message | None:
+        """Why a slice has no gap, or was not tested."""
+        if train is not None:
+            return msg("no value on the rows of training: {reason}", reason=train)
+        if test is not None:
+            return msg("no value on the other rows: {reason}", reason=test)
+        few = min(n_train, n_test) < self.least
+        return msg("fewer than {least:int} rows: not tested", least=self.least) if few else None
+
+
+def _larger(gap: Floats, error: Floats, other: Floats, other_error: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = normal_p((gap - other) / np.hypot(error, other_error))
+        return np.where(gap > other, np.nan_to_num(p, nan=1.0), 1.0)
+
+
+def _tested(part: Gaps, least: float) -> Gaps:
+    """Cells that do not look overfitted stand as p = 1: they count among the tests and cannot be found."""
+    with np.errstate(invalid="ignore"):
+        p = np.where(part.enough & ~(part.gap > least), 1.0, part.p_value)
+    return Gaps(**{**part.__dict__, "p_value": p})

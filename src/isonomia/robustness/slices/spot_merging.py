@@ -1,0 +1,132 @@
+"""Weak slices joined into weak spots: neighbours merged, pairs that say more than their parts, repeats folded in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.languages.naming import between, is_in, is_value, together
+from isonomia.robustness.meter import Cells
+
+#: Above this share of common rows (intersection over union) two spots are the same people.
+SAME_ROWS = 0.5
+#: Rows on which overlaps of spots are measured.
+SAMPLE = 100_000
+#: At most so many spots are told.
+MOST_SPOTS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Spot:
+    """Rows where the model is worse: for each feature the slices taken together, and the sums over these rows."""
+
+    slices: Mapping[str, tuple[int, ...]]
+    cells: Cells
+    p_value: float
+    p_adjusted: float
+    severity: float
+    severity_low: float
+    also: tuple[str, ...] = field(default=())
+
+    def texts(self, columns: Mapping[str, Codes]) -> dict[str, str]:
+        """The values of each feature, as a person reads them."""
+        return {name: run_text(columns[name], codes) for name, codes in self.slices.items()}
+
+    def text(self, columns: Mapping[str, Codes]) -> str:
+        """The spot in one line: "age in [30, 45), sex = F"."""
+        return together(spelt(name, text) for name, text in self.texts(columns).items())
+
+    def mask(self, columns: Mapping[str, Codes], rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Which of these rows belong to it."""
+        out = np.ones(rows.size, dtype=bool)
+        for name, codes in self.slices.items():
+            out &= np.isin(columns[name].codes[rows], codes)
+        return out
+
+
+def run_text(column: Codes, codes: Sequence[int]) -> str:
+    """Neighbouring slices as one: [30, 40) and [40, 50) are [30, 50).
+
+    >>> run_text(Codes.cut([1, 5, 9], [0, 4, 8, 12]), (0, 1))
+    '[0, 8)'
+    """
+    if column.edges is not None and all(column.labels[code] is not None for code in codes):
+        low, high = column.edges[codes[0]], column.edges[codes[-1] + 1]
+        return between(low, high, closed=codes[-1] == len(column.edges) - 2)
+    texts = [column.text(code) for code in codes]
+    return texts[0] if len(texts) == 1 else together(["{", together(texts), "}"], "")
+
+
+def spelt(name: str, text: str) -> str:
+    """A feature and its slice: "age in [30, 45)", "sex = F"."""
+    return is_in(name, text) if text[:1] in "[{" else is_value(name, text, " = ")
+
+
+def runs(weak: NDArray[np.bool_], joined: bool) -> list[tuple[int, ...]]:
+    """Weak slices that stand side by side, together; each on its own where slices have no order.
+
+    >>> runs(np.array([True, True, False, True]), True)
+    [(0, 1), (3,)]
+    """
+    places = np.flatnonzero(weak)
+    if not joined:
+        return [(int(place),) for place in places]
+    parts = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
+    return [tuple(int(place) for place in part) for part in parts if part.size]
+
+
+def rectangles(weak: NDArray[np.bool_], ordered: tuple[bool, bool]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Weak cells of a pair of features as boxes: runs along a row, joined with equal runs of the next row.
+
+    >>> rectangles(np.array([[False, True, True], [False, True, True], [True, False, False]]), (True, True))
+    [((0, 1), (1, 2)), ((2,), (0,))]
+    """
+    boxes: list[tuple[list[int], tuple[int, ...]]] = []
+    for row in range(weak.shape[0]):
+        for run in runs(weak[row], ordered[1]):
+            above = next((box for box in boxes if ordered[0] and box[1] == run and box[0][-1] == row - 1), None)
+            if above is None:
+                boxes.append(([row], run))
+            else:
+                above[0].append(row)
+    return [(tuple(rows), run) for rows, run in boxes]
+
+
+def fold(spots: Sequence[Spot], columns: Mapping[str, Codes]) -> list[Spot]:
+    """The spots, worst first, those that are mostly the rows of a worse one named there under `also`."""
+    ordered = sorted(spots, key=lambda spot: (-spot.severity_low, -spot.severity))[: 4 * MOST_SPOTS]
+    size = len(next(iter(columns.values()))) if columns else 0
+    rows = np.arange(0, size, max(1, size // SAMPLE))
+    kept: list[Spot] = []
+    masks: list[NDArray[np.bool_]] = []
+    for spot in ordered:
+        mask = spot.mask(columns, rows)
+        for place, other in enumerate(masks):
+            both, either = int((mask & other).sum()), int((mask | other).sum())
+            if either and both / either >= SAME_ROWS:
+                kept[place] = replace(kept[place], also=(*kept[place].also, spot.text(columns)))
+                break
+        else:
+            if len(kept) < MOST_SPOTS:
+                kept.append(spot)
+                masks.append(mask)
+    return kept
+
+
+def explained(single: Spot, pairs: Sequence[Spot], weak: Callable[[Cells], bool]) -> bool:
+    """Whether a weak slice of one feature is weak only because of a pair that lies in it.
+
+    `weak(cells)` says whether rows are still weak; what is left of the slice without the pair is asked.
+    """
+    ((name, codes),) = single.slices.items()
+    for pair in pairs:
+        inside = pair.slices.get(name)
+        if inside is None or not set(inside) <= set(codes) or pair.severity_low <= single.severity:
+            continue
+        if not weak(single.cells - pair.cells):
+            return True
+    return False

@@ -1,0 +1,260 @@
+"""Every metric of every subgroup, however small: a value with its interval, or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from isonomia.counting import Codes
+from isonomia.errors import SpecError
+from isonomia.evidence import Estimate, Finding, Format, Picture, Result, check_level
+from isonomia.fairness import condition, dataset_attributes, measure_groups
+from isonomia.languages import Message, msg
+from isonomia.metrics import METRICS, check_applicable
+from isonomia.options import check_number, check_whole
+from isonomia.robustness._reading import Examined, check_features, examine
+from isonomia.robustness.missing_reasons import of_value
+from isonomia.robustness.perturbation.degradation import scale_of, worse_by
+from isonomia.robustness.row_tables import table_of_rows
+from isonomia.robustness.slices.slicing import learn_cuts
+from isonomia.robustness.stress.scenarios import main_metric
+
+FINDINGS = 5
+
+
+def subgroup_diagnostics(
+    data: Any,
+    model: Any = None,
+    *,
+    features: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    metric: str | None = None,
+    bins: int = 4,
+    min_per_group: int = 30,
+    tolerance: float = 0.05,
+    n_boot: int = 200,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Result:
+    """Measure every subgroup by every metric; tiny and one-class subgroups get a reason, never a crash.
+
+    Parameters
+    ----------
+    data : Dataset
+        With a target; with predictions where no model is given.
+    model : optional
+        Anything that predicts; asked once.
+    features : sequence of str, optional
+        Whose values are the subgroups: the protected attributes, or all features where there are none, by default.
+        Numbers are cut into `bins` slices with as many rows each.
+    metrics : sequence of str, optional
+        By default all that apply.
+    metric : str, optional
+        The one that findings speak of; as in `scenarios` by default.
+    min_per_group : int
+        Smaller subgroups are shown and flagged, and not told.
+    tolerance : float
+        How much worse than overall is worth telling, on the common scale of `scenarios`.
+    n_boot, level, seed
+        Of the intervals.
+
+    Returns
+    -------
+    Result
+        Tables ``subgroups`` (a row for each subgroup and metric: value, interval, how much worse than overall, the
+        reason where there is no value) and ``worst`` (the worst subgroup of each metric).
+
+    Examples
+    --------
+    >>> from isonomia import Dataset
+    >>> data = Dataset({"g": ["a"] * 60 + ["b"] * 3, "y": [0, 1] * 30 + [1] * 3, "p": [0, 1] * 30 + [1, 0, 1]},
+    ...                target="y", prediction="p", protected=["g"])
+    >>> found = subgroup_diagnostics(data, metrics=["accuracy", "specificity"])
+    >>> row = list(found.tables["subgroups"].rows())[3]
+    >>> row["group"], row["metric"], row["value"], str(row["note"])
+    ('b', 'specificity', None, 'there are no negative labels')
+    """
+    check_level(level)
+    check_whole("seed", seed, 0)
+    least = check_whole("min_per_group", min_per_group)
+    check_number("tolerance", tolerance, at_least=0)
+    metrics = (metrics,) if isinstance(metrics, str) else metrics
+    examined = examine(data, model)
+    outcome = examined.outcome
+    wanted = (
+        [METRICS[name] for name in metrics] if metrics is not None else [m for m in METRICS if outcome.task in m.tasks]
+    )
+    chosen = [m for m in wanted if check_applicable(m, outcome.truth, outcome.surface, examined.weights) is None]
+    reasons = {m.id: check_applicable(m, outcome.truth, outcome.surface, examined.weights) for m in wanted}
+    left_out = {name: reason for name, reason in reasons.items() if reason is not None}
+    if not chosen:
+        told_why = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
+        raise SpecError(f"None of the metrics can be measured here. {told_why}")
+    main = main_metric(chosen, metric, outcome.task)
+    rows: list[dict[str, Any]] = []
+    for column in _columns(examined, features, check_whole("bins", bins, 2)):
+        told = measure_groups(
+            outcome,
+            [column],
+            metrics=[m.id for m in chosen],
+            weights=examined.weights,
+            min_per_group=least,
+            n_boot=n_boot,
+            level=level,
+            seed=seed,
+        )
+        assert told.groups is not None
+        for place, group in enumerate(told.groups.groups):
+            for one in chosen:
+                part, overall = told.measured[one.id], told.overall[one.id]
+                value = float(part.value[place])
+                base = float("nan") if overall.value is None else overall.value
+                harm = float(worse_by(one, value, base))
+                rows.append(
+                    {
+                        "attribute": column.name,
+                        "group": group.texts[column.name],
+                        "n": int(told.sizes[place]),
+                        "metric": one.id,
+                        "value": value,
+                        "low": float(part.low[place]),
+                        "high": float(part.high[place]),
+                        "overall": base,
+                        "worse_by": harm,
+                        "relative": harm / scale_of(one, base),
+                        "small": bool(told.sizes[place] < least),
+                        "note": of_value(
+                            one, value, float(part.low[place]), part.reasons[place] if part.reasons else None
+                        ),
+                    }
+                )
+    return _show(rows, main, examined, left_out, tolerance, level)
+
+
+def _columns(examined: Examined, features: Sequence[str] | None, bins: int) -> list[Codes]:
+    attributes = {column.name: column for column in dataset_attributes(examined.data)}
+    names = check_features(examined.data, features if features is not None else tuple(attributes) or None)
+    plain = [name for name in names if name not in attributes]
+    cuts = learn_cuts(examined.data, plain, slicing="quantile", bins=bins, min_samples=1) if plain else ()
+    sliced = {cut.name: cut.codes(examined.data).observed() for cut in cuts}
+    return [attributes[name] if name in attributes else sliced[name] for name in names]
+
+
+_HEADINGS = {
+    "attribute": msg("attribute"),
+    "group": msg("group"),
+    "n": msg("Rows"),
+    "metric": msg("metric"),
+    "value": msg("Value"),
+    "low": msg("from"),
+    "high": msg("to"),
+    "overall": msg("overall"),
+    "worse_by": msg("Worse than overall by"),
+    "relative": msg("Degradation on a common scale"),
+    "small": msg("small group"),
+    "note": msg("note"),
+}
+_FORMATS: dict[str, Format] = {
+    "n": "int",
+    "value": "num4",
+    "low": "num4",
+    "high": "num4",
+    "overall": "num4",
+    "worse_by": "num4",
+    "relative": "pct",
+}
+
+
+def _show(
+    rows: list[dict[str, Any]],
+    main: str,
+    examined: Examined,
+    left_out: Mapping[str, str],
+    tolerance: float,
+    level: float,
+) -> Result:
+    backend = examined.data.backend
+    names = tuple(_HEADINGS)
+    worst: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        if row["small"] or np.isnan(row["worse_by"]):
+            continue
+        if row["metric"] not in worst or row["worse_by"] > worst[row["metric"]]["worse_by"]:
+            worst[row["metric"]] = row
+
+    def table(part: list[dict[str, Any]], title: Message) -> Any:
+        return table_of_rows(part, names, title, backend, formats=_FORMATS, headings=_HEADINGS)
+
+    tables = {
+        "subgroups": table(rows, msg("Every metric of every subgroup")),
+        "worst": table(list(worst.values()), msg("The worst subgroup of each metric")),
+    }
+    found = [row for row in rows if _tells(row, main, tolerance)]
+    found.sort(key=lambda row: -row["relative"])
+    notes = [msg("Values without an interval, and subgroups marked small, are not to be leaned on.")]
+    if left_out:
+        notes.append(msg("Metrics that do not apply here: {metrics}.", metrics=", ".join(list(left_out)[:12])))
+    pictures: tuple[Picture, ...] = ()
+    if any(row["metric"] == main and not np.isnan(row["value"]) for row in rows):
+        pictures = (
+            Picture(
+                "forest",
+                "subgroups",
+                msg("{metric} of each subgroup", metric=METRICS[main].title),
+                {
+                    "labels": ["attribute", "group"],
+                    "value": "value",
+                    "low": "low",
+                    "high": "high",
+                    "flag": "small",
+                    "where": {"metric": main},
+                },
+            ),
+        )
+    undefined = sum(np.isnan(row["value"]) for row in rows)
+    values = {"subgroups": len({(row["attribute"], row["group"]) for row in rows}), "without_value": int(undefined)}
+    titles = {"subgroups": msg("Subgroups"), "without_value": msg("Values that are not defined")}
+    return Result(
+        "subgroup_diagnostics",
+        msg("Subgroup diagnostics"),
+        tables,
+        values,
+        tuple(_finding(row, tolerance, level) for row in found[:FINDINGS]),
+        pictures,
+        tuple(notes),
+        titles=titles,
+    )
+
+
+def _tells(row: dict[str, Any], main: str, tolerance: float) -> bool:
+    """Whether a subgroup is worse by enough, and its interval leaves the overall value out."""
+    if row["metric"] != main or row["small"] or not row["relative"] > tolerance:
+        return False
+    end = row["high"] if METRICS[main].higher_is_better else row["low"]
+    return bool(end < row["overall"] if METRICS[main].higher_is_better else end > row["overall"])
+
+
+def _finding(row: dict[str, Any], tolerance: float, level: float) -> Finding:
+    metric = METRICS[row["metric"]]
+    group = condition(row["attribute"], row["group"])
+    return Finding(
+        "subgroup_diagnostics.worse",
+        "notice",
+        msg(
+            "{metric} is {value:num4} for {group}, against {overall:num4} overall ({n:int} rows).",
+            metric=metric.title,
+            value=row["value"],
+            group=group,
+            overall=row["overall"],
+            n=row["n"],
+        ),
+        Estimate(row["value"], row["low"], row["high"], n=row["n"], method="group", level=level),
+        who={row["attribute"]: row["group"]},
+        n=row["n"],
+        magnitude=row["relative"] / tolerance if tolerance else 1.0 + row["relative"],
+        threshold=tolerance,
+        evidence="subgroup_diagnostics/subgroups",
+        format="num4",
+    )

@@ -1,0 +1,399 @@
+"""Weak spots as tables, findings and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isonomia.data import Backend
+from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table
+from isonomia.languages import Message, msg
+from isonomia.languages.naming import as_text, together
+from isonomia.robustness.missing_reasons import of_slices
+from isonomia.robustness.slices.spot_merging import Spot, spelt
+
+if TYPE_CHECKING:
+    from isonomia.robustness.slices.weak_spots import Search, Slices
+
+#: Heat maps are drawn of so many pairs, bars of so many spots; a picture of lines takes so many features.
+HEATMAPS, BARS, LINES = 3, 15, 4
+#: So many findings are made at most; the table has all.
+FINDINGS = 10
+
+_NUMBERS: dict[str, Format] = {
+    "n": "int",
+    "share": "pct",
+    "severity": "pct",
+    "severity_low": "pct",
+    "severity_high": "pct",
+    "p_value": "p",
+    "p_adjusted": "p",
+}
+
+
+def headings() -> dict[str, Message]:
+    """What the columns of all tables of slices are called."""
+    return {
+        "feature": msg("Feature"),
+        "slice": msg("Slice"),
+        "n": msg("Rows"),
+        "share": msg("Share of rows"),
+        "value": msg("Value"),
+        "low": msg("from"),
+        "high": msg("to"),
+        "severity": msg("Error above the overall one"),
+        "severity_low": msg("at least"),
+        "severity_high": msg("at most"),
+        "p_value": msg("p-value"),
+        "p_adjusted": msg("Adjusted p-value"),
+        "weak": msg("Weak"),
+        "critical": msg("critical"),
+        "small": msg("Small slice"),
+        "also": msg("Also seen as"),
+        "slices": msg("Slices"),
+        "worst": msg("Worst slice"),
+        "worst_value": msg("Value of the worst slice"),
+        "best": msg("Best slice"),
+        "best_value": msg("Value of the best slice"),
+        "weak_slices": msg("Weak slices"),
+        "note": msg("note"),
+        "one": msg("First feature"),
+        "two": msg("Second feature"),
+    }
+
+
+def show(search: Search, backend: Backend, *, honest: bool, n_rows: int) -> Result:
+    """The result that a user sees."""
+    tables = {
+        "weak_spots": _spot_table(search, backend),
+        "slices": _slice_table(search, backend),
+        "features": _feature_table(search, backend),
+    }
+    pictures = _pictures(search)
+    if search.pairs:
+        worst = sorted(search.pairs, key=lambda part: -_worst(part)[1])
+        tables["pairs"] = _pair_table(search, worst, backend)
+        for place, part in enumerate(worst[:HEATMAPS], 1):
+            if not np.isfinite(_worst(part)[1]):
+                continue
+            tables[f"heatmap_{place}"] = _heat_table(search, part, backend)
+            title = msg(
+                "{metric} where {one} and {two} meet",
+                metric=search.meter.metric.title,
+                one=part.names[0],
+                two=part.names[1],
+            )
+            options = {"x": "two", "y": "one", "value": "value", "low": "low", "high": "high", "n": "n", "flag": "weak"}
+            pictures.append(Picture("heatmap", f"heatmap_{place}", title, options))
+    overall = search.meter.measure(search.overall, search.limits.level)
+    spots = search.spots
+    values: dict[str, Any] = {
+        "overall": Estimate(
+            float(overall.value),
+            float(overall.low),
+            float(overall.high),
+            n=int(overall.n),
+            method="wilson" if search.meter.kind == "rate" else "normal",
+            level=search.limits.level,
+            note=None if not np.isnan(overall.value) else as_text(search.meter.metric.undefined),
+        ),
+        "weak_spots": len(spots),
+        "critical_spots": sum(spot.severity > search.limits.critical for spot in spots),
+        "slices_tested": search.n_tests,
+    }
+    titles = {
+        "overall": search.meter.metric.title,
+        "weak_spots": msg("Weak spots"),
+        "critical_spots": msg("Critical weak spots"),
+        "slices_tested": msg("Slices tested"),
+    }
+    return Result(
+        "weak_spots",
+        msg("Weak spots"),
+        tables,
+        values,
+        _findings(search),
+        tuple(pictures),
+        _notes(search, honest, n_rows),
+        titles=titles,
+    )
+
+
+def _notes(search: Search, honest: bool, n_rows: int) -> tuple[Message, ...]:
+    notes = []
+    if not search.global_error > 0:
+        notes.append(msg("The model makes no error on these rows, so no slice can be worse than the others."))
+    if honest:
+        notes.append(
+            msg(
+                "Slices were chosen on {chosen:int} rows and measured on the other {measured:int}.",
+                chosen=n_rows - int(search.overall.n),
+                measured=int(search.overall.n),
+            )
+        )
+    alone = [part.names[0] for part in search.singles if (part.cells.n > 0).sum() < 2]
+    if alone:
+        notes.append(msg("All rows lie in one slice of: {features}.", features=", ".join(alone[:10])))
+    return tuple(notes)
+
+
+def _spot_table(search: Search, backend: Backend) -> Table:
+    spots = search.spots
+    measured = [search.meter.measure(spot.cells, search.limits.level) for spot in spots]
+    total = search.overall.n
+    columns: dict[str, Any] = {
+        "slice": [spot.text(search.columns) for spot in spots],
+        "feature": [" x ".join(spot.slices) for spot in spots],
+        "n": np.array([int(part.n) for part in measured], dtype=np.int64),
+        "share": np.array([float(part.n / total) for part in measured], dtype=float),
+        "value": np.array([float(part.value) for part in measured], dtype=float),
+        "low": np.array([float(part.low) for part in measured], dtype=float),
+        "high": np.array([float(part.high) for part in measured], dtype=float),
+        "severity": np.array([spot.severity for spot in spots], dtype=float),
+        "severity_low": np.array([spot.severity_low for spot in spots], dtype=float),
+        "critical": [spot.severity > search.limits.critical for spot in spots],
+        "also": ["; ".join(spot.also[:5]) for spot in spots],
+    }
+    return _table(search, columns, msg("Where the model is worse than overall"), backend)
+
+
+def _slice_table(search: Search, backend: Backend) -> Table:
+    parts: dict[str, list[Any]] = {}
+    for part in search.singles:
+        column = search.columns[part.names[0]]
+        adjusted = search.adjusted[part.names]
+        here = np.flatnonzero(part.cells.n > 0)
+        block = {
+            "feature": [column.name] * here.size,
+            "slice": [column.text(int(code)) for code in here],
+            **_figures(search, part, here),
+            "p_value": part.p_value[here],
+            "p_adjusted": adjusted[here],
+            "weak": _weak(search, part, here),
+            "small": part.cells.n[here] < search.limits.min_samples,
+            "note": of_slices(
+                search.meter.metric,
+                part.measured.value[here],
+                part.cells.n[here],
+                search.limits.min_samples,
+                part.p_value[here],
+            ),
+        }
+        for name, values in block.items():
+            parts.setdefault(name, []).append(values)
+    joined = {
+        name: [item for part in values for item in part]
+        if name in ("feature", "slice", "note")
+        else np.concatenate(values)
+        for name, values in parts.items()
+    }
+    return _table(search, joined, msg("All slices of each feature"), backend)
+
+
+def _figures(search: Search, part: Slices, here: Any) -> dict[str, Any]:
+    m = part.measured
+    return {
+        "n": part.cells.n[here],
+        "share": part.cells.n[here] / search.overall.n,
+        "value": m.value[here],
+        "low": m.low[here],
+        "high": m.high[here],
+        "severity": part.severity[here],
+        "severity_low": part.severity_low[here],
+        "severity_high": part.severity_high[here],
+    }
+
+
+def _weak(search: Search, part: Slices, here: Any) -> Any:
+    adjusted = search.adjusted[part.names][here]
+    with np.errstate(invalid="ignore"):
+        return part.enough[here] & (part.severity[here] > search.limits.severity) & (adjusted < search.limits.alpha)
+
+
+def _feature_table(search: Search, backend: Backend) -> Table:
+    """The worst and the best slice of each feature, among those with enough rows."""
+    rows: list[dict[str, Any]] = []
+    for part in search.singles:
+        column = search.columns[part.names[0]]
+        known = np.flatnonzero(part.enough)
+        order = known[np.argsort(-_errors(search, part)[known], kind="stable")]
+        worst, best = (int(order[0]), int(order[-1])) if order.size else (None, None)
+        rows.append(
+            {
+                "feature": column.name,
+                "slices": int((part.cells.n > 0).sum()),
+                "worst": None if worst is None else column.text(worst),
+                "worst_value": None if worst is None else float(part.measured.value[worst]),
+                "severity": None if worst is None else float(part.severity[worst]),
+                "best": None if best is None else column.text(best),
+                "best_value": None if best is None else float(part.measured.value[best]),
+                "weak_slices": int(_weak(search, part, slice(None)).sum()),
+                "note": None if order.size else msg("no slice was tested"),
+            }
+        )
+    rows.sort(key=lambda row: -np.nan_to_num(row["severity"] or 0.0))
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    return _table(search, columns, msg("Worst and best slice of each feature"), backend)
+
+
+def _errors(search: Search, part: Slices) -> Any:
+    return -part.measured.value if search.meter.metric.higher_is_better else part.measured.value
+
+
+def _worst(part: Slices) -> tuple[tuple[int, ...], float]:
+    """The cell with the highest severity that is surely there: its place and the lower end; -inf without any."""
+    known = np.where(part.enough, np.nan_to_num(part.severity_low, nan=-np.inf), -np.inf)
+    place = np.unravel_index(int(known.argmax()), known.shape)
+    return tuple(int(i) for i in place), float(known[place])
+
+
+def _pair_table(search: Search, worst: Sequence[Slices], backend: Backend) -> Table:
+    rows: list[dict[str, Any]] = []
+    for part in worst:
+        place, low = _worst(part)
+        if not np.isfinite(low):
+            continue
+        one, two = (search.columns[name] for name in part.names)
+        rows.append(
+            {
+                "one": one.name,
+                "two": two.name,
+                "slices": int(part.enough.sum()),
+                "worst": together([spelt(one.name, one.text(place[0])), spelt(two.name, two.text(place[1]))]),
+                "n": int(part.cells.n[place]),
+                "value": float(part.measured.value[place]),
+                "low": float(part.measured.low[place]),
+                "high": float(part.measured.high[place]),
+                "severity": float(part.severity[place]),
+                "severity_low": low,
+                "weak_slices": int(_weak(search, part, slice(None)).sum()),
+            }
+        )
+    names = ("one", "two", "slices", "worst", "n", "value", "low", "high", "severity", "severity_low", "weak_slices")
+    return _table(search, {name: [row[name] for row in rows] for name in names}, msg("Pairs of features"), backend)
+
+
+def _heat_table(search: Search, part: Slices, backend: Backend) -> Table:
+    one, two = (search.columns[name] for name in part.names)
+    here = np.nonzero(part.cells.n > 0)
+    columns: dict[str, Any] = {
+        "one": [one.text(int(i)) for i in here[0]],
+        "two": [two.text(int(i)) for i in here[1]],
+        **_figures(search, part, here),
+        "weak": _weak(search, part, here),
+        "small": part.cells.n[here] < search.limits.min_samples,
+        "note": of_slices(
+            search.meter.metric, part.measured.value[here], part.cells.n[here], search.limits.min_samples
+        ),
+    }
+    title = msg("{one} and {two}", one=one.name, two=two.name)
+    table = _table(search, columns, title, backend)
+    names = {"one": msg("{name}", name=one.name), "two": msg("{name}", name=two.name)}
+    return Table(table.columns, table.formats, {**table.titles, **names}, title, backend)
+
+
+def _table(search: Search, columns: dict[str, Any], title: Message, backend: Backend) -> Table:
+    style = search.meter.metric.format
+    formats: dict[str, Format] = {name: _NUMBERS[name] for name in columns if name in _NUMBERS}
+    formats |= {name: style for name in ("value", "low", "high", "worst_value", "best_value") if name in columns}
+    names = {name: title for name, title in headings().items() if name in columns}
+    if "value" in columns:
+        names["value"] = search.meter.metric.title
+    return Table(columns, formats, names, title, backend)
+
+
+def _pictures(search: Search) -> list[Picture]:
+    metric = search.meter.metric
+    overall = float(search.meter.value(search.overall.sums))
+    pictures = []
+    line = {"reference": overall, "reference_label": msg("overall")} if np.isfinite(overall) else {}
+    if search.spots:
+        shown = [spot.text(search.columns) for spot in search.spots[:BARS]]
+        pictures.append(
+            Picture(
+                "bars",
+                "weak_spots",
+                msg("{metric} of the weak spots", metric=metric.title),
+                {"labels": "slice", "value": "value", "low": "low", "high": "high", "where": {"slice": shown}, **line},
+            )
+        )
+    by_range = sorted(search.singles, key=lambda part: -_worst(part)[1])
+    for part in by_range[:LINES]:
+        if not part.enough.sum() > 1:
+            continue
+        title = msg("{metric} along {feature}", metric=metric.title, feature=part.names[0])
+        pictures.append(
+            Picture(
+                "lines",
+                "slices",
+                title,
+                {
+                    "x": "slice",
+                    "value": "value",
+                    "low": "low",
+                    "high": "high",
+                    "where": {"feature": part.names[0]},
+                    **line,
+                },
+            )
+        )
+    return pictures
+
+
+def _findings(search: Search) -> tuple[Finding, ...]:
+    return tuple(_finding(search, spot) for spot in search.spots[:FINDINGS])
+
+
+def _finding(search: Search, spot: Spot) -> Finding:
+    limits, metric = search.limits, search.meter.metric
+    measured = search.meter.measure(spot.cells, limits.level)
+    overall = float(search.meter.value(search.overall.sums))
+    gaps = {
+        "metric": metric.title,
+        "value": float(measured.value),
+        "overall": overall,
+        "n": int(measured.n),
+        "slice": spot.text(search.columns),
+        "severity": spot.severity,
+    }
+    message = (
+        msg(
+            "{metric} is {value:pct} where {slice}, against {overall:pct} overall: {severity:pct} more error "
+            "({n:int} rows).",
+            **gaps,
+        )
+        if metric.format == "pct"
+        else msg(
+            "{metric} is {value:num} where {slice}, against {overall:num} overall: {severity:pct} more error "
+            "({n:int} rows).",
+            **gaps,
+        )
+    )
+    # a pair was picked out of many cells that no table lists: its p-value is told after adjusting for all of them
+    p_value = spot.p_value if len(spot.slices) == 1 else spot.p_adjusted
+    return Finding(
+        "weak_spots.slice",
+        "critical" if spot.severity > limits.critical else "warning",
+        message,
+        Estimate(
+            float(measured.value),
+            float(measured.low),
+            float(measured.high),
+            n=int(measured.n),
+            method="wilson" if search.meter.kind == "rate" else "normal",
+            level=limits.level,
+        ),
+        who=spot.texts(search.columns),
+        n=int(measured.n),
+        magnitude=spot.severity / limits.severity if limits.severity else 1.0 + spot.severity,
+        p_value=p_value,
+        p_adjusted=spot.p_adjusted,
+        threshold=limits.severity,
+        evidence="weak_spots/weak_spots",
+        format=metric.format,
+        advice=msg(
+            "Look at these rows: wrong labels, missing features or too few examples to learn from are the usual causes."
+        ),
+    )

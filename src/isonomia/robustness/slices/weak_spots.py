@@ -1,0 +1,313 @@
+"""Where the model is worse than it is on average: slices of one feature, and of two at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.evidence import Result, benjamini_hochberg, check_level
+from isonomia.options import check_number, check_whole, check_yes_no
+from isonomia.progress import Progress, silent
+from isonomia.robustness._reading import Examined, check_features, examine
+from isonomia.robustness.meter import Cells, Measured, Meter
+from isonomia.robustness.row_metrics import as_error, measure_named
+from isonomia.robustness.slices.slicing import Cut, Slicing, learn_cuts
+from isonomia.robustness.slices.spot_merging import Spot, explained, fold, rectangles, runs
+from isonomia.robustness.slices.weak_spot_tables import show
+from isonomia.typing import Floats
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What makes a slice weak."""
+
+    min_samples: int
+    severity: float
+    critical: float
+    alpha: float
+    level: float
+
+
+@dataclass(frozen=True, eq=False)
+class Slices:
+    """All slices of one feature, or all cells of a pair of features, measured."""
+
+    names: tuple[str, ...]
+    cells: Cells
+    measured: Measured
+    severity: Floats
+    severity_low: Floats
+    severity_high: Floats
+    p_value: Floats
+    enough: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What the search found: the slices, their adjusted p-values, the weak ones joined into spots."""
+
+    meter: Meter
+    columns: Mapping[str, Codes]
+    overall: Cells
+    global_error: float
+    singles: tuple[Slices, ...]
+    pairs: tuple[Slices, ...]
+    adjusted: Mapping[tuple[str, ...], Floats]
+    spots: tuple[Spot, ...]
+    limits: Limits
+    n_tests: int
+
+
+def weak_spots(
+    data: Any,
+    model: Any = None,
+    *,
+    pairs: bool = False,
+    metric: str | None = None,
+    features: Sequence[str] | None = None,
+    slicing: Slicing = "quantile",
+    bins: int = 10,
+    min_samples: int = 30,
+    severity: float = 0.1,
+    critical: float = 0.5,
+    alpha: float = 0.05,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Result:
+    """Slice every feature (and every pair) and tell where the model errs more than it does overall.
+
+    Parameters
+    ----------
+    data : Dataset
+        With a target; with predictions where no model is given. Rows without a target are left out.
+    model : optional
+        Anything that predicts; asked once.
+    pairs : bool
+        Whether to cross every two features as well.
+    metric : str, optional
+        "error_rate", "mae" (or "residual"), "mse", "log_loss", or any metric of counts or means of the registry. For
+        classes "mae" is 1 - the probability of what happened and "mse" the Brier score. By default the error rate, or
+        the mean absolute error of a regression.
+    features : sequence of str, optional
+        All features by default.
+    slicing : "quantile", "uniform", "tree" or "adaptive"
+        Equal shares of rows; equal widths; the cuts of a small tree on the errors; or boundaries where the error
+        changes. The last two look at the errors, so they are chosen on a random half of the rows and everything is
+        measured on the other half: what is told is not optimistic.
+    bins : int
+        Most slices of a numeric feature. Categories are slices of their own.
+    min_samples : int
+        Smaller slices are shown, and neither tested nor told.
+    severity, critical : float
+        Slices whose error is larger than the global one by this share are weak, or critical.
+    alpha, level : float
+        False discovery rate over all slices tested; level of the intervals.
+    seed : int
+        Of the halves.
+
+    Returns
+    -------
+    Result
+        Tables ``weak_spots`` (the weak slices, joined and ranked by the lower end of their severity), ``slices`` (all
+        of one feature), ``features`` (worst and best slice of each), ``pairs`` (the worst cell of each pair) and
+        ``heatmap_1`` ... (all cells of the worst pairs).
+
+    Notes
+    -----
+    severity = error of the slice / error of all rows - 1, where the error of a metric that should be high is what it
+    lacks to its best value. Its interval takes the global error as known. A slice is compared with all other rows: by
+    the two-proportion test (Fisher's where counts are small), else by Welch's. A cell of two features counts only if
+    it is worse than the rest of each of the two slices it lies in: its p-value is the largest of three. Neighbouring
+    weak slices are joined; a slice that is weak only because of a pair within it is left to the pair; spots that are
+    mostly the same rows are told once.
+
+    Examples
+    --------
+    >>> from isonomia import Dataset
+    >>> x = np.arange(4000) % 100
+    >>> wrong = (x >= 40) & (x < 60) & (np.arange(4000) % 3 > 0)
+    >>> frame = {"x": x + 0.5, "y": np.zeros(4000, dtype=int) + (x > 50), "said": ((x > 50) ^ wrong).astype(int)}
+    >>> result = weak_spots(Dataset(frame, target="y", prediction="said"))
+    >>> [(row["slice"], round(row["value"], 2)) for row in result.tables["weak_spots"].rows()]
+    [('x in [40.1, 59.9)', 0.67)]
+    """
+    check_yes_no("pairs", pairs)
+    check_whole("seed", seed, 0)
+    limits = Limits(
+        check_whole("min_samples", min_samples),
+        check_number("severity", severity, at_least=0),
+        check_number("critical", critical, at_least=0),
+        check_number("alpha", alpha, above=0, below=1),
+        check_level(level),
+    )
+    examined = examine(data, model)
+    names = check_features(examined.data, features)
+    meter = Meter(measure_named(metric, examined.outcome.surface), examined.outcome, examined.weights)
+    cuts, columns, meter = _slice(examined, names, meter, slicing, bins, limits, seed)
+    search = _search(meter, cuts, columns, limits, pairs, progress)
+    return show(search, examined.data.backend, honest=slicing in ("tree", "adaptive"), n_rows=len(examined))
+
+
+def _slice(
+    examined: Examined, names: Sequence[str], meter: Meter, slicing: Slicing, bins: int, limits: Limits, seed: int
+) -> tuple[tuple[Cut, ...], dict[str, Codes], Meter]:
+    """The cuts and codes of every feature; for slices chosen by the errors, those of the half that measures."""
+    options: dict[str, Any] = {"slicing": slicing, "bins": bins, "min_samples": limits.min_samples}
+    if slicing not in ("tree", "adaptive"):
+        cuts = learn_cuts(examined.data, names, **options)
+        return cuts, {cut.name: cut.codes(examined.data) for cut in cuts}, meter
+    chooses = np.random.default_rng(seed).random(len(examined)) < 0.5
+    loss, counted = meter.take(chooses).loss()
+    if loss.size < 2 or loss.size == len(examined):
+        chooses[: len(examined) // 2], chooses[len(examined) // 2 :] = True, False
+        loss, counted = meter.take(chooses).loss()
+    cuts = learn_cuts(examined.data.take(chooses), names, loss=loss, counted=counted, **options)
+    rest = examined.data.take(~chooses)
+    return cuts, {cut.name: cut.codes(rest) for cut in cuts}, meter.take(~chooses)
+
+
+def _search(
+    meter: Meter, cuts: Sequence[Cut], columns: Mapping[str, Codes], limits: Limits, pairs: bool, progress: Progress
+) -> Search:
+    ordered = {cut.name: cut.ordered for cut in cuts}
+    counted = {name: meter.count([column]) for name, column in columns.items()}
+    overall = next(iter(counted.values())).total()
+    error = float(as_error(meter.metric, meter.value(overall.sums)))
+    judge = _Judge(meter, overall, error, limits)
+    singles = tuple(judge.slices((name,), cells) for name, cells in counted.items())
+    crossed = []
+    couples = list(combinations(columns, 2)) if pairs else []
+    for done, (one, two) in enumerate(couples):
+        if done % 16 == 0:
+            progress("pairs", done, len(couples))
+        crossed.append(judge.pair((one, two), meter.count([columns[one], columns[two]]), counted[one], counted[two]))
+    every = [*singles, *crossed]
+    sizes = np.cumsum([part.p_value.size for part in every])[:-1]
+    pooled = np.concatenate([part.p_value.ravel() for part in every])
+    flat = np.split(benjamini_hochberg(pooled), sizes)
+    adjusted = {part.names: p.reshape(part.p_value.shape) for part, p in zip(every, flat, strict=True)}
+    found = _spots(judge, singles, crossed, adjusted, ordered)
+    tests = int((~np.isnan(pooled)).sum())
+    return Search(
+        meter, columns, overall, error, singles, tuple(crossed), adjusted, tuple(fold(found, columns)), limits, tests
+    )
+
+
+class _Judge:
+    """Measures slices against all rows."""
+
+    def __init__(self, meter: Meter, overall: Cells, error: float, limits: Limits) -> None:
+        self.meter, self.overall, self.error, self.limits = meter, overall, error, limits
+
+    def severity(self, value: Floats) -> Floats:
+        """How much larger the error is than the global one; NaN where that is 0."""
+        if not self.error > 0:
+            return np.full(np.shape(value), np.nan)
+        return np.asarray(as_error(self.meter.metric, value) / self.error - 1.0, dtype=float)
+
+    def slices(self, names: tuple[str, ...], cells: Cells, p_value: Floats | None = None) -> Slices:
+        """Slices with value, interval, severity and the p-value against all other rows."""
+        measured = self.meter.measure(cells, self.limits.level)
+        ends = self.severity(measured.low), self.severity(measured.high)
+        enough = (cells.n >= self.limits.min_samples) & ~np.isnan(measured.value) & (cells.n < self.overall.n)
+        if p_value is None:
+            p_value = np.full(cells.n.shape, np.nan)
+            if enough.any() and self.error > 0:
+                p_value[enough] = self.meter.compare(cells[enough], _spread(self.overall, enough) - cells[enough])
+        return Slices(
+            names, cells, measured, self.severity(measured.value), np.minimum(*ends), np.maximum(*ends), p_value, enough
+        )
+
+    def pair(self, names: tuple[str, str], cells: Cells, one: Cells, two: Cells) -> Slices:
+        """Cells of two features; only one that looks weak is tested, the others stand as p = 1."""
+        plain = self.slices(names, cells, np.full(cells.n.shape, np.nan))
+        p_value = np.where(plain.enough & (self.error > 0), 1.0, np.nan)
+        with np.errstate(invalid="ignore"):
+            here = plain.enough & (plain.severity > self.limits.severity)
+        rows, across = np.nonzero(here)
+        if not rows.size:
+            return Slices(*_with_p(plain, p_value))
+        own, margins = cells[here], (one[rows], two[across])
+        p = self.meter.compare(own, _spread(self.overall, here) - own)
+        error = as_error(self.meter.metric, self.meter.value(own.sums))
+        for margin in margins:
+            rest = margin - own
+            with np.errstate(invalid="ignore"):
+                worse = error > as_error(self.meter.metric, self.meter.value(rest.sums))
+            beyond = np.where(worse, self.meter.compare(own, rest), 1.0)
+            # a cell that is all of its slice says nothing new
+            p = np.fmax(p, np.where(rest.n >= 2, np.nan_to_num(beyond, nan=1.0), 1.0))
+        p_value[here] = np.nan_to_num(p, nan=1.0)
+        return Slices(*_with_p(plain, p_value))
+
+    def weak(self, part: Slices, adjusted: Floats) -> NDArray[np.bool_]:
+        """Slices that are worse by enough, and surely so."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(
+                part.enough & (part.severity > self.limits.severity) & (adjusted < self.limits.alpha), dtype=bool
+            )
+
+    def spot(self, slices: dict[str, tuple[int, ...]], cells: Cells, p_value: Floats, adjusted: Floats) -> Spot:
+        """A spot of these rows; its p-values are the smallest of its slices."""
+        measured = self.meter.measure(cells, self.limits.level)
+        ends = [float(self.severity(end)) for end in (measured.low, measured.high)]
+        severity = float(self.severity(measured.value))
+        return Spot(slices, cells, float(p_value.min()), float(adjusted.min()), severity, min(ends))
+
+    def still_weak(self, cells: Cells) -> bool:
+        """Whether rows are weak on their own, by the plain test."""
+        if int(cells.n) < self.limits.min_samples:
+            return False
+        severity = float(self.severity(self.meter.value(cells.sums)))
+        return severity > self.limits.severity and float(self.meter.compare(cells, self.overall - cells)) < (
+            self.limits.alpha
+        )
+
+
+def _spots(
+    judge: _Judge,
+    singles: Sequence[Slices],
+    crossed: Sequence[Slices],
+    adjusted: Mapping[tuple[str, ...], Floats],
+    ordered: Mapping[str, bool],
+) -> list[Spot]:
+    pairs = []
+    for part in crossed:
+        p, one, two = adjusted[part.names], *part.names
+        for rows, across in rectangles(judge.weak(part, p), (ordered[one], ordered[two])):
+            box = np.ix_(rows, across)
+            pairs.append(judge.spot({one: rows, two: across}, part.cells[box].total((0, 1)), part.p_value[box], p[box]))
+    found = list(pairs)
+    for part in singles:
+        p, (name,) = adjusted[part.names], part.names
+        for run in runs(judge.weak(part, p), ordered[name]):
+            places = np.array(run)
+            spot = judge.spot({name: run}, part.cells[places].total(), part.p_value[places], p[places])
+            if not explained(spot, pairs, judge.still_weak):
+                found.append(spot)
+    return found
+
+
+def _spread(cells: Cells, where: NDArray[np.bool_]) -> Cells:
+    """The same sums once for each slice chosen."""
+    return cells.along(0, int(where.sum()))
+
+
+def _with_p(part: Slices, p_value: Floats) -> tuple[Any, ...]:
+    return (
+        part.names,
+        part.cells,
+        part.measured,
+        part.severity,
+        part.severity_low,
+        part.severity_high,
+        p_value,
+        part.enough,
+    )

@@ -1,0 +1,439 @@
+"""Scenarios as tables, findings and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from isonomia.data import Backend
+from isonomia.evidence import Estimate, Finding, Format, Picture, Table
+from isonomia.languages import Message, msg
+from isonomia.metrics import METRICS, Metric
+from isonomia.robustness.missing_reasons import no_value, of_trials
+from isonomia.robustness.perturbation.degradation import scale_of, spread_over, worse_by
+from isonomia.robustness.row_tables import table_of_rows
+from isonomia.robustness.stress.gauge import Gauge
+from isonomia.robustness.stress.scenarios import Scenarios
+from isonomia.robustness.stress.trials import Run
+
+#: A gap between groups that widens by this much is told.
+GAP = 0.05
+
+
+def show(
+    gauge: Gauge,
+    figures: Mapping[str, Estimate],
+    runs: Mapping[str, Run],
+    absent: Mapping[str, str],
+    left_out: Mapping[str, str],
+    *,
+    main: str,
+    tolerance: float,
+    level: float,
+) -> Scenarios:
+    """The result that a user sees."""
+    backend = gauge.base.data.backend
+    base_gaps = _base_gaps(gauge)
+    tables = {"scenarios": scenario_table(gauge, figures, runs, level, backend)}
+    if base_gaps:
+        tables["gaps"] = _gap_table(gauge, base_gaps, runs, level, backend)
+    if absent:
+        tables["absent"] = absent_table(absent, backend)
+    names = {name: run.plan.scenario.title for name, run in runs.items()}
+    row = [one for one in tables["scenarios"].rows() if one["metric"] == main and one["degradation"] is not None]
+    worst = max(row, key=lambda one: one["degradation"], default=None)
+    values: dict[str, Any] = {
+        "metric": METRICS[main].title,
+        "baseline": figures[main],
+        "worst_scenario": msg("none could be played") if worst is None else names[worst["scenario"]],
+        "degradation": _estimate(worst, level) if worst else Estimate.missing(msg("no scenario could be played")),
+        "played": len(runs),
+    }
+    titles = {
+        "metric": msg("Metric judged by first"),
+        "baseline": METRICS[main].title,
+        "worst_scenario": msg("Worst scenario"),
+        "degradation": msg("Degradation in it"),
+        "played": msg("Scenarios played"),
+    }
+    return Scenarios(
+        "scenarios",
+        msg("Scenarios"),
+        tables,
+        values,
+        _findings(gauge, tables, names, main, tolerance, level),
+        _pictures(tables, names, main),
+        _notes(gauge, runs, absent, left_out),
+        titles=titles,
+        metrics=gauge.metrics,
+        main=main,
+        baseline=figures,
+        base_gaps=base_gaps,
+        runs=dict(runs),
+        absent=dict(absent),
+        tolerance=tolerance,
+        n_rows=len(gauge.base),
+    )
+
+
+def headings() -> dict[str, Message]:
+    """What the columns of tables of scenarios are called."""
+    return {
+        "scenario": msg("Scenario"),
+        "level": msg("Strength"),
+        "metric": msg("metric"),
+        "attribute": msg("attribute"),
+        "baseline": msg("As it is"),
+        "mean": msg("Mean over trials"),
+        "std": msg("Spread over trials"),
+        "low": msg("from"),
+        "high": msg("to"),
+        "worst": msg("Worst trial"),
+        "degradation": msg("Degradation"),
+        "degradation_low": msg("at least"),
+        "degradation_high": msg("at most"),
+        "relative": msg("Degradation on a common scale"),
+        "trials": msg("Trials with a value"),
+        "change": msg("Change of the gap"),
+        "change_low": msg("at least"),
+        "change_high": msg("at most"),
+        "reason": msg("Why not"),
+        "share_worse": msg("Trials that are worse"),
+        "rank": msg("Rank"),
+        "response": msg("Degradation at the strongest"),
+        "slope": msg("Degradation per unit of strength"),
+        "gives_way": msg("Gives way at a strength of"),
+        "direction": msg("direction"),
+        "baseline_low": msg("from"),
+        "baseline_high": msg("to"),
+        "worst_scenario": msg("Worst scenario"),
+        "large": msg("Large drop"),
+        "large_drops": msg("Metrics with large drops"),
+        "worst_metric": msg("Metric that loses most"),
+        "note": msg("note"),
+        "score": msg("Score"),
+        "score_low": msg("from"),
+        "score_high": msg("to"),
+    }
+
+
+_FORMATS: dict[str, Format] = {
+    "level": "num",
+    "baseline": "num4",
+    "mean": "num4",
+    "std": "num4",
+    "low": "num4",
+    "high": "num4",
+    "worst": "num4",
+    "degradation": "num4",
+    "degradation_low": "num4",
+    "degradation_high": "num4",
+    "relative": "pct",
+    "trials": "int",
+    "rank": "int",
+    "response": "pct",
+    "slope": "num",
+    "gives_way": "num",
+    "baseline_low": "num4",
+    "baseline_high": "num4",
+    "large_drops": "int",
+    "score": "num4",
+    "score_low": "num4",
+    "score_high": "num4",
+    "change": "num4",
+    "change_low": "num4",
+    "change_high": "num4",
+    "share_worse": "pct",
+}
+
+
+def table_of(rows: list[dict[str, Any]], names: tuple[str, ...], title: Message, backend: Backend) -> Table:
+    """Rows of scenarios as a table."""
+    return table_of_rows(rows, names, title, backend, formats=_FORMATS, headings=headings())
+
+
+def scenario_table(
+    gauge: Gauge, figures: Mapping[str, Estimate], runs: Mapping[str, Run], level: float, backend: Backend
+) -> Table:
+    """A row for each scenario and metric."""
+    rows = [
+        {"scenario": name, "level": run.plan.level, **measured_row(metric, figures[metric.id], run.values[:, i], level)}
+        for name, run in runs.items()
+        for i, metric in enumerate(gauge.metrics)
+    ]
+    names = (
+        "scenario",
+        "level",
+        "metric",
+        "baseline",
+        "mean",
+        "std",
+        "low",
+        "high",
+        "worst",
+        "degradation",
+        "degradation_low",
+        "degradation_high",
+        "relative",
+        "share_worse",
+        "trials",
+        "note",
+    )
+    return table_of(rows, names, msg("Every metric under every scenario"), backend)
+
+
+def measured_row(metric: Metric, figure: Estimate, trials: Any, level: float) -> dict[str, Any]:
+    """One metric over trials against its baseline."""
+    base = float("nan") if figure.value is None else figure.value
+    mean, deviation, low, high, known = spread_over(trials, level)
+    harm = worse_by(metric, trials, base)
+    worse, _, least, most, _ = spread_over(harm, level)
+    worst = float("nan") if np.isnan(harm).all() else float(trials[int(np.nanargmax(harm))])
+    share = float("nan") if np.isnan(harm).all() else float((harm[~np.isnan(harm)] > 0).mean())
+    return {
+        "metric": metric.id,
+        "baseline": base,
+        "mean": mean,
+        "std": deviation,
+        "low": low,
+        "high": high,
+        "worst": worst,
+        "degradation": worse,
+        "degradation_low": least,
+        "degradation_high": most,
+        "relative": worse / scale_of(metric, base),
+        "share_worse": share,
+        "trials": known,
+        "note": of_trials(metric, base, trials),
+    }
+
+
+def _base_gaps(gauge: Gauge) -> dict[tuple[str, str], float]:
+    found = gauge.gap_values([gauge.read(gauge.base)])[0]
+    return {
+        (column.name, metric.id): float(found[a, g])
+        for a, (column, _) in enumerate(gauge.groups)
+        for g, metric in enumerate(gauge.gaps)
+        if not np.isnan(found[a, g])
+    }
+
+
+def _gap_table(
+    gauge: Gauge, base: Mapping[tuple[str, str], float], runs: Mapping[str, Run], level: float, backend: Backend
+) -> Table:
+    names = [column.name for column, _ in gauge.groups]
+    ids = [metric.id for metric in gauge.gaps]
+    rows = []
+    for name, run in runs.items():
+        for (attribute, metric), before in base.items():
+            trials = run.gaps[:, names.index(attribute), ids.index(metric)]
+            mean, deviation, low, high, known = spread_over(trials, level)
+            rows.append(
+                {
+                    "scenario": name,
+                    "attribute": attribute,
+                    "metric": metric,
+                    "baseline": before,
+                    "mean": mean,
+                    "std": deviation,
+                    "low": low,
+                    "high": high,
+                    "change": mean - before,
+                    "change_low": low - before,
+                    "change_high": high - before,
+                    "trials": known,
+                    "note": _gap_note(trials),
+                }
+            )
+    columns = (
+        "scenario",
+        "attribute",
+        "metric",
+        "baseline",
+        "mean",
+        "std",
+        "low",
+        "high",
+        "change",
+        "change_low",
+        "change_high",
+        "trials",
+        "note",
+    )
+    return table_of(rows, columns, msg("Largest gaps between groups under every scenario"), backend)
+
+
+def _gap_note(trials: Any) -> Message | None:
+    missing = int(np.isnan(trials).sum())
+    reason = msg("fewer than two groups have one")
+    return no_value(reason, missing, len(trials)) if missing else None
+
+
+def absent_table(absent: Mapping[str, str], backend: Backend) -> Table:
+    """Scenarios that could not be played, and why."""
+    rows = [{"scenario": name, "reason": reason} for name, reason in absent.items()]
+    return table_of(rows, ("scenario", "reason"), msg("Scenarios that could not be played"), backend)
+
+
+def _estimate(row: Mapping[str, Any], level: float) -> Estimate:
+    return Estimate(
+        row["degradation"],
+        row["degradation_low"],
+        row["degradation_high"],
+        n=row["trials"],
+        method="trials",
+        level=level,
+    )
+
+
+def _findings(
+    gauge: Gauge, tables: Mapping[str, Table], names: Mapping[str, Message], main: str, tolerance: float, level: float
+) -> tuple[Finding, ...]:
+    found = []
+    for row in tables["scenarios"].rows():
+        if row["metric"] == main and row["relative"] is not None and row["relative"] > tolerance:
+            found.append(_finding(row, METRICS[main], names[row["scenario"]], tolerance, level, len(gauge.base)))
+    if "gaps" in tables:
+        rates = {one.id for one in gauge.gaps if one.range == (0.0, 1.0)}
+        wider = [
+            row
+            for row in tables["gaps"].rows()
+            if row["metric"] in rates and row["change"] is not None and row["change"] > GAP and row["change_low"] > 0
+        ]
+        worst: dict[tuple[str, str], dict[str, Any]] = {}
+        for row in sorted(wider, key=lambda one: -one["change"]):
+            worst.setdefault((row["scenario"], row["attribute"]), row)
+        found += [_gap_finding(row, names[row["scenario"]], level) for row in worst.values()]
+    return tuple(sorted(found, key=lambda one: -one.magnitude))
+
+
+def _finding(row: Mapping[str, Any], metric: Metric, title: Message, tolerance: float, level: float, n: int) -> Finding:
+    gaps = {
+        "metric": metric.title,
+        "scenario": title,
+        "before": row["baseline"],
+        "after": row["mean"],
+        "trials": row["trials"],
+    }
+    message = (
+        msg(
+            '{metric} goes from {before:pct} to {after:pct} under the scenario "{scenario}" (mean of {trials:int} '
+            "trials).",
+            **gaps,
+        )
+        if metric.format == "pct"
+        else msg(
+            '{metric} goes from {before:num} to {after:num} under the scenario "{scenario}" (mean of '
+            "{trials:int} trials).",
+            **gaps,
+        )
+    )
+    share = row["relative"] / tolerance if tolerance else 1.0 + row["relative"]
+    return Finding(
+        "scenarios.degradation",
+        "warning" if share >= 2 else "notice",
+        message,
+        _estimate(row, level),
+        n=n,
+        magnitude=share,
+        threshold=tolerance * scale_of(metric, row["baseline"]),
+        evidence="scenarios/scenarios",
+        format="num4",
+        topic="disturbance",
+        advice=msg(
+            "Ask how likely this is where the model is used, and watch for it: the sensitivity curve tells how "
+            "much of it the model stands."
+        ),
+    )
+
+
+def _gap_finding(row: Mapping[str, Any], title: Message, level: float) -> Finding:
+    metric = METRICS[row["metric"]]
+    return Finding(
+        "scenarios.gap",
+        "warning" if row["change"] >= 2 * GAP else "notice",
+        msg(
+            "The largest gap in {metric} between groups of {attribute} goes from {before:points} to {after:points} "
+            'points under the scenario "{scenario}".',
+            metric=metric.title,
+            attribute=row["attribute"],
+            before=row["baseline"],
+            after=row["mean"],
+            scenario=title,
+        ),
+        Estimate(row["change"], row["change_low"], row["change_high"], n=row["trials"], method="trials", level=level),
+        magnitude=row["change"] / GAP,
+        threshold=GAP,
+        evidence="scenarios/gaps",
+        format="points",
+        columns=(row["attribute"],),
+        advice=msg("Even-handedness here rests on the data staying as they are: measure it again when they change."),
+    )
+
+
+def _pictures(tables: Mapping[str, Table], names: Mapping[str, Message], main: str) -> tuple[Picture, ...]:
+    told = {**names, **{metric.id: metric.title for metric in METRICS}}
+    rows = [row for row in tables["scenarios"].rows() if row["relative"] is not None]
+    if not rows:
+        return ()
+    metrics = list(dict.fromkeys(row["metric"] for row in rows))
+    pictures = [
+        Picture(
+            "forest",
+            "scenarios",
+            msg("Degradation of {metric} by scenario", metric=METRICS[main].title),
+            {
+                "labels": "scenario",
+                "value": "degradation",
+                "low": "degradation_low",
+                "high": "degradation_high",
+                "where": {"metric": main},
+                "names": names,
+                "reference": 0.0,
+                "reference_label": msg("as it is"),
+            },
+        ),
+        Picture(
+            "heatmap",
+            "scenarios",
+            msg("Degradation on a common scale: metrics and scenarios"),
+            {
+                "x": "scenario",
+                "y": "metric",
+                "value": "relative",
+                "where": {"metric": metrics},
+                "names": told,
+                "middle": 0.0,
+            },
+        ),
+    ]
+    return tuple(pictures)
+
+
+def _notes(
+    gauge: Gauge, runs: Mapping[str, Run], absent: Mapping[str, str], left_out: Mapping[str, str]
+) -> tuple[Message, ...]:
+    notes = [
+        msg(
+            "Degradation is above 0 where a metric gets worse, whichever way is better for it. Intervals are the "
+            "middle part of the trials."
+        ),
+    ]
+    for name, run in runs.items():
+        undefined = [m.id for i, m in enumerate(gauge.metrics) if np.isnan(run.values[:, i]).any()]
+        if undefined:
+            notes.append(
+                msg(
+                    'Under the scenario "{scenario}" some trials have no value of: {metrics}.',
+                    scenario=run.plan.scenario.title,
+                    metrics=", ".join(undefined[:10]),
+                )
+            )
+        del name
+    if absent:
+        notes.append(msg("{n:int} scenarios could not be played; a table tells why.", n=len(absent)))
+    if left_out:
+        notes.append(msg("Metrics that do not apply here: {metrics}.", metrics=", ".join(list(left_out)[:12])))
+    return tuple(notes)

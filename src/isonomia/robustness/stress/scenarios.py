@@ -1,0 +1,237 @@
+"""What becomes of every metric when the world differs from the data: scenarios, each played many times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from isonomia.data import Task
+from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.evidence import Estimate, Result, Table, check_level
+from isonomia.fairness import dataset_attributes
+from isonomia.languages.naming import as_text
+from isonomia.metrics import METRICS, Metric, evaluate_all
+from isonomia.models import Model, Surface
+from isonomia.options import check_number, check_whole
+from isonomia.progress import Progress, silent
+from isonomia.robustness._reading import Examined, examine
+from isonomia.robustness.stress.gauge import Gauge, applicable
+from isonomia.robustness.stress.scenario import plan
+from isonomia.robustness.stress.situation import Situation
+from isonomia.robustness.stress.trials import Run, play
+from isonomia.typing import Floats
+
+#: Metrics whose gaps between groups are followed.
+GAPS = {
+    "binary": ("selection_rate", "tpr", "fpr", "ppv", "accuracy"),
+    "multiclass": ("accuracy", "macro_recall"),
+    "regression": ("mean_prediction", "mae", "mean_error"),
+}
+#: What a model is judged by first where nobody says.
+MAIN = {
+    "binary": ("auc", "balanced_accuracy", "accuracy"),
+    "multiclass": ("macro_f1", "accuracy", "logloss"),
+    "regression": ("mae",),
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Scenarios(Result):
+    """What scenarios do to metrics.
+
+    Attributes
+    ----------
+    metrics : tuple of Metric
+        Those that were measured.
+    main : str
+        The metric the model is judged by first.
+    baseline : mapping of Estimate
+        Each metric as it is, with its interval.
+    runs : mapping of Run
+        By name of the scenario: the values of every metric in every trial.
+    absent : mapping of str
+        Scenarios that could not be played, and why.
+    """
+
+    metrics: tuple[Metric, ...] = ()
+    main: str = ""
+    baseline: Mapping[str, Estimate] = field(default_factory=dict)
+    base_gaps: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    runs: Mapping[str, Run] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)
+    tolerance: float = 0.05
+    n_rows: int = 0
+
+    @property
+    def trials(self) -> Any:
+        """Every trial as a frame: scenario, trial, and a column for each metric."""
+        table = next(iter(self.tables.values()))
+        columns: dict[str, Any] = {
+            "scenario": [name for name, run in self.runs.items() for _ in range(run.n_trials)],
+            "trial": np.concatenate([np.arange(run.n_trials) for run in self.runs.values()] or [np.empty(0, int)]),
+        }
+        stacked = np.concatenate([run.values for run in self.runs.values()] or [np.empty((0, len(self.metrics)))])
+        columns |= {metric.id: stacked[:, place] for place, metric in enumerate(self.metrics)}
+        return Table(columns, backend=table.backend).frame()
+
+    def of(self, scenario: str, metric: str) -> Floats:
+        """One metric in every trial of one scenario."""
+        if scenario not in self.runs:
+            why = f" It was not played: {self.absent[scenario]}." if scenario in self.absent else ""
+            raise SpecError(f"There is no scenario {scenario!r} here.{why}{close_to(scenario, self.runs)}")
+        ids = [one.id for one in self.metrics]
+        if metric not in ids:
+            raise SpecError(f"The metric {metric!r} was not measured.{close_to(metric, ids)}")
+        return self.runs[scenario].values[:, ids.index(metric)]
+
+
+def scenarios(
+    data: Any,
+    model: Any = None,
+    scenarios: Any = None,
+    *,
+    n_trials: int = 100,
+    metrics: Sequence[str] | None = None,
+    metric: str | None = None,
+    tolerance: float = 0.05,
+    min_per_group: int = 30,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Scenarios:
+    """Play scenarios many times and measure every metric, calibration and gaps between groups in every trial.
+
+    Parameters
+    ----------
+    data : Dataset
+        With a target; with predictions where no model is given. Rows without a target are left out.
+    model : optional
+        Anything that predicts. Scenarios of labels, predictions and rows need none; those that change features do.
+    scenarios : list, optional
+        Ids of the registry (`SCENARIOS`), mappings such as ``{"type": "label_noise", "level": 0.2}``, or functions
+        ``change(now, rng, level) -> Situation``. All that are registered by default; one that has no answer for these
+        data is listed with the reason.
+    n_trials : int
+        Trials of each scenario.
+    metrics : sequence of str, optional
+        Ids of metrics; by default all that apply.
+    metric : str, optional
+        The metric the model is judged by first (findings speak of it). By default the area under the ROC curve, F1
+        over classes, or the mean absolute error.
+    tolerance : float
+        A degradation worth telling: points of a metric that has an upper end, a share of the baseline otherwise.
+    min_per_group : int
+        Smaller groups do not count in gaps.
+    level : float
+        Of intervals: the baseline's, and the middle part of the trials.
+    seed : int
+        Same seed, same result. A trial depends on the seed, the scenario and its own number only.
+
+    Returns
+    -------
+    Scenarios
+        Tables ``scenarios`` (a row for each scenario and metric: baseline, mean, spread, quantiles over trials, worst
+        trial, degradation in the harmful direction), ``gaps`` (largest differences between groups) and ``absent``.
+
+    Notes
+    -----
+    Degradation is positive where a metric gets worse: AUC falling, MAE rising. Scenarios that only change labels or
+    rows never ask the model again; those that change features ask it about the changed rows, many trials in one call.
+
+    Examples
+    --------
+    >>> from isonomia import Dataset
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(2000)
+    >>> data = Dataset({"x": p, "y": (rng.random(2000) < p).astype(int), "p": p}, target="y", score="p")
+    >>> both = ["label_noise", "feature_corruption"]
+    >>> found = scenarios(data, scenarios=both, n_trials=20, metrics=["auc", "logloss"])
+    >>> [(row["metric"], row["degradation"] > 0) for row in found.tables["scenarios"].rows()]
+    [('auc', True), ('logloss', True)]
+    >>> sorted(found.absent)
+    ['feature_corruption']
+    """
+    from isonomia.robustness.stress.scenario_tables import show
+
+    planned = plan(scenarios)
+    check_whole("n_trials", n_trials)
+    check_whole("seed", seed, 0)
+    check_number("tolerance", tolerance, at_least=0)
+    check_level(level)
+    base = situation(data, model)
+    gauge, left_out = gauge_of(base, metrics, min_per_group=min_per_group)
+    main = main_metric(gauge.metrics, metric, base.task)
+    figures = baselines(gauge, level, 200, seed)
+    runs: dict[str, Run] = {}
+    absent: dict[str, str] = {}
+    for one in planned:
+        try:
+            runs[one.name] = play(one, gauge, n_trials, seed, progress=progress, stage=one.name)
+        except NotApplicable as reason:
+            absent[one.name] = as_text(reason.told)
+    return show(gauge, figures, runs, absent, left_out, main=main, tolerance=tolerance, level=level)
+
+
+def situation(data: Any, model: Any) -> Situation:
+    """The rows with a known target, what was said about them, and the model if there is one."""
+    examined: Examined = examine(data, model)
+    asked = (
+        None if model is None or isinstance(model, Surface) else model if isinstance(model, Model) else Model.of(model)
+    )
+    return Situation(
+        examined.data,
+        examined.truth,
+        examined.outcome.surface,
+        examined.weights,
+        dataset_attributes(examined.data),
+        asked,
+    )
+
+
+def gauge_of(
+    base: Situation, metrics: Sequence[str] | None, *, min_per_group: int = 30
+) -> tuple[Gauge, dict[str, str]]:
+    """A gauge of the metrics named (or of all for the task), and why some are left out."""
+    check_whole("min_per_group", min_per_group)
+    if isinstance(metrics, str):
+        metrics = (metrics,)
+    named = [METRICS[name] for name in metrics] if metrics is not None else [m for m in METRICS if base.task in m.tasks]
+    fitting, left_out = applicable(base, named)
+    if not fitting:
+        told = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
+        raise SpecError(f"None of the metrics can be measured here. {told}")
+    gaps = [METRICS[name] for name in GAPS[base.task]]
+    gap_metrics = applicable(base, gaps)[0] if base.attributes else ()
+    return Gauge(base, fitting, gap_metrics, min_per_group=min_per_group), left_out
+
+
+def baselines(gauge: Gauge, level: float, n_boot: int, seed: int) -> dict[str, Estimate]:
+    """Each metric as it is, with its interval; the values are the gauge's own, so that no change is no change."""
+    base = gauge.base
+    figures = evaluate_all(
+        base.truth, base.surface, gauge.metrics, weights=base.weights, level=level, n_boot=n_boot, seed=seed
+    )
+    values = gauge.values([gauge.read(base)])[0]
+    for place, metric in enumerate(gauge.metrics):
+        if figures[metric.id].value is not None:
+            figures[metric.id] = replace(figures[metric.id], value=float(values[place]))
+    return figures
+
+
+def main_metric(metrics: Sequence[Metric], wanted: str | None, task: Task) -> str:
+    """The metric the model is judged by first."""
+    judged = [one.id for one in metrics if one.higher_is_better is not None]
+    if wanted is not None:
+        if wanted not in judged:
+            METRICS[wanted]  # an unknown name is told as such
+            raise SpecError(f"`metric` must be among those measured; got {wanted!r}.{close_to(wanted, judged)}")
+        return wanted
+    for name in MAIN[task]:
+        if name in judged:
+            return name
+    if not judged:
+        raise SpecError("The metrics named only describe: name at least one that can get worse, such as accuracy.")
+    return judged[0]

@@ -1,0 +1,368 @@
+"""How every metric answers to a change that grows: curves over levels, and the metric that moves first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from isonomia.errors import NotApplicable, SpecError
+from isonomia.evidence import Estimate, Finding, Picture, Result, check_level
+from isonomia.languages import Message, msg
+from isonomia.languages.naming import as_text
+from isonomia.metrics import METRICS, Metric
+from isonomia.options import check_number, check_whole
+from isonomia.progress import Progress, silent
+from isonomia.robustness.perturbation.degradation import scale_of
+from isonomia.robustness.row_tables import chained
+from isonomia.robustness.stress.gauge import Gauge
+from isonomia.robustness.stress.scenario import Planned, check_strength, plan
+from isonomia.robustness.stress.scenario_tables import absent_table, measured_row, table_of
+from isonomia.robustness.stress.scenarios import baselines, gauge_of, situation
+from isonomia.robustness.stress.trials import Run, play
+from isonomia.typing import Floats
+
+LEVELS = (0.01, 0.02, 0.05, 0.1, 0.2)
+#: Curves drawn in one picture: those of the metrics that move most.
+DRAWN = 6
+
+
+@dataclass(frozen=True, repr=False)
+class Sensitivity(Result):
+    """How metrics answer to growing change.
+
+    Attributes
+    ----------
+    levels : tuple of float
+        The levels tried, 0 first.
+    most_sensitive : mapping of str
+        By scenario: the metric whose degradation grows fastest with the level, on the common scale.
+    responses : mapping
+        By scenario and metric: the mean value at each level.
+    absent : mapping of str
+        Scenarios that could not be played, and why.
+    """
+
+    levels: tuple[float, ...] = ()
+    most_sensitive: Mapping[str, str] = field(default_factory=dict)
+    responses: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)
+
+
+def sensitivity(
+    data: Any,
+    model: Any = None,
+    scenarios: Any = "score_noise",
+    *,
+    levels: Sequence[float] = LEVELS,
+    n_trials: int = 50,
+    metrics: Sequence[str] | None = None,
+    tolerance: float = 0.05,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Sensitivity:
+    """Play scenarios at growing levels and tell which metric gives way first.
+
+    Parameters
+    ----------
+    data, model, metrics, level, seed
+        As in `scenarios`.
+    scenarios : str or list
+        Scenarios whose level grows, named as in `scenarios`.
+    levels : sequence of float
+        The levels, in units of each scenario (`SCENARIOS`); 0 is added.
+    n_trials : int
+        Trials at each level. Levels share their random numbers, so that curves are smooth.
+    tolerance : float
+        The degradation (on the common scale) at which a metric is said to give way.
+
+    Returns
+    -------
+    Sensitivity
+        Tables ``curves`` (every metric at every level, with the spread over trials and the degradation in the harmful
+        direction) and ``metrics`` (how fast each metric gives way, and at which level it has lost `tolerance`).
+
+    Notes
+    -----
+    The slope is that of a line through the origin, fitted to the mean degradation on the common scale (points of a
+    metric with an upper end, shares of the baseline otherwise): sum(level x degradation) / sum(level^2). The level at
+    which a metric gives way is read off between the levels tried, in a straight line.
+
+    Examples
+    --------
+    >>> from isonomia import Dataset
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=1000)
+    >>> data = Dataset({"x": x, "y": x + 0.1 * rng.normal(size=1000), "said": x}, target="y", prediction="said")
+    >>> found = sensitivity(data, metrics=["mae", "r2"], n_trials=10)
+    >>> found.most_sensitive
+    {'score_noise': 'mae'}
+    """
+    planned = plan(scenarios)
+    steps = _levels(levels, planned)
+    check_whole("n_trials", n_trials)
+    check_whole("seed", seed, 0)
+    check_number("tolerance", tolerance, at_least=0)
+    check_level(level)
+    base = situation(data, model)
+    gauge, _ = gauge_of(base, metrics)
+    judged = tuple(metric for metric in gauge.metrics if metric.higher_is_better is not None)
+    if not judged:
+        raise SpecError("The metrics named only describe: name at least one that can get worse, such as accuracy.")
+    gauge = Gauge(base, judged)
+    figures = baselines(gauge, level, 0, seed)
+    runs: dict[str, list[Run]] = {}
+    absent: dict[str, str] = {}
+    for one in planned:
+        try:
+            runs[one.name] = [
+                play(
+                    one.at(step), gauge, n_trials if step else 1, seed, progress=progress, stage=f"{one.name} {step:g}"
+                )
+                for step in steps
+            ]
+        except NotApplicable as reason:
+            absent[one.name] = as_text(reason.told)
+    return _Shown(gauge, figures, runs, absent, steps, tolerance, level).result()
+
+
+def _levels(levels: Any, planned: Sequence[Planned]) -> tuple[float, ...]:
+    given = list(levels) if isinstance(levels, Iterable) else [levels]
+    if not given:
+        raise SpecError("`levels` must hold at least one number above 0.")
+    for one in planned:
+        for step in given:
+            check_strength(one.scenario, step)
+    steps = tuple(sorted({0.0, *(float(step) for step in given)}))
+    if len(steps) < 2:
+        raise SpecError("`levels` must hold at least one number above 0.")
+    return steps
+
+
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """What was played, as tables, findings and pictures."""
+
+    gauge: Gauge
+    figures: Mapping[str, Estimate]
+    runs: Mapping[str, Sequence[Run]]
+    absent: Mapping[str, str]
+    levels: tuple[float, ...]
+    tolerance: float
+    level: float
+
+    def result(self) -> Sensitivity:
+        """The result that a user sees."""
+        backend = self.gauge.base.data.backend
+        curves = [row for name, runs in self.runs.items() for row in self._curves(name, runs)]
+        told = [row for name in self.runs for row in self._metrics(name, curves)]
+        names = (
+            "scenario",
+            "level",
+            "metric",
+            "mean",
+            "std",
+            "low",
+            "high",
+            "degradation",
+            "degradation_low",
+            "degradation_high",
+            "relative",
+            "trials",
+            "note",
+        )
+        tables = {
+            "curves": table_of(curves, names, msg("Every metric at every strength"), backend),
+            "metrics": table_of(
+                told,
+                ("scenario", "metric", "response", "slope", "gives_way", "rank", "note"),
+                msg("Which metrics give way first"),
+                backend,
+            ),
+        }
+        if self.absent:
+            tables["absent"] = absent_table(self.absent, backend)
+        first = {name: self._first(name, told) for name in self.runs}
+        most = {name: metric for name, metric in first.items() if metric is not None}
+        titles = {name: runs[0].plan.scenario.title for name, runs in self.runs.items()}
+        findings = tuple(
+            self._finding(row, titles[row["scenario"]]) for row in told if row["rank"] == 1 and row["gives_way"] > 0
+        )
+        values: dict[str, Any] = {"most_sensitive": self._text(most, titles), "strengths": len(self.levels)}
+        responses = {
+            name: {
+                metric.id: np.array(
+                    [row["mean"] for row in curves if (row["scenario"], row["metric"]) == (name, metric.id)]
+                )
+                for metric in self.gauge.metrics
+            }
+            for name in self.runs
+        }
+        return Sensitivity(
+            "sensitivity",
+            msg("Sensitivity"),
+            tables,
+            values,
+            findings,
+            self._pictures(told, titles),
+            self._notes(),
+            titles={"most_sensitive": msg("Most sensitive metric"), "strengths": msg("Strengths tried")},
+            levels=self.levels,
+            most_sensitive=most,
+            responses=responses,
+            absent=dict(self.absent),
+        )
+
+    def _curves(self, name: str, runs: Sequence[Run]) -> list[dict[str, Any]]:
+        return [
+            {
+                "scenario": name,
+                "level": run.plan.level,
+                **measured_row(metric, self.figures[metric.id], run.values[:, place], self.level),
+            }
+            for place, metric in enumerate(self.gauge.metrics)
+            for run in runs
+        ]
+
+    def _metrics(self, name: str, curves: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        rows = []
+        for metric in self.gauge.metrics:
+            own = [row for row in curves if row["scenario"] == name and row["metric"] == metric.id]
+            steps = np.array([row["level"] for row in own])
+            relative = np.array([row["relative"] for row in own], dtype=float)
+            yields = gives_way(steps, relative, self.tolerance)
+            rows.append(
+                {
+                    "scenario": name,
+                    "metric": metric.id,
+                    "response": relative[-1],
+                    "slope": slope(steps, relative),
+                    "gives_way": yields,
+                    "note": self._why_not(own[-1]["note"], yields, relative),
+                }
+            )
+        order = sorted(rows, key=lambda row: -np.nan_to_num(row["slope"], nan=-np.inf))
+        return [{**row, "rank": place} for place, row in enumerate(order, 1)]
+
+    def _why_not(self, note: Message | None, yields: float, relative: Any) -> Message | None:
+        if np.isnan(relative).any():
+            return note or msg("it is 0 as it is: there is nothing to be a share of")
+        return (
+            None
+            if np.isfinite(yields)
+            else msg("it never loses {least:pct} within the strengths tried", least=self.tolerance)
+        )
+
+    def _first(self, name: str, told: Sequence[Mapping[str, Any]]) -> str | None:
+        top = next(row for row in told if row["scenario"] == name)
+        return top["metric"] if np.isfinite(top["slope"]) and top["slope"] > 0 else None
+
+    def _text(self, most: Mapping[str, str], titles: Mapping[str, Message]) -> Any:
+        if not most:
+            return msg("none: no metric gets worse")
+        if len(most) == 1:
+            return METRICS[next(iter(most.values()))].title
+        return chained(
+            [
+                Message("{scenario}: {metric}", {"scenario": titles[name], "metric": METRICS[metric].title})
+                for name, metric in most.items()
+            ]
+        )
+
+    def _finding(self, row: Mapping[str, Any], title: Message) -> Finding:
+        metric = METRICS[row["metric"]]
+        return Finding(
+            "sensitivity.gives_way",
+            "notice",
+            msg(
+                '{metric} gives way first under the scenario "{scenario}": it loses {tolerance:pct} at a strength of '
+                "{at:num}.",
+                metric=metric.title,
+                scenario=title,
+                tolerance=self.tolerance,
+                at=row["gives_way"],
+            ),
+            Estimate(row["gives_way"], n=len(self.gauge.base), note="read off between the strengths tried"),
+            n=len(self.gauge.base),
+            magnitude=1.0,
+            evidence="sensitivity/metrics",
+            format="num",
+            topic="disturbance",
+            advice=msg("Do not read this metric alone where such change is likely; the table tells which ones hold."),
+        )
+
+    def _pictures(self, told: Sequence[Mapping[str, Any]], titles: Mapping[str, Message]) -> tuple[Picture, ...]:
+        names = {metric.id: metric.title for metric in METRICS}
+        pictures = []
+        for name, title in titles.items():
+            drawn = [row["metric"] for row in told if row["scenario"] == name and np.isfinite(row["slope"])][:DRAWN]
+            if drawn:
+                pictures.append(
+                    Picture(
+                        "lines",
+                        "curves",
+                        msg("Degradation as it grows: {scenario}", scenario=title),
+                        {
+                            "x": "level",
+                            "value": "relative",
+                            "color": "metric",
+                            "names": names,
+                            "where": {"scenario": name, "metric": drawn},
+                            "reference": self.tolerance,
+                            "reference_label": msg("worth telling"),
+                        },
+                    )
+                )
+        return tuple(pictures)
+
+    def _notes(self) -> tuple[Message, ...]:
+        notes = []
+        for runs in self.runs.values():
+            entry = runs[0].plan.scenario
+            if entry.unit is not None:
+                notes.append(msg("Strength of {scenario}: {unit}.", scenario=entry.title, unit=entry.unit))
+        zero = [metric.id for metric in self.gauge.metrics if np.isnan(_scale(metric, self.figures))]
+        if zero:
+            notes.append(
+                msg(
+                    "A share of 0 is not defined, so these metrics have no place on the common scale: {names}.",
+                    names=", ".join(zero),
+                )
+            )
+        return tuple(notes)
+
+
+def _scale(metric: Metric, figures: Mapping[str, Estimate]) -> float:
+    value = figures[metric.id].value
+    return float("nan") if value is None else scale_of(metric, value)
+
+
+def slope(levels: Floats, degradation: Floats) -> float:
+    """The slope of a line through the origin: sum(level x degradation) / sum(level^2); NaN without known values.
+
+    >>> slope(np.array([0.0, 1.0, 2.0]), np.array([0.0, 0.5, 1.0]))
+    0.5
+    """
+    known = ~np.isnan(degradation) & (levels > 0)
+    if not known.any():
+        return float("nan")
+    return float(levels[known] @ degradation[known] / (levels[known] @ levels[known]))
+
+
+def gives_way(levels: Floats, degradation: Floats, tolerance: float) -> float:
+    """The smallest level at which the degradation passes the tolerance, between levels in a straight line; else NaN.
+
+    >>> gives_way(np.array([0.0, 0.1, 0.2]), np.array([0.0, 0.02, 0.08]), 0.05)
+    0.15000000000000002
+    """
+    above = np.flatnonzero(degradation > tolerance)
+    if above.size == 0:
+        return float("nan")
+    at = int(above[0])
+    if at == 0 or np.isnan(degradation[at - 1]):
+        return float(levels[at])
+    share = (tolerance - degradation[at - 1]) / (degradation[at] - degradation[at - 1])
+    return float(levels[at - 1] + share * (levels[at] - levels[at - 1]))

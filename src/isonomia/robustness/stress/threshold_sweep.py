@@ -1,0 +1,304 @@
+"""Performance and fairness at every threshold: what another one would cost, and whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.evidence import Result, check_level, percentile
+from isonomia.fairness import dataset_attributes
+from isonomia.languages import msg
+from isonomia.metrics import METRICS, Metric
+from isonomia.models import Surface
+from isonomia.options import check_number, check_whole
+from isonomia.robustness._reading import Examined, examine
+from isonomia.robustness.stress.decisions import ranked
+from isonomia.robustness.stress.threshold_tables import draws, measure, spread_between, sweep
+from isonomia.typing import Floats
+
+#: Metrics of the sweep where none are named.
+USUAL = (
+    "accuracy",
+    "balanced_accuracy",
+    "precision",
+    "recall",
+    "specificity",
+    "f1",
+    "matthews_corrcoef",
+    "selection_rate",
+)
+#: Rates that are compared between groups.
+COMPARED = ("selection_rate", "tpr", "fpr")
+STEPS, MOST = 101, 5001
+#: The limit held to where none is given: the four-fifths rule.
+USUAL_LIMITS = {"selection_rate_ratio": 0.8}
+
+
+@dataclass(frozen=True, eq=False)
+class Between:
+    """Gaps of one attribute at every threshold: by name, value and interval (T,)."""
+
+    attribute: str
+    groups: tuple[str, ...]
+    sizes: NDArray[np.int64]
+    rates: Mapping[str, tuple[Floats, Floats, Floats]]
+    gaps: Mapping[str, tuple[Floats, Floats, Floats]]
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Everything measured at every threshold."""
+
+    thresholds: Floats
+    current: float
+    metrics: tuple[Metric, ...]
+    overall: Mapping[str, tuple[Floats, Floats, Floats]]
+    between: tuple[Between, ...]
+    small: tuple[str, ...]
+    n_rows: int
+
+    @property
+    def place(self) -> int:
+        """The place of the threshold in use."""
+        return int(np.argmin(np.abs(self.thresholds - self.current)))
+
+
+def threshold_sweep(
+    data: Any,
+    model: Any = None,
+    *,
+    thresholds: int | str | Sequence[float] | None = None,
+    metrics: Sequence[str] | None = None,
+    limits: Mapping[str, float] | None = None,
+    of_class: Any = None,
+    min_per_group: int = 30,
+    n_boot: int = 200,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Result:
+    """Cut probabilities (or scores) at many thresholds: metrics, gaps between groups, and where limits are kept.
+
+    Parameters
+    ----------
+    data : Dataset
+        With a target, and with protected attributes where gaps are wanted.
+    model : optional
+        Anything that predicts; the predictions of the dataset without it.
+    thresholds : int, "all" or sequence of float, optional
+        How many (101 by default: in equal steps of a probability, at quantiles of a score), every value that occurs
+        (at most 5,001 of them), or the thresholds themselves. The one in use is added.
+    metrics : sequence of str, optional
+        Metrics of decisions.
+    limits : mapping, optional
+        What must hold: a metric's id, or "selection_rate", "tpr", "fpr" or "equalized_odds" with "_difference" or
+        "_ratio", to a number. Differences, and metrics that should be low, at most; all others at least. By default
+        the four-fifths rule, ``{"selection_rate_ratio": 0.8}``.
+    of_class : optional
+        Of several classes: the one whose probability is cut, against all others.
+    min_per_group : int
+        Smaller groups are left out of gaps.
+    n_boot, level, seed
+        Of the intervals: Wilson's for rates, a bootstrap of the tables otherwise.
+
+    Returns
+    -------
+    Result
+        Tables ``metrics`` (a row for each threshold and metric), ``best`` (the best threshold of each metric, and the
+        one in use), ``gaps`` and ``groups`` (between and of groups) and ``limits`` (where each limit is kept).
+
+    Notes
+    -----
+    All tables come from one pass over the rows: rows are counted between thresholds and the counts added up. The best
+    threshold is picked on the same rows it is measured on, so its value is a little optimistic.
+
+    Examples
+    --------
+    >>> from isonomia import Dataset
+    >>> p = np.linspace(0, 1, 200)
+    >>> data = Dataset({"p": p, "y": (p > 0.3).astype(int), "x": p}, target="y", score="p")
+    >>> found = threshold_sweep(data, metrics=["accuracy"])
+    >>> [(row["threshold"], row["value"]) for row in found.tables["best"].rows()]
+    [(0.3, 1.0)]
+    """
+    from isonomia.robustness.stress.threshold_sweep_tables import show
+
+    check_level(level)
+    check_whole("seed", seed, 0)
+    check_whole("min_per_group", min_per_group)
+    check_whole("n_boot", n_boot, 0)
+    examined = examine(data, model)
+    surface, truth = binary_of(examined, of_class)
+    score = ranked(surface)
+    if score is None:
+        raise NotApplicable(msg("the predictions hold neither probabilities nor scores, so there is nothing to cut"))
+    if truth.all() or not truth.any():
+        raise NotApplicable(msg("the labels are all of one class, so every threshold decides between nothing"))
+    chosen = _metrics(metrics)
+    steps = _thresholds(thresholds, score, surface)
+    everyone = Codes("", np.zeros(len(examined), dtype=np.uint8), ("everyone",))
+    whole = sweep(score, truth, steps, everyone, examined.weights)
+    overall = {
+        metric.id: tuple(part[:, 0] for part in measure(metric, whole, level, n_boot, seed)) for metric in chosen
+    }
+    between, small = [], []
+    for column in dataset_attributes(examined.data):
+        found = _between(column, score, truth, steps, examined.weights, min_per_group, n_boot, level, seed)
+        if found is None:
+            small.append(column.name)
+        else:
+            between.append(found)
+    curves = Curves(steps, surface.threshold, chosen, overall, tuple(between), tuple(small), len(examined))  # type: ignore[arg-type]
+    held = _limits(limits, chosen, bool(between))
+    return show(curves, held, examined.data.backend, level)
+
+
+def binary_of(examined: Examined, of_class: Any) -> tuple[Surface, NDArray[np.bool_]]:
+    """The predictions and labels as two classes; of several, one against the rest."""
+    surface = examined.outcome.surface
+    if surface.task == "regression":
+        raise NotApplicable(msg("a predicted number is no decision: there is no threshold to move"))
+    if surface.task == "binary":
+        if of_class is not None:
+            raise SpecError("`of_class` is for several classes; these data have two.")
+        return surface, examined.truth == 1
+    if of_class is None:
+        raise NotApplicable(
+            msg(
+                "several classes are decided by the largest probability, not by a threshold; name "
+                "one class with `of_class`"
+            )
+        )
+    places = [place for place, label in enumerate(surface.classes) if label == of_class or str(label) == str(of_class)]
+    if not places:
+        raise SpecError(
+            f"`of_class` must be one of the classes; got {of_class!r}.{close_to(of_class, surface.classes)}"
+        )
+    if surface.probability is None:
+        raise NotApplicable(msg("the predictions hold no probabilities"))
+    place = places[0]
+    one = replace(
+        surface,
+        task="binary",
+        classes=("other", surface.classes[place]),
+        probability=surface.probability[:, place],
+        label=None if surface.label is None else (surface.label == place).astype(np.uint8),
+        threshold=0.5,
+    )
+    return one, examined.truth == place
+
+
+def _metrics(metrics: Sequence[str] | None) -> tuple[Metric, ...]:
+    names = (metrics,) if isinstance(metrics, str) else USUAL if metrics is None else tuple(metrics)
+    chosen = tuple(METRICS[name] for name in names)
+    for metric in chosen:
+        if metric.family != "counts" or "binary" not in metric.tasks:
+            raise SpecError(
+                f"A sweep is of metrics of two-class decisions such as {', '.join(USUAL)}; got '{metric.id}'."
+            )
+    return chosen
+
+
+def _thresholds(given: Any, score: Floats, surface: Surface) -> Floats:
+    if isinstance(given, str):
+        if given != "all":
+            raise SpecError(f"`thresholds` must be a number of them, 'all' or the thresholds; got {given!r}.")
+        values = np.unique(score)
+        steps = values if values.size <= MOST else values[np.linspace(0, values.size - 1, MOST).astype(np.intp)]
+    elif given is None or (isinstance(given, int | np.integer) and not isinstance(given, bool)):
+        count = STEPS if given is None else check_whole("thresholds", given, 2, MOST)
+        whole = surface.probability is not None
+        steps = np.arange(count) / (count - 1) if whole else np.unique(np.quantile(score, np.linspace(0, 1, count)))
+    else:
+        try:
+            steps = np.unique(np.asarray(list(given), dtype=float))
+        except (TypeError, ValueError):
+            raise SpecError(f"`thresholds` must be numbers; got {given!r}.") from None
+        if steps.size == 0 or steps.size > MOST or not np.isfinite(steps).all():
+            raise SpecError(f"`thresholds` must be 1 to {MOST} finite numbers.")
+    return np.unique(np.append(steps, surface.threshold))
+
+
+def _between(
+    column: Codes,
+    score: Floats,
+    truth: NDArray[np.bool_],
+    steps: Floats,
+    weights: Floats | None,
+    least: int,
+    n_boot: int,
+    level: float,
+    seed: int,
+) -> Between | None:
+    """The rates of every group at every threshold, and the gaps between them."""
+    counts = column.counts()
+    enough = np.flatnonzero(counts >= least)
+    if enough.size < 2:
+        return None
+    swept = sweep(score, truth, steps, column, weights)
+    swept = replace(swept, tables=swept.tables[:, enough], squares=swept.squares[:, enough])
+    rates = {name: measure(METRICS[name], swept, level, 0, seed) for name in COMPARED}
+    drawn = draws(swept, n_boot, seed) if n_boot else None
+    gaps: dict[str, tuple[Floats, Floats, Floats]] = {}
+    odds: list[tuple[Floats, Any]] = []
+    for name in COMPARED:
+        metric = METRICS[name]
+        assert metric.from_counts is not None
+        seen = spread_between(rates[name][0])
+        replicated = None if drawn is None else spread_between(metric.from_counts(drawn))
+        for place, kind in enumerate(("difference", "ratio")):
+            gaps[f"{name}_{kind}"] = _interval(seen[place], None if replicated is None else replicated[place], level)
+        if name != "selection_rate":
+            odds.append((seen[0], None if replicated is None else replicated[0]))
+    worst = np.fmax(odds[0][0], odds[1][0])
+    both = None if drawn is None else np.fmax(odds[0][1], odds[1][1])
+    gaps["equalized_odds_difference"] = _interval(worst, both, level)
+    return Between(column.name, tuple(column.text(int(code)) for code in enough), counts[enough], rates, gaps)
+
+
+def _interval(value: Floats, drawn: Floats | None, level: float) -> tuple[Floats, Floats, Floats]:
+    if drawn is None:
+        empty = np.full(value.shape, np.nan)
+        return value, empty, empty
+    low, high = percentile(drawn, level)
+    return value, np.fmin(low, value), np.fmax(high, value)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit: of a metric over everyone, or of a gap between groups."""
+
+    name: str
+    value: float
+    at_least: bool
+    between: bool
+
+    def met(self, values: Floats) -> NDArray[np.bool_]:
+        """Where it is kept; not where there is no value."""
+        with np.errstate(invalid="ignore"):
+            return values >= self.value if self.at_least else values <= self.value
+
+
+def _limits(limits: Any, chosen: Sequence[Metric], groups: bool) -> tuple[Limit, ...]:
+    gaps = [f"{name}_{kind}" for name in COMPARED for kind in ("difference", "ratio")] + ["equalized_odds_difference"]
+    if limits is None:
+        limits = USUAL_LIMITS if groups else {}
+    if not isinstance(limits, Mapping):
+        raise SpecError(f"`limits` must map names to numbers, as in {USUAL_LIMITS}; got {type(limits).__name__}.")
+    ids = [metric.id for metric in chosen]
+    out = []
+    for name, value in limits.items():
+        check_number(f"limits[{name!r}]", value)
+        if name in gaps:
+            out.append(Limit(name, float(value), name.endswith("_ratio"), True))
+        elif name in ids:
+            better = METRICS[name].higher_is_better
+            out.append(Limit(name, float(value), better is not False, False))
+        else:
+            raise SpecError(f"There is no limit for {name!r}.{close_to(name, [*gaps, *ids])}")
+    return tuple(out)
