@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isonomia.probing import Domain, Keyer, KeyMap
-from isonomia.probing.seen import distinct_keys, first_keys
+from isonomia.probing.key_map import distinct_keys, first_keys
 
 
 @given(st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=40), max_size=12))

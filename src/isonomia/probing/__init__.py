@@ -3,12 +3,12 @@
 from isonomia.probing.constraints import Constraint
 from isonomia.probing.domain import Domain
 from isonomia.probing.features import Feature
+from isonomia.probing.key_map import KeyMap
 from isonomia.probing.keys import Keyer
 from isonomia.probing.ledger import Ledger
 from isonomia.probing.loop import Answer, Asked, Loop, Script, Search, Strategy, Untested
 from isonomia.probing.oracle import Oracle, Said
 from isonomia.probing.probe import Judged, Probe
-from isonomia.probing.seen import KeyMap
 from isonomia.probing.slopes import Slopes
 
 __all__ = [

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from isonomia.errors import DataError, SpecError
 from isonomia.options import check_number, check_whole
+from isonomia.probing.key_map import KeyMap
 from isonomia.probing.keys import Keys
-from isonomia.probing.seen import KeyMap
 from isonomia.typing import Floats
 
 _MAGIC = b"ISOLEDG2"

@@ -15,11 +15,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.probing.batch_size import Pace
+from isonomia.probing.key_map import distinct_keys, first_keys
 from isonomia.probing.ledger import OUTCOMES, Ledger
 from isonomia.probing.oracle import Said
-from isonomia.probing.pace import Pace
 from isonomia.probing.probe import Probe
-from isonomia.probing.seen import distinct_keys, first_keys
 from isonomia.progress import Progress, silent
 from isonomia.typing import Floats
 

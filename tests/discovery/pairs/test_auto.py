@@ -7,7 +7,7 @@ import pytest
 
 from isonomia import Dataset, SpecError
 from isonomia.discovery import find_pairs
-from isonomia.discovery.pairs.cells import Cells
+from isonomia.discovery.pairs.searches.coverage import Cells
 from isonomia.discovery.pairs.space import Space
 from isonomia.probing import Domain, Ledger, Loop, Oracle, Probe
 
@@ -110,7 +110,7 @@ def test_large_forests_are_not_read_in_passing() -> None:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    from isonomia.discovery.pairs.auto import _leaves
+    from isonomia.discovery.pairs.searches.auto import _leaves
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)

@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from isonomia import NotApplicable
 from isonomia.discovery import find_pairs
-from isonomia.discovery.pairs.trees import read_trees
+from isonomia.discovery.pairs.exact.domain_trees import read_trees
 from isonomia.probing import Domain, Oracle
 
 pandas = pytest.importorskip("pandas")
@@ -157,7 +157,7 @@ def test_a_small_budget_brackets_the_share() -> None:
 def test_bounds_tighten_with_the_seconds_and_the_limit_is_kept(
     ticking: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("isonomia.discovery.pairs.boxes.BATCH", 16)
+    monkeypatch.setattr("isonomia.discovery.pairs.exact.branch_and_bound.BATCH", 16)
     MODELS["deep"] = lambda: RandomForestClassifier(25, max_depth=8, random_state=0)
     model = learn("deep", 1)
     MODELS.pop("deep")

@@ -10,7 +10,7 @@ import pytest
 
 from isonomia import Dataset
 from isonomia.discovery import find_pairs
-from isonomia.discovery.pairs.limi import CopulaGenerator, PcaGenerator, _boundary
+from isonomia.discovery.pairs.searches.limi import CopulaGenerator, PcaGenerator, _boundary
 from isonomia.discovery.pairs.space import Space
 from isonomia.probing import Domain, Ledger, Loop, Oracle, Probe
 

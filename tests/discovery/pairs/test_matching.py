@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment, linprog
 
-from isonomia.discovery.pairs import matching
-from isonomia.discovery.pairs.matching import assignment, prices, squared_l1, transport
+from isonomia.discovery.pairs.searches import matching
+from isonomia.discovery.pairs.searches.matching import assignment, prices, squared_l1, transport
 
 
 def groups(n: int, m: int, seed: int, kind: str) -> tuple[np.ndarray, np.ndarray]:

@@ -12,8 +12,8 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from isonomia.discovery import find_pairs
+from isonomia.discovery.pairs.searches.surrogate import Surrogate
 from isonomia.discovery.pairs.space import Space
-from isonomia.discovery.pairs.surrogate import Surrogate
 from isonomia.evidence import wilson
 from isonomia.probing import Domain, Ledger, Loop, Oracle, Probe
 

@@ -14,7 +14,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from isonomia import Dataset
 from isonomia.discovery import find_pairs
-from isonomia.discovery.pairs.limi import CopulaGenerator, PcaGenerator
+from isonomia.discovery.pairs.searches.limi import CopulaGenerator, PcaGenerator
 from isonomia.discovery.pairs.space import Space
 from isonomia.probing import Ledger, Loop, Oracle, Probe
 

@@ -1,10 +1,22 @@
 """Pairs of people who differ only in protected attributes and are treated differently: one file a search."""
 
-from isonomia.discovery.pairs import adf, aequitas, auto, exact, expga, fliptest, kosei, limi, observed, sg, themis
 from isonomia.discovery.pairs.find import find_pairs
 from isonomia.discovery.pairs.method import PAIR_METHODS, PairMethod
 from isonomia.discovery.pairs.result import PairResult, Pairs
-from isonomia.discovery.pairs.retrain import Retrained, retrain
+from isonomia.discovery.pairs.retraining import Retrained, retrain
+from isonomia.discovery.pairs.searches import (
+    adf,
+    aequitas,
+    auto,
+    exact,
+    expga,
+    fliptest,
+    kosei,
+    limi,
+    observed,
+    sg,
+    themis,
+)
 from isonomia.discovery.pairs.space import Space
 
 __all__ = ["PAIR_METHODS", "PairMethod", "PairResult", "Pairs", "Retrained", "Space", "find_pairs", "retrain"]

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from isonomia.data import Dataset, wrap
 from isonomia.discovery.pairs._proxies import proxies_of
-from isonomia.discovery.pairs._showing import shown
-from isonomia.discovery.pairs.auto import finish
-from isonomia.discovery.pairs.exact import conclude
 from isonomia.discovery.pairs.method import PAIR_METHODS
+from isonomia.discovery.pairs.present import shown
 from isonomia.discovery.pairs.result import PairResult, Pairs
+from isonomia.discovery.pairs.searches.auto import finish
+from isonomia.discovery.pairs.searches.exact import conclude
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.languages import msg

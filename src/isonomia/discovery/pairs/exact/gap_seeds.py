@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.grown import Link
-from isonomia.discovery.pairs.lanes import Lanes
-from isonomia.discovery.pairs.links import said_of
+from isonomia.discovery.pairs.exact.box_descent import Lanes
+from isonomia.discovery.pairs.exact.link_bounds import said_of
+from isonomia.models.trees.arrays import Link
 from isonomia.typing import Floats
 
 #: Nodes visited in one look, people climbed from, values of a feature tried, rounds of climbing.

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 
 from isonomia.discovery import find_pairs
-from isonomia.discovery.pairs import moments
-from isonomia.discovery.pairs.boxes import Search
-from isonomia.discovery.pairs.lanes import Lanes
-from isonomia.discovery.pairs.leaves import Leaves
-from isonomia.discovery.pairs.moments import Moments, Part, View
-from isonomia.discovery.pairs.tails import bracket
-from isonomia.discovery.pairs.trees import read_trees
+from isonomia.discovery.pairs.exact import moments
+from isonomia.discovery.pairs.exact.box_descent import Lanes
+from isonomia.discovery.pairs.exact.branch_and_bound import Search
+from isonomia.discovery.pairs.exact.domain_trees import read_trees
+from isonomia.discovery.pairs.exact.leaf_cells import Leaves
+from isonomia.discovery.pairs.exact.moment_bounds import bracket
+from isonomia.discovery.pairs.exact.moments import Moments, Part, View
 from isonomia.probing import Domain, Oracle, Probe
 
 from .test_exact_families import EVERYONE, WORLD, learn
@@ -160,7 +160,7 @@ def test_what_is_too_large_or_of_another_kind_is_left_open(monkeypatch: pytest.M
     assert bracket(several, 10**6, lambda: False).high == 1.0
     search = search_of(learn("forest", "ordinal", 1))
     assert bracket(search, 10**6, lambda: False).high < 1.0
-    monkeypatch.setattr("isonomia.discovery.pairs.leaves.MOST_HELD", 100)
+    monkeypatch.setattr("isonomia.discovery.pairs.exact.leaf_cells.MOST_HELD", 100)
     assert bracket(search, 10**6, lambda: False).high == 1.0
 
 
@@ -168,7 +168,7 @@ def test_where_many_boxes_wait_those_that_leave_little_open_stay_as_they_are(mon
     search = search_of(learn("forest", "one_hot", 4))
     share = float(differ(scores(search, everyone(search))).mean())
     free = bracket(search, 2_000_000, lambda: False)
-    monkeypatch.setattr("isonomia.discovery.pairs.tails.MOST_WAITING", 8)
+    monkeypatch.setattr("isonomia.discovery.pairs.exact.moment_bounds.MOST_WAITING", 8)
     found = bracket(search, 2_000_000, lambda: False)
     assert found.low - 1e-9 <= share <= found.high + 1e-9
     assert found.high >= free.high

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.grown import Grown, Link, joined
 from isonomia.errors import NotApplicable
+from isonomia.models.trees.arrays import Grown, Link, joined
 from isonomia.typing import Floats
 
 _XGBOOST_LINKS: dict[str, Link] = {

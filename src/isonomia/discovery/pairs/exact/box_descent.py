@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.trees import Ensemble, in_mask
+from isonomia.discovery.pairs.exact.domain_trees import Ensemble, in_mask
 from isonomia.probing import Domain
 from isonomia.typing import Floats
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isonomia.discovery.pairs.grown import Link
+from isonomia.models.trees.arrays import Link
 from isonomia.typing import Floats
 
 

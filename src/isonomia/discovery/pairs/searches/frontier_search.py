@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.cells import Cells
+from isonomia.discovery.pairs.searches.coverage import Cells
 from isonomia.discovery.pairs.space import Space
 from isonomia.probing import Search, Untested
-from isonomia.probing.seen import first_keys
-from isonomia.probing.stack import Stack
+from isonomia.probing.growing_array import Stack
+from isonomia.probing.key_map import first_keys
 from isonomia.typing import Floats
 
 #: People whose neighbours are looked at in a round, steps tested at least, and the part of all steps tested.

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.lanes import Lanes
-from isonomia.discovery.pairs.trees import in_mask
+from isonomia.discovery.pairs.exact.box_descent import Lanes
+from isonomia.discovery.pairs.exact.domain_trees import in_mask
 from isonomia.typing import Floats
 
 #: Leaves x cells that may be held.

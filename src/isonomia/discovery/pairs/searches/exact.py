@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs import chance, slab
-from isonomia.discovery.pairs.boxes import Search as BoxSearch
-from isonomia.discovery.pairs.boxes import Widest
-from isonomia.discovery.pairs.lanes import Lanes
+from isonomia.discovery.pairs.exact import linear, share_estimate
+from isonomia.discovery.pairs.exact.box_descent import Lanes
+from isonomia.discovery.pairs.exact.branch_and_bound import Search as BoxSearch
+from isonomia.discovery.pairs.exact.branch_and_bound import Widest
+from isonomia.discovery.pairs.exact.domain_trees import CHECKED, read_trees
+from isonomia.discovery.pairs.exact.gap_seeds import WALKS
+from isonomia.discovery.pairs.exact.moment_bounds import bracket
 from isonomia.discovery.pairs.method import pair_method
-from isonomia.discovery.pairs.peaks import WALKS
 from isonomia.discovery.pairs.space import Space
-from isonomia.discovery.pairs.tails import bracket
-from isonomia.discovery.pairs.trees import CHECKED, read_trees
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
 from isonomia.options import check_whole
@@ -78,7 +78,7 @@ def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Sea
             msg("Shares and gaps are over the bounds of the domain; its constraints are not counted in.")
         )
     space.facts.update(share_low=0.0, share_high=1.0, share_estimate=None)  # until more is known
-    proof = None if slab.is_linear(probe.oracle) else Proof(space, max_boxes)
+    proof = None if linear.is_linear(probe.oracle) else Proof(space, max_boxes)
     rows = linear_part(space, n_pairs) if proof is None else proof.people(n_pairs)
     found, first = False, 0
     if proof is not None:  # some are tested first: bounds may take all the seconds there are
@@ -111,23 +111,23 @@ def lines_of(space: Space) -> list[NDArray[np.intp]]:
 def linear_part(space: Space, n_pairs: int) -> Floats:
     """What the slab tells, and people drawn from it."""
     probe, gamma = space.probe, space.probe.gamma
-    model = slab.read_linear(probe.oracle, space.free, space.protected, probe.variants)
+    model = linear.read_linear(probe.oracle, space.free, space.protected, probe.variants)
     lines = lines_of(space)
     base = np.clip(np.floor((space.domain.low + space.domain.high) / 2), space.domain.low, space.domain.high)
-    gap = slab.widest(model, lines, base, space.rng)
+    gap = linear.widest(model, lines, base, space.rng)
     scale = "probability" if model.probability else "decision value" if model.classifier else "prediction"
     _facts(space, "linear", gap, scale)
     if not model.classifier or (gamma > 0 and not model.probability):  # the same gap for everyone
         room = 1e-9 * max(1.0, float(np.abs(model.offsets).max()))
         everyone = float(gap.reached > max(gamma, room))
         space.facts.update(share_low=everyone, share_high=everyone)
-        _guess(space, chance.Guess(everyone, everyone, everyone, 0))
+        _guess(space, share_estimate.Guess(everyone, everyone, everyone, 0))
         return space.domain.sample(n_pairs, space.rng) if everyone else np.empty((0, len(space.domain)))
-    slabs = slab.intervals(model, lines, gamma)
-    low, high = slab.share_bounds(model, slabs)
+    slabs = linear.intervals(model, lines, gamma)
+    low, high = linear.share_bounds(model, slabs)
     space.facts.update(share_low=low, share_high=high)
-    _guess(space, chance.Guess((low + high) / 2, low, high, 0))
-    return slab.draw_slab(model, slabs, base, 4 * n_pairs, space.rng)[:n_pairs]
+    _guess(space, share_estimate.Guess((low + high) / 2, low, high, 0))
+    return linear.draw_slab(model, slabs, base, 4 * n_pairs, space.rng)[:n_pairs]
 
 
 def tree_part(
@@ -172,7 +172,7 @@ class Proof:
         if work is not None:
             max_boxes = min(max_boxes, max(100, work // (len(lanes.roots) * ensemble.n_classes)))
         self.max_boxes = max_boxes
-        self.guess: chance.Guess | None = None
+        self.guess: share_estimate.Guess | None = None
         with _one_thread():
             self.certified = self.search.shares(max_boxes, _until(space, SHARE_TIME))
 
@@ -183,9 +183,9 @@ class Proof:
         """
         space, known = self.space, self.certified
         if not space.loop.ledger.spent:
-            walks = chance.WALKS if self.work is None else 2 * self.work
+            walks = share_estimate.WALKS if self.work is None else 2 * self.work
             rows = space.loop.ledger.rows_left(1) // 20
-            self.guess = chance.estimate(self.search, known, space.rng.spawn(1)[0], walks=walks, rows=rows)
+            self.guess = share_estimate.estimate(self.search, known, space.rng.spawn(1)[0], walks=walks, rows=rows)
         drawn = np.empty((0, len(space.domain))) if self.guess is None or not self.guess.n else self.guess.people[:n]
         if len(known.volume) == 0 or len(drawn) == n:
             return drawn
@@ -225,7 +225,7 @@ def _one_thread() -> Any:
     return threadpool_limits(1, user_api="blas")
 
 
-def _guess(space: Space, guess: chance.Guess) -> None:
+def _guess(space: Space, guess: share_estimate.Guess) -> None:
     """The estimated share beside the certified bounds, and told apart from them."""
     low, high = space.facts["share_low"], space.facts["share_high"]
     guess = guess.within(low, high)

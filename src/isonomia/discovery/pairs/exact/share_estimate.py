@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from isonomia.discovery.pairs.boxes import Certified, Search
+from isonomia.discovery.pairs.exact.branch_and_bound import Certified, Search
 from isonomia.evidence import wilson
 from isonomia.typing import Floats
 

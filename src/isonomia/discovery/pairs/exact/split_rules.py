@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.grown import Grown
-from isonomia.discovery.pairs.wiring import Wiring
+from isonomia.discovery.pairs.exact.column_mapping import Wiring
 from isonomia.errors import NotApplicable
+from isonomia.models.trees.arrays import Grown
 from isonomia.typing import Floats
 
 

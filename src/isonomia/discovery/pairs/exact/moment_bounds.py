@@ -10,9 +10,9 @@ import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from isonomia.discovery.pairs.boxes import Search
-from isonomia.discovery.pairs.leaves import Leaves
-from isonomia.discovery.pairs.moments import Moments, Part
+from isonomia.discovery.pairs.exact.branch_and_bound import Search
+from isonomia.discovery.pairs.exact.leaf_cells import Leaves
+from isonomia.discovery.pairs.exact.moments import Moments, Part
 
 #: Boxes kept for cutting; of more, the half that leaves the least open stays as it is.
 MOST_WAITING = 40_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.probing.growing_array import Stack
 from isonomia.probing.keys import Keys
-from isonomia.probing.stack import Stack
 from isonomia.typing import Floats
 
 Places = NDArray[np.intp]

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.grown import Link
-from isonomia.discovery.pairs.lanes import Boxes, Lanes
-from isonomia.discovery.pairs.links import apart, rise, said_bounds, said_of, steepest
-from isonomia.discovery.pairs.peaks import WALKS, climb
+from isonomia.discovery.pairs.exact.box_descent import Boxes, Lanes
+from isonomia.discovery.pairs.exact.gap_seeds import WALKS, climb
+from isonomia.discovery.pairs.exact.link_bounds import apart, rise, said_bounds, said_of, steepest
+from isonomia.models.trees.arrays import Link
 from isonomia.typing import Floats
 
 #: Boxes worked on together, and nodes that they may have reached in all.

@@ -33,8 +33,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from isonomia import Dataset, NotApplicable
 from isonomia.discovery import find_pairs
-from isonomia.discovery.pairs import trees
-from isonomia.discovery.pairs.trees import people_to_check, read_trees
+from isonomia.discovery.pairs.exact import domain_trees
+from isonomia.discovery.pairs.exact.domain_trees import people_to_check, read_trees
 from isonomia.models import Model
 from isonomia.probing import Domain, Oracle
 
@@ -169,7 +169,7 @@ def test_training_that_stopped_early_counts_its_best_rounds() -> None:
 
 
 def test_trees_that_say_something_else_give_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, reader = learn("forest"), trees.read_grown
+    model, reader = learn("forest"), domain_trees.read_grown
 
     def off_by_one(thing: Any) -> Any:
         steps, grown = reader(thing)
@@ -183,7 +183,7 @@ def test_trees_that_say_something_else_give_no_answer(monkeypatch: pytest.Monkey
     rows[:, 0] = np.round(rows[:, 0] * 2) / 2  # cuts at quarters are the same in 32 bits
     model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(NUMBERS.decode(rows), decide(rows))
     for wrong in (off_by_one, off_a_little):
-        monkeypatch.setattr(trees, "read_grown", wrong)
+        monkeypatch.setattr(domain_trees, "read_grown", wrong)
         with pytest.raises(NotApplicable, match="no exact answer"):
             find_pairs(NUMBERS, model, method="exact", protected="sex")
 

@@ -9,13 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.cuts import Questions
-from isonomia.discovery.pairs.grown import Grown, Link
-from isonomia.discovery.pairs.links import said_of
-from isonomia.discovery.pairs.read_boosters import booster_of, read_lightgbm, read_xgboost
-from isonomia.discovery.pairs.read_sklearn import SKLEARN, read_sklearn
-from isonomia.discovery.pairs.wiring import Wiring, steps_of
+from isonomia.discovery.pairs.exact.column_mapping import Wiring, steps_of
+from isonomia.discovery.pairs.exact.link_bounds import said_of
+from isonomia.discovery.pairs.exact.split_rules import Questions
 from isonomia.errors import NotApplicable
+from isonomia.models.trees._boosters import booster_of, read_lightgbm, read_xgboost
+from isonomia.models.trees._sklearn import SKLEARN, read_sklearn
+from isonomia.models.trees.arrays import Grown, Link
 from isonomia.probing import Oracle, Said
 from isonomia.typing import Floats
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.leaves import Leaves
+from isonomia.discovery.pairs.exact.leaf_cells import Leaves
 from isonomia.typing import Floats
 
 #: Unsettled leaves whose pairs are summed in one box; boxes with more are cut first.

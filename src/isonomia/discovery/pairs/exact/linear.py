@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.boxes import Widest
+from isonomia.discovery.pairs.exact.branch_and_bound import Widest
 from isonomia.errors import NotApplicable
 from isonomia.probing import Oracle
 from isonomia.typing import Floats

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.grown import Grown
 from isonomia.errors import IsonomiaError, NotApplicable
+from isonomia.models.trees.arrays import Grown
 from isonomia.probing import Oracle
 from isonomia.probing.features import Feature
 from isonomia.typing import Floats

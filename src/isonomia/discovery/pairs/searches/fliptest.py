@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.matching import assignment, squared_l1, transport
 from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.result import Pairs
+from isonomia.discovery.pairs.searches.matching import assignment, squared_l1, transport
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Table

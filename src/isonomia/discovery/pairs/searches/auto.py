@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs import slab
-from isonomia.discovery.pairs.cells import Cells
-from isonomia.discovery.pairs.exact import linear_part, tree_part
-from isonomia.discovery.pairs.flood import flood
+from isonomia.discovery.pairs.exact import linear
 from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.natural import Plausible, lifted, naturalness
+from isonomia.discovery.pairs.searches.coverage import Cells
+from isonomia.discovery.pairs.searches.exact import linear_part, tree_part
+from isonomia.discovery.pairs.searches.frontier_search import flood
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.options import check_number, check_whole
@@ -115,13 +115,13 @@ def _exact_rows(space: Space, max_boxes: int, budget: int) -> list[Floats]:
     """People drawn from what can be certified; none where the model cannot be read (which is no fault here)."""
     left = max(1, min(space.loop.ledger.tests_left, space.loop.ledger.rows_left(space.probe.n_variants), budget))
     try:
-        if space.loop.ledger.rows_left(1) < LEAST_ROWS and not slab.is_linear(space.probe.oracle):
+        if space.loop.ledger.rows_left(1) < LEAST_ROWS and not linear.is_linear(space.probe.oracle):
             raise NotApplicable(f"comparing trees with the model takes rows, and fewer than {LEAST_ROWS:,} are left")
         if _leaves(space.probe.oracle.estimator) > MOST_LEAVES:  # seen without reading them
             raise NotApplicable(f"the forest has more than {MOST_LEAVES:,} leaves, too many to certify in passing")
         rows = (
             linear_part(space, left)
-            if slab.is_linear(space.probe.oracle)
+            if linear.is_linear(space.probe.oracle)
             else tree_part(space, max_boxes, left, most_leaves=MOST_LEAVES, work=WORK)
         )
     except NotApplicable as reason:

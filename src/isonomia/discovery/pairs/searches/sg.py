@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.method import pair_method
+from isonomia.discovery.pairs.searches.surrogate import Surrogate
 from isonomia.discovery.pairs.space import Space
-from isonomia.discovery.pairs.surrogate import Surrogate
 from isonomia.options import check_number, check_whole
 from isonomia.probing import Search
-from isonomia.probing.stack import Stack
+from isonomia.probing.growing_array import Stack
 from isonomia.typing import Floats
 
 #: Seeds (or global children) tested together: one of them found sends the search into its neighbourhood.

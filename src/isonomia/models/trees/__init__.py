@@ -1,0 +1,1 @@
+"""Any tree ensemble as plain arrays."""
