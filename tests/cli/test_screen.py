@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from isonomia.cli import waiting
+from isonomia.cli import progress_bar
 from isonomia.cli.progress_bar import Waiting
 from isonomia.cli.screen import Screen, printable
 from isonomia.evidence import Table
@@ -87,7 +87,7 @@ def test_nothing_is_shown_to_those_who_do_not_wait(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("parts", [0, 4])
 def test_a_bar_comes_after_a_while_and_goes(monkeypatch: pytest.MonkeyPatch, parts: int) -> None:
-    monkeypatch.setattr(waiting, "PATIENCE", 0.01)
+    monkeypatch.setattr(progress_bar, "PATIENCE", 0.01)
     monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
@@ -107,7 +107,7 @@ def test_a_bar_comes_after_a_while_and_goes(monkeypatch: pytest.MonkeyPatch, par
 
 @pytest.mark.parametrize(("stream", "screen"), [(io.StringIO, Screen()), (Terminal, Screen(quiet=True))])
 def test_no_bar_where_nobody_looks(monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO], screen: Screen) -> None:
-    monkeypatch.setattr(waiting, "PATIENCE", 0.01)
+    monkeypatch.setattr(progress_bar, "PATIENCE", 0.01)
     page = stream()
     monkeypatch.setattr("sys.stderr", page)
     with Waiting(screen, "reading"):

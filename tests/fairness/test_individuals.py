@@ -55,7 +55,7 @@ def test_ties_are_shared_and_the_order_of_rows_does_not_matter(seed: int, k: int
 
 
 def test_the_search_is_the_same_by_tree_and_by_looking_at_everyone(monkeypatch: pytest.MonkeyPatch) -> None:
-    from isonomia.fairness import neighbours
+    from isonomia.fairness.people import neighbours
     from isonomia.fairness.people.encoding import Points
 
     rng = np.random.default_rng(0)

@@ -16,7 +16,8 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 import isonomia as iso
 from isonomia import fairness
 from isonomia.counting import Codes
-from isonomia.fairness import _information, _told
+from isonomia.fairness.labels import attribute_prediction
+from isonomia.fairness.labels import mutual_information as mi
 from isonomia.fairness.people.encoding import Points
 from isonomia.fairness.people.neighbours import nearest
 
@@ -125,38 +126,38 @@ def test_information_is_weighted_by_repeating_rows(seed: int) -> None:
     s, a, y = (Codes.encode(rng.integers(0, k, 200)) for k in (3, 3, 2))
     w = rng.integers(1, 5, 200)
     often = np.repeat(np.arange(200), w)
-    weighted = _information.table(s, a, y, w.astype(float))
-    plain = _information.table(*(column.take(often) for column in (s, a, y)), None)
+    weighted = mi.table(s, a, y, w.astype(float))
+    plain = mi.table(*(column.take(often) for column in (s, a, y)), None)
     np.testing.assert_allclose(weighted, plain)
-    assert float(_information.information(8 * weighted)) == pytest.approx(float(_information.information(plain)))
+    assert float(mi.information(8 * weighted)) == pytest.approx(float(mi.information(plain)))
     entropy = stats.entropy(plain.sum(axis=(1, 2)))
     parts = [stats.entropy(plain.sum(axis=axis).ravel()) for axis in (2, 1, ())]
-    assert float(_information.information(plain)) == pytest.approx(parts[0] + parts[1] - parts[2] - entropy)
+    assert float(mi.information(plain)) == pytest.approx(parts[0] + parts[1] - parts[2] - entropy)
 
 
 def test_permuted_information_is_that_of_shuffled_rows() -> None:
     rng = np.random.default_rng(1)
     s, a, y = (Codes.encode(rng.integers(0, k, 300)) for k in (2, 3, 2))
     for w in (None, rng.integers(1, 5, 300).astype(float)):
-        drawn = np.concatenate([_information.permuted(s, a, y, w, np.random.default_rng(seed)) for seed in range(5)])
+        drawn = np.concatenate([mi.permuted(s, a, y, w, np.random.default_rng(seed)) for seed in range(5)])
         slow = []
         for _ in range(1000):
             codes = a.codes.copy()
             for stratum in range(2):
                 inside = np.flatnonzero(s.codes == stratum)
                 codes[inside] = rng.permutation(codes[inside])
-            slow.append(float(_information.information(_information.table(s, Codes("", codes, a.labels), y, w))))
+            slow.append(float(mi.information(mi.table(s, Codes("", codes, a.labels), y, w))))
         assert stats.ks_2samp(drawn, slow).pvalue > 0.001
     many = rng.random(300)
-    few = _information.permuted(s, a, y, many, np.random.default_rng(0))
+    few = mi.permuted(s, a, y, many, np.random.default_rng(0))
     assert few.mean() == pytest.approx(np.mean(slow), rel=0.3)
 
 
 def test_the_spread_of_information_is_that_of_drawing_rows_anew() -> None:
     rng = np.random.default_rng(0)
     truth = np.array([[[0.2, 0.05], [0.05, 0.1]], [[0.1, 0.1], [0.1, 0.3]]])
-    drawn = [_information.information(rng.multinomial(2000, truth.ravel()).reshape(truth.shape)) for _ in range(2000)]
-    assert _information.spread(truth * 2000, 2000) == pytest.approx(float(np.std(drawn)), rel=0.1)
+    drawn = [mi.information(rng.multinomial(2000, truth.ravel()).reshape(truth.shape)) for _ in range(2000)]
+    assert mi.spread(truth * 2000, 2000) == pytest.approx(float(np.std(drawn)), rel=0.1)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -277,14 +278,19 @@ def test_what_is_told_is_weighted_by_repeating_rows() -> None:
         proba = (proba / proba.sum(axis=1, keepdims=True)).round(2)
         often = np.repeat(np.arange(300), w)
         ones = np.ones(often.size)
-        auc = _told.one_vs_rest_auc(y, proba, w.astype(float), 0.95)
+        auc = attribute_prediction.one_vs_rest_auc(y, proba, w.astype(float), 0.95)
         exact = [roc_auc_score(y[often] == code, proba[often, code]) for code in range(k)]
         assert auc.value == pytest.approx(exact[1] if k == 2 else np.mean(exact))
-        assert auc.value == pytest.approx(_told.one_vs_rest_auc(y[often], proba[often], ones, 0.95).value)
+        assert auc.value == pytest.approx(
+            attribute_prediction.one_vs_rest_auc(y[often], proba[often], ones, 0.95).value
+        )
         said = proba.argmax(axis=1)
-        right = _told.balanced_accuracy(y, said, w.astype(float), 0.95)
+        right = attribute_prediction.balanced_accuracy(y, said, w.astype(float), 0.95)
         assert right.value == pytest.approx(balanced_accuracy_score(y[often], said[often]))
-        assert right.high - right.value > _told.balanced_accuracy(y[often], said[often], ones, 0.95).high - right.value
+        assert (
+            right.high - right.value
+            > attribute_prediction.balanced_accuracy(y[often], said[often], ones, 0.95).high - right.value
+        )
 
 
 def test_proxies_take_weights_and_intersections() -> None:
@@ -344,7 +350,7 @@ def test_rows_of_the_same_categories_settle_what_a_search_among_everyone_finds(
 
 
 def test_too_many_of_the_same_categories_are_left_to_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    from isonomia.fairness import _alike
+    from isonomia.fairness.people import exact_neighbours
 
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
@@ -353,7 +359,7 @@ def test_too_many_of_the_same_categories_are_left_to_the_search(monkeypatch: pyt
     points, values = fairness.encode_people(frame), rng.random(300)
     whole = nearest(points, 6).mean(values)
     for most in (0, 20, 60, 140):
-        monkeypatch.setattr(_alike, "MOST_ALIKE", most)
+        monkeypatch.setattr(exact_neighbours, "MOST_ALIKE", most)
         np.testing.assert_allclose(nearest(points, 6).mean(values), whole, atol=1e-12)
 
 

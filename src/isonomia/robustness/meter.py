@@ -90,7 +90,7 @@ class Meter:
     Examples
     --------
     >>> from isonomia.models import read_outcome
-    >>> from isonomia.robustness.measures import MEASURES
+    >>> from isonomia.robustness.row_metrics import MEASURES
     >>> meter = Meter(MEASURES["error_rate"], read_outcome([0, 1, 1, 0], [0, 1, 0, 0]), None)
     >>> meter.measure(meter.count([Codes.encode(["a", "a", "b", "b"])]), 0.95).value.tolist()
     [0.0, 0.5]

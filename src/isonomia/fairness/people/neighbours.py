@@ -105,7 +105,7 @@ def nearest(
         The rows that can be neighbours; all unless given. A row asked about that is not among them is not its own
         neighbour.
 
-    >>> from isonomia.fairness.encoding import encode_people
+    >>> from isonomia.fairness.people.encoding import encode_people
     >>> found = nearest(encode_people({"x": [0.0, 1.0, 2.0, 9.0]}, standardise="none"), k=2)
     >>> found.mean(np.array([0.0, 0.0, 1.0, 1.0])).tolist()  # the second row has two at a distance of 1
     [0.0, 0.25, 0.5, 1.0]

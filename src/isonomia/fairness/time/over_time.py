@@ -121,6 +121,7 @@ def over_time(
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> when, sex = np.repeat(np.arange(10), 400), np.tile(["F", "M"], 2000)
     >>> hired = rng.random(4000) < 0.5 - 0.3 * ((sex == "F") & (when >= 6))
