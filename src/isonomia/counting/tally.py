@@ -1,8 +1,4 @@
-"""Sums over groups of rows: the hottest loop of the package.
-
-A tally walks the rows once, in chunks that stay in the processor's cache: the codes of a chunk are folded into one
-composite code, and the composite is counted. Nothing the size of the rows is built beyond the codes themselves.
-"""
+"""Cross tables of rows or of cells, and the one column that several columns make."""
 
 from __future__ import annotations
 
@@ -13,15 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting._packing import count_codes
-from isonomia.counting.codes import Codes, smallest
+from isonomia.counting._summing import cell_count, common_length, distinct_combinations, row_terms, sum_rows
+from isonomia.counting.cells import MAX_CELLS, Cells
+from isonomia.counting.codes import Codes
 from isonomia.errors import DataError
-
-#: Rows folded at a time: the composite codes of a chunk fit in the second-level cache, and what is made of them stays
-#: below 128 KB, beyond which the C library gets fresh memory for every array.
-CHUNK_ROWS = 31 << 12
-#: A dense table of more cells than this is refused; compress the axes first.
-MAX_CELLS = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,58 +77,62 @@ class Tally:
         n = fold(self.n)
         w, w2 = (fold(self.w), fold(self.w2)) if self.weighted else (n, n)
         sums = {name: fold(total) for name, total in self.sums.items()}
-        return Tally(tuple(self.axes[i] for i in kept), n, w, w2, sums, self.weighted)
+        axes = tuple(self.axes[i] for i in kept)
+        return Tally(axes=axes, n=n, w=w, w2=w2, sums=sums, weighted=self.weighted)
 
 
 def tally(
-    columns: Sequence[Codes],
+    columns: Sequence[Codes] | Cells,
     *,
-    weights: NDArray[np.float64] | None = None,
-    values: Mapping[str, NDArray[np.float64]] | None = None,
+    weights: Any = None,
+    values: Mapping[str, Any] | None = None,
+    counts: Any = None,
 ) -> Tally:
     """Cross-tabulate columns of codes, and sum values over the cells, in one pass.
 
     Parameters
     ----------
-    columns : sequence of Codes
-        The axes of the table, all of one length.
+    columns : sequence of Codes, or Cells
+        The axes of the table, all of one length; or cells that were counted already, which bring their own weights
+        and sums.
     weights : array, optional
-        One weight a row.
+        One weight per row.
     values : mapping of arrays, optional
         Row values to sum over each cell (times the weight).
+    counts : array of int, optional
+        How many identical rows each row stands for; its weight and values are those of each of them.
+
+    Examples
+    --------
+    >>> tally([Codes.encode(["F", "M"], name="sex")], counts=[300, 500]).n.tolist()
+    [300, 500]
     """
-    rows = _common_length(columns, weights, values or {})
-    shape = tuple(column.size for column in columns)
-    cells = int(np.prod(shape, dtype=object)) if shape else 1
-    if cells > MAX_CELLS:
+    if isinstance(columns, Cells):
+        if weights is not None or values is not None or counts is not None:
+            raise DataError(
+                "Cells bring their own counts, weights and sums; give `weights`, `values` and `counts` "
+                "where the cells are made."
+            )
+        axes, rows, terms = columns.columns, len(columns), columns.terms
+    else:
+        axes = tuple(columns)
+        rows, terms = row_terms(axes, weights=weights, values=values, counts=counts)
+    shape = tuple(column.size for column in axes)
+    if cell_count(axes) > MAX_CELLS:
         raise DataError(
             f"A table of {' x '.join(map(str, shape))} cells is too large to count densely (at most {MAX_CELLS:,}). "
             "Use fewer columns, or merge rare values."
         )
-    arrays = [column.codes for column in columns]
-    axes = tuple(Axis(column.name, column.labels) for column in columns)
-    n = np.zeros(cells, dtype=np.int64)
-    w, w2 = np.zeros(cells), np.zeros(cells)
-    sums = {name: np.zeros(cells) for name in values or {}}
-    buffer = np.empty(min(rows, CHUNK_ROWS), dtype=smallest(max(cells, 1)))
-    room = np.empty(len(buffer), dtype=np.intp)
-    for start in range(0, rows, CHUNK_ROWS):
-        part = slice(start, min(rows, start + CHUNK_ROWS))
-        composite = _fold(arrays, shape, part, buffer)
-        n += count_codes(composite, cells, room)
-        weight = None
-        if weights is not None:
-            weight = weights[part]
-            w += np.bincount(composite, weights=weight, minlength=cells)
-            w2 += np.bincount(composite, weights=weight * weight, minlength=cells)
-        for name, total in sums.items():
-            value = (values or {})[name][part]
-            total += np.bincount(composite, weights=value if weight is None else value * weight, minlength=cells)
-    n = n.reshape(shape)
-    shaped = {name: total.reshape(shape) for name, total in sums.items()}
-    if weights is None:
-        return Tally(axes, n, n, n, shaped)
-    return Tally(axes, n, w.reshape(shape), w2.reshape(shape), shaped, weighted=True)
+    totals = {key: total.reshape(shape) for key, total in sum_rows(axes, rows, terms).items()}
+    n = totals["n",]
+    return Tally(
+        axes=tuple(Axis(column.name, column.labels) for column in axes),
+        n=n,
+        w=totals.get(("w",), n),
+        w2=totals.get(("w2",), n),
+        sums={key[1]: total for key, total in totals.items() if key[0] == "sum"},
+        weighted=("w",) in totals,
+    )
 
 
 def composite(columns: Sequence[Codes], *, name: str | None = None) -> Codes:
@@ -147,52 +142,11 @@ def composite(columns: Sequence[Codes], *, name: str | None = None) -> Codes:
     >>> pair.name, pair.labels
     ('sex x old', (('F', 0), ('F', 1), ('M', 1)))
     """
-    rows = _common_length(columns, None, {})
-    codes: NDArray[Any] = columns[0].codes
-    used: list[NDArray[np.int64]] = [np.arange(columns[0].size)]
-    size = columns[0].size
-    for column in columns[1:]:
-        cells = size * column.size
-        wide = codes.astype(smallest(cells)) * column.size + column.codes
-        if cells <= MAX_CELLS:
-            occurs = np.flatnonzero(np.bincount(wide, minlength=cells))
-            table = np.zeros(cells, dtype=smallest(max(occurs.size, 1)))
-            table[occurs] = np.arange(occurs.size)
-            codes = table[wide]
-        else:
-            occurs, inverse = np.unique(wide, return_inverse=True)
-            codes = inverse.astype(smallest(occurs.size))
-        used = [part[occurs // column.size] for part in used] + [occurs % column.size]
-        size = occurs.size
+    rows = common_length(columns, {})
+    codes, used = distinct_combinations(columns, MAX_CELLS)
     if len(columns) == 1:
         labels = tuple((label,) for label in columns[0].labels)
     else:
         parts = [[column.labels[i] for i in part] for column, part in zip(columns, used, strict=True)]
         labels = tuple(zip(*parts, strict=True)) if rows else ()
     return Codes(name or " x ".join(column.name for column in columns), codes, labels)
-
-
-def _fold(arrays: Sequence[NDArray[Any]], shape: tuple[int, ...], part: slice, buffer: NDArray[Any]) -> NDArray[Any]:
-    out = buffer[: part.stop - part.start]
-    if not arrays:
-        out[:] = 0
-        return out
-    if len(arrays) == 1:
-        return arrays[0][part]
-    np.multiply(arrays[0][part], shape[1], out=out, dtype=out.dtype, casting="unsafe")
-    np.add(out, arrays[1][part], out=out, dtype=out.dtype, casting="unsafe")
-    for array, size in zip(arrays[2:], shape[2:], strict=True):
-        np.multiply(out, size, out=out, dtype=out.dtype, casting="unsafe")
-        np.add(out, array[part], out=out, dtype=out.dtype, casting="unsafe")
-    return out
-
-
-def _common_length(columns: Sequence[Codes], weights: NDArray[Any] | None, values: Mapping[str, NDArray[Any]]) -> int:
-    lengths = {column.name or f"column {i + 1}": len(column) for i, column in enumerate(columns)}
-    lengths |= {name: len(value) for name, value in values.items()}
-    if weights is not None:
-        lengths["weights"] = len(weights)
-    if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name}: {length}" for name, length in lengths.items())
-        raise DataError(f"All columns need one value a row, but their lengths differ ({told}).")
-    return next(iter(lengths.values()), 0)
