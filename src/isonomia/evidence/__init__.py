@@ -8,7 +8,7 @@ from isonomia.evidence.folding import Fold, fold
 from isonomia.evidence.intervals import check_level, normal_quantile, percentile, wilson
 from isonomia.evidence.multiplicity import AlphaInvesting, benjamini_hochberg, benjamini_hochberg_among, holm
 from isonomia.evidence.power import detectable_difference, detectable_mean_difference
-from isonomia.evidence.result import Picture, PictureKind, Result
+from isonomia.evidence.result import Picture, Result
 from isonomia.evidence.significance import normal_p, two_proportions, welch
 from isonomia.evidence.table import Change, Format, Table, yes_no
 
@@ -20,7 +20,6 @@ __all__ = [
     "Fold",
     "Format",
     "Picture",
-    "PictureKind",
     "Result",
     "SEVERITIES",
     "Severity",

@@ -5,24 +5,22 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from isonomia.evidence.estimate import Estimate, finite
 from isonomia.evidence.finding import Finding
 from isonomia.evidence.table import Format, Table
 from isonomia.languages import Message
 
-PictureKind = Literal["forest", "heatmap", "reliability", "confusion", "bars", "lines", "scatter", "histogram"]
-
 
 @dataclass(frozen=True)
 class Picture:
     """A picture to be drawn of one table; `report.figures` draws it, a check never does.
 
-    `options` names the columns a kind of picture needs; `report.figures` documents them kind by kind.
+    `kind` is a registered kind of picture ("forest"); `options` name the columns it shows (see ``docs/pictures.md``).
     """
 
-    kind: PictureKind
+    kind: str
     table: str
     title: Message
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -14,9 +14,6 @@ from isonomia.languages.message import write_number
 from isonomia.report.figures.labels import SHORT, TITLE, label, long_label
 from isonomia.report.tables import interval_columns
 
-#: More rows than this cannot be told apart, and would make the page heavy; first where each takes a line of its own.
-MOST_LINES, MOST_ROWS = 80, 2000
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -40,14 +37,12 @@ class Reading:
     left_out: int = 0
 
     @classmethod
-    def of(cls, picture: Picture, table: Table, language: Language, most: int | None = None) -> Reading:
-        """Reads the rows the picture shows, at most `most` of them."""
-        bound = MOST_LINES if picture.kind in ("forest", "bars") else MOST_ROWS
-        bound = bound if most is None else min(bound, most)
+    def of(cls, picture: Picture, table: Table, language: Language, most: int) -> Reading:
+        """The rows that the picture shows, at most `most` of them."""
         reading = cls(picture, table, language, [])
         wanted = {reading._check(name): _as_list(value) for name, value in (picture.options.get("where") or {}).items()}
         rows = [row for row in table.rows() if all(row[name] in values for name, values in wanted.items())]
-        return cls(picture, table, language, rows[:bound], max(0, len(rows) - bound))
+        return cls(picture, table, language, rows[:most], max(0, len(rows) - most))
 
     def option(self, name: str, default: Any = None) -> Any:
         """An option of the picture."""

@@ -1,9 +1,4 @@
-"""Confusion by group: a small table a group, coloured by the share of each actual class.
-
-Options, wide tables (a row a group): ``labels`` and the columns ``tp``, ``fp``, ``fn``, ``tn`` (under these names
-where left out). Long tables (a row a cell): ``actual``, ``predicted``, ``count`` and ``facet`` (the group, one
-panel where left out). ``where``, ``names`` in both.
-"""
+"""Confusion per group: a small table per group, coloured by the share of each actual class."""
 
 from __future__ import annotations
 
@@ -13,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from isonomia.languages import msg
 from isonomia.languages.message import write_number
 from isonomia.report.figures.narrow import stacked
+from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import SEQUENTIAL
 
@@ -43,8 +39,8 @@ def draw(reading: Reading) -> Figure:
         vertical_spacing=min(0.25, 75 / height),
         horizontal_spacing=0.1,
     )
-    for place, panel in enumerate(panels):
-        where = {"row": place // across + 1, "col": place % across + 1}
+    for index, panel in enumerate(panels):
+        where = {"row": index // across + 1, "col": index % across + 1}
         figure.add_heatmap(**_trace(reading, panel), **where)
         _, actual, predicted, _ = panel
         figure.update_xaxes(**_classes(predicted), **where)
@@ -133,3 +129,24 @@ def _write(number: float | None, style: str, reading: Reading) -> str:
 
 def _classes(names: list[str]) -> dict[str, Any]:
     return {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "showgrid": False}
+
+
+PICTURES.add(
+    PictureKind(
+        id="confusion",
+        purpose="Counts by actual and predicted class, one small table per group.",
+        options=(
+            Option("labels", "columns", "columns that name a group, in a table with one row per group"),
+            Option("tp", "column", "true positives, in a table with one row per group; `tp` where left out"),
+            Option("fp", "column", "false positives; `fp` where left out"),
+            Option("fn", "column", "false negatives; `fn` where left out"),
+            Option("tn", "column", "true negatives; `tn` where left out"),
+            Option("actual", "column", "actual class, in a table with one row per cell"),
+            Option("predicted", "column", "predicted class, in a table with one row per cell"),
+            Option("count", "column", "number of rows, in a table with one row per cell"),
+            Option("facet", "column", "the group, in a table with one row per cell; one panel where left out"),
+            *common("where", "names"),
+        ),
+        draw=draw,
+    )
+)

@@ -1,14 +1,10 @@
-"""Lines: figures over an ordered column, with their intervals as bands.
-
-Options: ``x``, ``value`` (a list of columns gives a line each), ``low``, ``high``, ``color`` (a line a value, when
-``value`` is one column), ``n``, ``format``, ``where``, ``names``, ``x_title``, ``y_title``, ``log_x`` (default
-False), ``reference``, ``reference_label``. Texts and dates on the x axis are kept in the order of the table.
-"""
+"""Lines: values over an ordered column, with their intervals as bands."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import colour, reference_line, see_through, symbol, ticks
 
@@ -17,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def draw(reading: Reading) -> Figure:
-    """A line with marks a series, its band beneath it."""
+    """A line with marks per series, its band beneath it."""
     from plotly.graph_objects import Figure
 
     x = reading.needed("x")
@@ -28,18 +24,18 @@ def draw(reading: Reading) -> Figure:
     else:
         series = [(name or "", values[0], rows) for name, rows in reading.series()]
     figure = Figure()
-    for place, (name, value, rows) in enumerate(series):
+    for index, (name, value, rows) in enumerate(series):
         band = _band(reading, rows, x, value, spots)
         if band is not None:
-            figure.add_scatter(**band, fillcolor=see_through(colour(place), 0.16), legendgroup=str(place))
+            figure.add_scatter(**band, fillcolor=see_through(colour(index), 0.16), legendgroup=str(index))
         figure.add_scatter(
             x=[spots[_spot(row[x])] for row in rows],
             y=reading.numbers(value, rows),
             mode="lines+markers",
             name=name,
-            legendgroup=str(place),
-            line={"color": colour(place), "width": 2},
-            marker={"color": colour(place), "symbol": symbol(place), "size": 7},
+            legendgroup=str(index),
+            line={"color": colour(index), "width": 2},
+            marker={"color": colour(index), "symbol": symbol(index), "size": 7},
             hovertext=[reading.hover(row, [x], value) for row in rows],
             hoverinfo="text",
         )
@@ -56,7 +52,7 @@ def _spot(value: Any) -> Any:
 
 
 def _across(reading: Reading, x: str) -> tuple[dict[Any, float], dict[str, Any]]:
-    """Where each value of the x column lies: a number at itself, a text at its place in the table."""
+    """Where each value of the x column lies: a number at itself, a text at its index in the table."""
     title = {"text": reading.say(reading.option("x_title")) or reading.heading(x)}
     found = list(dict.fromkeys(_spot(row[x]) for row in reading.rows))
     if all(isinstance(value, int | float) for value in found):
@@ -65,7 +61,7 @@ def _across(reading: Reading, x: str) -> tuple[dict[Any, float], dict[str, Any]]
     step = max(1, len(found) // 12)
     names = {"tickmode": "array", "tickvals": list(range(0, len(found), step)), "title": title}
     names["ticktext"] = [reading.text(name) for name in found[::step]]
-    return {value: place for place, value in enumerate(found)}, names
+    return {value: index for index, value in enumerate(found)}, names
 
 
 def _band(
@@ -85,3 +81,21 @@ def _band(
         "hoverinfo": "skip",
         "showlegend": False,
     }
+
+
+PICTURES.add(
+    PictureKind(
+        id="lines",
+        purpose="Values over an ordered column, with their intervals as bands.",
+        options=(
+            Option("x", "column", "column across; texts and dates keep the order of the table"),
+            Option("value", "columns", "column with the value; a list of columns gives one line each"),
+            *common("low", "high"),
+            Option("color", "column", "one line per value of this column, when `value` is one column"),
+            *common("n", "format", "where", "names", "x_title", "y_title"),
+            Option("log_x", "yes or no", "logarithmic horizontal axis (default no)"),
+            *common("reference", "reference_label"),
+        ),
+        draw=draw,
+    )
+)

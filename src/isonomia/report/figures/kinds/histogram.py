@@ -1,13 +1,10 @@
-"""Histogram of bins that were counted before: a picture takes tables, never rows.
-
-Options: ``left``, ``right`` (the bin's ends), ``count`` (or any figure a bin has), ``color`` (a series a group),
-``where``, ``names``, ``x_title``, ``y_title``, ``reference`` (an upright line), ``reference_label``.
-"""
+"""Histogram of bins that were counted before: a picture is drawn from tables, never from rows."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import colour, number_axis, reference_line, see_through
 
@@ -16,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def draw(reading: Reading) -> Figure:
-    """A bar a bin, as wide as the bin; several groups lie over each other."""
+    """A bar per bin, as wide as the bin; several groups overlap."""
     from plotly.graph_objects import Figure
 
     left, right = reading.needed("left", "left"), reading.needed("right", "right")
     count = reading.needed("count", "count")
     series = reading.series()
     figure = Figure()
-    for place, (name, rows) in enumerate(series):
+    for index, (name, rows) in enumerate(series):
         known = [row for row in rows if None not in reading.numbers(left, [row]) + reading.numbers(right, [row])]
         figure.add_bar(
             x=[(row[left] + row[right]) / 2 for row in known],
@@ -31,8 +28,8 @@ def draw(reading: Reading) -> Figure:
             y=reading.numbers(count, known),
             name=name or "",
             marker={
-                "color": see_through(colour(place), 0.55) if len(series) > 1 else colour(place),
-                "line": {"width": 0.5, "color": colour(place)},
+                "color": see_through(colour(index), 0.55) if len(series) > 1 else colour(index),
+                "line": {"width": 0.5, "color": colour(index)},
             },
             hovertext=[_hover(reading, row, name, left, right, count) for row in known],
             hoverinfo="text",
@@ -51,3 +48,19 @@ def _hover(reading: Reading, row: dict[str, Any], name: str | None, left: str, r
         f"{reading.heading(count)}: {reading.write(count, row[count])}",
     ]
     return "<br>".join(lines)
+
+
+PICTURES.add(
+    PictureKind(
+        id="histogram",
+        purpose="Counts per bin, each bar as wide as its bin.",
+        options=(
+            Option("left", "column", "lower end of a bin; `left` where left out"),
+            Option("right", "column", "upper end of a bin; `right` where left out"),
+            Option("count", "column", "number of rows in a bin, or any value of it; `count` where left out"),
+            Option("color", "column", "one series per value of this column"),
+            *common("where", "names", "x_title", "y_title", "reference", "reference_label"),
+        ),
+        draw=draw,
+    )
+)

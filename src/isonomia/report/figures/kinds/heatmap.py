@@ -1,9 +1,4 @@
-"""Heat map: a figure for each crossing of two columns.
-
-Options: ``x``, ``y``, ``value``, ``low``, ``high``, ``n``, ``flag`` (a cell is marked with *), ``format``,
-``where``, ``names``, ``middle`` (a number: colours run both ways from it), ``range`` (two numbers: ends of the
-colour scale).
-"""
+"""Heat map: a value per combination of two columns."""
 
 from __future__ import annotations
 
@@ -11,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from isonomia.report.figures.labels import NARROW
 from isonomia.report.figures.narrow import named
+from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import DIVERGING, SEQUENTIAL, ticks
 
@@ -33,11 +29,11 @@ def draw(reading: Reading) -> Figure:
     hovers = [[""] * len(across) for _ in down]
     flag = reading.column("flag")
     for row, number in zip(reading.rows, reading.numbers(value), strict=True):
-        place = down[reading.words(row[y])], across[reading.words(row[x])]
-        figures[place[0]][place[1]] = number
+        row_index, column_index = down[reading.words(row[y])], across[reading.words(row[x])]
+        figures[row_index][column_index] = number
         star = "*" if flag is not None and row[flag] is True else ""
-        texts[place[0]][place[1]] = "" if number is None else reading.write(value, number) + star
-        hovers[place[0]][place[1]] = reading.hover(row, [y, x], value)
+        texts[row_index][column_index] = "" if number is None else reading.write(value, number) + star
+        hovers[row_index][column_index] = reading.hover(row, [y, x], value)
     figure = Figure(
         Heatmap(
             z=figures,
@@ -65,17 +61,17 @@ def draw(reading: Reading) -> Figure:
 
 
 def _axis(reading: Reading, column: str) -> dict[str, int]:
-    places: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for row in reading.rows:
-        places.setdefault(reading.words(row[column]), len(places))
-    return places
+        positions.setdefault(reading.words(row[column]), len(positions))
+    return positions
 
 
-def _named(reading: Reading, column: str, places: dict[str, int]) -> dict[str, Any]:
+def _named(reading: Reading, column: str, positions: dict[str, int]) -> dict[str, Any]:
     return {
         "tickmode": "array",
-        "tickvals": list(places.values()),
-        "ticktext": [reading.text(name) for name in places],
+        "tickvals": list(positions.values()),
+        "ticktext": [reading.text(name) for name in positions],
         "title": {"text": reading.heading(column)},
     }
 
@@ -91,3 +87,21 @@ def _scale(reading: Reading, value: str) -> dict[str, Any]:
     if ends is not None:
         scale["cmin"], scale["cmax"] = ends
     return scale
+
+
+PICTURES.add(
+    PictureKind(
+        id="heatmap",
+        purpose="A value per combination of two columns.",
+        options=(
+            Option("x", "column", "column across"),
+            Option("y", "column", "column down"),
+            *common("value", "low", "high", "n"),
+            Option("flag", "column", "column of truth values: the cell is marked with *"),
+            *common("format", "where", "names"),
+            Option("middle", "number", "the colours run in both directions from this number"),
+            Option("range", "numbers", "the two ends of the colour scale"),
+        ),
+        draw=draw,
+    )
+)

@@ -1,15 +1,11 @@
-"""Scatter: two figures a row against each other.
-
-Options: ``x``, ``y``, ``color``, ``n`` (the size of a mark), ``hover`` (columns that are shown when a mark is
-pointed at), ``labels`` (columns written beside the mark), ``diagonal`` (default False: the line x = y), ``where``,
-``names``, ``x_title``, ``y_title``, ``reference`` (a level line), ``reference_label``.
-"""
+"""Scatter plot: two values per row."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any
 
+from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import FAINT, colour, number_axis, reference_line, symbol
 
@@ -18,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def draw(reading: Reading) -> Figure:
-    """A mark a row, as large as its n, with its texts on hover."""
+    """A mark per row, its size from n, its texts on hover."""
     from plotly.graph_objects import Figure
 
     x, y, n = reading.needed("x"), reading.needed("y"), reading.column("n", "n")
@@ -32,7 +28,7 @@ def draw(reading: Reading) -> Figure:
             x=line, y=line, mode="lines", hoverinfo="skip", showlegend=False, line={"color": FAINT, "dash": "dash"}
         )
     series = reading.series()
-    for place, (name, rows) in enumerate(series):
+    for index, (name, rows) in enumerate(series):
         size: Any = 9
         if n and largest:
             size = [6 + 16 * math.sqrt((number or 0) / largest) for number in reading.numbers(n, rows)]
@@ -43,7 +39,7 @@ def draw(reading: Reading) -> Figure:
             text=[reading.name_of(row, names) for row in rows] if names else None,
             textposition="top center",
             name=name or "",
-            marker={"color": colour(place), "symbol": symbol(place), "size": size, "opacity": 0.8},
+            marker={"color": colour(index), "symbol": symbol(index), "size": size, "opacity": 0.8},
             hovertext=[_hover(reading, row, x, y) for row in rows],
             hoverinfo="text",
         )
@@ -62,3 +58,22 @@ def _hover(reading: Reading, row: dict[str, Any], x: str, y: str) -> str:
         f"{reading.heading(name)}: {reading.name_of(row, [name], whole=True)}" for name in reading.columns("hover")
     ]
     return "<br>".join(lines)
+
+
+PICTURES.add(
+    PictureKind(
+        id="scatter",
+        purpose="Two values per row, as a mark.",
+        options=(
+            Option("x", "column", "column across"),
+            Option("y", "column", "column up"),
+            *common("color"),
+            Option("n", "column", "column with the number of rows: the size of a mark"),
+            Option("hover", "columns", "columns shown on hover"),
+            Option("labels", "columns", "columns written beside the mark"),
+            Option("diagonal", "yes or no", "draw the line x = y (default no)"),
+            *common("where", "names", "x_title", "y_title", "reference", "reference_label"),
+        ),
+        draw=draw,
+    )
+)

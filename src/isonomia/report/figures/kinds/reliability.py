@@ -1,9 +1,4 @@
-"""Reliability diagram: predicted probability against observed rate, bin by bin.
-
-Options: ``predicted``, ``observed``, ``low``, ``high`` (ends of the observed rate's interval; ``<observed>_low``
-and ``<observed>_high`` where left out), ``color`` (a line a group), ``n`` (the size of a mark), ``where``,
-``names``, ``x_title``, ``y_title``.
-"""
+"""Reliability diagram: observed rate by predicted probability, bin by bin."""
 
 from __future__ import annotations
 
@@ -11,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from isonomia.languages import msg
+from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import FAINT, colour, symbol
 from isonomia.report.figures.whiskers import whiskers
@@ -20,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def draw(reading: Reading) -> Figure:
-    """A line a group through its bins, the diagonal where predictions keep their word, marks as large as the bins."""
+    """A line per group through its bins, the diagonal of perfect calibration, marks sized by the bins' rows."""
     from plotly.graph_objects import Figure
 
     predicted = reading.needed("predicted", "predicted")
@@ -37,9 +33,9 @@ def draw(reading: Reading) -> Figure:
     )
     n = reading.column("n", "n")
     largest = max((size or 0 for size in reading.numbers(n)), default=0) if n else 0
-    for place, (name, rows) in enumerate(reading.series()):
+    for index, (name, rows) in enumerate(reading.series()):
         known = sorted((row for row in rows if row[predicted] is not None), key=lambda row: row[predicted])
-        figure.add_scatter(**_line(reading, known, predicted, observed, place), name=name or reading.heading(observed))
+        figure.add_scatter(**_line(reading, known, predicted, observed, index), name=name or reading.heading(observed))
         if n and largest:
             sizes = [5 + 13 * math.sqrt((size or 0) / largest) for size in reading.numbers(n, known)]
             figure.data[-1].marker.size = sizes
@@ -50,13 +46,13 @@ def draw(reading: Reading) -> Figure:
     return figure
 
 
-def _line(reading: Reading, rows: list[dict[str, Any]], predicted: str, observed: str, place: int) -> dict[str, Any]:
+def _line(reading: Reading, rows: list[dict[str, Any]], predicted: str, observed: str, index: int) -> dict[str, Any]:
     return {
         "x": reading.numbers(predicted, rows),
         "y": reading.numbers(observed, rows),
         "mode": "lines+markers",
-        "line": {"color": colour(place), "width": 1.8},
-        "marker": {"color": colour(place), "symbol": symbol(place)},
+        "line": {"color": colour(index), "width": 1.8},
+        "marker": {"color": colour(index), "symbol": symbol(index)},
         "hovertext": [
             f"{reading.heading(predicted)}: {reading.write(predicted, row[predicted])}<br>"
             + reading.hover(row, [name for name in [reading.column("color")] if name], observed)
@@ -65,3 +61,29 @@ def _line(reading: Reading, rows: list[dict[str, Any]], predicted: str, observed
         "hoverinfo": "text",
         "error_y": whiskers(reading, observed, rows, thickness=1.1),
     }
+
+
+PICTURES.add(
+    PictureKind(
+        id="reliability",
+        purpose="The observed rate by predicted probability, bin by bin.",
+        options=(
+            Option("predicted", "column", "column with the mean prediction of a bin; `predicted` where left out"),
+            Option("observed", "column", "column with the observed rate; `observed` where left out"),
+            Option(
+                "low",
+                "column",
+                "lower end of the observed rate's interval; `<observed>_low` where left out and present",
+            ),
+            Option(
+                "high",
+                "column",
+                "upper end of the observed rate's interval; `<observed>_high` where left out and present",
+            ),
+            Option("color", "column", "one line per value of this column"),
+            Option("n", "column", "column with the number of rows: the size of a mark"),
+            *common("format", "where", "names", "x_title", "y_title"),
+        ),
+        draw=draw,
+    )
+)

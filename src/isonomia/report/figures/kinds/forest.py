@@ -1,9 +1,4 @@
-"""Forest plot: a figure and its interval a row.
-
-Options: ``labels``, ``value`` (a list of columns gives a panel each), ``low``, ``high``, ``color``, ``facet`` (a
-panel a value, when ``value`` is one column), ``flag``, ``n``, ``format``, ``where``, ``names``, ``x_title``,
-``reference`` (a number, or a mapping of value column or facet to number), ``reference_label``.
-"""
+"""Forest plot: a value and its interval per row."""
 
 from __future__ import annotations
 
@@ -14,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from isonomia.languages.message import write_number
 from isonomia.report.figures.labels import NARROW
 from isonomia.report.figures.narrow import stacked
+from isonomia.report.figures.picture_kind import MOST_LINES, PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import FAINT, colour, reference_line, symbol, ticks
 from isonomia.report.figures.whiskers import whiskers
@@ -48,8 +44,8 @@ def draw(reading: Reading) -> Figure:
     panels = _panels(reading)
     across = max(panel.col for panel in panels)
     down = max(panel.row for panel in panels)
-    places = _places(reading, names)
-    height = FRAME * down + ROW * max(2, len(places)) * down
+    positions = _positions(reading, names)
+    height = FRAME * down + ROW * max(2, len(positions)) * down
     figure = make_subplots(
         rows=down,
         cols=across,
@@ -59,12 +55,12 @@ def draw(reading: Reading) -> Figure:
         subplot_titles=[panel.title for panel in panels] if len(panels) > 1 else None,
     )
     figure.update_annotations(font_size=13)
-    _frame(figure, reading, panels, places)
-    narrow = [reading.text(" · ".join(key), NARROW) for key in places]
-    patch = stacked(figure, len(panels), ROW * max(2, len(places)), narrow)
+    _frame(figure, reading, panels, positions)
+    narrow = [reading.text(" · ".join(key), NARROW) for key in positions]
+    patch = stacked(figure, len(panels), ROW * max(2, len(positions)), narrow)
     for panel in panels:
-        _fill(figure, reading, panel, names, places)
-    # what is written inside the panels keeps its place in them
+        _fill(figure, reading, panel, names, positions)
+    # what is written inside the panels keeps its position in them
     patch["annotations"] = patch.get("annotations", []) + [
         note.to_plotly_json() for note in figure.layout.annotations[len(patch.get("annotations", [])) :]
     ]
@@ -83,45 +79,45 @@ def _panels(reading: Reading) -> list[_Panel]:
     else:
         parts = [(name or "", name or "", values[0], rows) for name, rows in reading.series("facet")]
     across = 2 if len(parts) == 4 else min(ACROSS, len(parts))
-    return [_Panel(*part, place // across + 1, place % across + 1) for place, part in enumerate(parts)]
+    return [_Panel(*part, index // across + 1, index % across + 1) for index, part in enumerate(parts)]
 
 
-def _places(reading: Reading, names: list[str]) -> dict[Key, int]:
-    """Rows of the same label share a place on the axis; the first is on top."""
-    places: dict[Key, int] = {}
+def _positions(reading: Reading, names: list[str]) -> dict[Key, int]:
+    """Rows of the same label share a position on the axis; the first is on top."""
+    positions: dict[Key, int] = {}
     for row in reading.rows:
-        places.setdefault(_key(reading, row, names), len(places))
-    return places
+        positions.setdefault(_key(reading, row, names), len(positions))
+    return positions
 
 
 def _key(reading: Reading, row: dict[str, Any], names: list[str]) -> Key:
     return tuple(reading.words(row[name]) for name in names)
 
 
-def _frame(figure: Figure, reading: Reading, panels: list[_Panel], places: dict[Key, int]) -> None:
+def _frame(figure: Figure, reading: Reading, panels: list[_Panel], positions: dict[Key, int]) -> None:
     given = reading.say(reading.option("x_title"))
     title = given or (reading.heading(panels[0].value) if len(panels) == 1 else "")
     figure.update_xaxes(title_text=title, row=panels[-1].row)
     figure.update_yaxes(
         tickmode="array",
-        tickvals=list(places.values()),
-        ticktext=[reading.text(" · ".join(key)) for key in places],
-        range=[len(places) - 0.5, -0.5],
+        tickvals=list(positions.values()),
+        ticktext=[reading.text(" · ".join(key)) for key in positions],
+        range=[len(positions) - 0.5, -0.5],
         showgrid=False,
     )
     for panel in panels:
         figure.update_xaxes(**ticks(reading.style(panel.value)), row=panel.row, col=panel.col)
 
 
-def _fill(figure: Figure, reading: Reading, panel: _Panel, names: list[str], places: dict[Key, int]) -> None:
+def _fill(figure: Figure, reading: Reading, panel: _Panel, names: list[str], positions: dict[Key, int]) -> None:
     where = {"row": panel.row, "col": panel.col}
     inside = {id(row) for row in panel.rows}
-    for place, (series, rows) in enumerate(reading.series()):
+    for index, (series, rows) in enumerate(reading.series()):
         mine = [row for row in rows if id(row) in inside]
         if mine:
-            trace = _trace(reading, mine, names, panel.value, places, place)
+            trace = _trace(reading, mine, names, panel.value, positions, index)
             shown = series is not None and (panel.row, panel.col) == (1, 1)
-            figure.add_scatter(**trace, name=series or "", legendgroup=str(place), showlegend=shown, **where)
+            figure.add_scatter(**trace, name=series or "", legendgroup=str(index), showlegend=shown, **where)
     reference = reading.option("reference")
     if isinstance(reference, dict):
         at = reference.get(panel.name)
@@ -131,39 +127,62 @@ def _fill(figure: Figure, reading: Reading, panel: _Panel, names: list[str], pla
         reference_line(figure, reading, vertical=True, **where)
     for row, number in zip(panel.rows, reading.numbers(panel.value, panel.rows), strict=True):
         if number is None:
-            _missing(figure, reading, places[_key(reading, row, names)], where)
+            _missing(figure, reading, positions[_key(reading, row, names)], where)
 
 
 def _trace(
-    reading: Reading, rows: Rows, names: list[str], value: str, places: dict[Key, int], place: int
+    reading: Reading, rows: Rows, names: list[str], value: str, positions: dict[Key, int], index: int
 ) -> dict[str, Any]:
     flag = reading.column("flag")
     hollow = [flag is not None and row[flag] is True for row in rows]
     return {
         "x": reading.numbers(value, rows),
-        "y": [places[_key(reading, row, names)] for row in rows],
+        "y": [positions[_key(reading, row, names)] for row in rows],
         "mode": "markers",
         "hovertext": [reading.hover(row, names, value) for row in rows],
         "hoverinfo": "text",
         "error_x": whiskers(reading, value, rows),
         "marker": {
-            "color": colour(place),
+            "color": colour(index),
             "size": 9,
-            "symbol": [symbol(place) + ("-open" if small else "") for small in hollow],
-            "line": {"width": 1.5, "color": colour(place)},
+            "symbol": [symbol(index) + ("-open" if small else "") for small in hollow],
+            "line": {"width": 1.5, "color": colour(index)},
         },
     }
 
 
-def _missing(figure: Figure, reading: Reading, place: int, where: dict[str, int]) -> None:
+def _missing(figure: Figure, reading: Reading, index: int, where: dict[str, int]) -> None:
     """A row without a figure says so, where its mark would be."""
     figure.add_annotation(
         text=write_number(None, "num", reading.language),
         x=0.02,
         xref="x domain",
         xanchor="left",
-        y=place,
+        y=index,
         showarrow=False,
         font={"size": 11, "color": FAINT},
         **where,
     )
+
+
+PICTURES.add(
+    PictureKind(
+        id="forest",
+        purpose="A value and its interval per row.",
+        options=(
+            *common("labels"),
+            Option("value", "columns", "column with the value; a list of columns gives one panel each"),
+            *common("low", "high", "color"),
+            Option("facet", "column", "one panel per value of this column, when `value` is one column"),
+            *common("flag", "n", "format", "where", "names", "x_title"),
+            Option(
+                "reference",
+                "number",
+                "where a reference line is drawn; or a mapping of value column or facet to number",
+            ),
+            *common("reference_label"),
+        ),
+        draw=draw,
+        most_rows=MOST_LINES,
+    )
+)

@@ -1,10 +1,4 @@
-"""Bars: a figure a row, with its interval where the table has one.
-
-Options: ``labels``, ``value`` (a list of columns gives a series each), ``low``, ``high``, ``color`` (a series a
-value, when ``value`` is one column), ``facet`` (rows stand together by its values, a colour each), ``stacked``
-(default False), ``upright`` (default False: bars lie, so that labels can be read), ``flag``, ``n``, ``format``,
-``where``, ``names``, ``x_title``, ``reference``, ``reference_label``.
-"""
+"""Bars: a value per row, with its interval where the table has one."""
 
 from __future__ import annotations
 
@@ -12,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from isonomia.report.figures.labels import NARROW
 from isonomia.report.figures.narrow import named
+from isonomia.report.figures.picture_kind import MOST_LINES, PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import colour, reference_line, see_through, ticks
 from isonomia.report.figures.whiskers import whiskers
@@ -32,27 +27,27 @@ def draw(reading: Reading) -> Figure:
     upright, stacked = bool(reading.option("upright", False)), bool(reading.option("stacked", False))
     together = [*([facet] if facet else []), *names]
     rows = [row for _, rows in reading.series("facet") for row in rows]
-    places = {key: place for place, key in enumerate(dict.fromkeys(_key(reading, row, together) for row in rows))}
-    texts = [" · ".join(key[1:] if facet else key) for key in places]
+    positions = {key: index for index, key in enumerate(dict.fromkeys(_key(reading, row, together) for row in rows))}
+    texts = [" · ".join(key[1:] if facet else key) for key in positions]
     figure = Figure()
     series = _series(reading)
-    for place, (name, value, rows) in enumerate(series):
-        figure.add_bar(**_bars(reading, rows, together, value, places, upright, place), name=name or "")
+    for index, (name, value, rows) in enumerate(series):
+        figure.add_bar(**_bars(reading, rows, together, value, positions, upright, index), name=name or "")
     first = series[0][1]
     numbers = {**ticks(reading.style(first)), "title": {"text": _title(reading, series)}}
     labels = {
         "tickmode": "array",
-        "tickvals": list(places.values()),
+        "tickvals": list(positions.values()),
         "ticktext": [reading.text(text) for text in texts],
         "showgrid": False,
     }
     figure.update_xaxes(**(labels if upright else numbers))
-    figure.update_yaxes(**(numbers if upright else {**labels, "range": [len(places) - 0.5, -0.5]}))
+    figure.update_yaxes(**(numbers if upright else {**labels, "range": [len(positions) - 0.5, -0.5]}))
     reference_line(figure, reading, vertical=not upright)
     beside = 1 if stacked or facet else len(series)
     figure.update_layout(
         barmode="stack" if stacked else "overlay" if facet else "group",
-        height=380 if upright else FRAME + ROW * max(2, len(places) * beside),
+        height=380 if upright else FRAME + ROW * max(2, len(positions) * beside),
         showlegend=len(series) > 1,
         bargap=0.25,
         meta={"narrow": {} if upright else {"yaxis": named([reading.text(text, NARROW) for text in texts])}},
@@ -81,19 +76,42 @@ def _bars(
     rows: list[dict[str, Any]],
     names: list[str],
     value: str,
-    places: dict[tuple[str, ...], int],
+    positions: dict[tuple[str, ...], int],
     upright: bool,
-    place: int,
+    index: int,
 ) -> dict[str, Any]:
     flag = reading.column("flag")
     pale = [flag is not None and row[flag] is True for row in rows]
-    numbers, spots = reading.numbers(value, rows), [places[_key(reading, row, names)] for row in rows]
+    numbers, spots = reading.numbers(value, rows), [positions[_key(reading, row, names)] for row in rows]
     return {
         "x": spots if upright else numbers,
         "y": numbers if upright else spots,
         "orientation": "v" if upright else "h",
-        "marker": {"color": [see_through(colour(place), 0.45) if small else colour(place) for small in pale]},
+        "marker": {"color": [see_through(colour(index), 0.45) if small else colour(index) for small in pale]},
         "error_y" if upright else "error_x": whiskers(reading, value, rows, color=WHISKER),
         "hovertext": [reading.hover(row, names, value) for row in rows],
         "hoverinfo": "text",
     }
+
+
+PICTURES.add(
+    PictureKind(
+        id="bars",
+        purpose="A value per row as a bar, with its interval where there is one.",
+        options=(
+            *common("labels"),
+            Option("value", "columns", "column with the value; a list of columns gives one series each"),
+            *common("low", "high"),
+            Option("color", "column", "one series per value of this column, when `value` is one column"),
+            Option("facet", "column", "rows are grouped by the values of this column, one colour each"),
+            Option("stacked", "yes or no", "series are stacked instead of side by side (default no)"),
+            Option(
+                "upright", "yes or no", "vertical bars (default no: with horizontal bars labels are easier to read)"
+            ),
+            Option("flag", "column", "column of truth values: the bar is pale (small group, read with care)"),
+            *common("n", "format", "where", "names", "x_title", "reference", "reference_label"),
+        ),
+        draw=draw,
+        most_rows=MOST_LINES,
+    )
+)
