@@ -77,3 +77,18 @@ def test_the_list_of_metrics() -> None:
     assert rows["auc"]["surface"] == "probability or score"
     assert rows["auc"]["tasks"] == "binary"
     assert all(row["purpose"] and row["direction"] in ("higher", "lower", "none") for row in rows.values())
+
+
+@pytest.mark.parametrize(("name", "alias"), [("precision", "ppv"), ("recall", "tpr"), ("specificity", "tnr")])
+def test_a_second_name_is_the_same_metric_under_that_name(name: str, alias: str) -> None:
+    assert alias in METRICS
+    assert alias in METRICS.names()
+    assert alias not in METRICS.ids()
+    assert METRICS[alias].id == alias
+    assert METRICS[alias].title != METRICS[name].title == METRICS.titles()[name]
+    assert score(Y, SAID, metric=alias, positive="yes") == score(Y, SAID, metric=name, positive="yes")
+
+
+def test_a_second_name_cannot_be_registered_again() -> None:
+    with pytest.raises(SpecError, match="'tpr' is registered already"):
+        METRICS.add(METRICS["tpr"])

@@ -79,7 +79,7 @@ def test_cells_of_a_pair_add_up_to_their_margins(rng: np.random.Generator) -> No
     outcome = classes(rng)
     one, two = (Codes.encode(rng.integers(0, k, len(outcome)), name=f"f{k}") for k in (3, 5))
     for name in ("error_rate", "mse", "log_loss"):
-        meter = Meter(MEASURES[name], outcome, rng.uniform(1, 2, len(outcome)))
+        meter = Meter(measure_named(name, outcome.surface), outcome, rng.uniform(1, 2, len(outcome)))
         both = meter.count([one, two])
         for axis, column in ((1, one), (0, two)):
             margin = meter.count([column])

@@ -51,7 +51,7 @@ class Rule(BaseModel):
         if (self.at_least is None) == (self.at_most is None):
             raise ValueError("give either at_least or at_most")
         if self.metric not in METRICS:
-            raise ValueError(f"there is no metric called {self.metric!r}.{close_to(self.metric, METRICS.ids())}")
+            raise ValueError(f"there is no metric called {self.metric!r}.{close_to(self.metric, METRICS.names())}")
         if self.measure == "difference" and self.at_least is not None:
             raise ValueError("a difference is held against at_most")
         return self

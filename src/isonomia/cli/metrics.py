@@ -41,7 +41,9 @@ def metrics(
     listed = [_described(metric) for metric in METRICS if task is None or task in metric.tasks]
     if json:
         screen.data(listed)
-    shown = {key: [_cell(entry[key]) for entry in listed] for key in ("metric", "tasks", "better", "purpose")}
+    shown = {
+        key: [_cell(entry[key]) for entry in listed] for key in ("metric", "aliases", "tasks", "better", "purpose")
+    }
     screen.table(Table(shown))
 
 
@@ -49,6 +51,7 @@ def _described(metric: Metric) -> dict[str, Any]:
     low, high = metric.range
     return {
         "metric": metric.id,
+        "aliases": [name for name in metric.aliases if name != metric.id],
         "purpose": metric.purpose,
         "tasks": list(metric.tasks),
         "needs": list(metric.surface),

@@ -170,120 +170,211 @@ NO_SELECTED = msg("no row is predicted positive")
 NO_REJECTED = msg("no row is predicted negative")
 
 
-def _rate(
-    id: str,  # noqa: A002  the field's name
-    title: Message,
-    purpose: str,
-    rate: Rate,
-    undefined: Message,
-    better: bool | None,
-    *,
-    tasks: tuple[Task, ...] = ("binary",),
-    needs_labels: bool = True,
-) -> None:
+def _rate(*, rate: Rate, higher_is_better: bool | None, tasks: tuple[Task, ...] = ("binary",), **fields: Any) -> None:
+    """A simple proportion of the rows of a confusion table."""
     METRICS.add(
         Metric(
-            id,
-            purpose,
-            title,
-            tasks,
-            ("label",),
-            "counts",
-            better,
-            (0.0, 1.0),
-            undefined,
-            "pct",
-            needs_labels,
+            surface=("label",),
+            family="counts",
+            range=(0.0, 1.0),
+            tasks=tasks,
+            higher_is_better=higher_is_better,
             from_counts=lambda C: ratio(*rate(C)),
             rate=rate,
+            **fields,
         )
     )
 
 
-def _table(
-    id: str,  # noqa: A002
-    title: Message,
-    purpose: str,
-    compute: Callable[[NDArray[Any]], Floats],
-    undefined: Message,
-    *,
-    tasks: tuple[Task, ...] = CLASSES,
-    low: float = 0.0,
-    both_classes: bool = False,
-    references: tuple[str, ...] = (),
-    caution: Callable[[NDArray[Any]], Message | None] | None = None,
-) -> None:
+def _table(*, compute: Callable[[NDArray[Any]], Floats], low: float = 0.0, **fields: Any) -> None:
+    """Another function of a confusion table, at best 1."""
     METRICS.add(
         Metric(
-            id,
-            purpose,
-            title,
-            tasks,
-            ("label",),
-            "counts",
-            True,
-            (low, 1.0),
-            undefined,
-            "num4" if low < 0 else "pct",
-            both_classes=both_classes,
-            references=references,
+            surface=("label",),
+            family="counts",
+            range=(low, 1.0),
+            format="num4" if low < 0 else "pct",
+            higher_is_better=True,
             from_counts=compute,
-            caution=caution,
+            **{"tasks": CLASSES, **fields},
         )
     )
 
 
-# fmt: off
-_rate("accuracy", msg("Accuracy"), "share of rows decided right", _accuracy, NO_ROWS, True, tasks=CLASSES)
-_table("balanced_accuracy", msg("Balanced accuracy"), "mean over classes of the share of their rows found",
-       balanced_accuracy, msg("a class has no rows"), both_classes=True,
-       references=("K. H. Brodersen et al. (2010), ICPR, 3121",))
-_table("f1", msg("F1"), "harmonic mean of precision and recall of the positive class",
-       f1, msg("there are neither positive labels nor positive predictions"), tasks=("binary",))
-_rate("precision", msg("Precision"), "share of predicted positives that are positive",
-      _given_predicted(1, 1), NO_SELECTED, True)
-_rate("recall", msg("Recall"), "share of positives that are found", _given_true(1, 1), NO_POSITIVES, True)
-_rate("specificity", msg("Specificity"), "share of negatives that are left alone",
-      _given_true(0, 0), NO_NEGATIVES, True)
-_table("matthews_corrcoef", msg("Matthews correlation"), "correlation of labels and predictions",
-       matthews, msg("labels or predictions are all of one class"), low=-1.0,
-       references=("B. W. Matthews (1975), BBA 405:442", "J. Gorodkin (2004), Comput. Biol. Chem. 28:367"))
-_table("cohens_kappa", msg("Cohen's kappa"), "agreement of labels and predictions beyond chance",
-       kappa, msg("labels and predictions are all of one and the same class"), low=-1.0,
-       references=("J. Cohen (1960), Educ. Psychol. Meas. 20:37",))
-_table("macro_f1", msg("F1, mean over classes"), "mean of F1 over classes", macro_f1, NO_ROWS)
-_table("weighted_f1", msg("F1, weighted by class size"), "mean of F1 over classes, weighted by their size",
-       weighted_f1, NO_ROWS)
-_table("macro_precision", msg("Precision, mean over classes"), "mean precision over the classes that were predicted",
-       macro_precision, NO_ROWS, caution=_never_predicted)
-_table("macro_recall", msg("Recall, mean over classes"), "mean recall over the classes that occur",
-       macro_recall, NO_ROWS, caution=_never_seen)
-_rate("selection_rate", msg("Selection rate"), "share of rows predicted positive",
-      _selected, NO_ROWS, None, needs_labels=False)
-_rate("base_rate", msg("Base rate"), "share of rows whose label is positive", _base, NO_ROWS, None)
-_rate("tpr", msg("True positive rate"), "share of positives predicted positive",
-      _given_true(1, 1), NO_POSITIVES, True)
-_rate("fpr", msg("False positive rate"), "share of negatives predicted positive",
-      _given_true(0, 1), NO_NEGATIVES, False)
-_rate("tnr", msg("True negative rate"), "share of negatives predicted negative",
-      _given_true(0, 0), NO_NEGATIVES, True)
-_rate("fnr", msg("False negative rate"), "share of positives predicted negative",
-      _given_true(1, 0), NO_POSITIVES, False)
-_rate("ppv", msg("Positive predictive value"), "share of predicted positives that are positive",
-      _given_predicted(1, 1), NO_SELECTED, True)
-_rate("npv", msg("Negative predictive value"), "share of predicted negatives that are negative",
-      _given_predicted(0, 0), NO_REJECTED, True)
-_rate("false_discovery_rate", msg("False discovery rate"), "share of predicted positives that are negative",
-      _given_predicted(1, 0), NO_SELECTED, False)
-_rate("false_omission_rate", msg("False omission rate"), "share of predicted negatives that are positive",
-      _given_predicted(0, 1), NO_REJECTED, False)
-METRICS.add(Metric(
-    "fn_fp_ratio", "false negatives for each false positive: which error the model makes",
-    msg("False negatives per false positive"),
-    ("binary",), ("label",), "counts", None, (0.0, float("inf")), msg("there are no false positives"), "num",
-    from_counts=misses_per_alarm, references=("R. Berk et al. (2021), Sociol. Methods Res. 50:3",),
-))
-# fmt: on
+_rate(
+    id="accuracy",
+    title=msg("Accuracy"),
+    purpose="share of rows decided right",
+    rate=_accuracy,
+    undefined=NO_ROWS,
+    higher_is_better=True,
+    tasks=CLASSES,
+)
+_table(
+    id="balanced_accuracy",
+    title=msg("Balanced accuracy"),
+    purpose="mean over classes of the share of their rows found",
+    compute=balanced_accuracy,
+    undefined=msg("a class has no rows"),
+    both_classes=True,
+    references=("K. H. Brodersen et al. (2010), ICPR, 3121",),
+)
+_table(
+    id="f1",
+    title=msg("F1"),
+    purpose="harmonic mean of precision and recall of the positive class",
+    compute=f1,
+    undefined=msg("there are neither positive labels nor positive predictions"),
+    tasks=("binary",),
+)
+_rate(
+    id="precision",
+    aliases={"ppv": msg("Positive predictive value")},
+    title=msg("Precision"),
+    purpose="share of predicted positives that are positive",
+    rate=_given_predicted(1, 1),
+    undefined=NO_SELECTED,
+    higher_is_better=True,
+)
+_rate(
+    id="recall",
+    aliases={"tpr": msg("True positive rate")},
+    title=msg("Recall"),
+    purpose="share of positives that are found",
+    rate=_given_true(1, 1),
+    undefined=NO_POSITIVES,
+    higher_is_better=True,
+)
+_rate(
+    id="specificity",
+    aliases={"tnr": msg("True negative rate")},
+    title=msg("Specificity"),
+    purpose="share of negatives that are left alone",
+    rate=_given_true(0, 0),
+    undefined=NO_NEGATIVES,
+    higher_is_better=True,
+)
+_table(
+    id="matthews_corrcoef",
+    title=msg("Matthews correlation"),
+    purpose="correlation of labels and predictions",
+    compute=matthews,
+    undefined=msg("labels or predictions are all of one class"),
+    low=-1.0,
+    references=("B. W. Matthews (1975), BBA 405:442", "J. Gorodkin (2004), Comput. Biol. Chem. 28:367"),
+)
+_table(
+    id="cohens_kappa",
+    title=msg("Cohen's kappa"),
+    purpose="agreement of labels and predictions beyond chance",
+    compute=kappa,
+    undefined=msg("labels and predictions are all of one and the same class"),
+    low=-1.0,
+    references=("J. Cohen (1960), Educ. Psychol. Meas. 20:37",),
+)
+_table(
+    id="macro_f1",
+    title=msg("F1, mean over classes"),
+    purpose="mean of F1 over classes",
+    compute=macro_f1,
+    undefined=NO_ROWS,
+)
+_table(
+    id="weighted_f1",
+    title=msg("F1, weighted by class size"),
+    purpose="mean of F1 over classes, weighted by their size",
+    compute=weighted_f1,
+    undefined=NO_ROWS,
+)
+_table(
+    id="macro_precision",
+    title=msg("Precision, mean over classes"),
+    purpose="mean precision over the classes that were predicted",
+    compute=macro_precision,
+    undefined=NO_ROWS,
+    caution=_never_predicted,
+)
+_table(
+    id="macro_recall",
+    title=msg("Recall, mean over classes"),
+    purpose="mean recall over the classes that occur",
+    compute=macro_recall,
+    undefined=NO_ROWS,
+    caution=_never_seen,
+)
+_rate(
+    id="selection_rate",
+    title=msg("Selection rate"),
+    purpose="share of rows predicted positive",
+    rate=_selected,
+    undefined=NO_ROWS,
+    higher_is_better=None,
+    needs_labels=False,
+)
+_rate(
+    id="base_rate",
+    title=msg("Base rate"),
+    purpose="share of rows whose label is positive",
+    rate=_base,
+    undefined=NO_ROWS,
+    higher_is_better=None,
+)
+_rate(
+    id="fpr",
+    title=msg("False positive rate"),
+    purpose="share of negatives predicted positive",
+    rate=_given_true(0, 1),
+    undefined=NO_NEGATIVES,
+    higher_is_better=False,
+)
+_rate(
+    id="fnr",
+    title=msg("False negative rate"),
+    purpose="share of positives predicted negative",
+    rate=_given_true(1, 0),
+    undefined=NO_POSITIVES,
+    higher_is_better=False,
+)
+_rate(
+    id="npv",
+    title=msg("Negative predictive value"),
+    purpose="share of predicted negatives that are negative",
+    rate=_given_predicted(0, 0),
+    undefined=NO_REJECTED,
+    higher_is_better=True,
+)
+_rate(
+    id="false_discovery_rate",
+    title=msg("False discovery rate"),
+    purpose="share of predicted positives that are negative",
+    rate=_given_predicted(1, 0),
+    undefined=NO_SELECTED,
+    higher_is_better=False,
+)
+_rate(
+    id="false_omission_rate",
+    title=msg("False omission rate"),
+    purpose="share of predicted negatives that are positive",
+    rate=_given_predicted(0, 1),
+    undefined=NO_REJECTED,
+    higher_is_better=False,
+)
+METRICS.add(
+    Metric(
+        id="fn_fp_ratio",
+        title=msg("False negatives per false positive"),
+        purpose="false negatives for each false positive: which error the model makes",
+        tasks=("binary",),
+        surface=("label",),
+        family="counts",
+        higher_is_better=None,
+        range=(0.0, float("inf")),
+        undefined=msg("there are no false positives"),
+        format="num",
+        from_counts=misses_per_alarm,
+        references=("R. Berk et al. (2021), Sociol. Methods Res. 50:3",),
+    )
+)
 
 
 def one_vs_rest(counts: NDArray[Any], code: int) -> NDArray[Any]:

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Task
 from isonomia.errors import NotApplicable
-from isonomia.languages import Message, msg
+from isonomia.languages import msg
 from isonomia.metrics.applicable import KINDS
 from isonomia.metrics.counts import CLASSES, NO_ROWS, ratio
 from isonomia.metrics.registry import METRICS, Metric
@@ -28,6 +27,7 @@ CONSTANT = 1e-13
 TOP_K = 2
 
 Quantities = Callable[[NDArray[Any] | None, Surface], Floats]
+Combine = Callable[[NDArray[Any], NDArray[Any]], Floats]
 
 
 def mean(W: NDArray[Any], S: NDArray[Any]) -> Floats:
@@ -127,60 +127,130 @@ def root_mean(W: NDArray[Any], S: NDArray[Any]) -> Floats:
 
 
 def _add(
-    id: str,  # noqa: A002  the field's name
-    title: Message,
-    purpose: str,
-    quantities: Quantities,
-    better: bool | None,
-    bounds: tuple[float, float],
-    *,
-    tasks: tuple[Task, ...] = ("regression",),
-    surface: SurfaceKind = "continuous",
-    from_sums: Callable[[NDArray[Any], NDArray[Any]], Floats] = mean,
-    undefined: Message = NO_ROWS,
-    **more: Any,
+    *, quantities: Quantities, surface: SurfaceKind = "continuous", from_sums: Combine = mean, **fields: Any
 ) -> None:
+    """A function of weighted means of row quantities; unless stated otherwise of a regression."""
+    defaults: dict[str, Any] = {"tasks": ("regression",), "undefined": NO_ROWS, "format": "num"}
     METRICS.add(
         Metric(
-            id,
-            purpose,
-            title,
-            tasks,
-            (surface,),
-            "means",
-            better,
-            bounds,
-            undefined,
-            more.pop("format", "num"),
+            family="means",
+            surface=(surface,),
             quantities=quantities,
             from_sums=from_sums,
-            **more,
+            **{**defaults, **fields},
         )
     )
 
 
 _INF = float("inf")
 
-# fmt: off
-_add("top_k_accuracy", msg("Accuracy of the two most probable classes"),
-     "share of rows whose class is among the two most probable", _top_k, True, (0.0, 1.0),
-     tasks=("multiclass",), surface="probability", proportion=True, format="pct")
-_add("logloss", msg("Log loss"), "mean surprise at what happened: -log of its probability", _log_loss, False,
-     (0.0, _INF), tasks=CLASSES, surface="probability", format="num4")
-_add("brier_score", msg("Brier score"),
-     "mean squared error of probabilities (summed over classes where there are several)", _brier, False, (0.0, 2.0),
-     tasks=CLASSES, surface="probability", format="num4", references=("G. W. Brier (1950), Mon. Weather Rev. 78:1",))
-_add("mean_score", msg("Mean probability"), "mean predicted probability of the positive class", _score, None,
-     (0.0, 1.0), tasks=("binary",), surface="probability", needs_labels=False, format="pct")
-_add("r2", msg("Coefficient of determination R²"), "share of the labels' variance that is explained", _explained, True,
-     (-_INF, 1.0), from_sums=r_squared, undefined=msg("the labels are all equal"), min_samples=2, format="num4")
-_add("mae", msg("Mean absolute error"), "mean size of the error", lambda y, s: np.abs(_error(y, s)), False, (0.0, _INF))
-_add("mse", msg("Mean squared error"), "mean squared error", lambda y, s: _error(y, s) ** 2, False, (0.0, _INF))
-_add("rmse", msg("Root mean squared error"), "root of the mean squared error", lambda y, s: _error(y, s) ** 2, False,
-     (0.0, _INF), from_sums=root_mean)
-_add("mean_error", msg("Mean error"), "mean of prediction minus label: above 0 the model says too much", _error, None,
-     (-_INF, _INF))
-_add("mean_prediction", msg("Mean prediction"), "mean predicted number", _prediction, None, (-_INF, _INF),
-     needs_labels=False)
-_add("mean_label", msg("Mean label"), "mean of the labels", _label, None, (-_INF, _INF))
-# fmt: on
+_add(
+    id="top_k_accuracy",
+    title=msg("Accuracy of the two most probable classes"),
+    purpose="share of rows whose class is among the two most probable",
+    quantities=_top_k,
+    higher_is_better=True,
+    range=(0.0, 1.0),
+    tasks=("multiclass",),
+    surface="probability",
+    proportion=True,
+    format="pct",
+)
+_add(
+    id="logloss",
+    aliases={"log_loss": msg("Log loss")},
+    title=msg("Log loss"),
+    purpose="mean surprise at what happened: -log of its probability",
+    quantities=_log_loss,
+    higher_is_better=False,
+    range=(0.0, _INF),
+    tasks=CLASSES,
+    surface="probability",
+    format="num4",
+)
+_add(
+    id="brier_score",
+    title=msg("Brier score"),
+    purpose="mean squared error of probabilities (summed over classes where there are several)",
+    quantities=_brier,
+    higher_is_better=False,
+    range=(0.0, 2.0),
+    tasks=CLASSES,
+    surface="probability",
+    format="num4",
+    references=("G. W. Brier (1950), Mon. Weather Rev. 78:1",),
+)
+_add(
+    id="mean_score",
+    title=msg("Mean probability"),
+    purpose="mean predicted probability of the positive class",
+    quantities=_score,
+    higher_is_better=None,
+    range=(0.0, 1.0),
+    tasks=("binary",),
+    surface="probability",
+    needs_labels=False,
+    format="pct",
+)
+_add(
+    id="r2",
+    title=msg("Coefficient of determination R²"),
+    purpose="share of the labels' variance that is explained",
+    quantities=_explained,
+    from_sums=r_squared,
+    higher_is_better=True,
+    range=(-_INF, 1.0),
+    undefined=msg("the labels are all equal"),
+    min_samples=2,
+    format="num4",
+)
+_add(
+    id="mae",
+    title=msg("Mean absolute error"),
+    purpose="mean size of the error",
+    quantities=lambda y, s: np.abs(_error(y, s)),
+    higher_is_better=False,
+    range=(0.0, _INF),
+)
+_add(
+    id="mse",
+    title=msg("Mean squared error"),
+    purpose="mean squared error",
+    quantities=lambda y, s: _error(y, s) ** 2,
+    higher_is_better=False,
+    range=(0.0, _INF),
+)
+_add(
+    id="rmse",
+    title=msg("Root mean squared error"),
+    purpose="root of the mean squared error",
+    quantities=lambda y, s: _error(y, s) ** 2,
+    from_sums=root_mean,
+    higher_is_better=False,
+    range=(0.0, _INF),
+)
+_add(
+    id="mean_error",
+    title=msg("Mean error"),
+    purpose="mean of prediction minus label: above 0 the model says too much",
+    quantities=_error,
+    higher_is_better=None,
+    range=(-_INF, _INF),
+)
+_add(
+    id="mean_prediction",
+    title=msg("Mean prediction"),
+    purpose="mean predicted number",
+    quantities=_prediction,
+    higher_is_better=None,
+    range=(-_INF, _INF),
+    needs_labels=False,
+)
+_add(
+    id="mean_label",
+    title=msg("Mean label"),
+    purpose="mean of the labels",
+    quantities=_label,
+    higher_is_better=None,
+    range=(-_INF, _INF),
+)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
-from isonomia.metrics.registry import METRICS, Prepared
-from isonomia.metrics.registry import Metric as _Metric
+from isonomia.metrics.registry import METRICS, Metric, Prepared
 from isonomia.models import Surface
 from isonomia.typing import Floats
 
@@ -226,17 +225,17 @@ def _prepared_macro(surface: Surface) -> Prepared:
 
 
 METRICS.add(
-    _Metric(
-        "auc",
-        "chance that a positive row is ranked above a negative one",
-        msg("Area under the ROC curve"),
-        ("binary",),
-        ("probability", "score"),
-        "ranks",
-        True,
-        (0.0, 1.0),
-        NO_CONTRAST,
-        "num4",
+    Metric(
+        id="auc",
+        purpose="chance that a positive row is ranked above a negative one",
+        title=msg("Area under the ROC curve"),
+        tasks=("binary",),
+        surface=("probability", "score"),
+        family="ranks",
+        higher_is_better=True,
+        range=(0.0, 1.0),
+        undefined=NO_CONTRAST,
+        format="num4",
         min_samples=2,
         both_classes=True,
         from_rows=auc,
@@ -246,17 +245,17 @@ METRICS.add(
     )
 )
 METRICS.add(
-    _Metric(
-        "macro_auc",
-        "mean over classes of the area under the ROC curve of one class against the rest",
-        msg("Area under the ROC curve, mean over classes"),
-        ("multiclass",),
-        ("probability",),
-        "ranks",
-        True,
-        (0.0, 1.0),
-        msg("a class has no rows"),
-        "num4",
+    Metric(
+        id="macro_auc",
+        purpose="mean over classes of the area under the ROC curve of one class against the rest",
+        title=msg("Area under the ROC curve, mean over classes"),
+        tasks=("multiclass",),
+        surface=("probability",),
+        family="ranks",
+        higher_is_better=True,
+        range=(0.0, 1.0),
+        undefined=msg("a class has no rows"),
+        format="num4",
         min_samples=2,
         both_classes=True,
         from_rows=macro_auc,
@@ -266,17 +265,17 @@ METRICS.add(
     )
 )
 METRICS.add(
-    _Metric(
-        "pr_auc",
-        "average precision: the area under the precision-recall curve",
-        msg("Average precision"),
-        ("binary",),
-        ("probability", "score"),
-        "ranks",
-        True,
-        (0.0, 1.0),
-        msg("there are no positive labels"),
-        "num4",
+    Metric(
+        id="pr_auc",
+        purpose="average precision: the area under the precision-recall curve",
+        title=msg("Average precision"),
+        tasks=("binary",),
+        surface=("probability", "score"),
+        family="ranks",
+        higher_is_better=True,
+        range=(0.0, 1.0),
+        undefined=msg("there are no positive labels"),
+        format="num4",
         min_samples=2,
         both_classes=True,
         from_rows=average_precision,
@@ -286,17 +285,17 @@ METRICS.add(
     )
 )
 METRICS.add(
-    _Metric(
-        "max_error",
-        "size of the largest error",
-        msg("Largest error"),
-        ("regression",),
-        ("continuous",),
-        "ranks",
-        False,
-        (0.0, float("inf")),
-        msg("there are no rows"),
-        "num",
+    Metric(
+        id="max_error",
+        purpose="size of the largest error",
+        title=msg("Largest error"),
+        tasks=("regression",),
+        surface=("continuous",),
+        family="ranks",
+        higher_is_better=False,
+        range=(0.0, float("inf")),
+        undefined=msg("there are no rows"),
+        format="num",
         from_rows=max_error,
     )
 )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Task
-from isonomia.errors import SpecError
+from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Format
 from isonomia.languages import Message
 from isonomia.models import Surface, SurfaceKind
@@ -31,6 +31,8 @@ class Metric:
     ----------
     id, purpose, title
         The name in code and specs, one line on what it says, the heading in a report.
+    aliases : mapping of str to Message
+        Second names of the same metric, each with its heading: "tpr" is "recall".
     tasks : tuple of "binary", "multiclass", "regression"
     surface : tuple of "label", "probability", "score", "continuous"
         Any one of these will do; the first that the surface has is used.
@@ -93,6 +95,7 @@ class Metric:
     min_samples: int = 1
     both_classes: bool = False
     references: tuple[str, ...] = ()
+    aliases: Mapping[str, Message] = field(default_factory=dict)
     from_counts: Callable[[NDArray[Any]], Floats] | None = None
     rate: Callable[[NDArray[Any]], tuple[Floats, Floats]] | None = None
     quantities: Callable[[NDArray[Any] | None, Surface], Floats] | None = None
@@ -130,5 +133,42 @@ class Metric:
         return base - value if self.higher_is_better else value - base
 
 
+class MetricRegistry(Registry[Metric]):
+    """Metrics by their ids. A second name finds the same metric, under that name; lists have every metric once.
+
+    >>> from isonomia.metrics import METRICS
+    >>> METRICS["tpr"].id, METRICS["tpr"].rate is METRICS["recall"].rate, "tpr" in METRICS.ids()
+    ('tpr', True, False)
+    """
+
+    def __init__(self) -> None:
+        super().__init__("metric")
+        self._aliases: dict[str, Metric] = {}
+
+    def add(self, entry: Metric) -> Metric:
+        """Put a metric in; its id and its second names must be new."""
+        for name in (entry.id, *entry.aliases):
+            if name in self._aliases or name in self._entries:
+                raise SpecError(f"The metric '{name}' is registered already; choose another id.")
+        self._aliases |= {name: replace(entry, id=name, title=title) for name, title in entry.aliases.items()}
+        return super().add(entry)
+
+    def __getitem__(self, entry_id: str) -> Metric:
+        if entry_id in self:
+            return self._aliases.get(entry_id) or super().__getitem__(entry_id)
+        raise SpecError(f"There is no metric called {entry_id!r}.{close_to(entry_id, self.names())}")
+
+    def __contains__(self, entry_id: object) -> bool:
+        return super().__contains__(entry_id) or entry_id in self._aliases
+
+    def names(self) -> tuple[str, ...]:
+        """All ids and second names."""
+        return (*self.ids(), *self._aliases)
+
+    def titles(self) -> dict[str, Message]:
+        """The heading of each name."""
+        return {name: self[name].title for name in self.names()}
+
+
 #: Every metric by its id; another package adds its own through the entry point group ``isonomia.metrics``.
-METRICS: Registry[Metric] = Registry("metric")
+METRICS = MetricRegistry()

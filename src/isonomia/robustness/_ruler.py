@@ -19,8 +19,8 @@ from isonomia.robustness.missing_reasons import Reason
 from isonomia.robustness.row_metrics import measure_named
 from isonomia.typing import Floats
 
-#: Metrics that are another one under a second name, or what is missing to it: left out where all metrics are asked for.
-SECOND_NAMES = ("tpr", "tnr", "ppv", "fnr", "fpr", "false_discovery_rate", "macro_recall")
+#: Metrics that repeat another one or what it lacks to 1: left out where all metrics are asked for.
+COMPLEMENTS = ("fnr", "fpr", "false_discovery_rate", "macro_recall")
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +158,7 @@ def choose_metrics(
             metric
             for metric in METRICS
             if metric.higher_is_better is not None
-            and metric.id not in SECOND_NAMES
+            and metric.id not in COMPLEMENTS
             and check_applicable(metric, truth, surface, weights) is None
         ]
     else:

@@ -47,30 +47,29 @@ def _squared(truth: NDArray[Any] | None, surface: Surface) -> Floats:
 
 
 _ERROR_RATE = Metric(
-    "error_rate",
-    "share of rows decided wrong",
-    msg("Error rate"),
-    CLASSES,
-    ("label",),
-    "counts",
-    False,
-    (0.0, 1.0),
-    NO_ROWS,
-    "pct",
+    id="error_rate",
+    purpose="share of rows decided wrong",
+    title=msg("Error rate"),
+    tasks=CLASSES,
+    surface=("label",),
+    family="counts",
+    higher_is_better=False,
+    range=(0.0, 1.0),
+    undefined=NO_ROWS,
     from_counts=lambda C: ratio(*_misses(C)),
     rate=_misses,
 )
 _MAE = Metric(
-    "mae",
-    "mean size of the residual",
-    msg("Mean absolute error"),
-    _ALL,
-    ("continuous", "probability"),
-    "means",
-    False,
-    (0.0, _INF),
-    NO_ROWS,
-    "num",
+    id="mae",
+    purpose="mean size of the residual",
+    title=msg("Mean absolute error"),
+    tasks=_ALL,
+    surface=("continuous", "probability"),
+    family="means",
+    higher_is_better=False,
+    range=(0.0, _INF),
+    undefined=NO_ROWS,
+    format="num",
     quantities=_absolute,
     from_sums=mean,
 )
@@ -81,7 +80,6 @@ MEASURES: Mapping[str, Metric] = {
     "mae": _MAE,
     "residual": replace(_MAE, id="residual", title=msg("Mean size of the residual")),
     "mse": replace(_MAE, id="mse", title=msg("Mean squared error"), quantities=_squared),
-    "log_loss": METRICS["logloss"],
 }
 
 
@@ -107,7 +105,7 @@ def measure_named(name: str | None, surface: Surface, *, ranks: bool = False) ->
             raise NotApplicable(msg("the predictions are scores only: there are neither decisions nor probabilities"))
         name = "mae" if surface.task == "regression" else "error_rate" if surface.label is not None else "log_loss"
     if not isinstance(name, str) or (name not in MEASURES and name not in METRICS):
-        raise SpecError(f"There is no metric {name!r}.{close_to(name, [*MEASURES, *METRICS.ids()])}")
+        raise SpecError(f"There is no metric {name!r}.{close_to(name, [*MEASURES, *METRICS.names()])}")
     metric = MEASURES[name] if name in MEASURES else METRICS[name]
     if metric.higher_is_better is None:
         raise SpecError(f"The metric '{name}' only describes: neither higher nor lower is better. Name another one.")

@@ -319,7 +319,7 @@ class _Page:
                     {
                         "labels": "metric",
                         "value": "relative",
-                        "names": {m.id: m.title for m in METRICS},
+                        "names": METRICS.titles(),
                         "reference": self.played.tolerance,
                         "reference_label": msg("worth telling"),
                     },

@@ -131,7 +131,7 @@ def _pictures(agreement: Sequence[Mapping[str, Any]]) -> tuple[Picture, ...]:
                 "x": "metric_2",
                 "y": "metric_1",
                 "value": "tau",
-                "names": {m.id: m.title for m in METRICS},
+                "names": METRICS.titles(),
                 "middle": 0.0,
             },
         ),

@@ -374,7 +374,7 @@ def _gap_finding(row: Mapping[str, Any], title: Message, level: float) -> Findin
 
 
 def _pictures(tables: Mapping[str, Table], names: Mapping[str, Message], main: str) -> tuple[Picture, ...]:
-    told = {**names, **{metric.id: metric.title for metric in METRICS}}
+    told = {**names, **METRICS.titles()}
     rows = [row for row in tables["scenarios"].rows() if row["relative"] is not None]
     if not rows:
         return ()

@@ -295,7 +295,7 @@ class _Shown:
         )
 
     def _pictures(self, told: Sequence[Mapping[str, Any]], titles: Mapping[str, Message]) -> tuple[Picture, ...]:
-        names = {metric.id: metric.title for metric in METRICS}
+        names = METRICS.titles()
         pictures = []
         for name, title in titles.items():
             drawn = [row["metric"] for row in told if row["scenario"] == name and np.isfinite(row["slope"])][:DRAWN]

@@ -321,7 +321,7 @@ def _decides(curves: Curves) -> Any:
 
 
 def _pictures(curves: Curves) -> tuple[Picture, ...]:
-    names = {metric.id: metric.title for metric in METRICS}
+    names = METRICS.titles()
     line: dict[str, Any] = {"x": "threshold", "value": "value", "low": "low", "high": "high"}
     pictures = [
         Picture("lines", "metrics", msg("Metrics at every threshold"), {**line, "color": "metric", "names": names}),
