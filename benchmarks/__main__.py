@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     unknown = [name for name in given.names if name not in BENCHMARKS]
     if unknown:
-        parser.error(f"there is no benchmark called {unknown[0]!r}; there is: {', '.join(BENCHMARKS)}")
+        parser.error(f"unknown benchmark {unknown[0]!r}. Available: {', '.join(BENCHMARKS)}")
     if given.list:
         for entry in BENCHMARKS.values():
             print(f"{entry.name:28}{entry.purpose}")

@@ -37,7 +37,7 @@ ERRORS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ),
     ("the target as protected", {}, {"protected": ["y"]}, "both as the target and as protected"),
     ("the target as prediction", {}, {"prediction": "y"}, "both as the target and as the prediction"),
-    ("a misspelt column", {}, {"protected": ["sexx"]}, "Close to it: 'sex'"),
+    ("a misspelt column", {}, {"protected": ["sexx"]}, "Did you mean 'sex'"),
     ("bands of texts", {}, {"protected": {"sex": [5]}}, "Bands cut numbers"),
     ("a privileged value that is not there", {}, {"privileged": {"sex": "X"}}, "'X'"),
     ("scores where labels are wanted", {"p": np.linspace(0.1, 0.9, 60)}, {}, "scores"),

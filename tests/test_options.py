@@ -121,7 +121,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("count", None, "a whole number;"),
     ("rate", "x", "a finite number;"),
     ("rate", float("nan"), "a finite number;"),
-    ("way", "dwn", "one of up, down; got 'dwn'. Close to it: 'down'."),
+    ("way", "dwn", "one of up, down; got 'dwn'. Did you mean 'down'?"),
     ("most", 2.0, "a whole number, or None;"),
     ("bound", True, "a finite number, or None;"),
     ("side", "top", "one of left, right, or None;"),

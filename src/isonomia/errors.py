@@ -54,13 +54,13 @@ class NotApplicable(IsonomiaError):  # noqa: N818  a statement, not a fault
     ...
     isonomia.errors.NotApplicable: there is no positive label in the group
 
-    `reason` is the English text. `told` is what was given: a text, or a message that a report writes in its language.
+    `reason` is the English text. `message` is what was given: a text, or a `Message` that a report translates.
     """
 
-    told: Any
+    message: Any
 
     def __init__(self, reason: object) -> None:
-        self.told = reason
+        self.message = reason
         self.reason = str(reason)
         super().__init__(self.reason)
 
@@ -88,29 +88,37 @@ not be imported (No module named 'no_such_package'). Install it with: pip instal
         ) from error
 
 
-def near_to(word: object, choices: Iterable[object]) -> str:
-    """A sentence that names the nearest choices, or nothing where none is near.
+def nearest(word: object, choices: Iterable[object]) -> list[str]:
+    """The choices spelt most like a word, at most three; an empty list where none is similar.
 
-    >>> near_to("gendr", ["age", "gender"]), near_to("x", ["age", "gender"])
-    (" Close to it: 'gender'.", '')
+    >>> nearest("gendr", ["age", "gender"])
+    ['gender']
     """
-    near = difflib.get_close_matches(str(word), [str(choice) for choice in choices], n=3, cutoff=0.6)
-    return " Close to it: " + ", ".join(f"'{name}'" for name in near) + "." if near else ""
+    return difflib.get_close_matches(str(word), [str(choice) for choice in choices], n=3, cutoff=0.6)
+
+
+def did_you_mean(word: object, choices: Iterable[object]) -> str:
+    """A question that names the nearest choices, or nothing where none is similar.
+
+    >>> did_you_mean("gendr", ["age", "gender"]), did_you_mean("x", ["age", "gender"])
+    (" Did you mean 'gender'?", '')
+    """
+    names = [f"'{name}'" for name in nearest(word, choices)]
+    return f" Did you mean {' or '.join(names)}?" if names else ""
 
 
 def close_to(word: object, choices: Iterable[object]) -> str:
-    """A sentence that names the nearest choices, or all of them when they are few.
+    """A sentence that names the nearest choices, or all of them when none is similar.
 
     >>> close_to("gendr", ["age", "gender"])
-    " Close to it: 'gender'."
+    " Did you mean 'gender'?"
     >>> close_to("x", ["age", "gender"])
-    " There is: 'age', 'gender'."
+    " Available: 'age', 'gender'."
     """
     names = [str(choice) for choice in choices]
-    near = near_to(word, names)
-    if near:
-        return near
+    if question := did_you_mean(word, names):
+        return question
     if not names:
-        return " There is none."
-    shown = ", ".join(f"'{name}'" for name in names[:12])
-    return f" There is: {shown}{', ...' if len(names) > 12 else ''}."
+        return " None is available."
+    listed = ", ".join(f"'{name}'" for name in names[:12])
+    return f" Available: {listed}{', ...' if len(names) > 12 else ''}."

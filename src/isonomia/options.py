@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, Literal, NoReturn, Union
 
-from isonomia.errors import SpecError, near_to
+from isonomia.errors import SpecError, did_you_mean
 
 #: Characters of a value that an error repeats, at most.
 _SHOWN = 200
@@ -30,9 +30,9 @@ def check_whole(name: str, value: Any, least: int | None = 1, most: int | None =
     """
     number = int(value) if _is(Integral, value) else None
     if number is None or (least is not None and number < least) or (most is not None and number > most):
-        least_told = "" if least is None else f" of at least {least}"
-        most_told = "" if most is None else f" and at most {most}" if least_told else f" of at most {most}"
-        refuse(name, f"a whole number{least_told}{most_told}{hint}", value)
+        lower = "" if least is None else f" of at least {least}"
+        upper = "" if most is None else f" and at most {most}" if lower else f" of at most {most}"
+        refuse(name, f"a whole number{lower}{upper}{hint}", value)
     return number
 
 
@@ -110,11 +110,11 @@ def check_choice(name: str, value: Any, choices: Iterable[str], *, hint: str = "
     >>> check_choice("solver", "batch", ("auto", "batches"))
     Traceback (most recent call last):
     ...
-    isonomia.errors.SpecError: `solver` must be one of auto, batches; got 'batch'. Close to it: 'batches'.
+    isonomia.errors.SpecError: `solver` must be one of auto, batches; got 'batch'. Did you mean 'batches'?
     """
     known = tuple(choices)
     if not isinstance(value, str) or value not in known:
-        refuse(name, f"one of {', '.join(known)}{hint}", value, near_to(value, known))
+        refuse(name, f"one of {', '.join(known)}{hint}", value, did_you_mean(value, known))
     return value
 
 

@@ -1,7 +1,7 @@
-"""One registry a kind of thing: metrics, checks, methods, scenarios, perturbers.
+"""Registries: metrics, checks, methods, scenarios and perturbers by id, one registry per kind.
 
-An entry is a frozen description with an `id` and a one-line `purpose`. Another package adds its own through an
-entry point in the group ``isonomia.<kind>``; it is loaded the first time the registry is asked.
+An entry is a frozen description with an `id` and a one-line `purpose`. Another package adds its own through an entry
+point in the group ``isonomia.<kind>s``, which is loaded on first use.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from isonomia.errors import SpecError, close_to
 
 
 class Entry(Protocol):
-    """What a registry holds."""
+    """An entry of a registry."""
 
     @property
     def id(self) -> str: ...
@@ -34,7 +34,7 @@ class Registry(Generic[T]):
     kind : str
         What one entry is ("metric"); entry points are read from ``isonomia.<kind>s``.
     word : str, optional
-        What it is called in messages: the option a user sets; by default `kind`.
+        The word for an entry in messages: the option a user sets. Defaults to `kind`.
     """
 
     def __init__(self, kind: str, *, word: str | None = None) -> None:
@@ -44,9 +44,9 @@ class Registry(Generic[T]):
         self._plugins_loaded = False
 
     def add(self, entry: T) -> T:
-        """Put an entry in; its id must be new."""
+        """Add an entry and return it; its id must be new."""
         if entry.id in self._entries:
-            raise SpecError(f"The {self.word} '{entry.id}' is registered already; choose another id.")
+            raise SpecError(f"The {self.word} '{entry.id}' is already registered. Choose another id.")
         self._entries[entry.id] = entry
         return entry
 
@@ -55,9 +55,7 @@ class Registry(Generic[T]):
         try:
             return self._entries[entry_id]
         except KeyError:
-            raise SpecError(
-                f"There is no {self.word} called {entry_id!r}.{close_to(entry_id, self._entries)}"
-            ) from None
+            raise SpecError(f"Unknown {self.word} {entry_id!r}.{close_to(entry_id, self._entries)}") from None
 
     def __contains__(self, entry_id: object) -> bool:
         self._load_plugins()

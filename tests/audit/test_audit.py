@@ -220,8 +220,8 @@ def test_hostile_names_and_categories(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ({"dataset": "x.csv", "polcy": "eeoc"}, "`polcy` is no key of a spec. Close to it: 'policy'"),
-        ({"dataset": {"path": "x.csv", "targt": "y"}}, "`dataset.targt` is no key of a spec. Close to it: 'target'"),
+        ({"dataset": "x.csv", "polcy": "eeoc"}, "`polcy` is no key of a spec. Did you mean 'policy'"),
+        ({"dataset": {"path": "x.csv", "targt": "y"}}, "`dataset.targt` is no key of a spec. Did you mean 'target'"),
         ({"dataset": "x.csv", "seed": "many"}, "`seed`: .*got 'many'"),
         ({}, "`dataset` is missing"),
         ({"dataset": "nowhere.csv", "target": "y"}, "nowhere.csv"),
@@ -256,10 +256,10 @@ def test_a_spec_file_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"checks": "everything"}, "no check or set of checks called 'everything'"),
-        ({"policy": "eoec"}, "Close to it: 'eeoc'"),
+        ({"checks": "everything"}, "Unknown check or set of checks 'everything'"),
+        ({"policy": "eoec"}, "Did you mean 'eeoc'"),
         ({"policy": {"id": "x", "title": "x", "rules": []}}, "rules"),
-        ({"language": "fr"}, "no language 'fr'"),
+        ({"language": "fr"}, "Unknown language 'fr'"),
         ({"options": {"drift": {}}}, "not among the checks"),
         ({"reference": "Q"}, "reference"),
     ],

@@ -56,8 +56,8 @@ GOOD: list[dict[str, Any]] = [
 BAD: list[tuple[dict[str, Any], str]] = [
     ({}, "`dataset` is missing"),
     ({"dataset": 3}, "`dataset`"),
-    ({"dataset": "x.csv", "protcted": ["sex"]}, "`protcted` is no key of a spec. Close to it: 'protected'"),
-    ({"dataset": "x.csv", "sensitive_featur": "s"}, "Close to it: 'sensitive_feature'"),
+    ({"dataset": "x.csv", "protcted": ["sex"]}, "`protcted` is no key of a spec. Did you mean 'protected'"),
+    ({"dataset": "x.csv", "sensitive_featur": "s"}, "Did you mean 'sensitive_feature'"),
     ({"dataset": "x.csv", "model": {"path": "m", "endpint": {}}}, "`model.endpint` is no key.*'endpoint'"),
     ({"dataset": "x.csv", "model": {"path": "http://h", "endpoint": {"retries": 99}}}, "`model.endpoint.retries`"),
     ({"dataset": "x.csv", "n_trials": 0}, "`n_trials`.*got 0"),
@@ -181,7 +181,7 @@ def test_an_empty_list_of_scenarios_plays_none():
 
 
 def test_a_metric_that_is_none():
-    with pytest.raises(SpecError, match=r"no metric called 'macro_f2'. Close to it: 'macro_f1'"):
+    with pytest.raises(SpecError, match=r"unknown metric 'macro_f2'. Did you mean 'macro_f1'"):
         iso.run({"dataset": "x.csv", "metric": "macro_f2"})
 
 

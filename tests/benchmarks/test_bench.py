@@ -29,7 +29,7 @@ def test_an_unknown_name_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["taly"])
     assert ended.value.code == 2
-    assert "no benchmark called 'taly'" in capsys.readouterr().err
+    assert "unknown benchmark 'taly'" in capsys.readouterr().err
 
 
 def test_only_names_in_common_are_compared() -> None:

@@ -42,7 +42,7 @@ def test_every_one_can_be_described_as_json(name: str) -> None:
 def test_an_unknown_one_is_told() -> None:
     ended = runner.invoke(app, ["datasets", "show", "adlt"])
     assert ended.exit_code == 2
-    assert "Close to it: 'adult'" in ended.stderr
+    assert "Did you mean 'adult'" in ended.stderr
 
 
 def test_fetch_says_where_it_is(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

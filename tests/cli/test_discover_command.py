@@ -49,9 +49,9 @@ def test_json_and_a_file(people: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--method", "slicelin"], "Close to it: 'sliceline'"),
+        (["--method", "slicelin"], "Did you mean 'sliceline'"),
         (["--option", "alpha"], "takes name=value"),
-        (["--option", "alfa=1"], "Close to it: 'alpha'"),
+        (["--option", "alfa=1"], "Did you mean 'alpha'"),
         (["--min-support", "much"], "must be a share"),
         (["--k", "0"], "`k` must be"),
     ],
@@ -69,4 +69,4 @@ def test_methods_are_listed_and_described() -> None:
     assert all(entry["method"] in shown for entry in listed)
     assert "--option alpha=0.95" in runner.invoke(app, ["methods", "sliceline"]).stdout
     assert json.loads(runner.invoke(app, ["methods", "slicefinder", "--json"]).stdout)["finds"] == "subgroups"
-    assert "Close to it: 'sliceline'" in runner.invoke(app, ["methods", "slicelin"]).stderr
+    assert "Did you mean 'sliceline'" in runner.invoke(app, ["methods", "slicelin"]).stderr

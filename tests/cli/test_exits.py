@@ -102,7 +102,7 @@ def test_a_real_process_ends_with_the_same_codes() -> None:
     with isonomia_process("metrics", "acuracy") as process:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (2, "")
-    assert "Close to it: 'accuracy'" in err
+    assert "Did you mean 'accuracy'" in err
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="pipes break otherwise on this system")

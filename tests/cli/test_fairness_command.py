@@ -93,7 +93,7 @@ def test_decisions_alone_and_bad_input(people: Path) -> None:
     for arguments, said in (
         (["--prediction", "said", "--positive", "yes"], "--protected"),
         ([*ROLES, "--use", "sports"], "credit"),
-        ([*ROLES[:-1], "sx"], "Close to it: 'sex'"),
+        ([*ROLES[:-1], "sx"], "Did you mean 'sex'"),
         ([*ROLES, "--margin", "2"], "margin"),
     ):
         done = runner.invoke(app, ["fairness", str(people), *arguments])

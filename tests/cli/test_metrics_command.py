@@ -41,7 +41,7 @@ def test_quiet_shows_nothing() -> None:
 
 
 def test_unknown_names_are_told() -> None:
-    assert "Close to it: 'accuracy'" in runner.invoke(app, ["metrics", "acuracy"]).stderr
+    assert "Did you mean 'accuracy'" in runner.invoke(app, ["metrics", "acuracy"]).stderr
     wrong = runner.invoke(app, ["metrics", "--task", "bin"])
     assert wrong.exit_code == 2
-    assert "Close to it: 'binary'" in wrong.stderr
+    assert "Did you mean 'binary'" in wrong.stderr

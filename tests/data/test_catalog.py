@@ -139,7 +139,7 @@ def test_entries_are_complete():
 
 
 def test_unknown_name_is_corrected():
-    with pytest.raises(iso.SpecError, match=r"no dataset called 'adlut'.*'adult'"):
+    with pytest.raises(iso.SpecError, match=r"Unknown dataset 'adlut'.*'adult'"):
         iso.datasets.load("adlut")
 
 

@@ -99,7 +99,7 @@ def test_bad_file(tmp_path, name, content, options, message):
 
 def test_missing_file_names_the_close_ones(tmp_path):
     (tmp_path / "adult.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(iso.DataError, match=r"no such file.*Close to it: 'adult.csv'"):
+    with pytest.raises(iso.DataError, match=r"no such file.*Did you mean 'adult.csv'"):
         iso.read(tmp_path / "adlut.csv")
     with pytest.raises(iso.DataError, match="is no folder"):
         iso.read(tmp_path / "nowhere" / "adult.csv")

@@ -36,7 +36,7 @@ SCHEMAS: list[tuple[dict[str, Any], str]] = [
     (schema(columns={"sex": {"categories": {}}}), r"numbers in \[0, 1\]"),
     (schema(columns={"sex": TWO, "pay": {"normal": {"mean": 0, "sd": 0}}}), "`sd` must be above 0"),
     (schema(columns={"sex": TWO, "pay": {"normal": {"mean": 0}}}), "normal takes"),
-    (schema(columns={"sex": TWO, "pay": {"normal": {"mean": 0, "sdd": 1}}}), "Close to it: 'sd'"),
+    (schema(columns={"sex": TWO, "pay": {"normal": {"mean": 0, "sdd": 1}}}), "Did you mean 'sd'"),
     (schema(columns={"sex": TWO, "pay": {"normall": {}}}), "must name one of categories, normal"),
     (schema(columns={"sex": TWO, "pay": {"normal": {"mean": 0, "sd": 1, "low": 3, "high": 1}}}), "low < high"),
     (schema(columns={"sex": TWO, "pay": {"normal": {"mean": 0, "sd": 1, "low": 30, "high": 31}}}), "hold none of"),
@@ -46,11 +46,11 @@ SCHEMAS: list[tuple[dict[str, Any], str]] = [
     (schema(columns={"sex": TWO, "pay": 3}), "must be a distribution"),
     (schema(columns={}), "at least one column"),
     (schema(protected=["sx"]), "got 'sx'"),
-    (schema(correlation=[("sex", "pey", 0.3)]), "Close to it: 'pay'"),
+    (schema(correlation=[("sex", "pey", 0.3)]), "Did you mean 'pay'"),
     (schema(correlation=[("sex", "pay", 1.3)]), r"numbers in \[-1, 1\]"),
     (schema(correlation=[("sex", "sex", 0.3)]), "diagonal"),
     (schema(correlation=np.eye(3)), "must be 2 x 2"),
-    (schema(correlations=[]), "Close to it: 'correlation'"),
+    (schema(correlations=[]), "Did you mean 'correlation'"),
     (
         schema(
             columns={"sex": TWO, "x": NUMBER, "y": NUMBER},
@@ -102,7 +102,7 @@ OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"aleatoric": -1}, "`aleatoric` must lie in"),
     ({"epistemic": -1}, "`epistemic` must lie in"),
     ({"bias": "strong"}, "`bias` must be a number"),
-    ({"outcome": "binry"}, "Close to it: 'binary'"),
+    ({"outcome": "binry"}, "Did you mean 'binary'"),
     ({"applies": "all"}, "`applies` must be one of matching, members"),
     ({"protected": ["gender"]}, "got 'gender'"),
     ({"protected": []}, "at least one attribute"),
@@ -112,7 +112,7 @@ OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"pairs": [{"a": {"age": (200, 300)}, "b": {"sex": "F"}}], "protected": ["sex", "age"]}, "support is empty"),
     ({"pairs": [{"first": 1}]}, "A pair has `a`, `b`"),
     ({"outcome": Outcome(target="pay")}, "a name that the generator writes itself"),
-    ({"outcome": Outcome(weights={"pey": 1})}, "Close to it: 'pay'"),
+    ({"outcome": Outcome(weights={"pey": 1})}, "Did you mean 'pay'"),
     ({"outcome": Outcome(weights={"pay": "much"})}, "must be a number"),
 ]
 
@@ -165,7 +165,7 @@ def test_bad_sources(source: Any, message: str) -> None:
 
 
 def test_other_mistakes(copula: Copula) -> None:
-    with pytest.raises(IsonomiaError, match="Close to it: 'sex'"):
+    with pytest.raises(IsonomiaError, match="Did you mean 'sex'"):
         Copula.fit({"sex": ["F", "M"]}, columns=["sx"])
     with pytest.raises(IsonomiaError, match="`n` must be a whole number of at least 1"):
         copula.sample(0)

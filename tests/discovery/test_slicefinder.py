@@ -161,7 +161,7 @@ def test_holdout_false_positives_and_bad_options(rng: np.random.Generator) -> No
     fpr = find_subgroups(columns, method="slicefinder", y_true=truth, y_pred=said, metric="fpr", k=1, epsilon=1.2)
     assert next(iter(fpr.table["slice"])) == "sex = F, race = c"
     for options, words in [
-        ({"approach": "latice"}, "Close to it: 'lattice'"),
+        ({"approach": "latice"}, "Did you mean 'lattice'"),
         ({"effect": "both"}, "`effect` must be"),
         ({"policy": "all"}, "`policy` must be"),
         ({"degree": 0}, "`degree` must be"),

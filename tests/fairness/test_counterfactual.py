@@ -174,7 +174,7 @@ def test_a_model_with_probabilities_asks_once_a_route() -> None:
     ("graph", "message"),
     [
         ([("race", "LSAT"), ("LSAT", "UGPA"), ("UGPA", "LSAT")], "has a cycle: .*LSAT"),
-        ([("race", "LSTA")], "Close to it: 'LSAT'"),
+        ([("race", "LSTA")], "Did you mean 'LSAT'"),
         ([("race",)], "An arrow of `graph` is two columns"),
         ([], "at least one arrow"),
         ([("LSAT", "UGPA")], "no arrow from 'race'"),
@@ -189,7 +189,7 @@ def test_bad_graphs(graph: Any, message: str) -> None:
 def test_bad_attributes_and_one_value() -> None:
     frame = law(50)
     data = iso.Dataset(frame, target="ZFYA", protected=["race"])
-    with pytest.raises(iso.errors.SpecError, match="Close to it: 'race'"):
+    with pytest.raises(iso.errors.SpecError, match="Did you mean 'race'"):
         fairness.counterfactual(data, lambda t: t["LSAT"], attributes=["rcae"])
     single = iso.Dataset(frame[frame["race"] == "White"], target="ZFYA", protected=["race"])
     with pytest.raises(iso.errors.DataError, match="only one value"):

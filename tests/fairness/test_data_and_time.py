@@ -69,7 +69,7 @@ def test_representation_against_scipy_and_a_reference_that_misses_a_group() -> N
     assert "does not have this group" in str(rows["c"]["note"])
     assert rows["d"]["ratio"] == 0
     assert rows["a"]["ratio"] == pytest.approx(0.6 / 0.5)
-    with pytest.raises(iso.errors.SpecError, match="Close to it: 'race'"):
+    with pytest.raises(iso.errors.SpecError, match="Did you mean 'race'"):
         fairness.representation(people, population={"rase": {"a": 1}})
     weighted = fairness.representation(people, weights=[1.0] * 60 + [2.0] * 40)
     assert [row["share"] for row in weighted.tables["groups"].rows()] == pytest.approx([60 / 140, 60 / 140, 20 / 140])

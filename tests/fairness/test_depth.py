@@ -193,7 +193,7 @@ def test_the_guide_knows_its_criteria() -> None:
     assert len(every.table) == sum(len(fairness.guide(use).table) for use in fairness.USES)
     assert {str(t) for t in every.tables["guide"].columns["criterion"]} <= {str(d.title) for d in DESCRIPTIONS.values()}
     assert "Para justiça, exigir primeiro" in fairness.guide("justice").explain("pt-BR")
-    with pytest.raises(iso.SpecError, match="Close to it: 'credit'"):
+    with pytest.raises(iso.SpecError, match="Did you mean 'credit'"):
         fairness.guide("credt")  # type: ignore[arg-type]
 
 

@@ -78,7 +78,7 @@ def test_protected_columns_are_left_out_and_kinds_are_mixed() -> None:
     found = fairness.consistency(frame, said, k=3, standardise="none", protected="sex", sensitive_features=frame["sex"])
     assert found.value.value == 1.0
     assert [row["group"] for row in found.tables["by_group"].rows()] == ["sex=F", "sex=M"]
-    with pytest.raises(iso.errors.DataError, match="Close to it: 'sex'"):
+    with pytest.raises(iso.errors.DataError, match="Did you mean 'sex'"):
         fairness.consistency(frame, said, protected="sexx")
     with pytest.raises(iso.NotApplicable, match="8 rows, fewer than the 9 neighbours"):
         fairness.consistency(frame, said, k=9)

@@ -88,4 +88,4 @@ def test_the_text_of_a_name_is_what_its_message_says(value: str) -> None:
     both = together([one, is_in("age", "[25, 60)"), "sex=F"])
     assert isinstance(both, Name)
     for name in (one, both):
-        assert str(name) == name.said.text()
+        assert str(name) == name.message.text()

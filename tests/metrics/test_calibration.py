@@ -182,7 +182,7 @@ def test_what_cannot_be_judged() -> None:
     for bins in (0, 1001, 2.5, True):
         with pytest.raises(SpecError, match="`bins` must be a whole number of at least 1 and at most 1000"):
             reliability(np.array([0, 1]), two([0.1, 0.9]), bins=bins)
-    with pytest.raises(SpecError, match="Close to it: 'quantile'"):
+    with pytest.raises(SpecError, match="Did you mean 'quantile'"):
         reliability(np.array([0, 1]), two([0.1, 0.9]), strategy="quantiles")
 
 

@@ -59,7 +59,7 @@ def test_predictions_alone() -> None:
 
 
 def test_errors_say_what_to_do() -> None:
-    with pytest.raises(SpecError, match="There is no metric called 'acc'"):
+    with pytest.raises(SpecError, match="Unknown metric 'acc'"):
         score([0, 1], [0, 1], metric="acc")
     with pytest.raises(DataError, match="`positive` must say which label"):
         score(Y, SAID)

@@ -218,7 +218,7 @@ def test_wrong_input_is_an_error() -> None:
         evaluate("accuracy", np.array([0, 1]), YES)
     with pytest.raises(DataError, match="Weights must be finite numbers of at least 0; 1 of 3"):
         evaluate("accuracy", np.array([0, 1, 1]), YES, weights=np.array([1.0, -1.0, 2.0]))
-    with pytest.raises(SpecError, match="Close to it: 'accuracy'"):
+    with pytest.raises(SpecError, match="Did you mean 'accuracy'"):
         evaluate("acuracy", np.array([0, 1, 1]), YES)
     with pytest.raises(SpecError, match="level"):
         evaluate("accuracy", np.array([0, 1, 1]), YES, level=95)

@@ -389,7 +389,7 @@ def test_module_and_callable(people, tmp_path, monkeypatch):
     data = Dataset(people.assign(loan=people["loan"] == "granted"), target="loan")
     np.testing.assert_array_equal(load_model("my_bank:decide").surface(data).label, people["income"] > 3)
     assert model.source == "my_bank:decide"
-    with pytest.raises(ModelError, match=r"there is no 'decid'. Close to it: 'decide'"):
+    with pytest.raises(ModelError, match=r"there is no 'decid'. Did you mean 'decide'"):
         load_model("my_bank:decid")
     with pytest.raises(ModelError, match="could not be imported"):
         load_model("no_such_module_here:decide")
@@ -463,7 +463,7 @@ def test_damaged_files(tmp_path, name, content, message):
 
 def test_files_that_are_not_there_or_too_large(tmp_path):
     (tmp_path / "model.skops").write_bytes(b"PK\x03\x04" + bytes(2000))
-    with pytest.raises(ModelError, match=r"There is no model file .*Close to it: 'model.skops'"):
+    with pytest.raises(ModelError, match=r"There is no model file .*Did you mean 'model.skops'"):
         load_model(tmp_path / "modell.skops")
     with pytest.raises(ModelError, match="is no file"):
         load_model(tmp_path)

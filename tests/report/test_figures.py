@@ -218,12 +218,12 @@ def test_long_tables_are_cut_and_it_is_said() -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "says"),
     [
-        ("forest", {"labels": "sx", "value": "rate"}, "Close to it: 'sex'"),
+        ("forest", {"labels": "sx", "value": "rate"}, "Did you mean 'sex'"),
         ("forest", {"labels": "sex"}, "needs the option 'value'"),
         ("heatmap", {"x": "sex", "value": "rate"}, "needs the option 'y'"),
-        ("bars", {"label": "sex", "value": "rate"}, "has no option 'label'. Close to it: 'labels'"),
-        ("pie", {}, "no kind of picture called 'pie'"),
-        ("bars", {"labels": "sex", "value": "rate", "where": {"agee": 1}}, "Close to it: 'age'"),
+        ("bars", {"label": "sex", "value": "rate"}, "has no option 'label'. Did you mean 'labels'"),
+        ("pie", {}, "Unknown kind of picture 'pie'"),
+        ("bars", {"labels": "sex", "value": "rate", "where": {"agee": 1}}, "Did you mean 'age'"),
     ],
 )
 def test_wrong_options_are_named(kind: str, options: dict[str, Any], says: str) -> None:

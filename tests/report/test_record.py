@@ -99,7 +99,7 @@ def test_findings_of_a_check_are_places_in_the_ranking(document: Document) -> No
         (lambda: Document("x", {}, (Section("c", msg("yes"), msg("no"), "passed"),) * 2), "more than once"),
         (
             lambda: Document("x", {}, (Section("group", msg("yes"), msg("no"), "passed"),))["grup"],
-            "Close to it: 'group'",
+            "Did you mean 'group'",
         ),
     ],
 )

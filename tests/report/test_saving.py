@@ -56,7 +56,7 @@ def test_wrong_wishes_are_refused(document: Document, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(SpecError, match="is a file"):
         save(document, tmp_path / "file", formats=["json"])
-    with pytest.raises(SpecError, match="There is no language"):
+    with pytest.raises(SpecError, match="Unknown language"):
         save(document, tmp_path, language="tlh")
 
 

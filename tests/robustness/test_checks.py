@@ -38,7 +38,7 @@ def test_with_other_data_all_run(make_broken: Any, tmp_path: Any) -> None:
 
 
 def test_an_unknown_option_is_named(make_broken: Any) -> None:
-    with pytest.raises(iso.SpecError, match="Close to it: 'slicing'"):
+    with pytest.raises(iso.SpecError, match="Did you mean 'slicing'"):
         iso.audit(make_broken(n=200), checks="weak_spots", options={"weak_spots": {"slcing": "tree"}})
 
 

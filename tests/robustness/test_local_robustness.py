@@ -310,7 +310,7 @@ def test_missing_values_stay_missing() -> None:
         ({"n_iterations": 0}, "`n_iterations`"),
         ({"strength": -0.1}, "at least 0; got -0.1"),
         ({"budget": 0}, "`budget`"),
-        ({"perturbers": "swop"}, "Close to it: 'swap'"),
+        ({"perturbers": "swop"}, "Did you mean 'swap'"),
         ({"features": ["zz"]}, "`features` must name columns"),
         ({"tolerance": -1}, "`tolerance`"),
         ({"fragile": -1}, "`fragile`"),

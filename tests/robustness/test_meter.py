@@ -93,7 +93,7 @@ def test_metrics_that_cannot_be_measured_on_slices_are_refused(rng: np.random.Ge
         "auc": "does not add up",
         "selection_rate": "only describes",
         "r2": "is for regression",
-        "acuracy": "Close to it: 'accuracy'",
+        "acuracy": "Did you mean 'accuracy'",
     }.items():
         with pytest.raises(SpecError, match=told):
             measure_named(name, surface)

@@ -119,7 +119,7 @@ def test_what_cannot_be_ranked_is_told(people: MakePeople) -> None:
         metric_disagreement(data, model, metrics=["accuracy"])
     with pytest.raises(SpecError, match="map names"):
         metric_disagreement(data, model, across="models")
-    with pytest.raises(SpecError, match="Close to it: 'slices'"):
+    with pytest.raises(SpecError, match="Did you mean 'slices'"):
         metric_disagreement(data, model, across="slice")
     with pytest.raises(DataError, match="must be a Dataset"):
         metric_disagreement([1, 2])

@@ -164,7 +164,7 @@ def test_levels_and_scenarios_of_a_sensitivity_are_checked(people: MakePeople) -
         ({"scenarios": "label_noise", "levels": [2]}, r"in \[0, 1\]"),
         ({"n_trials": 0}, "at least 1"),
         ({"metrics": ["selection_rate"]}, "only describe"),
-        ({"scenarios": "score_noize"}, "Close to it"),
+        ({"scenarios": "score_noize"}, "Did you mean"),
     ):
         with pytest.raises(SpecError, match=message):
             sensitivity(data, model, **options)

@@ -331,8 +331,8 @@ def test_functions_and_registered_scenarios_of_users_are_played(people: MakePeop
 
 
 BAD: list[tuple[Any, str]] = [
-    ("label_noize", "Close to it: 'label_noise'"),
-    ({"type": "label_noise", "levle": 0.1}, "Close to it: 'level'"),
+    ("label_noize", "Did you mean 'label_noise'"),
+    ({"type": "label_noise", "levle": 0.1}, "Did you mean 'level'"),
     ({"type": "label_noise", "level": 1.5}, r"in \[0, 1\]"),
     ({"type": "label_noise", "level": float("nan")}, "must be a number"),
     ({"type": "label_noise", "level": 0.1, "noise_rate": 0.2}, "its level twice"),
@@ -375,7 +375,7 @@ def test_numbers_of_trials_and_metrics_are_checked(people: MakePeople) -> None:
         scenarios(data, model, n_trials=0)
     with pytest.raises(SpecError, match="`seed` must be a whole number of at least 0; got -1"):
         scenarios(data, model, seed=-1)
-    with pytest.raises(SpecError, match="Close to it: 'accuracy'"):
+    with pytest.raises(SpecError, match="Did you mean 'accuracy'"):
         scenarios(data, model, metrics=["acuracy"], n_trials=1)
     with pytest.raises(SpecError, match="None of the metrics"):
         scenarios(data, model, metrics=["mae"], n_trials=1)

@@ -180,7 +180,7 @@ def test_small_groups_are_told_and_bad_options_refused() -> None:
         ({"thresholds": ["a"]}, "must be numbers"),
         ({"thresholds": 1}, "at least 2"),
         ({"metrics": ["auc"]}, "two-class decisions"),
-        ({"limits": {"selection_rate_ration": 0.8}}, "Close to it: 'selection_rate_ratio'"),
+        ({"limits": {"selection_rate_ration": 0.8}}, "Did you mean 'selection_rate_ratio'"),
         ({"limits": {"accuracy": "high"}}, "finite number"),
         ({"limits": 3}, "map names"),
         ({"of_class": 1}, "several classes"),

@@ -177,8 +177,8 @@ def test_small_slices_are_shown_and_not_told() -> None:
     ("options", "told"),
     [
         ({"bins": 0}, "`bins` must be a whole number"),
-        ({"slicing": "quantiles"}, "Close to it: 'quantile'"),
-        ({"features": ["incme"]}, "Close to it: 'income'"),
+        ({"slicing": "quantiles"}, "Did you mean 'quantile'"),
+        ({"features": ["incme"]}, "Did you mean 'income'"),
         ({"min_samples": 0}, "`min_samples`"),
         ({"severity": -1}, "`severity`"),
         ({"alpha": 2}, "`alpha`"),

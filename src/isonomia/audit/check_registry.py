@@ -76,7 +76,5 @@ def choose_checks(wanted: str | Sequence[str]) -> tuple[Check, ...]:
         raise SpecError(f"`checks` must be one of {', '.join(SETS)}, or names of checks: {', '.join(CHECKS.ids())}.")
     unknown = [name for name in names if name not in CHECKS]
     if unknown:
-        raise SpecError(
-            f"There is no check or set of checks called {unknown[0]!r}.{close_to(unknown[0], [*SETS, *CHECKS.ids()])}"
-        )
+        raise SpecError(f"Unknown check or set of checks {unknown[0]!r}.{close_to(unknown[0], [*SETS, *CHECKS.ids()])}")
     return tuple(entry for entry in CHECKS if entry.id in names)

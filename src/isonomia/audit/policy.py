@@ -51,7 +51,7 @@ class Rule(BaseModel):
         if (self.at_least is None) == (self.at_most is None):
             raise ValueError("give either at_least or at_most")
         if self.metric not in METRICS:
-            raise ValueError(f"there is no metric called {self.metric!r}.{close_to(self.metric, METRICS.names())}")
+            raise ValueError(f"unknown metric {self.metric!r}.{close_to(self.metric, METRICS.names())}")
         if self.measure == "difference" and self.at_least is not None:
             raise ValueError("a difference is held against at_most")
         return self
@@ -96,7 +96,7 @@ def load_policy(policy: str | Path | Mapping[str, Any] | Policy) -> Policy:
     path = Path(policy).expanduser()
     if not path.is_file():
         raise SpecError(
-            f"There is no policy or policy file {str(policy)!r}.{close_to(policy, policy_names())} "
+            f"Unknown policy or policy file {str(policy)!r}.{close_to(policy, policy_names())} "
             f"Shipped: {', '.join(policy_names())}."
         )
     from isonomia.audit.config_files import read_mapping

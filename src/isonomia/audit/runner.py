@@ -212,7 +212,7 @@ def _section(entry: Check, subject: Subject) -> Section:
     try:
         result = entry.run(subject)
     except NotApplicable as error:
-        return ended("not_applicable", reason=error.told)
+        return ended("not_applicable", reason=error.message)
     except MissingExtraError as error:
         return ended("skipped", reason=str(error))
     except SpecError:

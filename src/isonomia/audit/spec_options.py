@@ -56,4 +56,4 @@ def _check_metric(metric: str | None) -> None:
     from isonomia.metrics import METRICS
 
     if metric is not None and metric not in METRICS:
-        raise SpecError(f"`metric`: there is no metric called {metric!r}.{close_to(metric, METRICS.names())}")
+        raise SpecError(f"`metric`: unknown metric {metric!r}.{close_to(metric, METRICS.names())}")

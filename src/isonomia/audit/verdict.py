@@ -28,8 +28,8 @@ def judge(policy: Policy, subject: Subject) -> Verdict:
         try:
             criteria += _criteria(rule, policy, subject)
         except NotApplicable as reason:
-            missing = Estimate.missing(reason.told, n=len(subject.outcome))
-            criteria.append(_criterion(rule, "not_applicable", missing, reason=reason.told))
+            missing = Estimate.missing(reason.message, n=len(subject.outcome))
+            criteria.append(_criterion(rule, "not_applicable", missing, reason=reason.message))
     outcome = worst([criterion.outcome for criterion in criteria])
     title = _said(policy.title)
     return Verdict(outcome, policy.id, title, policy.source, tuple(criteria), _SENTENCES[outcome])

@@ -25,7 +25,7 @@ def methods(
     if name is not None:
         found = [entry for entry in known if entry["method"] == name]
         if not found:
-            raise SpecError(f"There is no method called {name!r}.{close_to(name, [item['method'] for item in known])}")
+            raise SpecError(f"Unknown method {name!r}.{close_to(name, [item['method'] for item in known])}")
         if json:
             screen.data(found[0])
         for key, value in found[0].items():

@@ -73,7 +73,7 @@ def check_language(language: str) -> Language:
     for known in LANGUAGES:
         if wanted in (known.lower(), known.split("-")[0].lower()):
             return known
-    raise SpecError(f"There is no language {language!r}.{close_to(language, LANGUAGES)}")
+    raise SpecError(f"Unknown language {language!r}.{close_to(language, LANGUAGES)}")
 
 
 def translate(text: str, language: str = "en") -> str:
@@ -144,8 +144,8 @@ class _Sentence(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Message):
             return value.text(self.language, escape=self.escape)
-        if isinstance(said := getattr(value, "said", None), Message):  # a name: data with words of ours
-            return said.text(self.language, escape=self.escape)
+        if isinstance(message := getattr(value, "message", None), Message):  # a name: data with words of ours
+            return message.text(self.language, escape=self.escape)
         if format_spec:
             return write_number(value, format_spec, self.language)
         return self.escape("—" if value is None else str(value))

@@ -1,7 +1,7 @@
 """Names of groups and values: one text wherever they are a key, read in the reader's language where they are shown.
 
 A group's name is data and a few words of ours: "age in [25, 60), race=missing". Frames, JSON and lookups keep that
-text; only "in" and "missing" are said otherwise in another language, and the ends of a range are written as its numbers
+text; only "in" and "missing" are translated, and the ends of a range are written as its numbers
 are: "[18,5; 30)".
 """
 
@@ -23,27 +23,27 @@ class Name(str):
     (True, 'ausente')
     """
 
-    __slots__ = ("said",)
-    said: Message
+    __slots__ = ("message",)
+    message: Message
 
-    def __new__(cls, said: Message, english: str | None = None) -> Name:
+    def __new__(cls, message: Message, english: str | None = None) -> Name:
         """The English text, where it is known already, which remembers the message it was made of."""
-        name = super().__new__(cls, said.text() if english is None else english)
-        name.said = said
+        name = super().__new__(cls, message.text() if english is None else english)
+        name.message = message
         return name
 
     def __getnewargs__(self) -> tuple[Any]:
         """What a copy is made of."""
-        return (self.said,)
+        return (self.message,)
 
     def text(self, language: str = "en", *, escape: Callable[[str], str] | None = None) -> str:
         """The name in a language; `escape` is applied to every text that comes from data."""
-        return self.said.text(language, escape=escape)
+        return self.message.text(language, escape=escape)
 
 
-def as_text(said: Message | str) -> str:
+def as_text(message: Message | str) -> str:
     """A message as a text that remembers it; a plain text as it is."""
-    return Name(said) if isinstance(said, Message) else said
+    return Name(message) if isinstance(message, Message) else message
 
 
 def is_value(column: str, value: str, sign: str = "=") -> Name:
@@ -54,8 +54,8 @@ def is_value(column: str, value: str, sign: str = "=") -> Name:
     """
     if value.startswith(("< ", ">= ")):
         sign = " "
-    said = Message("{column}{sign}{value}", {"column": column, "sign": Message(sign), "value": value})
-    return Name(said, f"{column}{sign}{value}")
+    message = Message("{column}{sign}{value}", {"column": column, "sign": Message(sign), "value": value})
+    return Name(message, f"{column}{sign}{value}")
 
 
 def is_in(column: str, values: str) -> Name:
@@ -116,10 +116,10 @@ def together(names: Iterable[str], between: str = ", ") -> str:
     parts = list(names)
     if not any(isinstance(part, Name) for part in parts):
         return between.join(parts)
-    said = Message("{part}", {"part": parts[0]})
+    message = Message("{part}", {"part": parts[0]})
     for part in parts[1:]:
-        said = Message("{said}{between}{part}", {"said": said, "between": Message(between), "part": part})
-    return Name(said, between.join(parts))
+        message = Message("{message}{between}{part}", {"message": message, "between": Message(between), "part": part})
+    return Name(message, between.join(parts))
 
 
 def shown(value: object, language: str, escape: Callable[[str], str] | None = None) -> str:

@@ -153,7 +153,7 @@ class _Rows:
         try:
             return families[metric.family](metric)
         except NotApplicable as absence:
-            return Estimate.missing(msg("not applicable because {reason}", reason=absence.told), n=n)
+            return Estimate.missing(msg("not applicable because {reason}", reason=absence.message), n=n)
 
     def _make(
         self,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import default_backend, to_frame
-from isonomia.errors import ModelError, close_to
+from isonomia.errors import ModelError, nearest
 
 #: What a model is handed: the frame as the user gave it, a frame of one kind, a matrix, or one array a column.
 FrameKind = Literal["native", "pandas", "polars", "pyarrow", "numpy"]
@@ -137,7 +137,6 @@ def _unexpected(names: Sequence[str]) -> str:
 def _near(missing: Sequence[str], candidates: Sequence[str]) -> str:
     pairs = []
     for name in missing[:5]:
-        hint = close_to(name, candidates)
-        if hint.startswith(" Close to it: "):
-            pairs.append(f"'{name}' is close to {hint.removeprefix(' Close to it: ').rstrip('.')}")
+        if similar := nearest(name, candidates):
+            pairs.append(f"'{name}' is close to {', '.join(repr(one) for one in similar)}")
     return f" {'; '.join(pairs)}." if pairs else ""

@@ -73,7 +73,7 @@ class Ruler:
                 elif metric.family == "ranks":
                     value[:, place], pull[place] = self._of_ranks(metric, surface, count)
             except NotApplicable as error:
-                reasons[place] = error.told
+                reasons[place] = error.message
             else:
                 reasons[place] = metric.undefined if np.isnan(value[:, place]).any() else None
         return Reading(value, pull, tuple(reasons))

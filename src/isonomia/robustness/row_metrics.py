@@ -105,7 +105,7 @@ def measure_named(name: str | None, surface: Surface, *, ranks: bool = False) ->
             raise NotApplicable(msg("the predictions are scores only: there are neither decisions nor probabilities"))
         name = "mae" if surface.task == "regression" else "error_rate" if surface.label is not None else "log_loss"
     if not isinstance(name, str) or (name not in MEASURES and name not in METRICS):
-        raise SpecError(f"There is no metric {name!r}.{close_to(name, [*MEASURES, *METRICS.names()])}")
+        raise SpecError(f"Unknown metric {name!r}.{close_to(name, [*MEASURES, *METRICS.names()])}")
     metric = MEASURES[name] if name in MEASURES else METRICS[name]
     if metric.higher_is_better is None:
         raise SpecError(f"The metric '{name}' only describes: neither higher nor lower is better. Name another one.")

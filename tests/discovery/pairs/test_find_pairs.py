@@ -180,7 +180,7 @@ def test_bad_input_is_explained() -> None:
         find_pairs(frame, model, method="observed", protected="gendr")
     with pytest.raises(SpecError, match="a single value"):
         find_pairs(frame, model, method="observed", protected="one")
-    with pytest.raises(SpecError, match="no method called 'kosi'"):
+    with pytest.raises(SpecError, match="Unknown method 'kosi'"):
         find_pairs(frame, model, method="kosi", protected="sex")
     with pytest.raises(SpecError, match="no option 'num_sample'"):
         find_pairs(frame, model, method="kosei", protected="sex", num_sample=3)

@@ -123,13 +123,13 @@ def quantity(problem: Problem, metric: str) -> Quantity:
         return _error(problem)
     rate = RATES.get(name)
     if rate is None:
-        raise SpecError(f"There is no metric {metric!r}.{close_to(name, ['error', *RATES])}")
+        raise SpecError(f"Unknown metric {metric!r}.{close_to(name, ['error', *RATES])}")
     if problem.task not in rate.tasks:
         fitting = [known.id for known in RATES.values() if problem.task in known.tasks]
         raise SpecError(
             f"The metric '{name}' is for {' and '.join(rate.tasks)} tasks; here there "
             f"{'are errors alone' if problem.task is None else f'is a {problem.task} one'}. "
-            f"There is: {', '.join(['error', *fitting])}."
+            f"Available: {', '.join(['error', *fitting])}."
         )
     for need in rate.needs:
         if getattr(problem, need) is None:

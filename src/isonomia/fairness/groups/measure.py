@@ -107,7 +107,7 @@ def choose_metrics(names: Sequence[str] | None, outcome: Outcome) -> tuple[Use, 
         else:
             raise SpecError(
                 f"The metric '{name}' is for {' or '.join(metric.tasks)} tasks; this task is {surface.task}. "
-                f"For it there is: {', '.join(m.id for m in METRICS if surface.task in m.tasks)}."
+                f"Available for it: {', '.join(m.id for m in METRICS if surface.task in m.tasks)}."
             )
     if not uses:
         raise SpecError("`metrics` must name at least one metric.")
@@ -344,7 +344,7 @@ def _from_rows(sample: Sample, use: Use) -> Measured:
             if drawn is not None and metric.draws is not None:
                 drawn[index] = metric.draws(part.truth, part.surface, weights, sample.n_boot, rng)
         except NotApplicable as reason:
-            reasons[index] = reason.told
+            reasons[index] = reason.message
     if drawn is not None:
         low, high = _interval(drawn, value, sample.level)
         low, high = np.minimum(low, value), np.maximum(high, value)  # the value itself may be biased

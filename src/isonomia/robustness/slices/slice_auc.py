@@ -39,7 +39,7 @@ def measure_ranked(
         try:
             found, spread = metric.from_rows(part.truth, part.surface, w)
         except NotApplicable as refused:
-            reasons[code] = refused.told
+            reasons[code] = refused.message
             continue
         value[code], error[code] = found, np.nan if spread is None else spread
         reasons[code] = metric.undefined if np.isnan(found) else None

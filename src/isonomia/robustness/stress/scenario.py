@@ -155,7 +155,7 @@ def plan(wanted: Any) -> tuple[Planned, ...]:
     else:
         given = list(wanted)
     if not given:
-        raise SpecError(f"`scenarios` must name at least one. There is: {', '.join(SCENARIOS.ids())}.")
+        raise SpecError(f"`scenarios` must name at least one. Available: {', '.join(SCENARIOS.ids())}.")
     found = [_planned(one) for one in given]
     names: dict[str, int] = {}
     for one in found:

@@ -80,8 +80,8 @@ class Scenarios(Result):
     def of(self, scenario: str, metric: str) -> Floats:
         """One metric in every trial of one scenario."""
         if scenario not in self.runs:
-            why = f" It was not played: {self.absent[scenario]}." if scenario in self.absent else ""
-            raise SpecError(f"There is no scenario {scenario!r} here.{why}{close_to(scenario, self.runs)}")
+            why = f" Reason: {self.absent[scenario]}." if scenario in self.absent else ""
+            raise SpecError(f"Scenario {scenario!r} was not run.{why}{close_to(scenario, self.runs)}")
         ids = [one.id for one in self.metrics]
         if metric not in ids:
             raise SpecError(f"The metric {metric!r} was not measured.{close_to(metric, ids)}")
@@ -171,7 +171,7 @@ def scenarios(
         try:
             runs[one.name] = play(one, gauge, n_trials, seed, progress=progress, stage=one.name)
         except NotApplicable as reason:
-            absent[one.name] = as_text(reason.told)
+            absent[one.name] = as_text(reason.message)
     return show(gauge, figures, runs, absent, left_out, main=main, tolerance=tolerance, level=level)
 
 

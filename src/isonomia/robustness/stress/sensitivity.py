@@ -125,7 +125,7 @@ def sensitivity(
                 for step in steps
             ]
         except NotApplicable as reason:
-            absent[one.name] = as_text(reason.told)
+            absent[one.name] = as_text(reason.message)
     return _Shown(gauge, figures, runs, absent, steps, tolerance, level).result()
 
 
