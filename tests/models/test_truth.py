@@ -130,7 +130,7 @@ def test_one_class_in_the_data():
             r"holds 'no', 'yes', but the target 'y' holds 0, 1",
         ),
         ({"y": [0, 1, 0], "p": [0.2, 0.7, 0.4]}, {"prediction": "p"}, "look like scores"),
-        ({"y": [0, 1, 0], "p": [0, 1, 2]}, {"prediction": "p"}, "must hold two values; got 3: 0, 1, 2"),
+        ({"y": [0, 1, 0], "p": [0, 1, 2]}, {"prediction": "p"}, "must have two values; got 3: 0, 1, 2"),
         ({"y": ["a", "b", "c"], "p": ["a", "b", "C"]}, {"prediction": "p"}, "holds 'C' where the target 'y' holds 'c'"),
         ({"y": ["a", "b", "c"], "p": [0, 1, 2]}, {"prediction": "p"}, "with the values of the target"),
         ({"y": [0, 1, 0], "p": [0, 1, None]}, {"prediction": "p"}, "1 of 3 predictions in 'p' are missing"),

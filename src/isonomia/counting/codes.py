@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting._packing import count_codes
-from isonomia.data import Bands, backend_of, to_numpy
+from isonomia.data import Bands, backend_of, index_of, to_numpy
 from isonomia.errors import DataError
 from isonomia.languages import Name, msg
 from isonomia.languages.naming import between, number
@@ -117,11 +117,8 @@ class Codes:
         return _counted(self.codes, self.size)
 
     def code_of(self, value: Any) -> int | None:
-        """The code of a value: equal, or written the same way; None where there is no such value."""
-        for code, label in enumerate(self.labels):
-            if label is value or (label is not None and (label == value or str(label) == str(value))):
-                return code
-        return None
+        """The code of a value by the rule of `index_of`; None where there is no such value."""
+        return index_of(value, self.labels)
 
     def take(self, rows: NDArray[Any]) -> Codes:
         """The same labels for some of the rows."""

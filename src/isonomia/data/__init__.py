@@ -1,12 +1,14 @@
 """What is examined: tables with roles, readers, public datasets, synthetic data."""
 
 from isonomia.data.bands import Bands
-from isonomia.data.columns import distinct, is_nested, numbers, value_of
+from isonomia.data.columns import distinct, is_nested, numbers
 from isonomia.data.dataset import Dataset, Missing
 from isonomia.data.frames import Backend, backend_of, default_backend, to_frame, to_numpy, wrap
+from isonomia.data.labels import index_of, listed, look_like_scores, ordered, two_classes
 from isonomia.data.reading import read
 from isonomia.data.roles import RoleOptions, Roles
 from isonomia.data.schema import Kind, Task, kind_of, kind_of_values, task_of
+from isonomia.data.weights import check_weights
 
 __all__ = [
     "Backend",
@@ -18,16 +20,21 @@ __all__ = [
     "Roles",
     "Task",
     "backend_of",
+    "check_weights",
     "default_backend",
     "distinct",
+    "index_of",
     "is_nested",
     "kind_of",
     "kind_of_values",
+    "listed",
+    "look_like_scores",
     "numbers",
+    "ordered",
     "read",
     "task_of",
     "to_frame",
     "to_numpy",
-    "value_of",
+    "two_classes",
     "wrap",
 ]

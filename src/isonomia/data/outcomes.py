@@ -7,9 +7,10 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from isonomia.data.columns import distinct, value_of
+from isonomia.data.columns import distinct
+from isonomia.data.labels import two_classes
 from isonomia.data.schema import TASKS, Kind, Task, task_of
-from isonomia.errors import DataError, close_to
+from isonomia.errors import DataError
 from isonomia.options import check_choice
 
 
@@ -49,16 +50,4 @@ def given_positive(table: nw.DataFrame[Any], name: str | None, positive: Any, ta
                 f"{len(distinct(table[name]))} values. Leave `positive` out, or recode the column to two values."
             )
         return None
-    values = distinct(table[name])
-    if positive is None:
-        if not set(values) - {0, 1}:
-            return type(values[-1])(1)
-        raise DataError(
-            f"`positive` must say which value of '{name}' is the favourable one: {' or '.join(map(repr, values))}."
-        )
-    there, value = value_of(positive, values)
-    if there:
-        return value
-    if len(values) < 2:
-        return positive  # the other class happens not to occur
-    raise DataError(f"`positive` must be a value of '{name}'; got {positive!r}.{close_to(positive, values)}")
+    return two_classes(distinct(table[name]), positive, what=f"'{name}'")[1]

@@ -10,8 +10,10 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from isonomia.data.bands import Bands
-from isonomia.data.columns import distinct, is_nested, numbers, value_of
+from isonomia.data.columns import distinct, is_nested, numbers
+from isonomia.data.labels import index_of
 from isonomia.data.schema import KINDS, Kind, Task
+from isonomia.data.weights import check_weights
 from isonomia.errors import DataError, SpecError, close_to
 
 #: A protected attribute with more different values than this is an identifier or wants bands.
@@ -135,7 +137,7 @@ def check_contents(table: nw.DataFrame[Any], roles: Roles, kinds: Mapping[str, K
             first = next(iter(distinct(table[name])), None)
             raise DataError(f"The scores in '{name}' must be numbers; got values such as {first!r}.")
     if roles.weight is not None:
-        _check_weight(table[roles.weight], roles.weight)
+        check_weights(table[roles.weight], len(table), what=f"The weights in '{roles.weight}'")
 
 
 def given_features(
@@ -168,10 +170,10 @@ def privileged_values(table: nw.DataFrame[Any], roles: Roles) -> dict[str, tuple
         levels = _levels(table[name], name, roles.bands.get(name))
         wanted = roles.privileged.get(name, ())
         for value in wanted:
-            there, held = value_of(value, levels)
-            if not there:
+            index = index_of(value, levels)
+            if index is None:
                 raise DataError(f"`privileged` must name values of '{name}'; got {value!r}.{close_to(value, levels)}")
-            found[name] = (*found.get(name, ()), held)
+            found[name] = (*found.get(name, ()), levels[index])
         if len(levels) > 1 and len(set(found.get(name, ()))) == len(levels):
             raise DataError(f"`privileged` names every value of '{name}'; leave at least one group to compare with.")
     return found
@@ -193,15 +195,6 @@ def _levels(column: nw.Series[Any], name: str, bands: Bands | None) -> list[Any]
             f"The protected attribute '{name}' has {n_levels:,} different values, more than {MAX_LEVELS:,}. {advice}"
         )
     return distinct(column)
-
-
-def _check_weight(column: nw.Series[Any], name: str) -> None:
-    weights = numbers(column) if _is_numeric(column) else np.array([np.nan])
-    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise DataError(
-            f"The weights in '{name}' must be finite numbers of at least 0, not all of them 0. "
-            "Fill or drop the rows where they are not."
-        )
 
 
 def _is_numeric(column: nw.Series[Any]) -> bool:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Task
+from isonomia.data import Task, index_of, ordered, two_classes
 from isonomia.errors import DataError, ModelError
 from isonomia.models._predictors import Answer, as_values
-from isonomia.models.classes import binary_classes, distinct, ordered, place_of
+from isonomia.models.classes import distinct
 from isonomia.models.surface import Surface, SurfaceKind, check_probabilities, encode_labels, finite_numbers
 
 
@@ -114,13 +114,13 @@ def _own_classes(answer: Answer, question: Question, width: int | None) -> tuple
             return None
         own = ordered(question.seen)
         if question.task != "multiclass" and len(own) < 2 and question.positive is not None:
-            own = ordered(binary_classes(own, question.positive, what="target"))
+            own = ordered(two_classes(own, question.positive, what="the target"))
         if len(own) != width:
             raise ModelError(
                 f"The model ({question.make}) returned {width} columns of probabilities, but the data shows {len(own)} "
                 f"classes ({', '.join(map(repr, own[:8]))}). Name the class of each column: classes=[...]."
             )
-    strange = [label for label in question.seen if place_of(label, own) is None]
+    strange = [label for label in question.seen if index_of(label, own) is None]
     if strange:
         raise ModelError(
             f"The target holds {', '.join(map(repr, strange[:5]))}; the classes of the model ({question.make}) are "
@@ -130,7 +130,7 @@ def _own_classes(answer: Answer, question: Question, width: int | None) -> tuple
     if len(own) < 2:
         raise ModelError(f"The model ({question.make}) knows one class alone, {own[0]!r}; it cannot decide anything.")
     return tuple(
-        question.seen[place] if (place := place_of(label, question.seen)) is not None else label for label in own
+        question.seen[place] if (place := index_of(label, question.seen)) is not None else label for label in own
     )
 
 
@@ -148,12 +148,12 @@ def _final_classes(question: Question, own: tuple[Any, ...]) -> tuple[Any, ...]:
     """(negative, positive) for two classes, sorted ones otherwise."""
     if _task(question, own) == "multiclass":
         return ordered(own)
-    if question.positive is not None and place_of(question.positive, own) is None:
+    if question.positive is not None and index_of(question.positive, own) is None:
         raise ModelError(
             f"The favourable value is {question.positive!r}; the classes of the model ({question.make}) are "
             f"{', '.join(map(repr, own))}. Name them as in the data: classes=[...]."
         )
-    return binary_classes(own, question.positive, what="model's classes")
+    return two_classes(own, question.positive, what="the model's classes")
 
 
 def _probabilities(values: NDArray[Any], answer: Answer, question: Question) -> Surface:
@@ -165,7 +165,7 @@ def _probabilities(values: NDArray[Any], answer: Answer, question: Question) -> 
                 f"The model ({question.make}) returned one probability a row for more than two classes; expected one "
                 "column a class."
             )
-        classes = binary_classes(question.seen, question.positive, what="target")
+        classes = two_classes(question.seen, question.positive, what="the target")
         threshold = 0.5 if question.threshold is None else question.threshold
         return Surface.of_probabilities(values, classes=classes, threshold=threshold)
     if width is None:
@@ -210,7 +210,7 @@ def _scores(values: NDArray[Any], answer: Answer, question: Question) -> Surface
     own = _own_classes(answer, question, None)
     cut = question.threshold
     if own is None:
-        classes = binary_classes(question.seen, question.positive, what="target")
+        classes = two_classes(question.seen, question.positive, what="the target")
         label = None if cut is None else (scores >= cut).astype(np.uint8)
         return Surface("binary", classes, label=label, score=scores, threshold=cut or 0.0)
     classes = _final_classes(question, own)
@@ -239,7 +239,7 @@ def _labels(values: NDArray[Any], answer: Answer, question: Question) -> Surface
             own = ordered(question.seen or said)
         else:
             every = (*question.seen, *said) if len(question.seen) < 2 else question.seen
-            own = binary_classes(every, question.positive, what="decisions of the model")
+            own = two_classes(every, question.positive, what="the model's decisions")
     classes = _final_classes(question, own)
     label = _encode(values, answer, own, classes, question)
     return Surface(_task(question, own), classes, label=label)

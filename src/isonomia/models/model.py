@@ -11,7 +11,7 @@ from typing import Any, TypedDict
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from isonomia.data import Dataset, Task, wrap
+from isonomia.data import Dataset, Task, index_of, wrap
 from isonomia.data.schema import TASKS
 from isonomia.errors import IsonomiaError, ModelError
 from isonomia.models._answers import Question, check_shape, read_answer
@@ -26,7 +26,7 @@ from isonomia.models._predictors import (
     is_estimator,
 )
 from isonomia.models._torch import TorchPredictor, is_exported_program, is_torch_module
-from isonomia.models.classes import distinct, place_of
+from isonomia.models.classes import distinct
 from isonomia.models.columns import FrameKind, check_width, from_matrix, pick_columns
 from isonomia.models.surface import Surface, SurfaceKind
 from isonomia.options import check_choice, check_number
@@ -255,7 +255,7 @@ class Model:
             return self._question[1]
         classes = self._options.get("classes")
         positive = self._options.get("positive")
-        if data.positive is not None and positive is not None and place_of(positive, (data.positive,)) is None:
+        if data.positive is not None and positive is not None and index_of(positive, (data.positive,)) is None:
             raise ModelError(f"The model's positive class is {positive!r}, the dataset's {data.positive!r}. Name one.")
         task = self._task_for(data)
         seen = distinct(data.column(data.target)) if data.target is not None and task != "regression" else ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Task, kind_of_values, task_of, to_numpy
+from isonomia.data import Task, index_of, kind_of_values, listed, ordered, task_of, to_numpy, two_classes
 from isonomia.data.schema import TASKS
-from isonomia.errors import DataError, close_to
+from isonomia.errors import DataError
 from isonomia.models.surface import Surface, as_numbers, check_probabilities, finite_numbers
 from isonomia.options import check_choice
 
@@ -138,44 +137,19 @@ def _classes(task: Task, true: Codes | None, said: Codes | None, positive: Any, 
     if true is None and said is None:
         return (0, 1)
     labels = [label for column in (true, said) if column is not None for label in column.labels if label is not None]
-    known = sorted(dict.fromkeys(labels), key=lambda value: (isinstance(value, str), value))
-    if task == "multiclass":
-        if positive is not None:
-            raise DataError(f"`positive` is for two classes; there are {len(known)}: {_list(known)}.")
-        return tuple(known)
-    if len(known) > 2:
-        hint = ""
-        if said is not None and said.size > 10 and all(isinstance(label, float) for label in known):
-            hint = " These look like scores: give them as y_score."
-        raise DataError(f"A binary task has two classes; the labels have {len(known)}: {_list(known)}.{hint}")
-    return _two_classes(known, positive)
-
-
-def _two_classes(known: list[Any], positive: Any) -> tuple[Any, ...]:
-    if positive is None:
-        if set(known) <= {0, 1}:
-            return (type(known[0])(0), type(known[0])(1))
-        if set(known) == {-1, 1}:
-            return (-1, 1)
-        raise DataError(f"`positive` must say which label is the favourable one: {' or '.join(map(repr, known))}.")
-    for value in known:
-        if value == positive or str(value) == str(positive):
-            others = [label for label in known if label is not value]
-            return (others[0] if others else f"not {value}", value)
-    if len(known) < 2:
-        return (known[0], positive)
-    raise DataError(f"`positive` must be one of the labels; got {positive!r}.{close_to(positive, known)}")
+    if task != "multiclass":
+        return two_classes(labels, positive, what="the labels")
+    known = ordered(labels)
+    if positive is not None:
+        raise DataError(f"`positive` is for two classes; there are {len(known)}: {listed(known)}.")
+    return known
 
 
 def _place(column: Codes, classes: tuple[Any, ...], what: str) -> NDArray[Any]:
     if column.missing is not None:
         missing = int(column.counts()[-1])
         raise DataError(f"{missing} of {len(column)} {what} are missing. Drop these rows, or fill them.")
-    places = [classes.index(label) for label in column.labels]
+    places = [index_of(label, classes) or 0 for label in column.labels]
     if places == list(range(len(places))):
         return column.codes
     return np.array(places, dtype=column.codes.dtype)[column.codes]
-
-
-def _list(values: Sequence[Any]) -> str:
-    return ", ".join(map(repr, values[:6])) + (", ..." if len(values) > 6 else "")

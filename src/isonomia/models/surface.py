@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Dataset, Task, to_numpy
+from isonomia.data import Dataset, Task, index_of, listed, look_like_scores, to_numpy
 from isonomia.errors import DataError
 
 SurfaceKind = Literal["label", "probability", "score", "continuous"]
@@ -184,19 +184,11 @@ def encode_labels(labels: Any, classes: Sequence[Any], *, what: str) -> NDArray[
         raise DataError(
             f"{int(column.counts()[-1])} of {len(column)} {what} are missing. Drop these rows, or fill them."
         )
-    known = Codes("", np.empty(0, dtype=np.uint8), tuple(classes))
-    places = [known.code_of(label) for label in column.labels]
-    strange = [label for label, place in zip(column.labels, places, strict=True) if place is None]
+    indices = [index_of(label, classes) for label in column.labels]
+    strange = [label for label, index in zip(column.labels, indices, strict=True) if index is None]
     if strange:
         raise DataError(
-            f"The {what} must be among {', '.join(map(repr, classes[:8]))}; got "
-            f"{', '.join(map(repr, strange[:5]))}{', ...' if len(strange) > 5 else ''}.{_looks_like_scores(strange)}"
+            f"The {what} must be among {listed(classes, 8)}; got {listed(strange, 5)}. {look_like_scores(strange)}"
         )
-    table = np.array([place or 0 for place in places], dtype=np.min_scalar_type(max(len(classes) - 1, 1)))
+    table = np.array([index or 0 for index in indices], dtype=np.min_scalar_type(max(len(classes) - 1, 1)))
     return table[column.codes]
-
-
-def _looks_like_scores(values: Sequence[Any]) -> str:
-    if all(isinstance(value, float) for value in values):
-        return " These look like scores, not decisions: give them as scores (score=...), or cut them at a threshold."
-    return ""

@@ -9,16 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Dataset
+from isonomia.data import Dataset, index_of, ordered, two_classes
 from isonomia.errors import DataError
-from isonomia.models.classes import (
-    binary_classes,
-    distinct,
-    ordered,
-    place_of,
-    refuse_foreign_labels,
-    refuse_near_misses,
-)
+from isonomia.models.classes import distinct, refuse_foreign_labels, refuse_near_misses
 from isonomia.models.surface import Surface, check_probabilities, encode_labels, finite_numbers
 
 
@@ -111,7 +104,7 @@ def truth_codes(data: Dataset, surface: Surface) -> Truth:
             )
         return Truth(numbers, ~np.isnan(numbers))
     codes = Codes.encode(column, name=data.target)
-    places = [None if label is None else place_of(label, surface.classes) for label in codes.labels]
+    places = [None if label is None else index_of(label, surface.classes) for label in codes.labels]
     strange = [label for label, place in zip(codes.labels, places, strict=True) if label is not None and place is None]
     if strange:
         raise DataError(
@@ -134,7 +127,7 @@ def _classes(data: Dataset) -> tuple[Any, ...]:
         refuse_near_misses(said, truth, said_in=f"The prediction column '{roles.prediction}'", target=roles.target)
     if data.task == "multiclass":
         return ordered((*truth, *said, *data.score_classes))
-    return binary_classes(
+    return two_classes(
         (*truth, *said), data.positive, what=f"target and prediction ('{roles.target}', '{roles.prediction}')"
     )
 
@@ -168,7 +161,7 @@ def _score_table(data: Dataset, classes: tuple[Any, ...]) -> NDArray[np.float64]
             f"column{'s' * (len(names) != 1)} ({', '.join(map(repr, names[:8]))}). Name one column of probabilities a "
             "class: score={class: column, ...}."
         )
-    places = [place_of(label, given) for label in classes]
+    places = [index_of(label, given) for label in classes]
     if None in places:
         raise DataError(
             f"The score columns are named for the classes {', '.join(map(repr, given[:8]))}; the target has "
@@ -207,7 +200,7 @@ def _is_of_the_negative(data: Dataset, column: str, classes: tuple[Any, ...]) ->
     """Whether a single score column was named as the score of the unfavourable class."""
     if not data.score_classes:
         return False
-    place = place_of(data.score_classes[0], classes)
+    place = index_of(data.score_classes[0], classes)
     if place is None:
         raise DataError(
             f"The score column '{column}' is named for the class {data.score_classes[0]!r}; the classes are "

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import MISSING, Codes
-from isonomia.data import Backend, kind_of, to_frame
+from isonomia.data import Backend, index_of, kind_of, to_frame
 from isonomia.errors import DataError
 from isonomia.languages.naming import number
 from isonomia.typing import Floats
@@ -181,9 +181,8 @@ class Feature:
             except (TypeError, ValueError):
                 raise DataError(f"'{self.name}' must hold numbers; its dtype is {column.dtype}.") from None
         codes = Codes.encode(column, name=self.name)
-        known = Codes(self.name, np.empty(0, dtype=np.uint8), self.levels)
-        places = [known.code_of(label) for label in codes.labels]
-        table = np.array([np.nan if place is None else place for place in places], dtype=float)
+        indices = [index_of(label, self.levels) for label in codes.labels]
+        table = np.array([np.nan if index is None else index for index in indices], dtype=float)
         return np.asarray(table[codes.codes], dtype=float)
 
     def decode(self, numbers: Floats, backend: Backend) -> nw.Series[Any]:

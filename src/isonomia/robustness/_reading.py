@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Dataset
+from isonomia.data import Dataset, check_weights
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.models import Model, Outcome, Surface, surface_of, truth_codes
 from isonomia.typing import Floats
@@ -62,18 +61,11 @@ def examine(data: Any, model: Any, *, name: str = "data") -> Examined:
     if not known.any():
         raise DataError(f"Every row's target '{given.target}' is missing; nothing can be measured.")
     if known.all():
-        return Examined(given, Outcome(values, surface), check_weights(given.weights))
+        return Examined(given, Outcome(values, surface), check_weights(given.weights, len(given)))
     weights = None if given.weights is None else given.weights[known]
-    return Examined(given.take(known), Outcome(values[known], surface.take(known)), check_weights(weights))
-
-
-def check_weights(weights: Floats | None) -> Floats | None:
-    """Finite weights of at least 0, not all of them 0."""
-    if weights is None:
-        return None
-    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise DataError("Weights must be finite numbers of at least 0, and not all 0.")
-    return weights
+    return Examined(
+        given.take(known), Outcome(values[known], surface.take(known)), check_weights(weights, int(known.sum()))
+    )
 
 
 def check_features(data: Dataset, features: Sequence[str] | None) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Binning, Bins, encode_features
-from isonomia.data import Dataset, Task, to_numpy
+from isonomia.data import Dataset, Task, check_weights, to_numpy
 from isonomia.discovery.subgroups.method import Method
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError, SpecError, close_to
@@ -118,15 +118,12 @@ def _are_probabilities(y_pred: Any, y_true: Any, task: Task | None) -> bool:
 
 
 def read_weights(data: Dataset, weights: Any) -> NDArray[np.float64] | None:
-    """One weight a row with a mean of 1, or None."""
+    """One weight per row with a mean of 1, or None."""
     if isinstance(weights, str):
         weights = data.column(weights)
-    values = data.weights if weights is None else finite_numbers(weights, what="weights")
+    values = check_weights(data.weights if weights is None else weights, len(data))
     if values is None:
         return None
-    _same_length("weights", values, len(data))
-    if (values < 0).any() or not values.any():
-        raise DataError("`weights` must be numbers of at least 0, not all of them 0.")
     return np.asarray(values * (len(values) / values.sum()), dtype=float)
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
-from isonomia.data import Missing, Task, backend_of
+from isonomia.data import Missing, Task, backend_of, check_weights
 from isonomia.fairness.criteria.criterion import FOUR_FIFTHS, MIN_PER_GROUP, THRESHOLD, Criterion, criterion
 from isonomia.fairness.groups.comparisons import Reference
 from isonomia.fairness.groups.gaps import Aggregate
-from isonomia.fairness.groups.group_metrics import check_weights
 from isonomia.fairness.groups.grouping import By, read_attributes
 from isonomia.models import read_outcome
 

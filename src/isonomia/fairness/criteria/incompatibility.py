@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Missing, backend_of
+from isonomia.data import Missing, backend_of, check_weights
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Result, chi_square, percentile, two_proportions
 from isonomia.fairness.criteria.conflict_report import (
@@ -22,7 +22,7 @@ from isonomia.fairness.criteria.conflict_report import (
     story_of,
 )
 from isonomia.fairness.criteria.conflicts import BALANCE, CONFLICTS, Conflict
-from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, check_weights, measure_groups
+from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
 from isonomia.fairness.groups.grouping import By, read_attributes
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import TASKS

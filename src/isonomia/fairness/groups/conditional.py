@@ -9,12 +9,12 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Backend, backend_of
+from isonomia.data import Backend, backend_of, check_weights
 from isonomia.errors import SpecError
 from isonomia.evidence import Table, benjamini_hochberg, normal_p, percentile
 from isonomia.fairness.criteria.criteria_functions import Shared
 from isonomia.fairness.criteria.criterion import MIN_PER_GROUP, THRESHOLD, Criterion, criterion
-from isonomia.fairness.groups.group_metrics import GroupMetrics, check_weights
+from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.fairness.groups.grouping import read_attributes
 from isonomia.fairness.groups.measure import spread_of
 from isonomia.languages import Message, msg

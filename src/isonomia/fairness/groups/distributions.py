@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, composite, smallest
-from isonomia.data import Backend, Missing, backend_of
+from isonomia.data import Backend, Missing, backend_of, check_weights
 from isonomia.errors import DataError
 from isonomia.evidence import Format, Picture, Result, Table, benjamini_hochberg, check_level
 from isonomia.evidence.intervals import without_bootstrap
 from isonomia.fairness.groups.comparisons import Reference, Stratum, strata_of
-from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, check_weights
+from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP
 from isonomia.fairness.groups.grouping import By, Groups, form_groups, read_attributes, rows_with_attributes
 from isonomia.fairness.groups.histograms import Histograms
 from isonomia.languages import Message, msg

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Missing, Task, backend_of
+from isonomia.data import Missing, Task, backend_of, check_weights
 from isonomia.evidence import (
     Format,
     Picture,
@@ -22,7 +22,7 @@ from isonomia.evidence import (
 )
 from isonomia.evidence.equivalence import check_margin
 from isonomia.fairness.groups.comparisons import Reference
-from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, check_weights, measure_groups
+from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
 from isonomia.fairness.groups.grouping import By, read_attributes
 from isonomia.languages import Message, msg
 from isonomia.models import Outcome, read_outcome

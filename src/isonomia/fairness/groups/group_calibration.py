@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Backend, Missing, backend_of, to_numpy
+from isonomia.data import Backend, Missing, backend_of, check_weights, to_numpy
 from isonomia.data.schema import kind_of_values
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, Picture, Result, Table, benjamini_hochberg, normal_p, normal_quantile
-from isonomia.fairness.groups.group_metrics import check_weights
 from isonomia.fairness.groups.grouping import (
     By,
     Groups,

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Backend, Missing, Task, backend_of, to_numpy
-from isonomia.errors import DataError, SpecError
+from isonomia.data import Backend, Missing, Task, backend_of, check_weights
+from isonomia.errors import SpecError
 from isonomia.evidence import Estimate, Picture, Result, check_level
 from isonomia.evidence.intervals import without_bootstrap
 from isonomia.fairness.groups.comparisons import Reference, compare, strata_of
@@ -293,15 +293,3 @@ def _notes(
     if n_cells == 1:
         notes.append(msg("There is only one group; nothing can be compared."))
     return tuple(notes)
-
-
-def check_weights(weights: Any, length: int) -> Floats | None:
-    """One finite weight of at least 0 a row, or None."""
-    if weights is None:
-        return None
-    array = np.asarray(to_numpy(weights), dtype=float)
-    if array.shape != (length,):
-        raise DataError(f"`weights` needs one number a row: {length}; got an array of shape {array.shape}.")
-    if not np.isfinite(array).all() or (array < 0).any() or not array.any():
-        raise DataError("`weights` must be finite numbers of at least 0, not all of them 0.")
-    return array

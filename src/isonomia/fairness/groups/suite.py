@@ -9,14 +9,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from isonomia.counting import Codes
-from isonomia.data import Missing, Task, backend_of
+from isonomia.data import Missing, Task, backend_of, check_weights
 from isonomia.errors import DataError, SpecError
 from isonomia.evidence import Estimate, Picture, Result, Table
 from isonomia.fairness.criteria.criterion import DESCRIPTIONS, FOUR_FIFTHS, THRESHOLD, judge_criterion
 from isonomia.fairness.groups.conditional import condition
 from isonomia.fairness.groups.distributions import measure_distributions
 from isonomia.fairness.groups.gaps import Aggregate, gaps_of
-from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, check_weights, measure_groups
+from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
 from isonomia.fairness.groups.grouping import read_attributes
 from isonomia.fairness.groups.homogeneity import homogeneity
 from isonomia.fairness.groups.references import against_references

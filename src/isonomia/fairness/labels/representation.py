@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from isonomia.counting import Codes, composite
-from isonomia.data import Backend, Dataset, backend_of
+from isonomia.data import Backend, Dataset, backend_of, check_weights
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.evidence import (
     Estimate,
@@ -21,7 +21,6 @@ from isonomia.evidence import (
     normal_p,
     wilson,
 )
-from isonomia.fairness.groups.group_metrics import check_weights
 from isonomia.fairness.groups.grouping import By, combinations_of, condition, dataset_attributes, read_attributes
 from isonomia.languages import Message, msg
 from isonomia.typing import Floats

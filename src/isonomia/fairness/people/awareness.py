@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import MISSING, Codes, composite
-from isonomia.data import Backend, Task, backend_of, wrap
+from isonomia.data import Backend, Task, backend_of, check_weights, wrap
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, wilson
-from isonomia.fairness.groups.group_metrics import check_weights
 from isonomia.fairness.groups.grouping import read_attributes
 from isonomia.fairness.people.encoding import METRICS, Metric, Points, Standardise, encode_people
 from isonomia.fairness.people.neighbours import nearest

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Backend, Task, backend_of
+from isonomia.data import Backend, Task, backend_of, check_weights
 from isonomia.errors import DataError, NotApplicable
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level
 from isonomia.fairness.groups.averages import mean_interval
-from isonomia.fairness.groups.group_metrics import check_weights
 from isonomia.fairness.groups.grouping import form_groups, read_attributes
 from isonomia.fairness.people.encoding import Metric, Standardise, encode_people
 from isonomia.fairness.people.neighbours import Neighbours, nearest

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from isonomia.counting import Codes, composite, resample_sums
-from isonomia.data import Backend, Missing, Task, backend_of
+from isonomia.data import Backend, Missing, Task, backend_of, check_weights
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, percentile
 from isonomia.evidence.intervals import without_bootstrap
 from isonomia.fairness.groups.comparisons import UNSTEADY
-from isonomia.fairness.groups.group_metrics import check_weights
 from isonomia.fairness.groups.grouping import By, form_groups, read_attributes, rows_with_attributes
 from isonomia.fairness.people.benefits import benefits_of, check_benefits, what_benefits_are
 from isonomia.languages import msg

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from isonomia.counting import Codes
-from isonomia.data import Backend, Missing, Task, backend_of
+from isonomia.data import Backend, Missing, Task, backend_of, check_weights
 from isonomia.errors import DataError
 from isonomia.evidence import Picture, Result, Table, check_level
 from isonomia.fairness.groups.comparisons import Reference
-from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, check_weights, measure_groups
+from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
 from isonomia.fairness.groups.grouping import By, read_attributes
 from isonomia.fairness.time.control_limits import (
     FORMATS,

@@ -16,7 +16,7 @@ from isonomia.languages import msg
 from isonomia.models import Surface
 from isonomia.options import check_number, check_whole, check_yes_no
 from isonomia.progress import Progress, silent
-from isonomia.robustness._reading import check_dataset, check_features, check_weights
+from isonomia.robustness._reading import check_dataset, check_features
 from isonomia.robustness.perturbation.altered_rows import Altering, check_frame
 from isonomia.robustness.perturbation.local_robustness_tables import show
 from isonomia.robustness.perturbation.nearest_flip import Judge, Nearest, Search
@@ -178,7 +178,7 @@ def local_robustness(
         found,
         _after(altering, found),
         dataset_attributes(given),
-        check_weights(given.weights),
+        given.weights,
         given.privileged,
         chosen,
         strength,

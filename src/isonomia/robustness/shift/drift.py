@@ -24,7 +24,7 @@ from isonomia.evidence import (
 )
 from isonomia.models import Model, Surface, surface_of
 from isonomia.options import check_choice, check_number, check_whole, check_yes_no
-from isonomia.robustness._reading import check_dataset, check_features, check_weights
+from isonomia.robustness._reading import check_dataset, check_features
 from isonomia.robustness.shift.distances import Distances, category_distances, mass_distances, numeric_distances
 from isonomia.robustness.shift.drift_tables import show
 from isonomia.robustness.shift.two_sample import two_sample_auc
@@ -136,7 +136,7 @@ def drift(
     one, two = check_dataset(reference, "reference"), check_dataset(current, "current")
     names = check_features(one, features)
     _check_alike(one, two, names)
-    weights = (check_weights(one.weights), check_weights(two.weights))
+    weights = (one.weights, two.weights)
     shifts = [_column(one, two, name, "feature", bins, weights) for name in names]
     if one.target is not None and two.target is not None:
         _check_alike(one, two, (one.target,))
