@@ -4,7 +4,7 @@ An audit builds a `Document`; everything here only shows it, and any `evidence.R
 """
 
 from isonomia.report.document import Criterion, Document, Section, SectionOutcome, Side, Verdict, VerdictOutcome
-from isonomia.report.figures import draw
+from isonomia.report.figures import draw, draw_svg
 from isonomia.report.json_report import SCHEMA_VERSION, dumps, schema, to_json
 from isonomia.report.markdown import to_markdown
 from isonomia.report.page import to_html
@@ -22,6 +22,7 @@ __all__ = [
     "Verdict",
     "VerdictOutcome",
     "draw",
+    "draw_svg",
     "dumps",
     "save",
     "schema",

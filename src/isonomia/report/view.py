@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,7 @@ from isonomia.evidence import Picture, Result, Table
 from isonomia.languages import Language, msg
 from isonomia.report import words
 from isonomia.report.document import Document, Section, Verdict
-from isonomia.report.figures import sketch
+from isonomia.report.figures import describe
 from isonomia.report.glossary import GLOSSARY
 from isonomia.report.overview import View, anchor, overview, section_id
 from isonomia.report.tables import cells, shown_columns
@@ -41,9 +40,7 @@ class Figures:
         """The place of a figure on the page, and the figure."""
         most = min(MARKS * rows, MOST_MARKS)
         if (id(picture), most) not in self._drawn:
-            drawn = _compact(sketch(picture, table, language, most=most).to_plotly_json())
-            drawn["layout"].pop("template", None)  # Plotly's own; the page holds ours
-            self._drawn[id(picture), most] = drawn
+            self._drawn[id(picture), most] = describe(picture, table, language, most=most)
         self.shown.append(self._drawn[id(picture), most])
         return len(self.shown) - 1, self.shown[-1]
 
@@ -198,16 +195,3 @@ def _name(key: str) -> str:
     """A table's or a figure's key as a heading."""
     text = tame(key.replace("_", " "))
     return text[:1].upper() + text[1:]
-
-
-def _compact(value: Any) -> Any:
-    """A figure's numbers to six significant digits: a picture shows no more, and the page stays small."""
-    if isinstance(value, float):
-        return float(f"{value:.6g}") if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {name: _compact(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_compact(item) for item in value]
-    if hasattr(value, "tolist"):
-        return _compact(value.tolist())
-    return value

@@ -7,9 +7,10 @@ length (the whole text is shown on hover) and cannot carry markup. Colours are s
 
 from __future__ import annotations
 
+import math
 import pkgutil
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Picture, Table
@@ -17,6 +18,7 @@ from isonomia.languages import check_language
 from isonomia.report.figures import kinds
 from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, reference
 from isonomia.report.figures.reading import Reading
+from isonomia.report.figures.svg.drawing import WIDE, svg
 from isonomia.report.figures.theme import finish, themed
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 for _module in pkgutil.iter_modules(kinds.__path__):
     import_module(f"{kinds.__name__}.{_module.name}")
 
-__all__ = ["PICTURES", "Option", "PictureKind", "Reading", "draw", "reference", "sketch"]
+__all__ = ["PICTURES", "Option", "PictureKind", "Reading", "describe", "draw", "draw_svg", "reference", "static"]
 
 
 def draw(picture: Picture, table: Table, language: str = "en", *, most: int | None = None) -> Figure:
@@ -49,11 +51,53 @@ def draw(picture: Picture, table: Table, language: str = "en", *, most: int | No
     >>> figure.data[0].x
     (0.2, 0.3)
     """
-    return themed(sketch(picture, table, language, most=most))
+    return themed(_sketch(picture, table, language, most))
 
 
-def sketch(picture: Picture, table: Table, language: str = "en", *, most: int | None = None) -> Figure:
-    """The same without the theme, for a page that holds it once for all its figures."""
+def draw_svg(
+    picture: Picture, table: Table, language: str = "en", *, width: int = WIDE, most: int | None = None
+) -> str:
+    """The picture of a table as one static ``<svg>`` element, with the numbers of `draw`; no script is needed.
+
+    It has no ids and no styles, and takes the ink of the text around it. Below 560 pixels of `width` panels stand above
+    each other, as on a phone.
+
+    Examples
+    --------
+    >>> from isonomia.languages import msg
+    >>> table = Table({"sex": ["F", "M"], "rate": [0.2, 0.3]})
+    >>> drawing = draw_svg(Picture("bars", "rates", msg("Rates"), {"labels": "sex", "value": "rate"}), table)
+    >>> drawing.startswith("<svg "), drawing.count('class="bar"')
+    (True, 2)
+    """
+    return static(picture.kind, describe(picture, table, language, most=most), width)
+
+
+def static(kind: str, described: dict[str, Any], width: int = WIDE) -> str:
+    """The drawing of a figure that was described before."""
+    return (PICTURES[kind].svg or svg)(described, width)
+
+
+def describe(picture: Picture, table: Table, language: str = "en", *, most: int | None = None) -> dict[str, Any]:
+    """The figure as plain values (Plotly's JSON without a theme), its numbers to six significant digits."""
+    described: dict[str, Any] = _compact(_sketch(picture, table, language, most).to_plotly_json())
+    described["layout"].pop("template", None)  # Plotly's own
+    return described
+
+
+def _compact(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _compact(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_compact(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _compact(value.tolist())
+    return value
+
+
+def _sketch(picture: Picture, table: Table, language: str, most: int | None) -> Figure:
     kind = PICTURES[picture.kind]
     known = [option.name for option in kind.options]
     for name in picture.options:

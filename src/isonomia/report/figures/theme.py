@@ -84,15 +84,15 @@ def ticks(style: str) -> dict[str, Any]:
     return {"tickformat": TICKS[style]} if style in TICKS else {}
 
 
-def reference_line(figure: Figure, reading: Reading, *, vertical: bool, **where: Any) -> None:
-    """The line a figure is held against, where the picture names one."""
+def reference_line(figure: Figure, reading: Reading, *, vertical: bool, labelled: bool = True, **where: Any) -> None:
+    """The line that values are compared with, where the picture names one; of several panels one has its label."""
     value = reading.option("reference")
     if value is None or isinstance(value, dict):
         return
     add = figure.add_vline if vertical else figure.add_hline
     add(value, line={"color": FAINT, "width": 1.2, "dash": "dash"}, **where)
     text = reading.say(reading.option("reference_label"))
-    if text:
+    if text and labelled:
         side = (
             {"yref": "paper", "y": 1, "yanchor": "bottom", "x": value}
             if vertical

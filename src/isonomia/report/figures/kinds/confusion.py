@@ -35,6 +35,9 @@ def draw(reading: Reading) -> Figure:
     figure = make_subplots(
         rows=down,
         cols=across,
+        specs=[
+            [{} if row * across + col < max(1, len(panels)) else None for col in range(across)] for row in range(down)
+        ],
         subplot_titles=[title for title, *_ in panels],
         vertical_spacing=min(0.25, 75 / height),
         horizontal_spacing=0.1,

@@ -124,7 +124,7 @@ def _fill(figure: Figure, reading: Reading, panel: _Panel, names: list[str], pos
         if at is not None and math.isfinite(at):
             figure.add_vline(at, line={"color": FAINT, "width": 1.2, "dash": "dash"}, **where)
     else:
-        reference_line(figure, reading, vertical=True, **where)
+        reference_line(figure, reading, vertical=True, labelled=(panel.row, panel.col) == (1, 1), **where)
     for row, number in zip(panel.rows, reading.numbers(panel.value, panel.rows), strict=True):
         if number is None:
             _missing(figure, reading, positions[_key(reading, row, names)], where)

@@ -22,7 +22,7 @@ def draw(reading: Reading) -> Figure:
     predicted = reading.needed("predicted", "predicted")
     observed = reading.needed("observed", "observed")
     figure = Figure()
-    diagonal = msg("predictions that keep their word").text(reading.language)
+    diagonal = msg("perfect calibration").text(reading.language)
     figure.add_scatter(
         x=[0, 1],
         y=[0, 1],
