@@ -1,12 +1,17 @@
 """Who predicts: models of any make, loaded safely, and what they said."""
 
+from isonomia.models import estimators
 from isonomia.models.allowed import ALLOWED, Allowed
 from isonomia.models.columns import FrameKind
 from isonomia.models.endpoint import EndpointProtocol, endpoint, is_address
+from isonomia.models.estimators import split_pipeline
 from isonomia.models.loading import MAX_BYTES, SUFFIXES, Format, TrustWarning, load_model, save_model
 from isonomia.models.model import Model, ModelOptions
 from isonomia.models.outcome import Outcome, read_outcome
 from isonomia.models.surface import Surface, SurfaceKind, check_probabilities, encode_labels, finite_numbers
+from isonomia.models.trees.arrays import TreeEnsemble
+from isonomia.models.trees.links import Link, apply_link
+from isonomia.models.trees.reading import read_trees
 from isonomia.models.truth import Truth, surface_of, truth_codes
 
 __all__ = [
@@ -15,6 +20,7 @@ __all__ = [
     "EndpointProtocol",
     "Format",
     "FrameKind",
+    "Link",
     "MAX_BYTES",
     "Model",
     "ModelOptions",
@@ -22,16 +28,21 @@ __all__ = [
     "SUFFIXES",
     "Surface",
     "SurfaceKind",
+    "TreeEnsemble",
     "TrustWarning",
     "Truth",
+    "apply_link",
     "check_probabilities",
     "encode_labels",
     "endpoint",
+    "estimators",
     "finite_numbers",
     "is_address",
     "load_model",
     "read_outcome",
+    "read_trees",
     "save_model",
+    "split_pipeline",
     "surface_of",
     "truth_codes",
 ]

@@ -34,7 +34,7 @@ from sklearn.tree import DecisionTreeClassifier
 from isonomia import Dataset, NotApplicable
 from isonomia.discovery import find_pairs
 from isonomia.discovery.pairs.exact import domain_trees
-from isonomia.discovery.pairs.exact.domain_trees import people_to_check, read_trees
+from isonomia.discovery.pairs.exact.domain_trees import people_to_check, read_domain_trees
 from isonomia.models import Model
 from isonomia.probing import Domain, Oracle
 
@@ -81,7 +81,7 @@ def learn(kind: str, scaler: str = "as it is") -> Any:
 @pytest.mark.parametrize("kind", sorted(MAKERS))
 def test_cuts_are_kept_to_the_last_bit(kind: str, scaler: str) -> None:
     model = learn(kind, scaler)
-    ensemble = read_trees(Oracle(model, NUMBERS), *SEX)
+    ensemble = read_domain_trees(Oracle(model, NUMBERS), *SEX)
     rows = people_to_check(ensemble, Oracle(model, NUMBERS), *SEX, count=6000)
     real = ensemble.feature == 0
     for cut in np.unique(ensemble.cut[real])[:200]:  # the very next numbers on both sides as well
@@ -164,26 +164,25 @@ def test_training_that_stopped_early_counts_its_best_rounds() -> None:
     model = xgboost.XGBClassifier(n_estimators=60, early_stopping_rounds=3, learning_rate=0.5, random_state=0, n_jobs=1)
     model.fit(frame[:300], y[:300], eval_set=[(frame[300:], y[300:])], verbose=False)
     assert model.best_iteration < 50
-    ensemble = read_trees(Oracle(model, NUMBERS), *SEX)
+    ensemble = read_domain_trees(Oracle(model, NUMBERS), *SEX)
     assert len(ensemble.roots) == model.best_iteration + 1
 
 
 def test_trees_that_say_something_else_give_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, reader = learn("forest"), domain_trees.read_grown
+    model, reader = learn("forest"), domain_trees.read_trees
 
     def off_by_one(thing: Any) -> Any:
-        steps, grown = reader(thing)
-        return steps, replace(grown, strict=True)  # "below" instead of "at most": differs exactly at cuts alone
+        return replace(reader(thing), strict=True)  # "below" instead of "at most": differs exactly at cuts alone
 
     def off_a_little(thing: Any) -> Any:
-        steps, grown = reader(thing)
-        return steps, replace(grown, value=grown.value * 1.001)
+        trees = reader(thing)
+        return replace(trees, value=trees.value * 1.001)
 
     rows = NUMBERS.sample(300, np.random.default_rng(1))
     rows[:, 0] = np.round(rows[:, 0] * 2) / 2  # cuts at quarters are the same in 32 bits
     model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(NUMBERS.decode(rows), decide(rows))
     for wrong in (off_by_one, off_a_little):
-        monkeypatch.setattr(domain_trees, "read_grown", wrong)
+        monkeypatch.setattr(domain_trees, "read_trees", wrong)
         with pytest.raises(NotApplicable, match="no exact answer"):
             find_pairs(NUMBERS, model, method="exact", protected="sex")
 

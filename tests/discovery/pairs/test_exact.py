@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from isonomia import NotApplicable
 from isonomia.discovery import find_pairs
-from isonomia.discovery.pairs.exact.domain_trees import read_trees
+from isonomia.discovery.pairs.exact.domain_trees import read_domain_trees
 from isonomia.probing import Domain, Oracle
 
 pandas = pytest.importorskip("pandas")
@@ -130,10 +130,10 @@ def test_trees_are_read_as_they_predict() -> None:
     protected, variants = np.array([1], dtype=np.intp), np.array([[0.0], [1.0]])
     for kind in ("tree", "forest", "extra"):
         model = learn(kind, 3)
-        ensemble = read_trees(Oracle(model, DOMAIN), protected, variants)
+        ensemble = read_domain_trees(Oracle(model, DOMAIN), protected, variants)
         assert np.allclose(ensemble.raw(EVERYONE)[:, 0], model.predict_proba(DOMAIN.decode(EVERYONE))[:, 1])
     model = learn("boosting", 3)
-    ensemble = read_trees(Oracle(model, DOMAIN), protected, variants)
+    ensemble = read_domain_trees(Oracle(model, DOMAIN), protected, variants)
     assert np.allclose(ensemble.raw(EVERYONE)[:, 0], model.decision_function(DOMAIN.decode(EVERYONE)))
 
 

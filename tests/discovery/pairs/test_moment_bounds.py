@@ -15,7 +15,7 @@ from isonomia.discovery import find_pairs
 from isonomia.discovery.pairs.exact import moments
 from isonomia.discovery.pairs.exact.box_descent import Lanes
 from isonomia.discovery.pairs.exact.branch_and_bound import Search
-from isonomia.discovery.pairs.exact.domain_trees import read_trees
+from isonomia.discovery.pairs.exact.domain_trees import read_domain_trees
 from isonomia.discovery.pairs.exact.leaf_cells import Leaves
 from isonomia.discovery.pairs.exact.moment_bounds import bracket
 from isonomia.discovery.pairs.exact.moments import Moments, Part, View
@@ -30,7 +30,7 @@ KINDS = ("forest", "boosting", "binned", "extra")
 
 def search_of(model: Any, domain: Domain = WORLD, protected: tuple[str, ...] = ("sex",)) -> Search:
     probe = Probe(Oracle(model, domain), list(protected))
-    lanes = Lanes(read_trees(probe.oracle, probe.columns, probe.variants), domain, probe.columns, probe.variants)
+    lanes = Lanes(read_domain_trees(probe.oracle, probe.columns, probe.variants), domain, probe.columns, probe.variants)
     return Search(lanes, [np.arange(len(probe.variants))], 0.0, lambda rows: np.zeros(len(rows), dtype=bool))
 
 

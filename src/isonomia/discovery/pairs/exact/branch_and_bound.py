@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.exact.box_descent import Boxes, Lanes
 from isonomia.discovery.pairs.exact.gap_seeds import WALKS, climb
-from isonomia.discovery.pairs.exact.link_bounds import apart, rise, said_bounds, said_of, steepest
-from isonomia.models.trees.arrays import Link
+from isonomia.discovery.pairs.exact.link_bounds import apart, rise, said_bounds, steepest
+from isonomia.models import Link, apply_link
 from isonomia.typing import Floats
 
 #: Boxes worked on together, and nodes that they may have reached in all.
@@ -183,7 +183,7 @@ class Search:
         """What the trees tell of people one by one: 1 treated differently, 0 not, -1 too close to a tie to tell."""
         raw, room = self.lanes.raw(rows), self.trees.room
         if self.by_gap:
-            said = said_of(self.trees.link, raw)
+            said = apply_link(self.trees.link, raw)
             gap = np.max([np.ptp(said[:, line], axis=1).max(axis=1) for line in self.lines], axis=0)
             return np.where(gap > self.gamma + room, 1, np.where(gap <= max(0.0, self.gamma - room), 0, -1))
         code = self._decided(raw, raw)

@@ -13,40 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.errors import IsonomiaError, NotApplicable
-from isonomia.models.trees.arrays import Grown
+from isonomia.models import TreeEnsemble, estimators
 from isonomia.probing import Oracle
 from isonomia.probing.features import Feature
 from isonomia.typing import Floats
 
-#: Steps that keep the order of numbers in every column (or drop columns).
-_KEEP_ORDER = (
-    "StandardScaler",
-    "MinMaxScaler",
-    "MaxAbsScaler",
-    "RobustScaler",
-    "SimpleImputer",
-    "VarianceThreshold",
-    "SelectKBest",
-    "SelectPercentile",
-    "SelectFromModel",
-)
-#: Steps that work column by column but may turn numbers into anything.
-_BY_COLUMN = ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder", "KBinsDiscretizer", "Binarizer", "PowerTransformer")
 #: Functions that keep the order of numbers.
 _FUNCTIONS = ("log", "log1p", "log2", "log10", "sqrt", "cbrt", "exp", "expm1", "arcsinh", "tanh")
 #: Features with more values than this are asked by halves.
 MOST_VALUES = 4096
 #: Rows that are put through a pipeline at once.
 PORTION = 20_000
-
-
-def steps_of(model: Any) -> tuple[list[Any], Any]:
-    """The steps before the last estimator, and that estimator; a search over parameters is its best one."""
-    model = getattr(model, "best_estimator_", model)
-    if not hasattr(model, "steps"):
-        return [], model
-    inner, last = steps_of(model.steps[-1][1])
-    return [step for _, step in model.steps[:-1]] + inner, last
 
 
 class Wiring:
@@ -60,7 +37,7 @@ class Wiring:
         For each feature with few values the columns at each of them (values, columns); None for one with many.
     """
 
-    def __init__(self, oracle: Oracle, steps: list[Any], grown: Grown) -> None:
+    def __init__(self, oracle: Oracle, steps: list[Any], grown: TreeEnsemble) -> None:
         self.oracle, self.domain, self.steps, self.grown = oracle, oracle.domain, steps, grown
         names = list(self.domain.names)
         self.passed: dict[str, set[str]] = {name: set() for name in names}
@@ -83,23 +60,11 @@ class Wiring:
         try:
             for step in self.steps:
                 table = table if step is None or isinstance(step, str) else step.transform(table)
-            if self.grown.prepare is not None:
-                table = self.grown.prepare(table)
-            return self._dense(table)
+            return self.grown.encode(table)
         except IsonomiaError:
             raise
         except Exception as error:  # whatever a transformer raises about valid people ends the reading
             raise NotApplicable(f"the steps before the trees raised {type(error).__name__}: {error}") from error
-
-    def _dense(self, table: Any) -> Floats:
-        if not hasattr(table, "tocoo"):
-            return np.asarray(table, dtype=float)
-        if not self.grown.sparse_missing:
-            return np.asarray(table.toarray(), dtype=float)
-        sparse = table.tocoo()
-        dense = np.full(sparse.shape, np.nan)
-        dense[sparse.coords if hasattr(sparse, "coords") else (sparse.row, sparse.col)] = sparse.data
-        return dense
 
     def _directly(self, rows: Floats) -> Floats:
         """Columns as they are, categories as the numbers that the library gives them."""
@@ -115,7 +80,7 @@ class Wiring:
         """The number of each category for trees that see the feature itself."""
         if feature.kind != "category" or not self._direct:
             return None
-        codes = self.grown.codes
+        codes = self.grown.categories
         known = codes[place] if place < len(codes) else None
         if known is not None:
             lookup = {str(level): float(code) for code, level in enumerate(known)}
@@ -164,7 +129,7 @@ class Wiring:
     def check_order(self, feature: int) -> None:
         """A feature with many values must go through steps that keep the order of numbers alone."""
         name = self.domain.names[feature]
-        other = sorted(kind for kind in self.passed[name] if kind in _BY_COLUMN)
+        other = sorted(kind for kind in self.passed[name] if kind in estimators.COLUMNWISE)
         if other:
             raise NotApplicable(
                 f"'{name}' has more than {MOST_VALUES:,} values and goes through {', '.join(other)}, which need not "
@@ -220,10 +185,10 @@ def _kind(step: Any) -> str:
         if isinstance(func, np.ufunc):
             return "Binarizer"  # by column, like one
         raise NotApplicable("the pipeline holds a FunctionTransformer of a function that may mix columns")
-    if kind not in (*_KEEP_ORDER, *_BY_COLUMN):
+    if kind not in (*estimators.ORDER_PRESERVING, *estimators.COLUMNWISE):
         raise NotApplicable(
             f"the pipeline holds a {kind}; exact answers read trees behind steps that work column by column: "
-            f"{', '.join((*_KEEP_ORDER, *_BY_COLUMN))}"
+            f"{', '.join((*estimators.ORDER_PRESERVING, *estimators.COLUMNWISE))}"
         )
     return kind
 

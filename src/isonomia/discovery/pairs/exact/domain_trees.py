@@ -9,13 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.exact.column_mapping import Wiring, steps_of
-from isonomia.discovery.pairs.exact.link_bounds import said_of
+from isonomia.discovery.pairs.exact.column_mapping import Wiring
 from isonomia.discovery.pairs.exact.split_rules import Questions
 from isonomia.errors import NotApplicable
-from isonomia.models.trees._boosters import booster_of, read_lightgbm, read_xgboost
-from isonomia.models.trees._sklearn import SKLEARN, read_sklearn
-from isonomia.models.trees.arrays import Grown, Link
+from isonomia.models import Link, TreeEnsemble, apply_link, read_trees, split_pipeline
 from isonomia.probing import Oracle, Said
 from isonomia.typing import Floats
 
@@ -94,7 +91,7 @@ class Ensemble:
 
     def said(self, raw: Floats) -> Floats:
         """What the model says where the raw score is this."""
-        return said_of(self.link, raw)
+        return apply_link(self.link, raw)
 
 
 def in_mask(masks: NDArray[np.uint64], group: NDArray[np.int64], value: Floats) -> NDArray[np.bool_]:
@@ -104,26 +101,7 @@ def in_mask(masks: NDArray[np.uint64], group: NDArray[np.int64], value: Floats) 
     return np.asarray((word >> (place & 63).astype(np.uint64)) & np.uint64(1), dtype=bool)
 
 
-def read_grown(model: Any) -> tuple[list[Any], Grown]:
-    """The steps before the trees and the trees themselves, or `NotApplicable` with the reason."""
-    steps, last = steps_of(model)
-    kind = type(last).__name__
-    booster = booster_of(last)
-    if booster is not None:
-        maker, trees = booster
-        try:
-            return steps, read_xgboost(trees) if maker == "xgboost" else read_lightgbm(trees)
-        except (KeyError, IndexError, TypeError, ValueError) as error:  # written by a version of another shape
-            raise NotApplicable(f"the trees of this {kind} could not be read ({error!r})") from error
-    if kind not in SKLEARN:
-        raise NotApplicable(
-            "exact answers are for linear models, decision trees, forests and gradient boosting of scikit-learn, "
-            f"XGBoost and LightGBM, also behind encoders that work column by column; the model is a {kind}"
-        )
-    return steps, read_sklearn(last)
-
-
-def read_trees(
+def read_domain_trees(
     oracle: Oracle,
     protected: NDArray[np.intp],
     variants: Floats,
@@ -153,21 +131,26 @@ def read_trees(
     own = type(oracle.estimator).__module__.startswith("sklearn")
     if own and takes is not None and tuple(map(str, takes)) != domain.names:
         raise NotApplicable("the model's features are not those of the domain, or stand in another order")
-    steps, grown = read_grown(oracle.estimator)
+    steps, last = split_pipeline(oracle.estimator)
+    try:
+        grown = read_trees(last)
+    except NotApplicable as reason:
+        raise NotApplicable(
+            f"exact answers are for linear models and trees, also behind column-wise encoders; {reason}"
+        ) from reason
     if most_leaves is not None and len(grown.roots) > 1 and grown.n_leaves > most_leaves:
         raise NotApplicable(f"the forest has {grown.n_leaves:,} leaves, too many to certify in passing")
     wiring = Wiring(oracle, steps, grown)
     questions = Questions(grown, wiring, protected, variants)
     made = _ensemble(grown, questions, protected, domain.low)
-    made = _based(made, grown, oracle)
     rows = people_to_check(made, oracle, protected, variants, checked)
     return _checked(made, oracle, rows, (ask or oracle.ask)(rows))
 
 
-def _ensemble(grown: Grown, questions: Questions, protected: NDArray[np.intp], origin: Floats) -> Ensemble:
+def _ensemble(grown: TreeEnsemble, questions: Questions, protected: NDArray[np.intp], origin: Floats) -> Ensemble:
     """Questions in place of columns and thresholds; nodes with one answer for everyone are passed by."""
     asked = questions.of_node
-    inner = grown.column >= 0
+    inner = grown.feature >= 0
     left = np.where(questions.swap[asked] & inner, grown.right, grown.left)
     right = np.where(questions.swap[asked] & inner, grown.left, grown.right)
     jump = np.arange(len(inner))
@@ -179,7 +162,7 @@ def _ensemble(grown: Grown, questions: Questions, protected: NDArray[np.intp], o
         "feature": np.where(inner, questions.feature[asked], -1),
         "left": jump[left],
         "right": jump[right],
-        "value": grown.value,
+        "value": grown.value * grown.link_scale / grown.divisor,
     }
     roots = jump[grown.roots]
     low, high, _ = _below(nodes, roots, protected)
@@ -188,8 +171,10 @@ def _ensemble(grown: Grown, questions: Questions, protected: NDArray[np.intp], o
     nodes["value"] = np.where(settled[:, None], low, nodes["value"])
     low, high, uses = _below(nodes, roots, protected)
     largest = np.maximum(np.abs(low[roots]), np.abs(high[roots])).max(axis=1).sum()
+    base = grown.base * grown.link_scale / grown.divisor
+    rounding = float(np.finfo(grown.sum_dtype).eps) / 2
     # adding T numbers one by one is off by no more than T roundings of the largest sum there can be
-    room = (len(grown.roots) + 2) * grown.rounding * float(largest + np.nan_to_num(np.abs(grown.base)).max(initial=1.0))
+    room = (len(grown.roots) + 2) * rounding * float(largest + np.abs(base).max(initial=1.0))
     room = max(1e-9, 2.0 * room)
     return Ensemble(
         roots,
@@ -202,7 +187,7 @@ def _ensemble(grown: Grown, questions: Questions, protected: NDArray[np.intp], o
         masks=questions.masks,
         unordered=questions.unordered,
         origin=origin,
-        base=grown.base,
+        base=base,
         decide=0.0,
         classifier=grown.classifier,
         link=grown.link,
@@ -228,17 +213,6 @@ def _below(
         high[level] = np.maximum(high[left[level]], high[right[level]])
         uses[level] |= uses[left[level]] | uses[right[level]]
     return low, high, uses
-
-
-def _based(made: Ensemble, grown: Grown, oracle: Oracle) -> Ensemble:
-    """The base where the library does not keep it: what the raw score of one person leaves."""
-    if not np.isnan(made.base).any():
-        return made
-    some = oracle.domain.sample(1, np.random.default_rng(0))
-    model, frame = oracle.estimator, oracle.handed(some)
-    raw = np.ravel(model.decision_function(frame) if made.classifier else model.predict(frame))
-    rest = grown.factor * raw - replace(made, base=np.zeros_like(made.base)).raw(some)[0]
-    return replace(made, base=np.asarray(rest, dtype=float))
 
 
 # the comparison with the model ------------------------------------------------------------------------------------

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.exact.box_descent import Lanes
-from isonomia.discovery.pairs.exact.link_bounds import said_of
-from isonomia.models.trees.arrays import Link
+from isonomia.models import Link, apply_link
 from isonomia.typing import Floats
 
 #: Nodes visited in one look, people climbed from, values of a feature tried, rounds of climbing.
@@ -20,7 +19,7 @@ WALKS = 50_000_000
 
 def gaps_of(lanes: Lanes, lines: list[NDArray[np.intp]], rows: Floats, link: Link) -> Floats:
     """How far the variants of each person are apart in what is said."""
-    said = said_of(link, lanes.raw(rows))
+    said = apply_link(link, lanes.raw(rows))
     widest = np.zeros(len(rows))
     for line in lines:
         widest = np.maximum(widest, np.ptp(said[:, line], axis=1).max(axis=1))

@@ -15,31 +15,12 @@ from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.exact.branch_and_bound import Widest
 from isonomia.errors import NotApplicable
+from isonomia.models import estimators
 from isonomia.probing import Oracle
 from isonomia.typing import Floats
 
-_CLASSIFIERS = (
-    "LogisticRegression",
-    "LogisticRegressionCV",
-    "LinearSVC",
-    "SGDClassifier",
-    "RidgeClassifier",
-    "RidgeClassifierCV",
-    "Perceptron",
-    "PassiveAggressiveClassifier",
-)
-_REGRESSORS = ("LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV", "SGDRegressor")
-#: Encoders that work column by column.
-_ENCODERS = (
-    "StandardScaler",
-    "MinMaxScaler",
-    "MaxAbsScaler",
-    "RobustScaler",
-    "OneHotEncoder",
-    "OrdinalEncoder",
-    "SimpleImputer",
-    "FunctionTransformer",
-)
+#: Encoders that work column by column, and keep the order of numbers in columns of reals.
+_ENCODERS = (*estimators.SCALERS, "OneHotEncoder", "OrdinalEncoder", "SimpleImputer", "FunctionTransformer")
 #: Intervals of the margin.
 Slabs = list[tuple[float, float]]
 #: Cells a real feature is cut into, and cells the margin is counted in.
@@ -84,7 +65,7 @@ def is_linear(oracle: Oracle) -> bool:
     """Whether the model is linear behind encoders that work column by column."""
     model = oracle.estimator
     last = model.steps[-1][1] if hasattr(model, "steps") else model
-    if type(last).__name__ not in (*_CLASSIFIERS, *_REGRESSORS):
+    if type(last).__name__ not in (*estimators.LINEAR_CLASSIFIERS, *estimators.LINEAR_REGRESSORS):
         return False
     return all(_by_column(step) for _, step in getattr(model, "steps", ())[:-1])
 
@@ -105,7 +86,7 @@ def read_linear(oracle: Oracle, free: NDArray[np.intp], protected: NDArray[np.in
     if domain.may_miss.any():
         raise NotApplicable("exact answers need columns without missing numbers")
     last = model.steps[-1][1] if hasattr(model, "steps") else model
-    classifier = type(last).__name__ in _CLASSIFIERS
+    classifier = type(last).__name__ in estimators.LINEAR_CLASSIFIERS
     if classifier and len(last.classes_) != 2:
         raise NotApplicable("exact answers for classifiers are for two classes")
 

@@ -8,36 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from isonomia.models.trees.arrays import Link
+from isonomia.models import Link, apply_link
 from isonomia.typing import Floats
-
-
-def said_of(link: Link, raw: Floats) -> Floats:
-    """What the model says where the raw score (..., K) is this.
-
-    >>> said_of("logistic", np.array([[0.0]])).tolist(), said_of("softmax", np.zeros((1, 2))).tolist()
-    ([[0.5]], [[0.5, 0.5]])
-    """
-    if link == "identity":
-        return raw
-    if link == "softmax":
-        lifted = np.exp(raw - raw.max(axis=-1, keepdims=True))
-        return np.asarray(lifted / lifted.sum(axis=-1, keepdims=True))
-    return _one(link, raw)
-
-
-def _one(link: Link, raw: Floats) -> Floats:
-    if link == "exp":
-        return np.asarray(np.exp(np.minimum(raw, 700.0)))
-    if link == "logistic":
-        return np.asarray(1.0 / (1.0 + np.exp(-np.clip(raw, -700.0, 700.0))))
-    return raw
 
 
 def said_bounds(link: Link, least: Floats, most: Floats) -> tuple[Floats, Floats]:
     """Bounds (..., K) of what is said from bounds of raw scores."""
     if link != "softmax":
-        return _one(link, least), _one(link, most)
+        return apply_link(link, least), apply_link(link, most)
     low, high = np.empty_like(least), np.empty_like(most)
     with np.errstate(over="ignore"):
         for k in range(least.shape[-1]):
@@ -49,7 +27,7 @@ def said_bounds(link: Link, least: Floats, most: Floats) -> tuple[Floats, Floats
 
 def rise(link: Link, at: Floats, by: Floats) -> Floats:
     """How much is said more at `at + by` than at `at`."""
-    return _one(link, at + by) - _one(link, at)
+    return apply_link(link, at + by) - apply_link(link, at)
 
 
 def steepest(link: Link, by: Floats, least: Floats, most: Floats) -> Floats:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.exact.column_mapping import Wiring
 from isonomia.errors import NotApplicable
-from isonomia.models.trees.arrays import Grown
+from isonomia.models import TreeEnsemble
 from isonomia.typing import Floats
 
 
@@ -28,18 +28,18 @@ class Questions:
         The features that sets of values are asked about; questions about them use `masks` alone.
     """
 
-    def __init__(self, grown: Grown, wiring: Wiring, protected: NDArray[np.intp], variants: Floats) -> None:
+    def __init__(self, grown: TreeEnsemble, wiring: Wiring, protected: NDArray[np.intp], variants: Floats) -> None:
         self.grown, self.wiring, self.domain = grown, wiring, wiring.domain
-        inner = np.flatnonzero(grown.column >= 0)
-        if len(inner) and grown.column[inner].max() >= len(wiring.source):
+        inner = np.flatnonzero(grown.feature >= 0)
+        if len(inner) and grown.feature[inner].max() >= len(wiring.source):
             raise NotApplicable("the trees ask about more columns than the model is handed")
-        group = np.full(len(grown.column), -1) if grown.group is None else grown.group
+        group = grown.category_set
         _, rank = np.unique(grown.threshold[inner].view(np.int64), return_inverse=True)
-        key = (rank * (len(wiring.source) + 1) + grown.column[inner]) * 2 + grown.missing_left[inner]
-        key = key * (len(grown.sets) + 1) + group[inner] + 1
+        key = (rank * (len(wiring.source) + 1) + grown.feature[inner]) * 2 + grown.missing_left[inner]
+        key = key * len(grown.category_offsets) + group[inner] + 1
         _, first, back = np.unique(key, return_index=True, return_inverse=True)
         self.node = inner[first]  # one node that asks each question
-        self.of_node = np.zeros(len(grown.column), dtype=np.int64)
+        self.of_node = np.zeros(len(grown.feature), dtype=np.int64)
         self.of_node[inner] = back.ravel()
         count = max(1, len(self.node))
         self.feature = np.zeros(count, dtype=np.int64)
@@ -54,7 +54,7 @@ class Questions:
 
     def _listed(self) -> dict[int, list[tuple[NDArray[np.intp], NDArray[np.bool_]]]]:
         """Questions about features with few values: every value is answered."""
-        column = self.grown.column[self.node]
+        column = self.grown.feature[self.node]
         source = self.wiring.source[column]
         sets: dict[int, list[tuple[NDArray[np.intp], NDArray[np.bool_]]]] = {}
         for feature in np.unique(source):
@@ -93,7 +93,7 @@ class Questions:
 
     def _halved(self) -> None:
         """Questions about features with many values: where the answer changes, by halves, to the last bit."""
-        column = self.grown.column[self.node]
+        column = self.grown.feature[self.node]
         source = self.wiring.source[column]
         many = np.array([values is None for values in self.wiring.values])
         asked = np.flatnonzero((source >= 0) & many[np.maximum(source, 0)])
@@ -102,9 +102,7 @@ class Questions:
         for feature in np.unique(source[asked]):
             self.wiring.check_order(int(feature))
         node, feature = self.node[asked], source[asked]
-        if (self.grown.zero_missing is not None and self.grown.zero_missing[node].any()) or (
-            self.grown.group is not None and (self.grown.group[node] >= 0).any()
-        ):
+        if self.grown.zero_missing[node].any() or (self.grown.category_set[node] >= 0).any():
             raise NotApplicable("the trees take 0 for missing, or single numbers for categories, in a real column")
         whole = self.domain.whole[feature]
         low, high = self.domain.low[feature], self.domain.high[feature]

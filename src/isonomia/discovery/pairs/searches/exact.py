@@ -13,7 +13,7 @@ from isonomia.discovery.pairs.exact import linear, share_estimate
 from isonomia.discovery.pairs.exact.box_descent import Lanes
 from isonomia.discovery.pairs.exact.branch_and_bound import Search as BoxSearch
 from isonomia.discovery.pairs.exact.branch_and_bound import Widest
-from isonomia.discovery.pairs.exact.domain_trees import CHECKED, read_trees
+from isonomia.discovery.pairs.exact.domain_trees import CHECKED, read_domain_trees
 from isonomia.discovery.pairs.exact.gap_seeds import WALKS
 from isonomia.discovery.pairs.exact.moment_bounds import bracket
 from isonomia.discovery.pairs.method import pair_method
@@ -155,7 +155,7 @@ class Proof:
         checked = min(CHECKED, left // 10)
         if checked < LEAST_CHECKED:
             raise NotApplicable("too few rows of the model's budget are left to compare the trees with the model")
-        ensemble = read_trees(
+        ensemble = read_domain_trees(
             probe.oracle,
             space.protected,
             probe.variants,

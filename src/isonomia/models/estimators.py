@@ -1,0 +1,55 @@
+"""Families of scikit-learn estimators by class name, and the steps before the last estimator of a pipeline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+LINEAR_CLASSIFIERS = (
+    "LogisticRegression",
+    "LogisticRegressionCV",
+    "LinearSVC",
+    "SGDClassifier",
+    "RidgeClassifier",
+    "RidgeClassifierCV",
+    "Perceptron",
+    "PassiveAggressiveClassifier",
+)
+LINEAR_REGRESSORS = (
+    "LinearRegression",
+    "Ridge",
+    "RidgeCV",
+    "Lasso",
+    "LassoCV",
+    "ElasticNet",
+    "ElasticNetCV",
+    "SGDRegressor",
+)
+#: Transformers that shift and scale every column by itself.
+SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")
+#: Transformers that preserve the order of the numbers in every column (or drop columns).
+ORDER_PRESERVING = (
+    *SCALERS,
+    "SimpleImputer",
+    "VarianceThreshold",
+    "SelectKBest",
+    "SelectPercentile",
+    "SelectFromModel",
+)
+#: Transformers that work column by column but need not preserve the order of numbers.
+COLUMNWISE = ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder", "KBinsDiscretizer", "Binarizer", "PowerTransformer")
+
+
+def split_pipeline(model: Any) -> tuple[list[Any], Any]:
+    """The steps before the last estimator, and that estimator; a parameter search stands for its best estimator.
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> split_pipeline(make_pipeline(StandardScaler(), DecisionTreeClassifier()))
+    ([StandardScaler()], DecisionTreeClassifier())
+    """
+    model = getattr(model, "best_estimator_", model)
+    if not hasattr(model, "steps"):
+        return [], model
+    inner, last = split_pipeline(model.steps[-1][1])
+    return [step for _, step in model.steps[:-1]] + inner, last
