@@ -1,4 +1,4 @@
-"""Pairs of people who differ only in protected attributes and are treated differently: one file a search."""
+"""Pairs of people who differ only in protected attributes and are treated differently: one file per search."""
 
 from isonomia.discovery.pairs.find import find_pairs
 from isonomia.discovery.pairs.method import PAIR_METHODS, PairMethod
@@ -8,7 +8,6 @@ from isonomia.discovery.pairs.searches import (
     adf,
     aequitas,
     auto,
-    exact,
     expga,
     fliptest,
     kosei,
@@ -17,9 +16,12 @@ from isonomia.discovery.pairs.searches import (
     sg,
     themis,
 )
+from isonomia.discovery.pairs.searches import (
+    exact as exact_search,
+)
 from isonomia.discovery.pairs.space import Space
 
 __all__ = ["PAIR_METHODS", "PairMethod", "PairResult", "Pairs", "Retrained", "Space", "find_pairs", "retrain"]
 
 #: Importing a search's file puts it into the registry.
-_SEARCHES = (observed, themis, aequitas, kosei, adf, sg, expga, limi, fliptest, exact, auto)
+_SEARCHES = (observed, themis, aequitas, kosei, adf, sg, expga, limi, fliptest, exact_search, auto)
