@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isonomia.counting import Codes, Lattice, Level
-from isonomia.errors import SpecError
+from isonomia.counting import Cells, Codes, Lattice, Level
+from isonomia.errors import DataError, SpecError
 from isonomia.progress import Clock
 
 
@@ -170,3 +170,34 @@ def test_an_item_that_follows_from_another_needs_no_counting(rng: np.random.Gene
     found = walked(lattice, 5)
     assert found == brute_force(columns, [lattice._values[0]], 2, 5)
     assert lattice.counted < len(found)
+
+
+@given(problem=problems(), route=st.sampled_from(["auto", "cells"]))
+def test_cells_and_counted_rows_give_what_rows_give(problem: Any, route: Any) -> None:
+    columns, quantities, min_size, max_l, weights = problem
+    names = {f"q{i}": q for i, q in enumerate(quantities)}
+    rows = walked(Lattice(columns, names, min_size=min_size, weights=weights, route=route), max_l)
+    cells = Cells.of(columns, weights=weights, values=names)
+    counts = np.arange(len(columns[0])) % 3
+    index = np.repeat(np.arange(len(counts)), counts)
+    repeated = Lattice(
+        [column.take(index) for column in columns],
+        {name: q[index] for name, q in names.items()},
+        min_size=min_size,
+        weights=None if weights is None else weights[index],
+        route=route,
+    )
+    counted = Lattice(columns, names, min_size=min_size, weights=weights, counts=counts, route=route)
+    for one, other in [
+        (walked(Lattice(cells, min_size=min_size, route=route), max_l), rows),
+        (walked(counted, max_l), walked(repeated, max_l)),
+    ]:
+        assert one.keys() == other.keys()
+        for key, sums in other.items():
+            np.testing.assert_allclose(one[key], sums, rtol=1e-12, atol=1e-12)
+
+
+def test_cells_bring_their_own_sums() -> None:
+    column = Codes.encode([0, 1], name="x")
+    with pytest.raises(DataError, match="their own counts"):
+        Lattice(Cells.of([column]), {"q": np.ones(2)})

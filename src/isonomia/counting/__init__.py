@@ -2,8 +2,11 @@
 
 from isonomia.counting._levels import Level
 from isonomia.counting.bins import BINNINGS, Binning, Bins, bin_edges, encode_features
+from isonomia.counting.by_code import count_by, cross_sum, mean_by, sum_by
 from isonomia.counting.cells import MAX_CELLS, Cells
 from isonomia.counting.codes import MISSING, CodeArray, Codes, smallest
+from isonomia.counting.engines.engine import Condition, Dimension, Engine, Schema
+from isonomia.counting.engines.memory import MemoryEngine
 from isonomia.counting.lattice import Lattice, Route
 from isonomia.counting.resample import resample, resample_counts, resample_sums
 from isonomia.counting.tally import Axis, Tally, composite, tally
@@ -16,18 +19,27 @@ __all__ = [
     "Cells",
     "CodeArray",
     "Codes",
+    "Condition",
+    "Dimension",
+    "Engine",
     "Lattice",
     "Level",
     "MAX_CELLS",
+    "MemoryEngine",
     "MISSING",
     "Route",
+    "Schema",
     "Tally",
     "bin_edges",
     "composite",
+    "count_by",
+    "cross_sum",
     "encode_features",
+    "mean_by",
     "resample",
     "resample_counts",
     "resample_sums",
     "smallest",
+    "sum_by",
     "tally",
 ]

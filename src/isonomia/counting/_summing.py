@@ -38,7 +38,7 @@ def row_terms(
     products: bool = False,
 ) -> tuple[int, dict[Key, list[NDArray[Any]]]]:
     """The number of rows, and what to add up over them; see `Cells.of`."""
-    times = [] if counts is None else [_check_counts(counts)]
+    times = [] if counts is None else [check_counts(counts)]
     weight = [] if weights is None else [np.asarray(weights, dtype=float)]
     numbers = {name: np.asarray(value, dtype=float) for name, value in (values or {}).items()}
     named = {**numbers, **dict(zip(["weights"], weight, strict=False)), **dict(zip(["counts"], times, strict=False))}
@@ -69,14 +69,15 @@ def sum_rows(columns: Sequence[Codes], rows: int, terms: Terms) -> Totals:
         codes = _fold(arrays, shape, part, composite)
         for key, factors in terms.items():
             if factors:
-                totals[key] += np.bincount(codes, weights=_product(factors, part), minlength=cells)
+                totals[key] += np.bincount(codes, weights=multiplied(factors, part), minlength=cells)
             else:
                 totals[key] += count_codes(codes, cells, buffer)
     totals["n",] = totals["n",].astype(np.int64, copy=False)
     return totals
 
 
-def _product(factors: Sequence[NDArray[Any]], part: slice) -> NDArray[Any]:
+def multiplied(factors: Sequence[NDArray[Any]], part: slice = slice(None)) -> NDArray[Any]:
+    """The product of some arrays, on some of the rows."""
     out = factors[0][part]
     for factor in factors[1:]:
         out = out * factor[part]
@@ -122,7 +123,7 @@ def common_length(columns: Sequence[Codes], arrays: Mapping[str, NDArray[Any]]) 
     return next(iter(lengths.values()), 0)
 
 
-def _check_counts(counts: Any) -> Floats:
+def check_counts(counts: Any) -> Floats:
     """Numbers of rows as floats, which hold them exactly up to 2^53."""
     array = np.asarray(counts)
     if array.dtype.kind == "f":

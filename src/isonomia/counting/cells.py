@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting._summing import Key, cell_count, distinct_combinations, row_terms, sum_rows
+from isonomia.counting._summing import (
+    Key,
+    Terms,
+    cell_count,
+    check_counts,
+    common_length,
+    distinct_combinations,
+    row_terms,
+    sum_rows,
+)
 from isonomia.counting.codes import Codes, smallest
 from isonomia.errors import DataError, close_to
 from isonomia.typing import Floats
@@ -100,14 +109,46 @@ class Cells:
             Whether to sum the products of values too.
         """
         rows, terms = row_terms(columns, weights=weights, values=values, counts=counts, products=products)
-        if cell_count(columns) <= min(max(_SMALL, rows), MAX_CELLS):
-            totals = sum_rows(columns, rows, terms)
-            shape = tuple(column.size for column in columns)
-            codes = list(np.unravel_index(np.arange(totals["n",].size), shape)) if columns else []
-        else:
-            number, codes = distinct_combinations(columns, MAX_CELLS)
-            totals = sum_rows([Codes("", number, tuple(range(codes[0].size)))], rows, terms)
+        if cell_count(columns) > min(max(_SMALL, rows), MAX_CELLS):
+            return cls._merged(columns, rows, terms)
+        totals = sum_rows(columns, rows, terms)
+        shape = tuple(column.size for column in columns)
+        codes = np.unravel_index(np.arange(totals["n",].size), shape) if columns else ()
         return cls._without_empty(columns, codes, totals)
+
+    @classmethod
+    def from_groups(
+        cls,
+        columns: Sequence[Codes],
+        *,
+        n: Any,
+        w: Any = None,
+        w2: Any = None,
+        sums: Mapping[str, Any] | None = None,
+        products: Mapping[tuple[str, ...], Any] | None = None,
+    ) -> Cells:
+        """Cells of groups that were summed elsewhere, by a database or in a file; groups with equal codes are merged.
+
+        The arguments are those of the class, with one entry per group; without `w` rows have no weights.
+        """
+        totals: dict[Key, Any] = {("n",): n}
+        if w is not None:
+            totals |= {("w",): w, ("w2",): w2}
+        totals |= {("sum", name): total for name, total in (sums or {}).items()}
+        totals |= {("product", *key): total for key, total in (products or {}).items()}
+        terms = {
+            key: [check_counts(total) if key == ("n",) else np.asarray(total, float)] for key, total in totals.items()
+        }
+        groups = common_length(columns, {" ".join(key): term[0] for key, term in terms.items()})
+        return cls._merged(columns, groups, terms)
+
+    @classmethod
+    def _merged(cls, columns: Sequence[Codes], groups: int, terms: Terms) -> Cells:
+        if not columns:
+            return cls._without_empty((), (), sum_rows((), groups, terms))
+        number, codes = distinct_combinations(columns, MAX_CELLS)
+        single = Codes("", number, tuple(range(codes[0].size)))
+        return cls._without_empty(columns, codes, sum_rows([single], groups, terms))
 
     @classmethod
     def _without_empty(
@@ -156,12 +197,7 @@ class Cells:
 
     def over(self, *names: str) -> Cells:
         """Cells of some of the axes, in the order of `names`, summed over all others."""
-        columns = [self.column(name) for name in names]
-        if not columns:
-            return self._without_empty((), (), sum_rows((), len(self), self.terms))
-        number, codes = distinct_combinations(columns, MAX_CELLS)
-        single = Codes("", number, tuple(range(codes[0].size)))
-        return self._without_empty(columns, codes, sum_rows([single], len(self), self.terms))
+        return self._merged([self.column(name) for name in names], len(self), self.terms)
 
     def take(self, which: NDArray[Any]) -> Cells:
         """Some of the cells: a mask, or rising indices. Labels stay as they are."""

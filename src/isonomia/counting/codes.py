@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting._packing import count_codes
+from isonomia.counting.by_code import count_by
 from isonomia.data import Bands, backend_of, index_of, to_numpy
 from isonomia.errors import DataError
 from isonomia.languages import Name, msg
@@ -114,7 +114,7 @@ class Codes:
 
     def counts(self) -> NDArray[np.int64]:
         """How many rows have each code."""
-        return _counted(self.codes, self.size)
+        return count_by(self.codes, self.size)
 
     def code_of(self, value: Any) -> int | None:
         """The code of a value by the rule of `index_of`; None where there is no such value."""
@@ -306,7 +306,7 @@ def _compact(codes: CodeArray, labels: Sequence[Any]) -> tuple[CodeArray, tuple[
     """Drop labels that no row has."""
     if np.bincount(codes[:_GLANCE], minlength=len(labels)).all():  # the first rows show them all: the usual case
         return codes, tuple(labels)
-    used = np.flatnonzero(_counted(codes, len(labels)))
+    used = np.flatnonzero(count_by(codes, len(labels)))
     kept = tuple(labels[index] for index in used.tolist())
     table = np.zeros(len(labels), dtype=smallest(used.size))
     table[used] = np.arange(used.size)
@@ -315,16 +315,6 @@ def _compact(codes: CodeArray, labels: Sequence[Any]) -> tuple[CodeArray, tuple[
 
 #: How many rows are looked at before the whole column is searched for labels that no row has.
 _GLANCE = 4096
-_CHUNK = 1 << 16
-
-
-def _counted(codes: CodeArray, size: int) -> NDArray[np.int64]:
-    """How many rows have each code, in chunks that stay in the cache."""
-    total = np.zeros(size, dtype=np.int64)
-    room = np.empty(min(codes.size, _CHUNK), dtype=np.intp)
-    for start in range(0, codes.size, _CHUNK):
-        total += count_codes(codes[start : start + _CHUNK], size, room)
-    return total
 
 
 def _rank(value: Any) -> tuple[int, Any]:

@@ -21,6 +21,9 @@ from numpy.typing import NDArray
 from isonomia.counting._bitsets import BitRoute
 from isonomia.counting._cells import CellRoute
 from isonomia.counting._levels import Level, Places, implied_of, inherited, same_size, stacked
+from isonomia.counting._summing import multiplied, row_terms
+from isonomia.counting.by_code import sum_by
+from isonomia.counting.cells import Cells
 from isonomia.counting.codes import Codes
 from isonomia.errors import DataError, SpecError
 from isonomia.options import check_choice
@@ -49,15 +52,17 @@ class Lattice:
 
     Parameters
     ----------
-    columns : sequence of Codes
-        The features.
-    quantities : mapping of arrays
+    columns : sequence of Codes, or Cells
+        The features; or cells that were counted already, whose sums are the quantities.
+    quantities : mapping of arrays, optional
         What to sum over the rows of a conjunction, by name. For `Level.sums` as upper limits of candidates they must
         not be negative.
     min_size : float
-        Rows (or weight) a conjunction must hold.
+        Rows (or weight) a conjunction must have.
     weights : array, optional
-        One weight a row; sizes and sums are then weighted.
+        One weight per row; sizes and sums are then weighted.
+    counts : array of int, optional
+        How many identical rows each row stands for; its weight and quantities are those of each of them.
     budget : int
         Bytes of working memory, beyond the columns and quantities themselves: for bitsets and cells, and as much again
         for the conjunctions of a level. A level that would take more is cut short.
@@ -87,34 +92,41 @@ class Lattice:
 
     def __init__(
         self,
-        columns: Sequence[Codes],
-        quantities: Mapping[str, NDArray[Any]],
+        columns: Sequence[Codes] | Cells,
+        quantities: Mapping[str, NDArray[Any]] | None = None,
         *,
         min_size: float = 1.0,
         weights: Floats | None = None,
+        counts: Any = None,
         budget: int = DEFAULT_BUDGET,
         route: Route = "auto",
         clock: Clock | None = None,
         progress: Progress = silent,
     ) -> None:
-        if not columns:
-            raise DataError("A lattice needs at least one column.")
         check_choice("route", route, ("auto", "bits", "cells"))
-        self.columns = tuple(columns)
-        self.n = len(columns[0])
-        self.names = tuple(quantities)
+        if isinstance(columns, Cells):
+            if quantities or weights is not None or counts is not None:
+                raise DataError("Cells bring their own counts, weights and sums; give them where the cells are made.")
+            self.columns, rows, terms = columns.columns, len(columns), columns.terms
+        else:
+            self.columns = tuple(columns)
+            rows, terms = row_terms(self.columns, weights=weights, values=quantities, counts=counts)
+        if not self.columns:
+            raise DataError("A lattice needs at least one column.")
+        self.n = rows
         self.min_size = float(min_size)
-        self.weights = weights
         self.budget = int(budget)
         self.clock = clock or Clock()
         self.progress = progress
         self.looked_at = self.counted = 0
         self.complete = True
-        values = [np.asarray(value, dtype=float) for value in quantities.values()]
-        self._values = values if weights is None else [weights, *(value * weights for value in values)]
-        self.totals = np.array(
-            [self.n, *(v.sum() for v in values)] if weights is None else [v.sum() for v in self._values]
-        )
+        size = terms.get(("w",)) or terms["n",]
+        #: Whether every row counts 1, so that sizes are numbers of rows.
+        self._ones = not size
+        #: What to sum: the rows' sizes (left out where they are 1), and the quantities.
+        self._values = [multiplied(size)] if size else []
+        self._values += [multiplied(factors) for key, factors in terms.items() if key[0] == "sum"]
+        self.totals = np.array([*([rows] if self._ones else []), *(value.sum() for value in self._values)])
         self._route: Route = route
         self._find_items()
 
@@ -147,8 +159,8 @@ class Lattice:
             classes, values = self._classes
             both = column.codes.astype(np.uint16) * np.uint16(len(values)) + classes
             return np.bincount(both, minlength=column.size * len(values)).reshape(column.size, -1) @ values
-        parts = [] if self.weights is not None else [np.bincount(column.codes, minlength=column.size).astype(float)]
-        parts += [_sum_by(column.codes, value, column.size) for value in self._values]
+        parts = [column.counts().astype(float)] if self._ones else []
+        parts += [sum_by(column.codes, value, column.size) for value in self._values]
         return np.column_stack(parts)
 
     @property
@@ -317,14 +329,14 @@ class Lattice:
         if BitRoute.bytes_needed(self.n_items, self.n, self._classes[1].shape[0]) > self.budget // 2:
             return self._cells
         bits = BitRoute.cost(candidates.items, self.n)
-        sums = len(self._values) + (self.weights is None)
+        sums = len(self._values) + self._ones
         cells = CellRoute.cost(self.item_feature[candidates.items], self.n, sums, below=bits)
         return self._bits if bits <= cells else self._cells
 
     @cached_property
     def _classes(self) -> tuple[NDArray[Any], Floats] | None:
         """Rows with the same values of all quantities form a class: its number a row, and the values a class."""
-        return _row_classes(self._values, self.n, counted=self.weights is None)
+        return _row_classes(self._values, self.n, counted=self._ones)
 
     @cached_property
     def _bits(self) -> BitRoute:
@@ -334,12 +346,8 @@ class Lattice:
 
     @cached_property
     def _cells(self) -> CellRoute:
-        values = self._values if self.weights is not None else [None, *self._values]
+        values = [None, *self._values] if self._ones else self._values
         return CellRoute(self.columns, self.item_feature, self.item_code, values, self.budget)
-
-
-def _sum_by(codes: NDArray[Any], values: Floats, size: int) -> Floats:
-    return np.asarray(np.bincount(codes, weights=values, minlength=size), dtype=float)
 
 
 def _row_classes(values: Sequence[Floats], n: int, *, counted: bool) -> tuple[NDArray[Any], Floats] | None:

@@ -54,7 +54,7 @@ class Patterns:
         self._of_parents: dict[tuple[int, int], Floats] = {}  # asked for three times a metric
         self.levels: list[Level] = list(lattice.walk(max_l))
         self.starts = np.concatenate([[0], np.cumsum([len(level) for level in self.levels])]).astype(np.int64)
-        width = len(lattice.names) + 1
+        width = lattice.totals.size
         self.sums = np.concatenate([level.sums for level in self.levels]) if self.levels else np.empty((0, width))
         self.divergences = [
             divergence_of(quantity, self.sums, lattice.totals, where)
