@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
-from isonomia.options import check_number
+from isonomia.parameters import Number
 
 
 class Progress(Protocol):
@@ -32,7 +32,7 @@ class Clock:
 
     def __init__(self, max_seconds: float | None = None) -> None:
         if max_seconds is not None:
-            check_number("max_seconds", max_seconds, above=0, hint=", or None for no limit")
+            Number(above=0).or_none("for no limit").check("max_seconds", max_seconds)
         self.max_seconds = max_seconds
         self._start = time.perf_counter()
 

@@ -74,7 +74,9 @@ def test_values_out_of_bounds_are_refused_by_name(method: str, option: str, valu
         find_subgroups(DATA, method=method, **{option: value})
 
 
-@pytest.mark.parametrize(("method", "option"), [(one.id, name) for one in METHODS for name in one.options])
+@pytest.mark.parametrize(
+    ("method", "option"), [(one.id, name) for one in METHODS for name in [item.name for item in one.parameters]]
+)
 def test_every_option_refuses_what_is_of_no_kind(method: str, option: str) -> None:
     with pytest.raises(SpecError, match=f"`{option}` must be "):
         find_subgroups(DATA, method=method, **{option: ["of no kind"]})

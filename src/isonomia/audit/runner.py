@@ -29,11 +29,12 @@ from isonomia.errors import IsonomiaError, MissingExtraError, NotApplicable, Spe
 from isonomia.evidence import rank
 from isonomia.languages import check_language, msg
 from isonomia.models import Model
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import LEVEL, Integer, validated
 from isonomia.progress import Progress, silent
 from isonomia.report import Document, Section
 
 
+@validated(level=LEVEL)
 def audit(
     data: Dataset,
     model: Any = None,
@@ -82,9 +83,8 @@ def audit(
             f"`data` must be a Dataset; got {type(data).__name__}. Make one with isonomia.Dataset(frame, target=..., "
             "protected=[...]) or isonomia.read(path, ...)."
         )
-    check_number("level", level, above=0, below=1)
     for name, value, least in (("seed", seed, 0), ("n_boot", n_boot, 0), ("min_per_group", min_per_group, 1)):
-        check_whole(name, value, least)
+        Integer(least).check(name, value)
     chosen = choose_checks(checks)
     rules = None if policy is None else load_policy(policy)
     known = check_language(language)

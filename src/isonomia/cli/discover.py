@@ -112,7 +112,7 @@ def subgroups(
             max_seconds=max_seconds,
             seed=seed,
             progress=progress,
-            **read_options(option, {name: default for name, (default, _) in METHODS[method].options.items()}),
+            **read_options(option, METHODS[method].parameters),
         )
     if out is not None:
         write_frame(result.table, out)

@@ -102,7 +102,7 @@ def pairs(
             analysis_id=analysis,
             seed=seed,
             progress=progress,
-            **read_options(option, PAIR_METHODS[method].options),
+            **read_options(option, PAIR_METHODS[method].parameters),
         )
     if out is not None:
         write_frame(result.table, out)

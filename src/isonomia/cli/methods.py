@@ -49,10 +49,7 @@ def _described() -> list[dict[str, Any]]:
             "purpose": method.purpose,
             "needs": list(method.needs),
             "reference": method.reference,
-            "options": {
-                name: {"default": _plain(default), "purpose": purpose}
-                for name, (default, purpose) in method.options.items()
-            },
+            "options": {one.name: {"default": _plain(one.default), "purpose": one.help} for one in method.parameters},
         }
         for method in METHODS
     ]
@@ -63,7 +60,7 @@ def _described() -> list[dict[str, Any]]:
             "purpose": pair.purpose,
             "needs": ["model", "protected"],
             "reference": pair.reference,
-            "options": {name: {"default": _plain(value), "purpose": ""} for name, value in pair.options.items()},
+            "options": {one.name: {"default": _plain(one.default), "purpose": one.help} for one in pair.parameters},
         }
         for pair in PAIR_METHODS
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from isonomia.cli.roles import read_privileged, read_protected, read_score
 if TYPE_CHECKING:
     from isonomia.data import Dataset
     from isonomia.models import Model
+    from isonomia.parameters import Parameter
 
 #: As Python writes them, beside true, false and null; and as people write them, where an option is yes or no.
 _PYTHON = {"True": True, "False": False, "None": None}
@@ -55,20 +56,24 @@ def read_model(source: str | None, *, trust: bool) -> Model | None:
     return load_model(source, trust=trust)
 
 
-def read_options(given: Sequence[str] | None, defaults: Mapping[str, Any]) -> dict[str, Any]:
+def read_options(given: Sequence[str] | None, parameters: Iterable[Parameter]) -> dict[str, Any]:
     """``name=value`` with numbers, true, false and null read as such, everything else as text.
 
-    >>> read_options(["alpha=0.9", "lift=no", "direction=high", "group1=no"], {"lift": True})
+    >>> from isonomia.parameters import Boolean, Parameter
+    >>> lift = Parameter("lift", Boolean(), True)
+    >>> read_options(["alpha=0.9", "lift=no", "direction=high", "group1=no"], [lift])
     {'alpha': 0.9, 'lift': False, 'direction': 'high', 'group1': 'no'}
     """
     from isonomia.errors import SpecError
+    from isonomia.parameters import Boolean
 
+    yes_or_no = {one.name for one in parameters if isinstance(one.kind, Boolean)}
     named: dict[str, Any] = {}
     for text in given or ():
         name, equals, value = (part.strip() for part in text.partition("="))
         if not (name and equals):
             raise SpecError(f"`--option` takes name=value, such as alpha=0.9; got {text!r}.")
-        if isinstance(defaults.get(name), bool) and value.lower() in _ANSWERS:
+        if name in yes_or_no and value.lower() in _ANSWERS:
             named[name] = _ANSWERS[value.lower()]
             continue
         try:

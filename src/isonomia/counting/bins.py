@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from isonomia.counting.codes import Codes
 from isonomia.data import Dataset, to_numpy
 from isonomia.errors import DataError, SpecError, close_to
-from isonomia.options import check_choice, check_whole
+from isonomia.parameters import Choice, Integer, validated
 
 Binning = Literal["quantile", "uniform", "tree"]
 BINNINGS: tuple[Binning, ...] = get_args(Binning)
@@ -24,6 +24,7 @@ DEFAULT_BINS = 10
 FEW_INTEGERS = 20
 
 
+@validated(binning=Choice(BINNINGS), bins=Integer(1))
 def bin_edges(
     values: Any, *, binning: Binning = "quantile", bins: int = DEFAULT_BINS, target: NDArray[np.float64] | None = None
 ) -> tuple[float, ...]:
@@ -46,8 +47,6 @@ def bin_edges(
     >>> bin_edges([0, 0, 0, 0, 1, 5], bins=4)
     (0.0, 0.75, 5.0)
     """
-    check_choice("binning", binning, BINNINGS)
-    check_whole("bins", bins)
     numbers = to_numpy(values).astype(float)
     known = np.isfinite(numbers)
     finite = numbers[known]
@@ -109,7 +108,7 @@ def _encode(data: Dataset, name: str, bins: Any, binning: Binning, target: NDArr
     if isinstance(bins, Sequence) and not isinstance(bins, str):
         return Codes.cut(column.to_numpy(), list(bins), name=name)
     if bins is not None:
-        check_whole("bins", bins, hint=f", edges, or None (column '{name}')")
+        Integer(1, hint=f", edges, or None (column '{name}')").check("bins", bins)
     if bins is None or kind in ("category", "boolean"):
         return Codes.encode(column, name=name)
     if kind == "datetime":

@@ -26,7 +26,7 @@ from isonomia.counting.by_code import sum_by
 from isonomia.counting.cells import Cells
 from isonomia.counting.codes import Codes
 from isonomia.errors import DataError, SpecError
-from isonomia.options import check_choice
+from isonomia.parameters import Choice
 from isonomia.progress import Clock, Progress, silent
 from isonomia.typing import Floats
 
@@ -103,7 +103,7 @@ class Lattice:
         clock: Clock | None = None,
         progress: Progress = silent,
     ) -> None:
-        check_choice("route", route, ("auto", "bits", "cells"))
+        Choice(("auto", "bits", "cells")).check("route", route)
         if isinstance(columns, Cells):
             if quantities or weights is not None or counts is not None:
                 raise DataError("Cells bring their own counts, weights and sums; give them where the cells are made.")

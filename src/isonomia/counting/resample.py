@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting.tally import Tally
-from isonomia.options import check_whole
+from isonomia.parameters import Integer, validated
 
 
+@validated(n_boot=Integer(1))
 def resample_counts(n: NDArray[np.int64], n_boot: int, seed: int | np.random.Generator) -> NDArray[np.int64]:
     """Bootstrap replicates of a table of counts: shape ``(n_boot, *n.shape)``.
 
@@ -26,7 +27,6 @@ def resample_counts(n: NDArray[np.int64], n_boot: int, seed: int | np.random.Gen
     rng = np.random.default_rng(seed)
     flat = n.ravel()
     total = int(flat.sum())
-    check_whole("n_boot", n_boot)
     if total == 0:
         return np.zeros((n_boot, *n.shape), dtype=np.int64)
     used = np.flatnonzero(flat)
@@ -45,13 +45,14 @@ def resample(table: Tally, n_boot: int, seed: int | np.random.Generator) -> NDAr
     as m a + sqrt(m) s z with z standard normal (never below 0): exact in mean and variance.
     """
     rng = np.random.default_rng(seed)
-    m = resample_counts(table.n, n_boot, rng)
+    m: NDArray[np.int64] = resample_counts(table.n, n_boot, rng)
     if not table.weighted:
         return m
     size = np.maximum(table.n, 1)
     mean = table.w / size
     spread = np.sqrt(np.maximum(table.w2 / size - mean * mean, 0.0))
-    return np.maximum(m * mean + np.sqrt(m) * spread * rng.standard_normal(m.shape), 0.0)
+    drawn: NDArray[np.float64] = np.maximum(m * mean + np.sqrt(m) * spread * rng.standard_normal(m.shape), 0.0)
+    return drawn
 
 
 def resample_sums(
@@ -74,7 +75,7 @@ def resample_sums(
     counts (n_boot, G) and sums (n_boot, G, Q), with the mean and the covariance of the ordinary bootstrap.
     """
     rng = np.random.default_rng(seed)
-    m = resample_counts(n, n_boot, rng)
+    m: NDArray[np.int64] = resample_counts(n, n_boot, rng)
     size = np.maximum(n, 1)[:, None]
     mean = sums / size
     covariance = products / size[..., None] - mean[:, :, None] * mean[:, None, :]

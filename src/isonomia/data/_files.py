@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, get_args
 
 from isonomia.errors import DataError, MissingExtraError, SpecError, close_to
-from isonomia.options import check_choice, check_whole
+from isonomia.parameters import Choice, Integer, validated
 
 Format = Literal["csv", "tsv", "parquet", "arrow", "jsonl"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -68,7 +68,7 @@ def locate(path: str | Path, given: Format | None = None) -> Source:
     except RuntimeError:
         raise DataError(f"The home folder in {text!r} is not known. Give the whole path.") from None
     if given is not None:
-        check_choice("format", given, FORMATS)
+        Choice(FORMATS).check("format", given)
     if file.is_dir():
         raise DataError(f"'{file}' is a folder; give one file.{_near(file.name, file)}")
     if not file.exists():
@@ -91,12 +91,12 @@ def locate(path: str | Path, given: Format | None = None) -> Source:
 
 
 @contextlib.contextmanager
+@validated(max_bytes=Integer(1))
 def unpacked(source: Source, *, max_bytes: int, encoding: str | None, given: bool) -> Iterator[Source]:
     """The source as a plain file; texts in UTF-8. What had to be written is deleted afterwards.
 
     `given` says that the caller named the format, so that the name inside a zip does not matter.
     """
-    check_whole("max_bytes", max_bytes)
     with contextlib.ExitStack() as stack:
         plain = source
         if source.packing or any(letter in str(source.path) for letter in "*?[]{}"):

@@ -11,15 +11,14 @@ from isonomia.data.columns import distinct
 from isonomia.data.labels import two_classes
 from isonomia.data.schema import TASKS, Kind, Task, task_of
 from isonomia.errors import DataError
-from isonomia.options import check_choice
+from isonomia.parameters import Choice, validated
 
 
+@validated(task=Choice(TASKS).or_none())
 def given_task(
     table: nw.DataFrame[Any], name: str | None, task: Task | None, kinds: Mapping[str, Kind], *, known: bool
 ) -> Task | None:
     """The task, read off the column of outcomes unless it is given; `known` tasks fit by definition."""
-    if task is not None:
-        check_choice("task", task, TASKS)
     if name is None or (known and task is not None):
         return task
     values = distinct(table[name])

@@ -15,9 +15,10 @@ from isonomia.data.dataset import Dataset
 from isonomia.data.frames import BACKENDS, Backend, default_backend, wrap
 from isonomia.data.roles import RoleOptions
 from isonomia.errors import DataError, SpecError, close_to
-from isonomia.options import check_choice
+from isonomia.parameters import Choice, validated
 
 
+@validated(backend=Choice(BACKENDS).or_none(), repeated=Choice(("error", "rename")))
 def read(
     source: Any,
     *,
@@ -81,9 +82,6 @@ def read(
     gaps = (na_values,) if isinstance(na_values, str) else tuple(na_values)
     if any(not isinstance(gap, str) for gap in gaps):
         raise SpecError(f"`na_values` must be texts as they are written in the file; got {list(gaps)}.")
-    if backend is not None:
-        check_choice("backend", backend, BACKENDS)
-    check_choice("repeated", repeated, ("error", "rename"))
     if isinstance(columns, str):
         raise SpecError(f"`columns` must be a list of names; got the text {columns!r}. Write [{columns!r}].")
     if not isinstance(source, str | Path):

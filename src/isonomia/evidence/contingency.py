@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isonomia.errors import DataError
-from isonomia.options import check_choice, check_whole
+from isonomia.parameters import Choice, Integer, validated
 from isonomia.typing import Floats
 
 Statistic = Literal["chi_square", "gap"]
@@ -53,6 +53,7 @@ def chi_square(counts: ArrayLike) -> tuple[Floats, Floats, Floats]:
     return np.where(tested, statistic, np.nan), np.maximum(df, 0.0), np.where(tested, p, np.nan)
 
 
+@validated(n_perm=Integer(1))
 def permutation(
     counts: ArrayLike,
     *,
@@ -85,7 +86,6 @@ def permutation(
     table = _tables(counts)
     if table.ndim != 2 or (table != np.rint(table)).any():
         raise DataError("A permutation test takes one table of whole counts; weighted rows cannot be shuffled.")
-    check_whole("n_perm", n_perm)
     table = table[table.sum(axis=1) > 0]
     if statistic == "chi_square":
         table = table[:, table.sum(axis=0) > 0]
@@ -123,7 +123,7 @@ def draw_tables(table: NDArray[np.int64], n: int, rng: np.random.Generator) -> N
 
 
 def _extremity(tables: NDArray[Any], statistic: Statistic) -> Floats:
-    if check_choice("statistic", statistic, ("chi_square", "gap")) == "chi_square":
+    if Choice(("chi_square", "gap")).check("statistic", statistic) == "chi_square":
         return chi_square(tables)[0]
     share = tables[..., -1] / tables.sum(axis=-1)
     return share.max(axis=-1) - share.min(axis=-1)  # type: ignore[no-any-return]

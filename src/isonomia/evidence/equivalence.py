@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isonomia.options import check_number
+from isonomia.parameters import Number
 from isonomia.typing import Floats
 
 
 def check_margin(margin: float, *, most: float = np.inf) -> float:
     """A margin above 0 (and below `most`)."""
     below = None if np.isinf(most) else most
-    return check_number("margin", margin, above=0, below=below, hint=", such as 0.05 for five points")
+    return Number(above=0, below=below, hint=", such as 0.05 for five points").check("margin", margin)
 
 
 def equivalent_proportions(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike, *, margin: float) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isonomia.languages import Message, msg
-from isonomia.options import check_number
+from isonomia.parameters import LEVEL
 from isonomia.typing import Floats
 
 #: What a result says where no bootstrap was asked for.
@@ -23,7 +23,7 @@ def without_bootstrap(n_boot: int) -> tuple[Message, ...]:
 
 def check_level(level: float) -> float:
     """A confidence level strictly between 0 and 1."""
-    return check_number("level", level, above=0, below=1, hint=", such as 0.95")
+    return LEVEL.check("level", level)
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomia.options import check_choice, check_number
+from isonomia.parameters import ALPHA, Choice
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
@@ -80,8 +80,8 @@ class AlphaInvesting:
     """
 
     def __init__(self, alpha: float = 0.05, *, policy: Policy = "spend", payout: float | None = None) -> None:
-        self.wealth = check_number("alpha", alpha, above=0, below=1)
-        check_choice("policy", policy, get_args(Policy))
+        self.wealth = ALPHA.check("alpha", alpha)
+        Choice(get_args(Policy)).check("policy", policy)
         self.payout = alpha if payout is None else payout
         self._stake = 1.0 if policy == "bff" else 0.5
 

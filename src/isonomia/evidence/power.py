@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomia.options import check_number
+from isonomia.parameters import Number, validated
 
 ALPHA = 0.05
 POWER = 0.8
@@ -27,9 +27,10 @@ def detectable_difference(
         edge = np.minimum(1.0 / np.maximum(b, 1.0), 0.5)
         p = np.clip(np.asarray(rate, dtype=float), edge, 1 - edge)
         gap = detectable_mean_difference(np.sqrt(p * (1 - p)), a, np.sqrt(p * (1 - p)), b, alpha=alpha, power=power)
-    return np.minimum(gap, 1.0)
+    return np.asarray(np.minimum(gap, 1.0), dtype=float)
 
 
+@validated(alpha=Number(above=0, below=1), power=Number(above=0, below=1))
 def detectable_mean_difference(
     sd1: ArrayLike, n1: ArrayLike, sd2: ArrayLike, n2: ArrayLike, *, alpha: float = ALPHA, power: float = POWER
 ) -> NDArray[np.float64]:
@@ -39,8 +40,6 @@ def detectable_mean_difference(
     """
     from scipy.special import ndtri
 
-    check_number("alpha", alpha, above=0, below=1)
-    check_number("power", power, above=0, below=1)
     reach = float(ndtri(1 - alpha / 2) + ndtri(power))
     a, b = np.asarray(n1, dtype=float), np.asarray(n2, dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):

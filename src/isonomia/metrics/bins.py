@@ -18,7 +18,7 @@ from isonomia.languages import msg
 from isonomia.metrics.counts import CLASSES, NO_ROWS, ratio
 from isonomia.metrics.registry import METRICS, Metric, Prepared
 from isonomia.models import Surface
-from isonomia.options import check_choice, check_whole
+from isonomia.parameters import Choice, Integer, validated
 from isonomia.typing import Floats
 
 Strategy = Literal["uniform", "quantile"]
@@ -133,6 +133,7 @@ def confidence_and_outcome(truth: NDArray[Any], surface: Surface) -> tuple[Float
     return table[np.arange(len(table)), top], (truth == top).astype(np.uint8)
 
 
+@validated(bins=Integer(1, MAX_BINS), strategy=Choice(STRATEGIES))
 def bin_edges(
     confidence: Floats, bins: int = BINS, strategy: Strategy = "uniform", weights: Floats | None = None
 ) -> Floats:
@@ -141,8 +142,6 @@ def bin_edges(
     >>> bin_edges(np.array([0.1, 0.2, 0.2, 0.2, 0.9]), 3, "quantile").tolist()
     [0.1, 0.2, 0.9]
     """
-    bins = check_whole("bins", bins, 1, MAX_BINS)
-    check_choice("strategy", strategy, STRATEGIES)
     if strategy == "uniform" or confidence.size == 0:
         return np.arange(bins + 1) / bins  # the nearest floats to 0.1, 0.2, ..., which a range in steps would miss
     order = np.argsort(confidence, kind="stable")

@@ -20,7 +20,7 @@ from isonomia.metrics.calibration_slope import recalibrate
 from isonomia.metrics.counts import NO_ROWS, ratio
 from isonomia.metrics.registry import METRICS
 from isonomia.models import Surface
-from isonomia.options import check_whole
+from isonomia.parameters import N_BOOT, SEED, validated
 from isonomia.typing import Floats
 
 
@@ -64,6 +64,7 @@ class Reliability(Result):
         return value
 
 
+@validated(n_boot=N_BOOT, seed=SEED)
 def reliability(
     truth: NDArray[Any],
     surface: Surface,
@@ -113,8 +114,6 @@ def reliability(
     (0.1, -0.1)
     """
     check_level(level)
-    check_whole("n_boot", n_boot, 0)
-    check_whole("seed", seed, 0)
     reason = check_applicable(METRICS["brier_score"], truth, surface, weights)
     if reason is not None:
         raise NotApplicable(reason)

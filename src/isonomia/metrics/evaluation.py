@@ -17,7 +17,7 @@ from isonomia.languages import Message, Name, msg
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.registry import METRICS, Metric
 from isonomia.models import Surface
-from isonomia.options import check_whole
+from isonomia.parameters import N_BOOT, SEED, validated
 from isonomia.typing import Floats
 
 #: Replicates of a confusion table are drawn in blocks of at most this many cells.
@@ -91,6 +91,7 @@ def evaluate(
     return found[metric_id]
 
 
+@validated(n_boot=N_BOOT, seed=SEED)
 def evaluate_all(
     truth: NDArray[Any] | None,
     surface: Surface,
@@ -106,8 +107,6 @@ def evaluate_all(
     A metric that does not apply is there too, without a value and with the reason.
     """
     check_level(level)
-    check_whole("n_boot", n_boot, 0)
-    check_whole("seed", seed, 0)
     chosen = [METRICS[metric] if isinstance(metric, str) else metric for metric in metrics or _for_task(surface)]
     values = None if weights is None else np.asarray(to_numpy(weights), dtype=float)
     rows = _Rows(truth, surface, values, level, n_boot, seed)

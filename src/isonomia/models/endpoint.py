@@ -17,7 +17,7 @@ from isonomia.models._inference import PlainTalk, Talk, TensorTalk
 from isonomia.models._predictors import Answer
 from isonomia.models.model import Model, ModelOptions
 from isonomia.models.surface import SurfaceKind
-from isonomia.options import check_choice, check_number, check_whole
+from isonomia.parameters import Choice, Integer, Number, validated
 
 #: How a server is talked to.
 EndpointProtocol = Literal["auto", "v2", "json"]
@@ -142,14 +142,16 @@ def _family(values: np.ndarray[Any, Any]) -> str:
     return "number" if values.dtype.kind in "iuf" else values.dtype.kind
 
 
+@validated(
+    protocol=Choice(("auto", "v2", "json")),
+    batch=Integer(1),
+    max_bytes=Integer(1),
+    retries=Integer(0, 10),
+    timeout=Number(above=0, hint=" (seconds)"),
+)
 def _check(
     protocol: object, batch: int, timeout: float, retries: int, max_bytes: int, headers: Mapping[str, str]
 ) -> None:
-    check_choice("protocol", protocol, ("auto", "v2", "json"))
-    check_whole("batch", batch)
-    check_whole("max_bytes", max_bytes)
-    check_whole("retries", retries, 0, 10)
-    check_number("timeout", timeout, above=0, hint=" (seconds)")
     for header, content in headers.items():
         if not _TOKEN.fullmatch(str(header)) or not str(content).isprintable() or not str(content).isascii():
             raise SpecError(f"`headers` must hold plain names and one-line ASCII values; that of {header!r} is none.")

@@ -20,7 +20,7 @@ from isonomia.models._skops import load_skops, save_skops
 from isonomia.models._torch import load_torch, torch_kind
 from isonomia.models.endpoint import endpoint, is_address
 from isonomia.models.model import Model, ModelOptions
-from isonomia.options import check_choice, check_whole, check_yes_no
+from isonomia.parameters import Boolean, Choice, Integer, validated
 
 Format = Literal["skops", "onnx", "xgboost", "lightgbm", "catboost", "torch", "pickle"]
 
@@ -79,6 +79,7 @@ class TrustWarning(UserWarning):
     """A file was loaded that can run any code."""
 
 
+@validated(trust=Boolean(), max_bytes=Integer(1), format=Choice(_FORMATS).or_none())
 def load_model(
     source: Any,
     *,
@@ -129,10 +130,6 @@ def load_model(
     ...
     isonomia.errors.ModelError: There is no model file 'model.exe'.
     """
-    check_yes_no("trust", trust)
-    check_whole("max_bytes", max_bytes)
-    if format is not None:
-        check_choice("format", format, _FORMATS)
     if not isinstance(source, str | Path):
         return Model.of(source, **options)
     if is_address(source):

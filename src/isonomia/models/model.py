@@ -29,7 +29,7 @@ from isonomia.models._torch import TorchPredictor, is_exported_program, is_torch
 from isonomia.models.classes import distinct
 from isonomia.models.columns import FrameKind, check_width, from_matrix, pick_columns
 from isonomia.models.surface import Surface, SurfaceKind
-from isonomia.options import check_choice, check_number
+from isonomia.parameters import Choice, Number
 
 _OUTPUTS: tuple[SurfaceKind, ...] = ("label", "probability", "score", "continuous")
 
@@ -330,12 +330,12 @@ def _predictor_of(thing: Any, frame: FrameKind | None) -> Predictor:
 def _check_options(options: ModelOptions) -> None:
     task, output = options.get("task"), options.get("output")
     if task is not None:
-        check_choice("task", task, TASKS)
+        Choice(TASKS).check("task", task)
     if output is not None:
-        check_choice("output", output, _OUTPUTS)
+        Choice(_OUTPUTS).check("output", output)
     threshold = options.get("threshold")
     if threshold is not None:
-        check_number("threshold", threshold)
+        Number().check("threshold", threshold)
 
 
 def _merged(old: ModelOptions, new: ModelOptions) -> ModelOptions:

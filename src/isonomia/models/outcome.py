@@ -13,7 +13,7 @@ from isonomia.data import Task, index_of, kind_of_values, listed, ordered, task_
 from isonomia.data.schema import TASKS
 from isonomia.errors import DataError
 from isonomia.models.surface import Surface, as_numbers, check_probabilities, finite_numbers
-from isonomia.options import check_choice
+from isonomia.parameters import Choice, validated
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +39,7 @@ class Outcome:
         return Outcome(None if self.truth is None else self.truth[rows], self.surface.take(rows))
 
 
+@validated(task=Choice(TASKS).or_none())
 def read_outcome(
     y_true: Any,
     y_pred: Any,
@@ -67,8 +68,6 @@ def read_outcome(
     >>> outcome.task, outcome.truth.tolist(), outcome.surface.label.tolist()
     ('binary', [0, 1], [1, 1])
     """
-    if task is not None:
-        check_choice("task", task, TASKS)
     if y_pred is None and y_score is None:
         raise DataError("Give predictions (y_pred) or scores (y_score).")
     true = None if y_true is None else _column(y_true, "y_true", positive, task)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.errors import DataError, SpecError
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import Integer, Number
 from isonomia.probing.key_map import KeyMap
 from isonomia.probing.keys import Keys
 from isonomia.typing import Floats
@@ -66,10 +66,10 @@ class Ledger:
         cancel: Callable[[], bool] | None = None,
     ) -> None:
         none = ", or None for no limit"
-        self.max_tests = None if max_tests is None else check_whole("max_tests", max_tests, hint=none)
-        self.max_seconds = None if max_seconds is None else check_number("max_seconds", max_seconds, above=0, hint=none)
+        self.max_tests = None if max_tests is None else Integer(1, hint=none).check("max_tests", max_tests)
+        self.max_seconds = None if max_seconds is None else Number(above=0, hint=none).check("max_seconds", max_seconds)
         self.max_model_rows = (
-            None if max_model_rows is None else check_whole("max_model_rows", max_model_rows, hint=none)
+            None if max_model_rows is None else Integer(1, hint=none).check("max_model_rows", max_model_rows)
         )
         self.cancel = cancel
         #: Rows one test sends to the model; the loop that uses the ledger says how many.

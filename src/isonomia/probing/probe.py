@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.errors import ModelError, SpecError
-from isonomia.options import check_number, check_yes_no
+from isonomia.parameters import Boolean, Number
 from isonomia.probing.features import Feature
 from isonomia.probing.keys import Keyer
 from isonomia.probing.oracle import Oracle, Said
@@ -90,8 +90,8 @@ class Probe:
         self.protected = tuple(dict.fromkeys(protected))
         self.columns = np.array([self.domain.index(name) for name in self.protected], dtype=np.intp)
         self.free = np.setdiff1d(np.arange(len(self.domain)), self.columns).astype(np.intp)
-        self.gamma = check_number("gamma", gamma, at_least=0)
-        self.one_attr_at_a_time = check_yes_no("one_attr_at_a_time", one_attr_at_a_time)
+        self.gamma = Number(at_least=0).check("gamma", gamma)
+        self.one_attr_at_a_time = Boolean().check("one_attr_at_a_time", one_attr_at_a_time)
         self.sampled: list[str] = []
         self.values = [self._values_of(int(c), values or {}, reference) for c in self.columns]
         self.shape = tuple(len(part) for part in self.values)

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Estimate, Finding, Fold, Result, Severity, fold
 from isonomia.languages import Message, msg
-from isonomia.options import check_choice
+from isonomia.parameters import Choice
 
 #: What a policy says of the subject.
 VerdictOutcome = Literal["meets", "exceeds", "not_enough_evidence", "not_applicable"]
@@ -59,8 +59,8 @@ class Criterion:
     reason: Message | str | None = None
 
     def __post_init__(self) -> None:
-        check_choice("outcome", self.outcome, get_args(VerdictOutcome))
-        check_choice("side", self.side, get_args(Side))
+        Choice(get_args(VerdictOutcome)).check("outcome", self.outcome)
+        Choice(get_args(Side)).check("side", self.side)
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Verdict:
     reason: Message | str | None = None
 
     def __post_init__(self) -> None:
-        check_choice("outcome", self.outcome, get_args(VerdictOutcome))
+        Choice(get_args(VerdictOutcome)).check("outcome", self.outcome)
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Section:
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        check_choice("outcome", self.outcome, get_args(SectionOutcome))
+        Choice(get_args(SectionOutcome)).check("outcome", self.outcome)
         if self.outcome in ("not_applicable", "skipped", "failed") and not self.reason:
             raise SpecError(f"A check that ended as {self.outcome!r} needs a reason; {self.code!r} has none.")
 

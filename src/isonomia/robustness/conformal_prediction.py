@@ -28,7 +28,7 @@ from isonomia.fairness import dataset_attributes
 from isonomia.fairness.groups.grouping import condition
 from isonomia.languages import Message, msg
 from isonomia.models import Outcome, Surface
-from isonomia.options import check_choice, check_number, check_whole, check_yes_no
+from isonomia.parameters import ALPHA, MIN_PER_GROUP, SEED, Boolean, Choice, validated
 from isonomia.robustness._reading import Examined, examine
 from isonomia.typing import Floats
 
@@ -38,6 +38,13 @@ NOTABLE = 0.02
 INFINITE = msg("there are too few calibration rows for this promise: every interval is infinite")
 
 
+@validated(
+    alpha=ALPHA,
+    by_group=Boolean(),
+    min_per_group=MIN_PER_GROUP,
+    seed=SEED,
+    score=Choice(("auto", "absolute", "threshold", "adaptive")),
+)
 def conformal(
     data: Any,
     model: Any = None,
@@ -103,12 +110,7 @@ def conformal(
     >>> 0.75 < result.values["coverage"].value < 0.85
     True
     """
-    check_number("alpha", alpha, above=0, below=1)
-    check_yes_no("by_group", by_group)
-    check_whole("min_per_group", min_per_group)
     check_level(level)
-    check_whole("seed", seed, 0)
-    check_choice("score", score, ("auto", "absolute", "threshold", "adaptive"))
     rng = np.random.default_rng(seed)
     examined = examine(data, model)
     if calibration is None:

@@ -75,7 +75,12 @@ def test_values_out_of_bounds_are_refused_by_name(method: str, option: str, valu
 
 
 #: All but the values of an attribute, which are of any kind.
-OPTIONS = [(one.id, name) for one in PAIR_METHODS for name in one.options if name not in ("group1", "group2")]
+OPTIONS = [
+    (one.id, name)
+    for one in PAIR_METHODS
+    for name in [item.name for item in one.parameters]
+    if name not in ("group1", "group2")
+]
 
 
 @pytest.mark.parametrize(("method", "option"), OPTIONS)

@@ -31,7 +31,7 @@ from isonomia.data.synthetic.reading import codes_of, kinds_of, order_levels, re
 from isonomia.data.synthetic.schema import Schema
 from isonomia.data.synthetic.truncated import box_probability, sample_box
 from isonomia.errors import DataError, close_to
-from isonomia.options import check_whole
+from isonomia.parameters import SEED, Integer
 from isonomia.typing import Floats
 
 #: Rows of the table that a schema is turned into before a copula is fitted to it.
@@ -153,8 +153,8 @@ class Copula:
         values, an interval [low, high)) or `OneOf` and `Between` objects. Constrained latent normals are drawn inside
         their intervals, the others from their conditional normal distribution: nothing is rejected.
         """
-        check_whole("n", n)
-        check_whole("seed", seed, 0)
+        Integer(1).check("n", n)
+        SEED.check("seed", seed)
         coded = self.draw(n, np.random.default_rng(seed), read_conditions(given))
         return self.frame(coded)
 

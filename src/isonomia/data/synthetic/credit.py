@@ -7,7 +7,7 @@ from isonomia.data.synthetic.distributions import Categories, LogNormal, Normal,
 from isonomia.data.synthetic.generator import Synthetic, generate
 from isonomia.data.synthetic.outcome import Outcome
 from isonomia.data.synthetic.schema import Schema
-from isonomia.options import check_whole
+from isonomia.parameters import Integer, validated
 
 #: Thirteen columns as a lender's table might have; shares and sizes are made up.
 SCHEMA = Schema(
@@ -84,6 +84,7 @@ PAIRS = (
 )
 
 
+@validated(n=Integer(100))
 def credit(n: int = 20_000, *, seed: int = 0, bias: float = 1.0, aleatoric: float = 0.2) -> Synthetic:
     """Applications for a loan, granted or refused by a lender with known biases.
 
@@ -108,7 +109,6 @@ def credit(n: int = 20_000, *, seed: int = 0, bias: float = 1.0, aleatoric: floa
     >>> [str(subgroup) for subgroup in made.truth.biased]
     ['sex = female and ethnicity = Black', 'age < 25', 'sex = female and marital_status = single and housing = rent']
     """
-    check_whole("n", n, 100)
     return generate(
         Copula.from_schema(SCHEMA, seed=seed),
         pairs=[{**pair, "bias": float(str(pair["bias"])) * bias} for pair in PAIRS],

@@ -17,7 +17,7 @@ from isonomia.data.synthetic.pairs import Amount, Pair, amounts, define_pairs
 from isonomia.data.synthetic.source import Source, read_source
 from isonomia.data.synthetic.truth import GroundTruth, Side, Subgroup
 from isonomia.errors import SpecError
-from isonomia.options import check_choice, check_whole
+from isonomia.parameters import SEED, Choice, Integer, validated
 from isonomia.progress import Progress, silent
 from isonomia.typing import Floats
 
@@ -54,6 +54,7 @@ class Synthetic:
         return f"Synthetic({len(self.dataset)} rows, {len(self.truth.biased)} biased subgroups; {self.dataset!r})"
 
 
+@validated(applies=Choice(("matching", "members")), n_pairs=Integer(0), n_background=Integer(0), seed=SEED)
 def generate(
     source: Any,
     *,
@@ -138,10 +139,6 @@ def generate(
     ('sex', 'pay')
     """
     tell = progress or silent
-    check_choice("applies", applies, ("matching", "members"))
-    check_whole("n_pairs", n_pairs, 0)
-    check_whole("n_background", n_background, 0)
-    check_whole("seed", seed, 0)
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
     tell("fit", 0, 1)
     plan = read_source(source, outcome, protected, privileged, columns, name, seed)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from isonomia.data.synthetic.copula import Coded, Copula
 from isonomia.data.synthetic.marginals import Levels, Marginal
 from isonomia.errors import SpecError, close_to
-from isonomia.options import check_choice, check_number, check_whole
+from isonomia.parameters import Choice, Integer, Number
 from isonomia.typing import Floats
 
 OutcomeKind = Literal["binary", "multiclass", "regression"]
@@ -57,12 +57,12 @@ class Outcome:
     members: int = 20
 
     def __post_init__(self) -> None:
-        check_choice("outcome", self.kind, ("binary", "multiclass", "regression"))
-        check_choice("decision", self.decision, ("draw", "threshold"))
-        check_whole("members", self.members, 2)
-        check_number("signal", self.signal, above=0)
+        Choice(("binary", "multiclass", "regression")).check("outcome", self.kind)
+        Choice(("draw", "threshold")).check("decision", self.decision)
+        Integer(2).check("members", self.members)
+        Number(above=0).check("signal", self.signal)
         if self.rate is not None:
-            check_number("rate", self.rate, above=0, below=1)
+            Number(above=0, below=1).check("rate", self.rate)
         if self.labels is not None:
             wanted = "two" if self.kind == "binary" else "at least three"
             if len(self.labels) != 2 if self.kind == "binary" else len(self.labels) < 3:

@@ -22,7 +22,7 @@ from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.languages import msg
 from isonomia.models import Model
-from isonomia.options import check_whole
+from isonomia.parameters import SEED, validated
 from isonomia.probing import Domain, Ledger, Loop, Oracle, Probe, Script
 from isonomia.progress import Progress, silent
 from isonomia.typing import Floats
@@ -32,6 +32,7 @@ MAX_TESTS, MAX_SECONDS = 10_000, 3600.0
 _NAME = re.compile(r"[\w.-]{1,100}")
 
 
+@validated(seed=SEED)
 def find_pairs(
     data: Any,
     model: Any,
@@ -105,7 +106,6 @@ def find_pairs(
     """
     chosen = PAIR_METHODS[method]
     options = chosen.check(options)
-    seed = check_whole("seed", seed, 0)
     endless = chosen.complete
     tests = (None if endless else MAX_TESTS) if max_tests == "auto" else max_tests
     seconds = (None if endless else MAX_SECONDS) if max_seconds == "auto" else max_seconds

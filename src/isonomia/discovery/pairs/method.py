@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from isonomia.discovery.pairs.space import Space
-from isonomia.errors import SpecError, close_to
-from isonomia.options import check_kinds
+from isonomia.parameters import Parameter, parameters_of, read_options
 from isonomia.probing import Search
 from isonomia.registry import Registry
 
@@ -36,17 +34,13 @@ class PairMethod:
     complete: bool = False
 
     @property
-    def options(self) -> Mapping[str, Any]:
-        """Names and defaults of what can be set."""
-        parameters = inspect.signature(self.search).parameters.values()
-        return {one.name: one.default for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY}
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What can be set, as the search declares it."""
+        return parameters_of(self.search)
 
     def check(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options as plain values, each one that there is and of its kind; bounds are checked by the search."""
-        for name in options:
-            if name not in self.options:
-                raise SpecError(f"The method '{self.id}' has no option {name!r}.{close_to(name, self.options)}")
-        return check_kinds(self.search, options)
+        """The options as plain values, or everything that is wrong with them."""
+        return read_options(self.parameters, options, owner=f"The method '{self.id}'")
 
     def start(self, space: Space, options: Mapping[str, Any]) -> Search:
         """Begin the search, or say what is wrong with an option."""

@@ -14,7 +14,7 @@ from isonomia.discovery.pairs.result import PairResult
 from isonomia.errors import DataError, ModelError, NotApplicable
 from isonomia.evidence import Estimate
 from isonomia.models import Model
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import SEED, Integer, Number, validated
 from isonomia.probing import Oracle, Probe
 
 
@@ -48,6 +48,7 @@ class Retrained:
         )
 
 
+@validated(share=Number(above=0, at_most=10), tests=Integer(1), seed=SEED)
 def retrain(
     data: Dataset, model: Any, result: PairResult, *, share: float = 0.2, tests: int = 20_000, seed: int = 0
 ) -> Retrained:
@@ -79,9 +80,6 @@ def retrain(
         raise NotApplicable("the result holds no pair; there is nothing to train with")
     if result.method == "fliptest":
         raise NotApplicable("FlipTest compares different people; its pairs have no common label")
-    check_number("share", share, above=0, at_most=10)
-    check_whole("tests", tests)
-    check_whole("seed", seed, 0)
     from sklearn.base import clone
 
     differs = (result.pairs.first != result.pairs.second).any(axis=0)

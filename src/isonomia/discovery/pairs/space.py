@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from isonomia.probing import Domain, Loop, Probe, Untested
 from isonomia.typing import Floats
 
 NominalMoves = Literal["unit", "any"]
+NOMINAL_MOVES: tuple[NominalMoves, ...] = get_args(NominalMoves)
 
 #: People that clusters are made of.
 CLUSTERED = 5000

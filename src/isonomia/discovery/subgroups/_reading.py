@@ -12,9 +12,9 @@ from isonomia.counting import Binning, Bins, encode_features
 from isonomia.data import Dataset, Task, check_weights, to_numpy
 from isonomia.discovery.subgroups.method import Method
 from isonomia.discovery.subgroups.problem import Problem
-from isonomia.errors import DataError, SpecError, close_to
+from isonomia.errors import DataError
 from isonomia.models import Model, Outcome, Surface, encode_labels, finite_numbers, read_outcome
-from isonomia.options import check_number, check_whole, check_yes_no
+from isonomia.parameters import Integer, Number, defaults_of, read_options
 from isonomia.progress import Clock, Progress
 
 
@@ -32,30 +32,26 @@ def as_dataset(data: Any, protected: Sequence[str] | str | None, features: Seque
 
 def check_memory(max_memory: Any) -> int:
     """The budget of a search, in bytes."""
-    return check_whole("max_memory", max_memory, 1 << 20, hint=" (bytes)")
+    return Integer(1 << 20, hint=" (bytes)").check("max_memory", max_memory)
 
 
 def check_limits(method: Method, k: Any, max_l: Any, min_support: Any, n: int, n_features: int) -> dict[str, Any]:
     """`k`, `max_l` and `min_support`, checked, with the method's defaults filled in."""
-    longest = n_features if max_l is None else check_whole("max_l", max_l, hint=", or None for no limit")
-    limits = {"k": check_whole("k", k), "max_l": min(longest, n_features)}
+    longest = Integer(1).or_none("for no limit").check("max_l", max_l)
+    limits = {"k": Integer(1).check("k", k), "max_l": min(longest or n_features, n_features)}
     if min_support is None:
         return {**limits, "min_support": method.defaults.get("min_support", 0.01)}
     if isinstance(min_support, float | np.floating):
-        share = check_number("min_support", min_support, above=0, at_most=1, hint=" (a share), or an int (rows)")
+        share = Number(above=0, at_most=1, hint=" (a share), or an int (rows)").check("min_support", min_support)
         return {**limits, "min_support": share}
-    rows = check_whole("min_support", min_support, 1, n, hint=" (the rows there are), or a share of them (float)")
+    rows = Integer(1, n, hint=" (the rows there are), or a share of them (float)").check("min_support", min_support)
     return {**limits, "min_support": rows}
 
 
 def check_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The method's own parameters with defaults filled in; a name it does not have is refused."""
-    for name in given:
-        if name not in method.options:
-            raise SpecError(f"The method '{method.id}' has no option {name!r}.{close_to(name, method.options)}")
-        if isinstance(method.options[name][0], bool):
-            check_yes_no(name, given[name])
-    return {name: given.get(name, default) for name, (default, _) in method.options.items()}
+    """The method's own parameters with defaults filled in, or everything that is wrong with those given."""
+    read = read_options(method.parameters, given, owner=f"The method '{method.id}'")
+    return {**defaults_of(method.parameters), **read}
 
 
 def read_outcomes(

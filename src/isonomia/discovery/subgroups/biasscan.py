@@ -19,9 +19,10 @@ from isonomia.discovery.subgroups.conditions import slice_text
 from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.scan import Ascent, Best, Comparison, Direction, comparisons, family_of, scan_p_value
+from isonomia.discovery.subgroups.scan.expectation import SCORINGS
 from isonomia.evidence import Format, Picture
 from isonomia.languages import Message, msg
-from isonomia.options import check_choice, check_number, check_whole
+from isonomia.parameters import ALPHA, Anything, Choice, Integer, Number, Parameter
 from isonomia.typing import Floats
 
 FORMATS: dict[str, Format] = {
@@ -49,7 +50,9 @@ _FEW_KINDS = 256
 class _Scan:
     """One comparison in one direction: finds disjoint subgroups, the best first."""
 
-    def __init__(self, problem: Problem, comparison: Comparison, direction: Direction, options: dict[str, Any]) -> None:
+    def __init__(
+        self, problem: Problem, comparison: Comparison, direction: Direction, options: Mapping[str, Any]
+    ) -> None:
         self.problem, self.comparison, self.direction, self.options = problem, comparison, direction, options
         self.weights = np.ones(problem.n) if problem.weights is None else problem.weights
         family = family_of(comparison.scoring, comparison.side(direction))
@@ -134,18 +137,9 @@ def _cells(
     return cells.astype(np.int64), tuple(column.codes[first].astype(np.int64) for column in problem.features), first
 
 
-def _options(problem: Problem) -> dict[str, Any]:
-    options = dict(problem.options)
-    for name, least in (("bias_scan_num_iters", 1), ("n_randomisations", 0)):
-        options[name] = check_whole(name, options[name], least)
-    options["penalty"] = check_number("penalty", options["penalty"], at_least=0)
-    check_choice("direction", options["direction"], ("over", "under", "both"))
-    return options
-
-
 def run(problem: Problem) -> Search:
     """Scan in each direction (and for each class); the best subgroups of all scans."""
-    options = _options(problem)
+    options = problem.options
     directions: tuple[Direction, ...] = ("over", "under")
     if options["direction"] != "both":
         directions = (options["direction"],)
@@ -339,16 +333,32 @@ METHODS.add(
         purpose="subgroups as sets of values whose outcomes depart most from what the model expects, both ways",
         needs=("labels",),
         run=run,
-        options={
-            "bias_scan_num_iters": (50, "starts of the search: everyone, and random sets of values"),
-            "bias_scan_scoring": (None, "'Bernoulli', 'Poisson', 'Gaussian' or 'BerkJones'; None: as the outcome is"),
-            "bias_scan_favorable_value": (None, "'high', 'low' or a value: the outcome that is favourable"),
-            "bias_scan_mode": (None, "'binary', 'nominal', 'ordinal' or 'continuous'; None: as the outcome is"),
-            "penalty": (1.0, "taken off the score for each value listed"),
-            "direction": ("both", "'over' (expected too much), 'under' (too little) or 'both'"),
-            "n_randomisations": (99, "searches on outcomes of chance, for the p-value; 0 for none"),
-            "alpha": (0.5, "for Berk-Jones: the quantile that high outcomes lie above"),
-        },
+        parameters=(
+            Parameter(
+                "bias_scan_num_iters", Integer(1), 50, "starts of the search: everyone, and random sets of values"
+            ),
+            Parameter(
+                "bias_scan_scoring",
+                Choice(dict.fromkeys(name for names in SCORINGS.values() for name in names)).or_none(),
+                None,
+                "the statistic; by default as the outcome is",
+            ),
+            Parameter(
+                "bias_scan_favorable_value",
+                Anything("'high', 'low' or an outcome"),
+                None,
+                "'high', 'low' or a value: the outcome that is favourable",
+            ),
+            Parameter("bias_scan_mode", Choice(SCORINGS).or_none(), None, "what the outcome is; by default as it is"),
+            Parameter("penalty", Number(at_least=0), 1.0, "taken off the score for each value listed"),
+            Parameter(
+                "direction", Choice(("over", "under", "both")), "both", "expected too much (over), too little, or both"
+            ),
+            Parameter(
+                "n_randomisations", Integer(0), 99, "searches on outcomes of chance, for the p-value; 0 for none"
+            ),
+            Parameter("alpha", ALPHA, 0.5, "for Berk-Jones: the quantile that high outcomes lie above"),
+        ),
         defaults={"min_support": 1},
         measure=measure,
         reference="Z. Zhang, D. B. Neill (2016), Identifying significant predictive bias in classifiers, "

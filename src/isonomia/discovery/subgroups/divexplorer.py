@@ -16,7 +16,7 @@ from isonomia.discovery.subgroups.rates import RATES, metrics_of, quantity
 from isonomia.errors import SpecError
 from isonomia.evidence import Format, benjamini_hochberg_among
 from isonomia.languages import msg
-from isonomia.options import check_choice, check_number, check_whole
+from isonomia.parameters import Choice, Integer, Number, Parameter
 
 FORMATS: dict[str, Format] = {"metric": "text", "rate": "num4", "divergence": "num4", "t": "num"}
 TITLES = {"metric": msg("Metric"), "rate": msg("Rate"), "divergence": msg("Divergence")}
@@ -25,10 +25,6 @@ TITLES = {"metric": msg("Metric"), "rate": msg("Rate"), "divergence": msg("Diver
 def run(problem: Problem) -> Search:
     """Count every frequent subgroup once, for all metrics together."""
     tolerance, direction = problem.options["th_redundancy"], problem.options["direction"]
-    if tolerance is not None:
-        check_number("th_redundancy", tolerance, at_least=0, hint=", or None")
-    check_choice("direction", direction, ("worse", "high", "low", "both"))
-    check_whole("n_corrective", problem.options["n_corrective"], 0)
     quantities = [quantity(problem, metric) for metric in metrics_of(problem, default_metrics(problem))]
     names, columns = lay_out(quantities, problem.weights)
     lattice = Lattice(
@@ -140,11 +136,16 @@ METHODS.add(
         purpose="every frequent subgroup: how far a rate departs from everyone's, and which items drive it",
         needs=(),
         run=run,
-        options={
-            "th_redundancy": (0.0, "leave out subgroups where some item changes the divergence by at most this"),
-            "direction": ("worse", "rank by 'worse', 'high', 'low' or 'both' directions of divergence"),
-            "n_corrective": (10, "corrective items to list, a metric"),
-        },
+        parameters=(
+            Parameter(
+                "th_redundancy",
+                Number(at_least=0).or_none(),
+                0.0,
+                "leave out subgroups where some item changes the divergence by at most this",
+            ),
+            Parameter("direction", Choice(("worse", "high", "low", "both")), "worse", "the divergence to rank by"),
+            Parameter("n_corrective", Integer(0), 10, "corrective items to list per metric"),
+        ),
         defaults={"min_support": 0.05},
         measure=measure,
         reference="E. Pastor, L. de Alfaro, E. Baralis (2021), Looking for trouble, SIGMOD, "

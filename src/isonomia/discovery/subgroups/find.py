@@ -21,7 +21,7 @@ from isonomia.errors import SpecError
 from isonomia.evidence import holm
 from isonomia.languages import Message, msg
 from isonomia.models import Model
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import SEED, Number, validated
 from isonomia.progress import Clock, Progress, silent
 
 #: With `max_overlap` a method is asked for this many times `k`, so that enough are left.
@@ -30,6 +30,11 @@ _SPARE = 8
 _MAX_VALUES = 100
 
 
+@validated(
+    seed=SEED,
+    max_overlap=Number(at_least=0, at_most=1).or_none(),
+    holdout=Number(above=0, below=1, hint=", such as 0.5, or None").or_none(),
+)
 def find_subgroups(
     data: Any,
     model: Any = None,
@@ -118,11 +123,6 @@ def find_subgroups(
     chosen = METHODS[method]
     clock = Clock(max_seconds)
     given = _reading.check_options(chosen, options)
-    seed = check_whole("seed", seed, 0)
-    if max_overlap is not None:
-        check_number("max_overlap", max_overlap, at_least=0, at_most=1, hint=", or None")
-    if holdout is not None:
-        check_number("holdout", holdout, above=0, below=1, hint=", such as 0.5, or None")
     dataset = _reading.as_dataset(data, protected, features)
     model = _reading.as_model(model, positive, task)
     problem = _reading.read_problem(

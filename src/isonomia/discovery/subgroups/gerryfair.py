@@ -25,7 +25,7 @@ from isonomia.discovery.subgroups.rates import Quantity, metrics_of, quantity
 from isonomia.errors import DataError
 from isonomia.evidence import Format, two_proportions
 from isonomia.languages import Message, msg
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import Integer, Number, Parameter
 from isonomia.typing import Bools, Floats
 
 FORMATS: dict[str, Format] = {
@@ -204,8 +204,7 @@ class _Auditor:
 
 def run(problem: Problem) -> Search:
     """Audit each rate: the group with the highest and the one with the lowest, by size times gap."""
-    gamma = check_number("gamma", problem.options["gamma"], at_least=0, below=1)
-    replicates = check_whole("n_randomisations", problem.options["n_randomisations"], 0)
+    gamma, replicates = problem.options["gamma"], problem.options["n_randomisations"]
     columns = [column for column in problem.features if column.name in problem.protected]
     if not columns:
         raise DataError("The auditor looks at protected attributes; none of them is among the features.")
@@ -338,10 +337,15 @@ METHODS.add(
         purpose="the group cut out by a linear threshold on protected attributes that is treated most unequally",
         needs=("protected",),
         run=run,
-        options={
-            "gamma": (0.0, "violations up to this are left out"),
-            "n_randomisations": (99, "audits of decisions dealt out at random, for the p-value; 0 for none"),
-        },
+        parameters=(
+            Parameter("gamma", Number(at_least=0, below=1), 0.0, "violations up to this are left out"),
+            Parameter(
+                "n_randomisations",
+                Integer(0),
+                99,
+                "audits of decisions dealt out at random, for the p-value; 0 for none",
+            ),
+        ),
         measure=measure,
         reference="M. Kearns, S. Neel, A. Roth, Z. S. Wu (2018), Preventing fairness gerrymandering, ICML",
     )

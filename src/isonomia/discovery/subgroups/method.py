@@ -13,6 +13,7 @@ from isonomia.counting import Codes
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.evidence import Estimate, Format, Picture, Table
 from isonomia.languages import Message
+from isonomia.parameters import Parameter
 from isonomia.registry import Registry
 
 #: What a method cannot do without: true outcomes; decisions; probabilities; a model to ask; protected attributes;
@@ -144,9 +145,9 @@ class Method:
     needs : tuple
         What it cannot do without.
     run : callable
-        `Problem` -> `Search`. Everything it takes beyond the common arguments is in `Problem.options`.
-    options : mapping
-        The method's own parameters: name -> (default, one line of explanation). Others are refused.
+        `Problem` -> `Search`. The values of its parameters are in `Problem.options`.
+    parameters : tuple of Parameter
+        The method's own; others are refused.
     defaults : mapping
         Where the method's `k`, `max_l` or `min_support` differ from the common ones.
     measure : callable, optional
@@ -159,7 +160,7 @@ class Method:
     purpose: str
     needs: tuple[Need, ...]
     run: Callable[[Problem], Search]
-    options: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
+    parameters: tuple[Parameter, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
     measure: Callable[[Problem, Subgroup], Subgroup] | None = None
     reference: str = ""

@@ -19,7 +19,7 @@ from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError
 from isonomia.evidence import Format, two_proportions
 from isonomia.languages import Message, msg
-from isonomia.options import check_number
+from isonomia.parameters import Boolean, Choice, Number, Parameter
 from isonomia.typing import Floats
 
 FORMATS: dict[str, Format] = {
@@ -45,7 +45,7 @@ TITLES = {
 def run(problem: Problem) -> Search:
     """Fit the classifier and search its patterns."""
     options = problem.options
-    smoothing = check_number("smoothing", options["smoothing"], at_least=0)
+    smoothing = options["smoothing"]
     decision = _decision(problem)
     network = NaiveBayes.fit(problem.features, decision, weights=problem.weights, smoothing=smoothing)
     if options["paper_compat_swapped_prior"]:
@@ -181,15 +181,21 @@ METHODS.add(
         purpose="patterns in which sensitive attributes change a naive Bayes decision, by branch and bound",
         needs=("protected",),
         run=run,
-        options={
-            "delta": (0.01, "the discrimination that is still none, in [0, 1)"),
-            "ranking": (
+        parameters=(
+            Parameter("delta", Number(at_least=0, below=1), 0.01, "the discrimination that is still none"),
+            Parameter(
+                "ranking",
+                Choice(("discrimination", "divergence")),
                 "discrimination",
-                "'discrimination' (size of the change) or 'divergence' (and how many it concerns)",
+                "by the size of the change, or also by how many people it concerns (divergence)",
             ),
-            "smoothing": (0.0, "added to each count of a value when the classifier is fitted"),
-            "paper_compat_swapped_prior": (False, "class priors the wrong way round, as in the published figures"),
-        },
+            Parameter(
+                "smoothing", Number(at_least=0), 0.0, "added to each count of a value when the classifier is fitted"
+            ),
+            Parameter(
+                "paper_compat_swapped_prior", Boolean(), False, "swap the class priors, as in the published figures"
+            ),
+        ),
         defaults={"min_support": 1},
         measure=measure,
         reference="Y. Choi, G. Farnadi, B. Babaki, G. Van den Broeck (2020), Learning fair naive Bayes classifiers by "

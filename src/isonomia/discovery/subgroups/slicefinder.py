@@ -21,7 +21,7 @@ from isonomia.discovery.subgroups.rates import Quantity, metrics_of, quantity
 from isonomia.errors import SpecError
 from isonomia.evidence import AlphaInvesting, Format, benjamini_hochberg_among
 from isonomia.languages import msg
-from isonomia.options import check_choice, check_number, check_whole
+from isonomia.parameters import ALPHA, Boolean, Choice, Integer, Number, Parameter
 from isonomia.typing import Floats
 
 FORMATS: dict[str, Format] = {
@@ -100,7 +100,7 @@ class _Loss:
 
 def run(problem: Problem) -> Search:
     """The lattice of conjunctions, the decision tree, or both."""
-    options = _check(problem)
+    options = problem.options
     surprised = problem.probability is not None and problem.truth is not None and problem.errors is None
     metric = metrics_of(problem, ("log_loss" if surprised else "error",))
     if len(metric) != 1:
@@ -127,21 +127,6 @@ def run(problem: Problem) -> Search:
         formats=FORMATS,
         titles=TITLES,
     )
-
-
-def _check(problem: Problem) -> Any:
-    options = problem.options
-    check_choice("approach", options["approach"], APPROACHES)
-    check_choice("effect", options["effect"], ("paper", "code"))
-    check_choice("policy", options["policy"], ("spend", "bff"))
-    check_number("alpha", options["alpha"], above=0, below=1)
-    for name in ("epsilon", "min_effect_size"):
-        check_number(name, options[name], at_least=0)
-    for name in ("dt_max_depth", "min_size"):
-        check_whole(name, options[name])
-    if options["degree"] is not None:
-        check_whole("degree", options["degree"], hint=", or None for `max_l`")
-    return options
 
 
 def _search_lattice(problem: Problem, loss: _Loss) -> Search:
@@ -259,18 +244,22 @@ METHODS.add(
         purpose="large slices with a higher loss than the rest, in few conditions, tested as they are found",
         needs=("errors",),
         run=run,
-        options={
-            "approach": ("both", "'lattice' (may overlap), 'decision_tree' (do not overlap) or 'both'"),
-            "epsilon": (0.3, "smallest effect size of a slice of the lattice"),
-            "degree": (None, "conditions a slice of the lattice may have; None for max_l"),
-            "effect": ("paper", "effect size after the 'paper' or after its released 'code'"),
-            "alpha": (0.05, "what alpha-investing starts with"),
-            "policy": ("spend", "how alpha-investing stakes: 'spend' or 'bff' (best foot forward)"),
-            "disjoint": (False, "whether slices of the lattice must not share rows"),
-            "dt_max_depth": (3, "depth of the tree"),
-            "min_size": (100, "rows a node of the tree must hold"),
-            "min_effect_size": (0.3, "smallest effect size of a node of the tree"),
-        },
+        parameters=(
+            Parameter(
+                "approach", Choice(APPROACHES), "both", "slices of a lattice may overlap, those of a tree do not"
+            ),
+            Parameter("epsilon", Number(at_least=0), 0.3, "smallest effect size of a slice of the lattice"),
+            Parameter("degree", Integer(1).or_none("for `max_l`"), None, "conditions a slice of the lattice may have"),
+            Parameter("effect", Choice(("paper", "code")), "paper", "effect size after the paper or its released code"),
+            Parameter("alpha", ALPHA, 0.05, "what alpha-investing starts with"),
+            Parameter(
+                "policy", Choice(("spend", "bff")), "spend", "how alpha-investing stakes (bff: best foot forward)"
+            ),
+            Parameter("disjoint", Boolean(), False, "whether slices of the lattice must not share rows"),
+            Parameter("dt_max_depth", Integer(1), 3, "depth of the tree"),
+            Parameter("min_size", Integer(1), 100, "rows a node of the tree must hold"),
+            Parameter("min_effect_size", Number(at_least=0), 0.3, "smallest effect size of a node of the tree"),
+        ),
         defaults={"min_support": lambda n: min(n, max(30, n // 1000))},
         measure=measure,
         reference="Y. Chung, T. Kraska, N. Polyzotis, K. H. Tae, S. E. Whang (2020), Automated data slicing for model "

@@ -19,7 +19,7 @@ from isonomia.discovery.subgroups.rates import Quantity, metrics_of, quantity
 from isonomia.errors import SpecError
 from isonomia.evidence import Format
 from isonomia.languages import msg
-from isonomia.options import check_number
+from isonomia.parameters import Number, Parameter
 from isonomia.typing import Floats
 
 #: What rounding may add to a score of 0, or take (relatively) from a bound.
@@ -84,7 +84,6 @@ class _Best:
 
 def run(problem: Problem) -> Search:
     """Search once a metric; the slices of all of them, metric by metric."""
-    check_number("alpha", problem.options["alpha"], above=0, at_most=1)
     searches = [_search(problem, quantity(problem, metric)) for metric in metrics_of(problem, ("error",))]
     if len(searches) == 1:
         return searches[0]
@@ -234,7 +233,9 @@ METHODS.add(
         purpose="the k slices with the highest error score, exactly (any error of at least 0)",
         needs=("errors",),
         run=run,
-        options={"alpha": (0.95, "weight of the error against the size, in (0, 1]")},
+        parameters=(
+            Parameter("alpha", Number(above=0, at_most=1), 0.95, "weight of the error compared with the size"),
+        ),
         defaults={"min_support": lambda n: min(n, max(32, -(-n // 100)))},
         measure=measure,
         reference="S. Sagadeeva, M. Boehm (2021), SliceLine, SIGMOD, doi 10.1145/3448016.3457323",

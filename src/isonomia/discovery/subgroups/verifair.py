@@ -6,6 +6,7 @@ budget ends: then the verdict is "not decided", with the interval reached.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -29,7 +30,7 @@ from isonomia.discovery.subgroups.verification import (
 from isonomia.errors import DataError
 from isonomia.evidence import Estimate, Format, Table
 from isonomia.languages import Message, msg
-from isonomia.options import check_choice, check_number, check_whole
+from isonomia.parameters import Choice, Integer, Number, Parameter
 
 FORMATS: dict[str, Format] = {
     "verdict": "text",
@@ -93,19 +94,9 @@ class _Comparison:
         return self.verdict.answer == "not decided"
 
 
-def _options(problem: Problem) -> dict[str, Any]:
-    options = dict(problem.options)
-    for name, high in (("c", 1.0), ("delta", 0.5)):
-        options[name] = check_number(name, options[name], above=0, below=high)
-    for name in ("n_samples", "n_max"):
-        options[name] = check_whole(name, options[name], 2)
-    check_choice("spec", options["spec"], ("demographic_parity", "equal_opportunity", "individual"))
-    return options
-
-
 def run(problem: Problem) -> Search:
     """Compare all pairs of groups of each protected attribute, the most telling attribute first."""
-    options = _options(problem)
+    options = problem.options
     population = population_of(problem, options["spec"], options["population"])
     pairs = _comparisons(problem, ordered=options["spec"] == "individual")
     if not pairs:
@@ -144,7 +135,7 @@ def _measure(spec: str) -> Message:
     return msg("true positive rate") if spec == "equal_opportunity" else msg("selection rate")
 
 
-def _notes(population: str, options: dict[str, Any], undecided: int) -> tuple[Message, ...]:
+def _notes(population: str, options: Mapping[str, Any], undecided: int) -> tuple[Message, ...]:
     where = (
         msg("Samples are rows of the data, each used once; verdicts are about the population that they come from.")
         if population == "data"
@@ -187,7 +178,7 @@ def _information(problem: Problem, column: Codes) -> float:
 
 
 def _sample(
-    problem: Problem, population: Population, pairs: list[_Comparison], options: dict[str, Any], delta: float
+    problem: Problem, population: Population, pairs: list[_Comparison], options: Mapping[str, Any], delta: float
 ) -> bool:
     """Draw until every comparison is decided or the budget ends; False where the time limit ended it."""
     individual = options["spec"] == "individual"
@@ -249,7 +240,7 @@ def _sides(pair: _Comparison, individual: bool) -> tuple[_Stream, _Stream, float
     return pair.a, pair.b, one, other
 
 
-def _subgroup(problem: Problem, pair: _Comparison, options: dict[str, Any], means: int, each: float) -> Subgroup:
+def _subgroup(problem: Problem, pair: _Comparison, options: Mapping[str, Any], means: int, each: float) -> Subgroup:
     individual = options["spec"] == "individual"
     low, high, rate, other = _sides(pair, individual)
     verdict = pair.verdict
@@ -340,14 +331,24 @@ METHODS.add(
         purpose="verdicts on pairs of groups by sampling, with a stated probability of error",
         needs=("protected", "predictions"),
         run=run,
-        options={
-            "c": (0.15, "what a ratio may fall short of 1"),
-            "delta": (0.5e-10, "half the probability that any verdict is wrong"),
-            "spec": ("demographic_parity", "'demographic_parity', 'equal_opportunity' or 'individual'"),
-            "population": (None, "'copula' (a generator fitted to the data) or 'data'; None: copula with a model"),
-            "n_samples": (1000, "samples of each group in the first batch; batches double"),
-            "n_max": (200_000, "samples of each group at most"),
-        },
+        parameters=(
+            Parameter("c", Number(above=0, below=1), 0.15, "what a ratio may fall short of 1"),
+            Parameter("delta", Number(above=0, below=0.5), 0.5e-10, "half the probability that any verdict is wrong"),
+            Parameter(
+                "spec",
+                Choice(("demographic_parity", "equal_opportunity", "individual")),
+                "demographic_parity",
+                "the criterion verified",
+            ),
+            Parameter(
+                "population",
+                Choice(("data", "copula")).or_none(),
+                None,
+                "the rows, or a generator fitted to them (copula), which is the default with a model",
+            ),
+            Parameter("n_samples", Integer(2), 1000, "samples of each group in the first batch; batches double"),
+            Parameter("n_max", Integer(2), 200_000, "samples of each group at most"),
+        ),
         reference="O. Bastani, X. Zhang, A. Solar-Lezama (2019), Probabilistic verification of fairness properties via "
         "concentration, OOPSLA, doi 10.1145/3360544",
     )

@@ -15,7 +15,7 @@ from isonomia.fairness.groups.group_metrics import GroupMetrics, measure_groups
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import is_value, together
 from isonomia.models import Outcome
-from isonomia.options import check_choice, check_number
+from isonomia.parameters import Choice, Number, validated
 
 #: Largest difference of rates that counts as equal, unless another is given.
 THRESHOLD = 0.1
@@ -298,6 +298,7 @@ class Criterion(Result):
         return f"{self.title.text()}: {said} (difference {self.difference}, ratio {self.ratio})"
 
 
+@validated(threshold=Number(at_least=0, at_most=1), aggregate=Choice(("worst", "mean")))
 def criterion(
     name: str,
     outcome: Outcome,
@@ -313,8 +314,6 @@ def criterion(
     description = DESCRIPTIONS[name]
     if threshold is None:
         threshold = FOUR_FIFTHS if description.measure == "ratio" else THRESHOLD
-    check_number("threshold", threshold, at_least=0, at_most=1)
-    check_choice("aggregate", aggregate, ("worst", "mean"))
     metrics: tuple[str, ...] = description.metrics
     scale = 1.0
     if outcome.task == "regression":

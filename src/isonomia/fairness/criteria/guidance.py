@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from isonomia.evidence import Result, Table
 from isonomia.fairness.criteria.criterion import DESCRIPTIONS
 from isonomia.languages import Message, msg
-from isonomia.options import check_choice
+from isonomia.parameters import Choice, validated
 
 Use = Literal["credit", "hiring", "justice", "health", "advertising"]
 USES: tuple[Use, ...] = get_args(Use)
@@ -157,6 +157,7 @@ class Guide(Result):
         return "\n".join(lines)
 
 
+@validated(use=Choice(USES).or_none())
 def guide(use: Use | None = None) -> Guide:
     """Which criterion for which use, and why.
 
@@ -177,8 +178,6 @@ def guide(use: Use | None = None) -> Guide:
     >>> [row["criterion"].text() for row in guide("justice").tables["guide"].rows()]
     ['Equalized odds', 'Predictive equality', 'Predictive parity']
     """
-    if use is not None:
-        check_choice("use", use, USES)
     uses: tuple[Use, ...] = USES if use is None else (use,)
     rows = [(one, advice) for one in uses for advice in GUIDE[one]]
     columns: dict[str, list[Any]] = {

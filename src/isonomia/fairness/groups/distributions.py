@@ -20,7 +20,7 @@ from isonomia.fairness.groups.grouping import By, Groups, form_groups, read_attr
 from isonomia.fairness.groups.histograms import Histograms
 from isonomia.languages import Message, msg
 from isonomia.models.surface import finite_numbers
-from isonomia.options import check_whole
+from isonomia.parameters import Integer
 from isonomia.typing import Floats
 
 #: The quantiles compared, unless others are given.
@@ -125,7 +125,7 @@ def measure_distributions(
     """`distribution_parity` for what is encoded already."""
     check_level(level)
     for name, value, least in (("min_per_group", min_per_group, 1), ("n_boot", n_boot, 0), ("seed", seed, 0)):
-        check_whole(name, value, least)
+        Integer(least).check(name, value)
     levels = _check_quantiles(quantiles)
     rows, _ = rows_with_attributes(columns, missing)
     if rows is not None:

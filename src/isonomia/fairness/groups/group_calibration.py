@@ -26,7 +26,7 @@ from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
 from isonomia.metrics import Reliability, Strategy, reliability
 from isonomia.models import Outcome, Surface, read_outcome
-from isonomia.options import check_whole
+from isonomia.parameters import N_BOOT, SEED, validated
 from isonomia.typing import Floats
 
 #: Class-wise calibration is spelt out for at most this many classes.
@@ -123,6 +123,7 @@ def group_calibration(
     )
 
 
+@validated(n_boot=N_BOOT, seed=SEED)
 def calibration_of(
     outcome: Outcome,
     columns: Sequence[Codes],
@@ -138,8 +139,6 @@ def calibration_of(
     backend: Backend | None = None,
 ) -> GroupCalibration:
     """`group_calibration` for what is encoded already."""
-    check_whole("n_boot", n_boot, 0)
-    check_whole("seed", seed, 0)
     if outcome.truth is None:
         raise NotApplicable(msg("there are no true outcomes to hold probabilities against"))
     if outcome.task == "regression":

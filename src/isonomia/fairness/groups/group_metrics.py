@@ -19,7 +19,7 @@ from isonomia.fairness.groups.measure import Measured, Sample, choose_metrics, c
 from isonomia.fairness.groups.tables import by_group_table, comparison_table, disparity_table
 from isonomia.languages import Message, msg
 from isonomia.models import Outcome, read_outcome
-from isonomia.options import check_choice, check_whole
+from isonomia.parameters import N_BOOT, SEED, Choice, Integer, validated
 from isonomia.typing import Floats
 
 #: Groups with fewer rows than this are shown and flagged, and left out of the disparity between groups.
@@ -76,6 +76,7 @@ class GroupMetrics(Result):
         raise SpecError(f"There is no disparity of {metric!r} by {wanted or 'any attribute'} in this result.")
 
 
+@validated(verify=Choice(("fairlearn",)).or_none())
 def group_metrics(
     y_true: Any,
     y_pred: Any,
@@ -168,13 +169,13 @@ def group_metrics(
         return result
     from isonomia.fairness.groups.verify import verify_with_fairlearn
 
-    check_choice("verify", verify, ("fairlearn",), hint=", or None")
     agreement = verify_with_fairlearn(result, outcome, check_weights(weights, len(outcome)))
     return replace(
         result, tables={**result.tables, "verified": agreement.table}, values={**result.values, **agreement.values}
     )
 
 
+@validated(n_boot=N_BOOT, min_per_group=Integer(1), seed=SEED)
 def measure_groups(
     outcome: Outcome,
     columns: Sequence[Any],
@@ -193,9 +194,6 @@ def measure_groups(
 ) -> GroupMetrics:
     """`group_metrics` for what is encoded already: an outcome and protected attributes as codes."""
     check_level(level)
-    check_whole("n_boot", n_boot, 0)
-    check_whole("min_per_group", min_per_group)
-    check_whole("seed", seed, 0)
     rows, n_missing = rows_with_attributes(columns, missing)
     if rows is not None:
         columns = [column.take(rows).observed() for column in columns]

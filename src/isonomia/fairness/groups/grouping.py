@@ -16,7 +16,7 @@ from isonomia.counting import Codes, composite
 from isonomia.data import Dataset, Missing
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.languages.naming import is_in, is_value, together
-from isonomia.options import check_choice
+from isonomia.parameters import MISSING, validated
 
 By = Literal["intersection", "each", "all"]
 
@@ -235,12 +235,12 @@ def _groups_by(
     return groups
 
 
+@validated(missing=MISSING)
 def rows_with_attributes(columns: Sequence[Codes], missing: Missing) -> tuple[NDArray[np.bool_] | None, int]:
     """The rows that take part (None for all), and how many have a missing protected value.
 
     `missing` is "group" (they are a group of their own), "exclude" (they are left out) or "error".
     """
-    check_choice("missing", missing, ("group", "exclude", "error"))
     absent = [column.codes == column.missing for column in columns if column.missing is not None]
     if not absent:
         return None, 0

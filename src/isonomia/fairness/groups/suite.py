@@ -26,7 +26,7 @@ from isonomia.fairness.groups.suite_table import Judged, findings_of, measures_t
 from isonomia.languages import Message, msg
 from isonomia.models import Outcome, read_outcome
 from isonomia.models.surface import finite_numbers
-from isonomia.options import check_choice, check_number
+from isonomia.parameters import Choice, Number, validated
 
 Config = Literal["quick", "medium", "full"]
 CONFIGS: tuple[Config, ...] = get_args(Config)
@@ -202,6 +202,9 @@ def suite(
     )
 
 
+@validated(
+    config=Choice(CONFIGS), threshold=Number(at_least=0, at_most=1), ratio_threshold=Number(at_least=0, at_most=1)
+)
 def measure_suite(
     outcome: Outcome,
     columns: Sequence[Codes],
@@ -215,9 +218,6 @@ def measure_suite(
     **options: Any,
 ) -> Suite:
     """`suite` for what is encoded already."""
-    check_choice("config", config, CONFIGS)
-    check_number("threshold", threshold, at_least=0, at_most=1)
-    check_number("ratio_threshold", ratio_threshold, at_least=0, at_most=1)
     by = "all" if config == "full" else "each"
     level = options.get("level", 0.95)
     shared = {**options, "reference": _whole(privileged, columns)}

@@ -21,7 +21,7 @@ from isonomia.fairness.labels.label_values import left_out_classes
 from isonomia.fairness.labels.mutual_information import equal_shares, information, permuted, spread, table
 from isonomia.languages import msg
 from isonomia.models import Outcome, Surface
-from isonomia.options import check_whole
+from isonomia.parameters import Integer
 from isonomia.progress import Progress, silent
 
 #: More rows than this are sampled for the search of neighbours.
@@ -90,7 +90,7 @@ def label_bias(
     """
     check_level(level)
     for name, value, least in (("k", k, 1), ("max_rows", max_rows, 1), ("n_boot", n_boot, 0), ("seed", seed, 0)):
-        check_whole(name, value, least)
+        Integer(least).check(name, value)
     attributes = dataset_attributes(data)
     if data.target is None or not attributes:
         raise NotApplicable(msg("the data name no target or no protected attribute"))

@@ -20,7 +20,7 @@ from isonomia.fairness.labels.attribute_prediction import LEAVES, RATE, Learning
 from isonomia.fairness.labels.mutual_information import equal_shares, information, spread, table
 from isonomia.fairness.people.encoding import MAX_CATEGORIES
 from isonomia.languages import Message, msg
-from isonomia.options import check_whole
+from isonomia.parameters import SEED, Integer, validated
 from isonomia.progress import Progress, silent
 from isonomia.typing import Floats
 
@@ -50,6 +50,7 @@ class Proxies(Result):
         return tuple(row["column"] for row in rows[:most])
 
 
+@validated(folds=Integer(2), seed=SEED)
 def proxies(
     data: Dataset,
     *,
@@ -104,10 +105,8 @@ def proxies(
     for name in attributes or ():
         if name not in names:
             raise SpecError(f"`attributes` names {name!r}, which is not protected.{close_to(name, names)}")
-    check_whole("folds", folds, 2)
     for option, number in (("rounds", rounds), ("shuffled_rows", shuffled_rows), ("max_rows", max_rows)):
-        check_whole(option, number)
-    check_whole("seed", seed, 0)
+        Integer(1).check(option, number)
     learning = Learning(folds, rounds, shuffled_rows, seed)
     used = [name for name in data.features if name not in data.protected] if columns is None else list(columns)
     for name in used:

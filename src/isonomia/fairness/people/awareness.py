@@ -20,7 +20,7 @@ from isonomia.languages import msg
 from isonomia.languages.naming import together
 from isonomia.models import Surface, read_outcome
 from isonomia.models.surface import as_numbers
-from isonomia.options import check_choice, check_number, check_whole
+from isonomia.parameters import Choice, Integer, Number, validated
 from isonomia.progress import Progress, silent
 from isonomia.typing import Floats, Indices
 
@@ -142,6 +142,7 @@ def awareness(
     )
 
 
+@validated(lipschitz=Number(above=0), max_rows=Integer(1).or_none(), unit=Number(above=0).or_none())
 def awareness_of(
     X: Any,
     surface: Surface,
@@ -163,15 +164,10 @@ def awareness_of(
 ) -> Awareness:
     """`awareness` of what a model said."""
     check_level(level)
-    check_number("lipschitz", lipschitz, above=0)
     for name, value, least in (("max_pairs", max_pairs, 1), ("k", k, 1), ("seed", seed, 0)):
-        check_whole(name, value, least)
-    if max_rows is not None:
-        check_whole("max_rows", max_rows, hint=", or None")
-    if unit is not None:
-        check_number("unit", unit, above=0, hint=", or None")
+        Integer(least).check(name, value)
     if not callable(metric):
-        check_choice("metric", metric, METRICS, hint=", or a function of two frames")
+        Choice(METRICS, hint=", or a function of two frames").check("metric", metric)
     points = encode_people(
         X, protected=protected, metric="gower" if callable(metric) else metric, standardise=standardise
     )

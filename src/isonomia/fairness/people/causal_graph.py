@@ -13,7 +13,7 @@ from isonomia.counting import Codes
 from isonomia.data import Dataset, kind_of
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.fairness.labels.single_thread import one_thread
-from isonomia.options import check_choice
+from isonomia.parameters import Choice
 from isonomia.typing import Floats
 
 Mechanism = Literal["linear", "boosting"]
@@ -153,7 +153,7 @@ class Mechanisms:
         seed: int,
         categories: Iterable[str] = (),
     ) -> None:
-        check_choice("mechanism", mechanism, MECHANISMS)
+        Choice(MECHANISMS).check("mechanism", mechanism)
         self.graph, self.kind, self.seed = graph, mechanism, seed
         self.effects = tuple(node for node in graph.order if node in set(needed))
         names = dict.fromkeys([*self.effects, *(p for node in self.effects for p in graph.parents(node))])

@@ -19,7 +19,7 @@ from isonomia.fairness.people.encoding import Metric, Standardise, encode_people
 from isonomia.fairness.people.neighbours import Neighbours, nearest
 from isonomia.languages import Message, msg
 from isonomia.models import Surface, read_outcome
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import SEED, Integer, Number, validated
 from isonomia.progress import Progress, silent
 from isonomia.typing import Floats
 
@@ -115,6 +115,7 @@ def consistency(
     )
 
 
+@validated(seed=SEED, max_rows=Integer(1).or_none(), unit=Number(above=0).or_none())
 def consistency_of(
     X: Any,
     surface: Surface,
@@ -134,15 +135,10 @@ def consistency_of(
 ) -> Consistency:
     """`consistency` of what a model said."""
     check_level(level)
-    check_whole("seed", seed, 0)
     points = encode_people(X, protected=protected, metric=metric, standardise=standardise)
     n = len(points.matrix)
     if n != len(surface):
         raise DataError(f"`X` has {n} rows, but there are {len(surface)} predictions.")
-    if max_rows is not None:
-        check_whole("max_rows", max_rows, hint=", or None")
-    if unit is not None:
-        check_number("unit", unit, above=0, hint=", or None")
     if surface.continuous is None and surface.label is None:
         raise NotApplicable(msg("there are scores but no decisions"))
     w = np.ones(n) if weights is None else weights

@@ -23,7 +23,7 @@ from isonomia.fairness.people.counterfactual_tables import (
 )
 from isonomia.languages import Message, msg
 from isonomia.models import Model
-from isonomia.options import check_choice, check_number, check_whole, check_yes_no
+from isonomia.parameters import SEED, Boolean, Choice, Number, validated
 
 #: Columns that tell less than this share of an attribute are not taken for its proxies.
 LEAST_INFORMATION = 0.01
@@ -48,6 +48,7 @@ class Counterfactual(Result):
     change: Mapping[str, Estimate] = field(default_factory=dict)
 
 
+@validated(mechanism=Choice(MECHANISMS), seed=SEED, tolerance=Number(at_least=0))
 def counterfactual(
     data: Dataset,
     model: Any,
@@ -109,10 +110,7 @@ def counterfactual(
     [('flip', 'F', 'M', 0.5), ('flip', 'M', 'F', -0.5), ('graph', 'F', 'M', 2.5), ('graph', 'M', 'F', -2.5)]
     """
     for name, value in (("together", together), ("keep_valid", keep_valid), ("through_proxies", through_proxies)):
-        check_yes_no(name, value)
-    check_choice("mechanism", mechanism, MECHANISMS)
-    check_whole("seed", seed, 0)
-    check_number("tolerance", tolerance, at_least=0)
+        Boolean().check(name, value)
     people = People.of(data, model if isinstance(model, Model) else Model.of(model), _chosen(data, attributes))
     drawn = None if graph is None else CausalGraph.of(graph, data.columns)
     if drawn is not None:

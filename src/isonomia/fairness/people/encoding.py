@@ -14,7 +14,7 @@ from isonomia.counting import Codes
 from isonomia.data import kind_of, wrap
 from isonomia.errors import DataError, NotApplicable, close_to
 from isonomia.languages import msg
-from isonomia.options import check_choice
+from isonomia.parameters import Choice, validated
 from isonomia.typing import Floats
 
 Metric = Literal["euclidean", "manhattan", "gower"]
@@ -54,6 +54,7 @@ class Points:
     apart: float = 1.0
 
 
+@validated(metric=Choice(METRICS), standardise=Choice(STANDARDISE))
 def encode_people(
     X: Any, *, protected: Sequence[str] | str = (), metric: Metric = "euclidean", standardise: Standardise = "std"
 ) -> Points:
@@ -70,8 +71,6 @@ def encode_people(
     >>> people.columns, float(np.abs(people.matrix[0] - people.matrix[1]).sum() / people.scale)
     (('age', 'job'), 1.0)
     """
-    check_choice("metric", metric, METRICS)
-    check_choice("standardise", standardise, STANDARDISE)
     how: Standardise = "range" if metric == "gower" else standardise
     p: Literal[1, 2] = 2 if metric == "euclidean" else 1
     table = _as_table(X)

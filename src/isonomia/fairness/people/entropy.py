@@ -17,7 +17,7 @@ from isonomia.fairness.groups.grouping import By, form_groups, read_attributes, 
 from isonomia.fairness.people.benefits import benefits_of, check_benefits, what_benefits_are
 from isonomia.languages import msg
 from isonomia.models import Outcome, read_outcome
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import N_BOOT, SEED, Number, validated
 from isonomia.typing import Floats
 
 #: Benefits with at most this many different values are counted, so that their bootstrap is exact.
@@ -119,6 +119,7 @@ def generalized_entropy(
     )
 
 
+@validated(alpha=Number(), n_boot=N_BOOT, seed=SEED)
 def entropy_of(
     outcome: Outcome,
     columns: Sequence[Codes],
@@ -135,9 +136,6 @@ def entropy_of(
 ) -> Entropy:
     """`generalized_entropy` for what is encoded already."""
     check_level(level)
-    check_number("alpha", alpha)
-    check_whole("n_boot", n_boot, 0)
-    check_whole("seed", seed, 0)
     b = benefits_of(outcome, benefit)
     rows, _ = rows_with_attributes(columns, missing) if columns else (None, 0)
     if rows is not None:

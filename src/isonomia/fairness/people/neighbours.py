@@ -18,7 +18,7 @@ from isonomia.errors import NotApplicable
 from isonomia.fairness.people.encoding import Points
 from isonomia.fairness.people.exact_neighbours import Alike
 from isonomia.languages import msg
-from isonomia.options import check_whole
+from isonomia.parameters import Integer
 from isonomia.progress import Progress, silent
 from isonomia.typing import Floats, Indices
 
@@ -113,7 +113,7 @@ def nearest(
     n = len(points.matrix)
     inside = np.ones(n, dtype=bool) if pool is None else pool
     most = int(inside.sum())
-    if check_whole("k", k) > most:
+    if Integer(1).check("k", k) > most:
         raise NotApplicable(msg("there are {n:int} rows, fewer than the {k:int} neighbours of each", n=most, k=k))
     distinct, row = _distinct(points.matrix)
     counts = np.bincount(row[inside], minlength=len(distinct))

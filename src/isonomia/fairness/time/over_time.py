@@ -28,7 +28,7 @@ from isonomia.fairness.time.control_limits import (
 from isonomia.fairness.time.periods import Every, periods_of
 from isonomia.languages import msg
 from isonomia.models import Outcome, read_outcome
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import SEED, Integer, Number, validated
 from isonomia.typing import Floats
 
 
@@ -151,6 +151,7 @@ def over_time(
     )
 
 
+@validated(sigmas=Number(above=0), n_boot=Integer(1), min_per_group=Integer(1), seed=SEED)
 def follow(
     outcome: Outcome,
     columns: Sequence[Codes],
@@ -171,10 +172,6 @@ def follow(
 ) -> OverTime:
     """`over_time` for what is encoded already."""
     check_level(level)
-    check_number("sigmas", sigmas, above=0)
-    check_whole("n_boot", n_boot)
-    check_whole("min_per_group", min_per_group)
-    check_whole("seed", seed, 0)
     periods, known = periods_of(time, every=every, name=PERIOD)
     if known.size != len(outcome):
         raise DataError(f"`time` has {known.size} rows, but there are {len(outcome)} predictions.")

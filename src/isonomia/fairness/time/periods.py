@@ -13,7 +13,7 @@ from isonomia.data import to_numpy
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.languages import msg
 from isonomia.languages.naming import number
-from isonomia.options import check_choice, check_whole
+from isonomia.parameters import Choice, Integer
 
 Every = Literal["day", "week", "month", "quarter", "year"]
 EVERY: tuple[Every, ...] = get_args(Every)
@@ -37,9 +37,9 @@ def periods_of(time: Any, *, every: Every | int | None = None, name: str = "peri
     (('2024-01', '2024-02'), [0, 1, 0], [True, True, False, True])
     """
     if isinstance(every, int | np.integer):
-        every = check_whole("every", every, 2, hint=f" (how many stretches), or one of {', '.join(EVERY)}")
+        every = Integer(2, hint=f" (how many stretches), or one of {', '.join(EVERY)}").check("every", every)
     elif every is not None:
-        check_choice("every", every, EVERY, hint=", or how many stretches (at least 2)")
+        Choice(EVERY, hint=", or how many stretches (at least 2)").check("every", every)
     moments = _as_dates(time)
     if moments is not None:
         known = ~np.isnat(moments)

@@ -10,7 +10,7 @@ import numpy as np
 
 from isonomia.errors import DataError
 from isonomia.models import Surface
-from isonomia.options import check_whole
+from isonomia.parameters import Integer, validated
 from isonomia.probing import Domain, Oracle, Slopes
 from isonomia.robustness.perturbation.altered_rows import Altering, spliced
 from isonomia.robustness.perturbation.perturbation_trials import Trials, differences
@@ -89,6 +89,7 @@ class Attack:
     queries: float
 
 
+@validated(budget=Integer(1))
 def attack(trials: Trials, levels: Sequence[float], *, budget: int = 100) -> tuple[Attack, ...]:
     """The worst case at each level, from the lowest up; what was found stays found in a wider box.
 
@@ -109,7 +110,6 @@ def attack(trials: Trials, levels: Sequence[float], *, budget: int = 100) -> tup
     I. Goodfellow, J. Shlens, C. Szegedy (2015), ICLR (gradient signs); C. Guo et al. (2019), ICML, and M.
     Andriushchenko et al. (2020), ECCV (random search on scores).
     """
-    check_whole("budget", budget)
     search = _Search(trials, budget)
     return tuple(search.at(level) for level in sorted(levels))
 

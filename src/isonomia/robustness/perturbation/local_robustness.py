@@ -14,7 +14,7 @@ from isonomia.evidence import Result, check_level, wilson
 from isonomia.fairness import dataset_attributes
 from isonomia.languages import msg
 from isonomia.models import Surface
-from isonomia.options import check_number, check_whole, check_yes_no
+from isonomia.parameters import MIN_PER_GROUP, SEED, Boolean, Integer, Number, validated
 from isonomia.progress import Progress, silent
 from isonomia.robustness._reading import check_dataset, check_features
 from isonomia.robustness.perturbation.altered_rows import Altering, check_frame
@@ -74,6 +74,15 @@ class Firmness:
     level: float
 
 
+@validated(
+    nearest=Boolean(),
+    keep_valid=Boolean(),
+    n_iterations=Integer(1),
+    budget=Integer(1),
+    seed=SEED,
+    fragile=Number(at_least=0),
+    tolerance=Number(at_least=0).or_none(),
+)
 def local_robustness(
     data: Any,
     model: Any,
@@ -150,15 +159,7 @@ def local_robustness(
     1.0
     """
     given, asked = check_dataset(data), check_model(model)
-    check_yes_no("nearest", nearest)
-    check_yes_no("keep_valid", keep_valid)
-    check_whole("n_iterations", n_iterations)
-    check_whole("budget", budget)
     check_level(level)
-    check_whole("seed", seed, 0)
-    check_number("fragile", fragile, at_least=0)
-    if tolerance is not None:
-        check_number("tolerance", tolerance, at_least=0)
     chosen = _perturbers(perturbers)
     steps = [one.check_level(strength, "strength") for one in chosen]
     altering = Altering(given, asked, check_features(given, features), strict=features is not None)
@@ -185,8 +186,8 @@ def local_robustness(
         n_iterations,
         judge.tolerance,
         fragile,
-        check_whole("most_rows", most_rows),
-        check_whole("min_per_group", min_per_group),
+        Integer(1).check("most_rows", most_rows),
+        MIN_PER_GROUP.check("min_per_group", min_per_group),
         level,
     )
     return show(firm, given.backend)

@@ -12,7 +12,7 @@ from isonomia.errors import ModelError, NotApplicable, SpecError, close_to
 from isonomia.evidence import Result, check_level
 from isonomia.languages import Message, msg
 from isonomia.models import Model, Surface
-from isonomia.options import check_number, check_whole, check_yes_no
+from isonomia.parameters import SEED, Boolean, Integer, Number, validated
 from isonomia.progress import Progress, silent
 from isonomia.robustness._reading import check_features, examine
 from isonomia.robustness._ruler import Ruler, choose_metrics
@@ -45,6 +45,7 @@ class Study:
     left_out: Mapping[str, str] = field(default_factory=dict)
 
 
+@validated(n_trials=Integer(1), budget=Integer(1), seed=SEED)
 def perturb(
     data: Any,
     model: Any,
@@ -126,11 +127,8 @@ def perturb(
     >>> [(row["feature"], round(row["drop"], 2)) for row in result.tables["features"].rows()]
     [('x', 0.07), ('z', 0.0)]
     """
-    check_whole("n_trials", n_trials)
-    check_whole("budget", budget)
-    check_whole("seed", seed, 0)
     for name, value in (("by_feature", by_feature), ("adversarial", adversarial), ("keep_valid", keep_valid)):
-        check_yes_no(name, value)
+        Boolean().check(name, value)
     chosen = choose_perturbers(perturbers)
     steps = _levels(levels, chosen)
     asked = check_model(model)
@@ -156,8 +154,8 @@ def perturb(
         attacks,
         run.failed,
         tuple(run.idle),
-        check_number("tolerance", tolerance, at_least=0),
-        check_number("critical", critical, at_least=0),
+        Number(at_least=0).check("tolerance", tolerance),
+        Number(at_least=0).check("critical", critical),
         altering.left,
     )
     return show(study, examined.data.backend)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from isonomia.data.synthetic.dependence import nearest_correlation, pairwise_correlation
 from isonomia.errors import SpecError
 from isonomia.languages import Message, msg
-from isonomia.options import check_number
+from isonomia.parameters import Number
 from isonomia.probing import Feature
 from isonomia.registry import Registry
 from isonomia.typing import Floats
@@ -206,7 +206,7 @@ class Perturber:
 
     def check_level(self, level: Any, name: str = "level") -> float:
         """The level as a number that this perturber takes."""
-        number = check_number(name, level, at_least=0)
+        number = Number(at_least=0).check(name, level)
         if number > self.most:
             raise SpecError(f"A level of the perturber '{self.id}' is at most {self.most:g}; got {number:g}.")
         return number

@@ -23,7 +23,7 @@ from isonomia.evidence import (
     two_proportions,
 )
 from isonomia.models import Model, Surface, surface_of
-from isonomia.options import check_choice, check_number, check_whole, check_yes_no
+from isonomia.parameters import ALPHA, SEED, Boolean, Choice, Integer, validated
 from isonomia.robustness._reading import check_dataset, check_features
 from isonomia.robustness.shift.distances import Distances, category_distances, mass_distances, numeric_distances
 from isonomia.robustness.shift.drift_tables import show
@@ -66,6 +66,15 @@ class Drift:
     sizes: tuple[int, int]
 
 
+@validated(
+    adjust=Choice(("holm", "bh")),
+    joint=Boolean(),
+    alpha=ALPHA,
+    bins=Integer(2),
+    folds=Integer(2),
+    seed=SEED,
+    verify=Choice(("evidently",)).or_none(),
+)
 def drift(
     reference: Any,
     current: Any,
@@ -125,14 +134,6 @@ def drift(
     >>> [(row["variable"], row["drifted"]) for row in result.tables["variables"].rows()]
     [('age', True), ('city', False)]
     """
-    check_choice("adjust", adjust, ("holm", "bh"))
-    check_yes_no("joint", joint)
-    check_number("alpha", alpha, above=0, below=1)
-    check_whole("bins", bins, 2)
-    check_whole("folds", folds, 2)
-    check_whole("seed", seed, 0)
-    if verify is not None:
-        check_choice("verify", verify, ("evidently",))
     one, two = check_dataset(reference, "reference"), check_dataset(current, "current")
     names = check_features(one, features)
     _check_alike(one, two, names)

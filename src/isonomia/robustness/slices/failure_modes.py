@@ -14,7 +14,7 @@ from isonomia.evidence import Estimate, Finding, Format, Picture, Result, wilson
 from isonomia.evidence import check_level as check_confidence
 from isonomia.fairness import condition, dataset_attributes
 from isonomia.languages import Message, msg
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import Integer, Number, validated
 from isonomia.robustness._reading import Examined, check_features, examine
 from isonomia.robustness.row_tables import chained, table_of_rows
 from isonomia.robustness.slices.row_failures import Harm, Pattern, harm_of, patterns, unusual_values, worst_rows
@@ -29,6 +29,7 @@ FINDINGS = 5
 REASONS = 3
 
 
+@validated(far=Number(at_least=0))
 def failure_modes(
     data: Any,
     model: Any = None,
@@ -87,13 +88,12 @@ def failure_modes(
     (4, 'wrong_confident')
     """
     top_k, bins, min_samples = (
-        check_whole("top_k", top_k),
-        check_whole("bins", bins, 2),
-        check_whole("min_samples", min_samples),
+        Integer(1).check("top_k", top_k),
+        Integer(2).check("bins", bins),
+        Integer(1).check("min_samples", min_samples),
     )
     for name, value in (("share", share), ("confident", confident), ("rare", rare), ("alpha", alpha)):
-        check_number(name, value, above=0, below=1)
-    check_number("far", far, at_least=0)
+        Number(above=0, below=1).check(name, value)
     check_confidence(level)
     examined = examine(data, model)
     names = tuple(

@@ -18,7 +18,7 @@ from isonomia.evidence import Result, benjamini_hochberg, check_level, normal_p,
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import together
 from isonomia.metrics import Metric
-from isonomia.options import check_number, check_whole, check_yes_no
+from isonomia.parameters import ALPHA, SEED, Boolean, Integer, Number, validated
 from isonomia.robustness._reading import Examined, check_features, examine
 from isonomia.robustness.meter import Cells, Meter
 from isonomia.robustness.missing_reasons import Reason
@@ -70,6 +70,7 @@ class Comparison:
             )
 
 
+@validated(pairs=Boolean(), seed=SEED, min_samples=Integer(1), gap=Number(at_least=0), alpha=ALPHA)
 def overfit(
     train: Any,
     test: Any,
@@ -137,11 +138,6 @@ def overfit(
     >>> [row["slice"] for row in overfit(known, new).tables["worst"].rows()]
     ['[79.7, 89.6)', '[89.6, 99.5]']
     """
-    check_yes_no("pairs", pairs)
-    check_whole("seed", seed, 0)
-    check_whole("min_samples", min_samples)
-    check_number("gap", gap, at_least=0)
-    check_number("alpha", alpha, above=0, below=1)
     one, two = examine(train, model, name="train"), examine(test, model, name="test")
     if one.outcome.task != two.outcome.task:
         raise DataError(f"The task of `train` is {one.outcome.task}, that of `test` {two.outcome.task}.")

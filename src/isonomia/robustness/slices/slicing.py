@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, bin_edges, smallest
 from isonomia.data import Bands, Dataset, Kind, numbers, to_numpy
 from isonomia.errors import DataError, SpecError
-from isonomia.options import check_choice, check_whole
+from isonomia.parameters import Choice, Integer, validated
 from isonomia.typing import Floats
 
 Slicing = Literal["quantile", "uniform", "tree", "adaptive"]
@@ -57,6 +57,7 @@ class Cut:
         return self.edges is not None or self.kind in ("integer", "numeric", "datetime")
 
 
+@validated(slicing=Choice(SLICINGS), bins=Integer(1))
 def learn_cuts(
     data: Dataset,
     names: Sequence[str],
@@ -82,8 +83,6 @@ def learn_cuts(
     loss, counted : arrays, needed for "tree" and "adaptive"
         How wrong the model is on each row, and the rows that count (None: all).
     """
-    check_choice("slicing", slicing, SLICINGS)
-    check_whole("bins", bins)
     if slicing in ("tree", "adaptive") and loss is None:
         raise SpecError(f"`slicing={slicing!r}` needs to know how wrong the model is on each row.")
     return tuple(_learn(data, name, slicing, bins, min_samples, loss, counted) for name in names)

@@ -13,7 +13,7 @@ from isonomia.evidence import Estimate, Finding, Format, Picture, Result, check_
 from isonomia.fairness import condition, dataset_attributes, measure_groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS, check_applicable
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import MIN_PER_GROUP, SEED, Integer, Number, validated
 from isonomia.robustness._reading import Examined, check_features, examine
 from isonomia.robustness.missing_reasons import of_value
 from isonomia.robustness.perturbation.degradation import scale_of, worse_by
@@ -24,6 +24,7 @@ from isonomia.robustness.stress.scenarios import main_metric
 FINDINGS = 5
 
 
+@validated(seed=SEED, tolerance=Number(at_least=0))
 def subgroup_diagnostics(
     data: Any,
     model: Any = None,
@@ -77,9 +78,7 @@ def subgroup_diagnostics(
     ('b', 'specificity', None, 'there are no negative labels')
     """
     check_level(level)
-    check_whole("seed", seed, 0)
-    least = check_whole("min_per_group", min_per_group)
-    check_number("tolerance", tolerance, at_least=0)
+    least = MIN_PER_GROUP.check("min_per_group", min_per_group)
     metrics = (metrics,) if isinstance(metrics, str) else metrics
     examined = examine(data, model)
     outcome = examined.outcome
@@ -94,7 +93,7 @@ def subgroup_diagnostics(
         raise SpecError(f"None of the metrics can be measured here. {told_why}")
     main = main_metric(chosen, metric, outcome.task)
     rows: list[dict[str, Any]] = []
-    for column in _columns(examined, features, check_whole("bins", bins, 2)):
+    for column in _columns(examined, features, Integer(2).check("bins", bins)):
         told = measure_groups(
             outcome,
             [column],

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.evidence import Result, benjamini_hochberg, check_level
-from isonomia.options import check_number, check_whole, check_yes_no
+from isonomia.parameters import ALPHA, SEED, Boolean, Integer, Number, validated
 from isonomia.progress import Progress, silent
 from isonomia.robustness._reading import Examined, check_features, examine
 from isonomia.robustness.meter import Cells, Measured, Meter
@@ -64,6 +64,7 @@ class Search:
     n_tests: int
 
 
+@validated(pairs=Boolean(), seed=SEED)
 def weak_spots(
     data: Any,
     model: Any = None,
@@ -138,13 +139,11 @@ def weak_spots(
     >>> [(row["slice"], round(row["value"], 2)) for row in result.tables["weak_spots"].rows()]
     [('x in [40.1, 59.9)', 0.67)]
     """
-    check_yes_no("pairs", pairs)
-    check_whole("seed", seed, 0)
     limits = Limits(
-        check_whole("min_samples", min_samples),
-        check_number("severity", severity, at_least=0),
-        check_number("critical", critical, at_least=0),
-        check_number("alpha", alpha, above=0, below=1),
+        Integer(1).check("min_samples", min_samples),
+        Number(at_least=0).check("severity", severity),
+        Number(at_least=0).check("critical", critical),
+        ALPHA.check("alpha", alpha),
         check_level(level),
     )
     examined = examine(data, model)

@@ -15,7 +15,7 @@ from isonomia.data.columns import numbers
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.languages import msg
 from isonomia.models import Surface
-from isonomia.options import check_choice
+from isonomia.parameters import Choice, validated
 from isonomia.robustness.perturbation.altered_rows import Altering, ask_alike
 from isonomia.robustness.perturbation.perturbers import PERTURBERS, Perturber, perturb_rows
 from isonomia.robustness.stress.scenario import scenario
@@ -54,6 +54,7 @@ def feature_corruption(
     unit=msg("chance that a cell is missing"),
     needs=("model", "features"),
 )
+@validated(fill=Choice(("usual", "none")))
 def missing_features(
     now: Situation, rng: np.random.Generator, level: float, features: Any = None, fill: str = "usual"
 ) -> Situation:
@@ -61,7 +62,6 @@ def missing_features(
 
     With ``fill="none"`` the model is handed missing values, if it can deal with them.
     """
-    check_choice("fill", fill, ("usual", "none"))
     names = _inputs(now, features)
     if fill == "none":
         return _perturbed(now, rng, level, names, PERTURBERS["missing"])

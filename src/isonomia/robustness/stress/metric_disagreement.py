@@ -15,7 +15,7 @@ from isonomia.evidence import Estimate, Result, check_level
 from isonomia.fairness import measure_groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS, Metric, evaluate_all
-from isonomia.options import check_choice, check_whole
+from isonomia.parameters import SEED, Choice, Integer, validated
 from isonomia.robustness._reading import check_features, examine
 from isonomia.robustness.slices.slicing import learn_cuts
 from isonomia.robustness.stress.scenarios import Scenarios
@@ -55,6 +55,7 @@ class Ranked:
         return np.nan_to_num((self.high - self.low) / 2)
 
 
+@validated(min_samples=Integer(1), n_trials=Integer(1), seed=SEED)
 def metric_disagreement(
     data: Any,
     model: Any = None,
@@ -121,9 +122,6 @@ def metric_disagreement(
     from isonomia.robustness.stress.disagreement_tables import show
 
     check_level(level)
-    check_whole("min_samples", min_samples)
-    check_whole("n_trials", n_trials)
-    check_whole("seed", seed, 0)
     metrics = (metrics,) if isinstance(metrics, str) else metrics
     kind = _across(across, data, models, scenarios)
     if kind == "scenarios":
@@ -144,9 +142,8 @@ def metric_disagreement(
     return show(ranked, backend, level)
 
 
+@validated(across=Choice(("models", "slices", "scenarios")).or_none())
 def _across(across: Any, data: Any, models: Any, scenarios: Any) -> Across:
-    if across is not None:
-        check_choice("across", across, ("models", "slices", "scenarios"))
     if isinstance(data, Scenarios) or across == "scenarios" or (across is None and scenarios is not None):
         if across not in (None, "scenarios"):
             raise SpecError("A result of `scenarios` ranks scenarios; leave `across` out.")

@@ -13,7 +13,7 @@ from isonomia.data import Task
 from isonomia.errors import SpecError, close_to
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import not_for
-from isonomia.options import check_number
+from isonomia.parameters import Number
 from isonomia.registry import Registry
 from isonomia.robustness.stress.situation import Situation
 
@@ -236,4 +236,4 @@ def _from_function(change: Callable[..., Any]) -> Planned:
 def check_strength(entry: Scenario, level: Any) -> float:
     """A level within the scenario's bounds."""
     most = entry.most if np.isfinite(entry.most) else None
-    return check_number("level", level, at_least=0, at_most=most, hint=f" in the scenario '{entry.id}'")
+    return Number(at_least=0, at_most=most, hint=f" in the scenario '{entry.id}'").check("level", level)

@@ -15,7 +15,7 @@ from isonomia.fairness import dataset_attributes
 from isonomia.languages.naming import as_text
 from isonomia.metrics import METRICS, Metric, evaluate_all
 from isonomia.models import Model, Surface
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import MIN_PER_GROUP, SEED, Integer, Number, validated
 from isonomia.progress import Progress, silent
 from isonomia.robustness._reading import Examined, examine
 from isonomia.robustness.stress.gauge import Gauge, applicable
@@ -88,6 +88,7 @@ class Scenarios(Result):
         return self.runs[scenario].values[:, ids.index(metric)]
 
 
+@validated(n_trials=Integer(1), seed=SEED, tolerance=Number(at_least=0))
 def scenarios(
     data: Any,
     model: Any = None,
@@ -157,9 +158,6 @@ def scenarios(
     from isonomia.robustness.stress.scenario_tables import show
 
     planned = plan(scenarios)
-    check_whole("n_trials", n_trials)
-    check_whole("seed", seed, 0)
-    check_number("tolerance", tolerance, at_least=0)
     check_level(level)
     base = situation(data, model)
     gauge, left_out = gauge_of(base, metrics, min_per_group=min_per_group)
@@ -191,11 +189,11 @@ def situation(data: Any, model: Any) -> Situation:
     )
 
 
+@validated(min_per_group=MIN_PER_GROUP)
 def gauge_of(
     base: Situation, metrics: Sequence[str] | None, *, min_per_group: int = 30
 ) -> tuple[Gauge, dict[str, str]]:
     """A gauge of the metrics named (or of all for the task), and why some are left out."""
-    check_whole("min_per_group", min_per_group)
     if isinstance(metrics, str):
         metrics = (metrics,)
     named = [METRICS[name] for name in metrics] if metrics is not None else [m for m in METRICS if base.task in m.tasks]

@@ -13,7 +13,7 @@ from isonomia.evidence import Estimate, Finding, Picture, Result, check_level
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
 from isonomia.metrics import METRICS, Metric
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import SEED, Integer, Number, validated
 from isonomia.progress import Progress, silent
 from isonomia.robustness.perturbation.degradation import scale_of
 from isonomia.robustness.row_tables import chained
@@ -51,6 +51,7 @@ class Sensitivity(Result):
     absent: Mapping[str, str] = field(default_factory=dict)
 
 
+@validated(n_trials=Integer(1), seed=SEED, tolerance=Number(at_least=0))
 def sensitivity(
     data: Any,
     model: Any = None,
@@ -103,9 +104,6 @@ def sensitivity(
     """
     planned = plan(scenarios)
     steps = _levels(levels, planned)
-    check_whole("n_trials", n_trials)
-    check_whole("seed", seed, 0)
-    check_number("tolerance", tolerance, at_least=0)
     check_level(level)
     base = situation(data, model)
     gauge, _ = gauge_of(base, metrics)

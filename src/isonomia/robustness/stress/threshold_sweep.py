@@ -16,7 +16,7 @@ from isonomia.fairness import dataset_attributes
 from isonomia.languages import msg
 from isonomia.metrics import METRICS, Metric
 from isonomia.models import Surface
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import MIN_PER_GROUP, N_BOOT, SEED, Integer, Number, validated
 from isonomia.robustness._reading import Examined, examine
 from isonomia.robustness.stress.decisions import ranked
 from isonomia.robustness.stress.threshold_tables import draws, measure, spread_between, sweep
@@ -69,6 +69,7 @@ class Curves:
         return int(np.argmin(np.abs(self.thresholds - self.current)))
 
 
+@validated(seed=SEED, min_per_group=MIN_PER_GROUP, n_boot=N_BOOT)
 def threshold_sweep(
     data: Any,
     model: Any = None,
@@ -129,9 +130,6 @@ def threshold_sweep(
     from isonomia.robustness.stress.threshold_sweep_tables import show
 
     check_level(level)
-    check_whole("seed", seed, 0)
-    check_whole("min_per_group", min_per_group)
-    check_whole("n_boot", n_boot, 0)
     examined = examine(data, model)
     surface, truth = binary_of(examined, of_class)
     score = ranked(surface)
@@ -211,7 +209,7 @@ def _thresholds(given: Any, score: Floats, surface: Surface) -> Floats:
         values = np.unique(score)
         steps = values if values.size <= MOST else values[np.linspace(0, values.size - 1, MOST).astype(np.intp)]
     elif given is None or (isinstance(given, int | np.integer) and not isinstance(given, bool)):
-        count = STEPS if given is None else check_whole("thresholds", given, 2, MOST)
+        count = STEPS if given is None else Integer(2, MOST).check("thresholds", given)
         whole = surface.probability is not None
         steps = np.arange(count) / (count - 1) if whole else np.unique(np.quantile(score, np.linspace(0, 1, count)))
     else:
@@ -293,7 +291,7 @@ def _limits(limits: Any, chosen: Sequence[Metric], groups: bool) -> tuple[Limit,
     ids = [metric.id for metric in chosen]
     out = []
     for name, value in limits.items():
-        check_number(f"limits[{name!r}]", value)
+        Number().check(f"limits[{name!r}]", value)
         if name in gaps:
             out.append(Limit(name, float(value), name.endswith("_ratio"), True))
         elif name in ids:

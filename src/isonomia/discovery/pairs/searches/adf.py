@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import Space
 from isonomia.languages import msg
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import Integer, Number, validated
 from isonomia.probing import Answer, Search
 from isonomia.probing.slopes import Slopes
 from isonomia.typing import Floats
@@ -19,6 +19,14 @@ from isonomia.typing import Floats
     "gradients lead seeds to where protected values decide, then walks keep to attributes that matter least",
     reference="Zhang et al., White-box fairness testing through adversarial sampling, ICSE 2020 "
     "(Adversarial Discrimination Finder)",
+)
+@validated(
+    max_global=Integer(1),
+    max_local=Integer(0),
+    cluster_num=Integer(1),
+    max_iter=Integer(1),
+    weights_every=Integer(1).or_none(),
+    step_size=Number(above=0),
 )
 def adf(
     space: Space,
@@ -42,14 +50,22 @@ def adf(
     by automatic differentiation for PyTorch modules. Other models are asked about one unit up and down in every
     attribute (zero-order, as in MAFT), and the result says so; local weights are then worked out once a seed instead
     of every step (`weights_every`, as EIDIG-INF does).
+
+    Parameters
+    ----------
+    max_global
+        Seeds of the global phase.
+    max_local
+        Steps from each person found.
+    cluster_num
+        Clusters of the data that seeds are drawn from in rotation.
+    max_iter
+        Moves of a seed, at most.
+    step_size
+        How many units one step is.
+    weights_every
+        Steps after which the weights of a walk are computed again; None chooses by the model.
     """
-    check_whole("max_global", max_global, 1)
-    check_whole("max_local", max_local, 0)
-    check_whole("cluster_num", cluster_num)
-    check_whole("max_iter", max_iter)
-    if weights_every is not None:
-        check_whole("weights_every", weights_every, hint=", or None")
-    check_number("step_size", step_size, above=0)
     slopes = Slopes(space.probe.oracle, space.loop.consult)
     if slopes.kind == "differences":
         space.notes.append(

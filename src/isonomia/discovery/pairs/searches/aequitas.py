@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.method import pair_method
-from isonomia.discovery.pairs.space import NominalMoves, Space
-from isonomia.options import check_number, check_whole
+from isonomia.discovery.pairs.space import NOMINAL_MOVES, NominalMoves, Space
+from isonomia.parameters import Choice, Integer, Number, validated
 from isonomia.probing import Search
 from isonomia.typing import Floats
 
@@ -23,6 +23,13 @@ BATCH = 2048
     "aequitas",
     "uniform people, then walks that learn which attribute and direction to move",
     reference="Udeshi, Arora & Chattopadhyay, Automated directed fairness testing, ASE 2018",
+)
+@validated(
+    mode=Choice(("random", "semi", "full")),
+    max_global=Integer(1),
+    max_local=Integer(0),
+    step_size=Number(above=0),
+    nominal_moves=Choice(NOMINAL_MOVES),
 )
 def aequitas(
     space: Space,
@@ -40,10 +47,20 @@ def aequitas(
     and stay there whatever came out. "semi" learns the direction of each attribute, "full" also which attributes
     pay; the probabilities are shared by all walks and updated after every batch of about two thousand steps (the paper
     walks one seed after another; its released code updates the wrong way round, this does not).
+
+    Parameters
+    ----------
+    mode
+        What the walks learn: nothing (random), directions (semi), directions and attributes (full).
+    max_global
+        People drawn uniformly.
+    max_local
+        Steps of each walk.
+    step_size
+        How many units one step is.
+    nominal_moves
+        Where a category moves to: the next value (unit) or any other (any).
     """
-    check_whole("max_global", max_global, 1)
-    check_whole("max_local", max_local, 0)
-    check_number("step_size", step_size, above=0)
     answer = yield space.domain.sample(max_global, space.rng)
     space.facts.update(uniform_tests=int(answer.fresh.sum()), uniform_found=int((answer.found & answer.fresh).sum()))
     walkers = answer.discovered

@@ -15,7 +15,7 @@ from isonomia.discovery.pairs.searches.exact import linear_part, tree_part
 from isonomia.discovery.pairs.searches.frontier_search import flood
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable, SpecError
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import Boolean, Integer, Number, validated
 from isonomia.probing import Search
 from isonomia.typing import Floats
 
@@ -36,6 +36,7 @@ LEAST_ROWS = 10_000
     "observed people, exact parts where the model can be read, bisected seeds, a flood spread over all kinds of people",
     reference="Isonomia (METHODS, section 14.3)",
 )
+@validated(exact=Boolean(), max_boxes=Integer(1), lift=Boolean(), natural=Number(at_least=0, at_most=1).or_none())
 def auto(
     space: Space, *, exact: bool = True, max_boxes: int = 20_000, lift: bool = True, natural: float | None = None
 ) -> Search:
@@ -49,12 +50,20 @@ def auto(
        With `natural` (0 to 1), only through people at least as plausible as that share of the data's own rows, value
        by value: fewer kinds of people, but people there could be.
     E. The findings as subgroups of the data (`lift`), and how natural the people found are.
+
+    Parameters
+    ----------
+    exact
+        Whether to prove what can be proved about a model that can be read.
+    max_boxes
+        Boxes of the branch and bound, at most.
+    lift
+        Whether to describe the findings as subgroups of the data.
+    natural
+        Search only among people at least as plausible as this share of the rows; None for all people.
     """
-    check_whole("max_boxes", max_boxes, 1)
-    if natural is not None:
-        check_number("natural", natural, at_least=0, at_most=1, hint=", or None")
-        if not len(space.people):
-            raise SpecError("`natural` is a share of the rows of data; only a domain was given.")
+    if natural is not None and not len(space.people):
+        raise SpecError("`natural` is a share of the rows of data; only a domain was given.")
     budget = _budget(space)
     cells = Cells(space)
     pool: list[tuple[Floats, Floats]] = []

@@ -20,7 +20,7 @@ from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
-from isonomia.options import check_whole
+from isonomia.parameters import Integer, validated
 from isonomia.probing import Search
 from isonomia.typing import Floats
 
@@ -44,6 +44,7 @@ CLOSED = 1e-9
     "a pair, a proof that there is none, the discriminating share and the widest gap, for linear models and trees",
     reference="Isonomia; prior art for ensembles: Zhao, Toda & Kitamura, arXiv 2512.16386; Ranzato et al., CIKM 2021",
 )
+@validated(max_boxes=Integer(1), n_pairs=Integer(1))
 def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Search:
     """Prove what can be proved about the whole domain.
 
@@ -67,9 +68,14 @@ def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Sea
     largest difference found, ``max_gap_bound`` what it cannot exceed, on the scale ``gap_scale``, which is the one
     that `gamma` is compared with; ``max_gap_at`` is the person. For boosted classifiers ``max_gap_log_odds`` and its
     bound tell the same before the logistic function.
+
+    Parameters
+    ----------
+    max_boxes
+        Boxes of the branch and bound, at most.
+    n_pairs
+        People to test on the model itself, at most.
     """
-    check_whole("max_boxes", max_boxes, 1)
-    check_whole("n_pairs", n_pairs, 1)
     probe = space.probe
     if probe.sampled:
         space.notes.append(msg("Exact answers hold for the protected values that were tried."))

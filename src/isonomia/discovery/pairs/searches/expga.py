@@ -6,7 +6,7 @@ import numpy as np
 
 from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import Space
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import Integer, Number, validated
 from isonomia.probing import Search
 from isonomia.typing import Floats
 
@@ -18,6 +18,15 @@ PATIENCE = 50
     "expga",
     "seeds whose local explanation rests on a protected attribute, then crossover and mutation",
     reference="Fan, Wei, Jin, Yang & Liu, Explanation-guided fairness testing through genetic algorithm, ICSE 2022",
+)
+@validated(
+    max_global=Integer(2),
+    population=Integer(2),
+    explain_samples=Integer(2),
+    generations=Integer(0).or_none(),
+    threshold_rank=Number(above=0, at_most=1),
+    cross_rate=Number(at_least=0, at_most=1),
+    mutation_rate=Number(at_least=0, at_most=1),
 )
 def expga(
     space: Space,
@@ -41,14 +50,24 @@ def expga(
 
     LIME's neighbourhood on tables does not depend on the person it explains, so one sample of `explain_samples` rows
     is scored once and serves all explanations; only the weights differ.
+
+    Parameters
+    ----------
+    max_global
+        People drawn for the first generation.
+    threshold_rank
+        A seed's protected attribute must be among this share of the strongest attributes.
+    population
+        People of a generation.
+    generations
+        How many generations; None goes on to the budget.
+    cross_rate
+        Share of children that take a piece of another one's attributes.
+    mutation_rate
+        Share of attributes that get a random value.
+    explain_samples
+        Rows scored for all explanations.
     """
-    for name, value in (("max_global", max_global), ("population", population), ("explain_samples", explain_samples)):
-        check_whole(name, value, 2)
-    if generations is not None:
-        check_whole("generations", generations, 0, hint=", or None")
-    check_number("threshold_rank", threshold_rank, above=0, at_most=1)
-    check_number("cross_rate", cross_rate, at_least=0, at_most=1)
-    check_number("mutation_rate", mutation_rate, at_least=0, at_most=1)
     pool = space.domain.sample(max_global, space.rng)
     ranks = _ranks(space, pool, explain_samples)
     chosen = np.flatnonzero(ranks <= threshold_rank)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Table
 from isonomia.languages import msg
-from isonomia.options import check_whole
+from isonomia.parameters import Anything, Choice, Integer, validated
 from isonomia.probing import Search
 from isonomia.typing import Floats
 
@@ -26,6 +26,14 @@ Solver = Literal["auto", "assignment", "batches", "pot"]
     "fliptest",
     "people of two groups matched by optimal transport; whose outcome flips, and what differs between them",
     reference="Black, Yeom & Fredrikson, FlipTest: fairness testing via optimal transport, FAT* 2020",
+)
+@validated(
+    group1=Anything("a value of the protected attribute"),
+    group2=Anything("a value of the protected attribute"),
+    solver=Choice(get_args(Solver)),
+    max_exact=Integer(2),
+    batch=Integer(2),
+    max_runs=Integer(1).or_none("for all"),
 )
 def fliptest(
     space: Space,
@@ -56,13 +64,13 @@ def fliptest(
         first group is the larger, the second is repeated). "batches" solves random parts of `batch` people. "pot"
         needs the package POT and takes groups of any size whole. "auto": exact up to `max_exact` people a group, then
         batches.
+    max_exact : int
+        People of a group up to which the exact match is made.
+    batch : int
+        People of a random part.
     max_runs : int, optional
         How many pairs of values to compare at most.
     """
-    check_whole("max_exact", max_exact, 2)
-    check_whole("batch", batch, 2)
-    if max_runs is not None:
-        check_whole("max_runs", max_runs, hint=", or None for all")
     if len(space.people) == 0:
         raise NotApplicable("FlipTest matches people of the data; only a domain was given")
     if len(space.protected) != 1:

@@ -7,8 +7,8 @@ from collections import deque
 import numpy as np
 
 from isonomia.discovery.pairs.method import pair_method
-from isonomia.discovery.pairs.space import NominalMoves, Space
-from isonomia.options import check_whole
+from isonomia.discovery.pairs.space import NOMINAL_MOVES, NominalMoves, Space
+from isonomia.parameters import Choice, Integer, validated
 from isonomia.probing import Search
 from isonomia.typing import Floats
 
@@ -22,6 +22,7 @@ BATCH = 1024
     reference="Sano, Kitamura & Takada, Fairness testing for machine learning, SEKE 2022, "
     "doi:10.18293/SEKE2022-064 (Keeper Of Systematic Equality Investigation)",
 )
+@validated(num_samples=Integer(1), local_search_limit=Integer(0), nominal_moves=Choice(NOMINAL_MOVES))
 def kosei(
     space: Space,
     *,
@@ -36,9 +37,16 @@ def kosei(
     treated differently. It ends when the queue is empty or ``local_search_limit`` x (people found at first) tests were
     made, the rule of the authors' code. Neighbours of up to 1,024 people are tested together, so the order differs
     a little from one by one.
+
+    Parameters
+    ----------
+    num_samples
+        People drawn uniformly.
+    local_search_limit
+        Tests allowed for each person found at first.
+    nominal_moves
+        Where a category moves to: the next value (unit) or any other (any).
     """
-    check_whole("num_samples", num_samples, 1)
-    check_whole("local_search_limit", local_search_limit, 0)
     answer = yield space.domain.sample(num_samples, space.rng)
     space.facts.update(uniform_tests=int(answer.fresh.sum()), uniform_found=int((answer.found & answer.fresh).sum()))
     queue = Queue()

@@ -14,7 +14,7 @@ from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
-from isonomia.options import check_number, check_whole, refuse
+from isonomia.parameters import Boolean, Choice, Either, Integer, Made, Number, validated
 from isonomia.probing import Search
 from isonomia.probing.features import Feature
 from isonomia.typing import Floats
@@ -44,6 +44,17 @@ class Generator(Protocol):
     reference="Xiao, Liu, Liu & Dong, Latent imitator: generating natural individual discriminatory instances, "
     "ISSTA 2023",
 )
+@validated(
+    generator=Either(
+        Choice(("copula", "pca")),
+        Made(lambda it: hasattr(it, "size") and hasattr(it, "people"), "an object with `size` and `people`"),
+    ),
+    early_stop=Boolean(),
+    n_test_samples=Integer(1),
+    n_approx_samples=Integer(100),
+    lambda_val=Number(at_least=0),
+    confidence=Number(at_least=0, at_most=1),
+)
 def limi(
     space: Space,
     *,
@@ -67,11 +78,22 @@ def limi(
     latent line in the order of the model's mean score), "pca" as some re-implementations have it (no claim of being
     natural; the result calls it LIMI-PCA), or anything with ``size`` and ``people(latent)``. The published method
     trains a CTGAN.
+
+    Parameters
+    ----------
+    generator
+        What makes people of latent points: copula, pca, or an object with `size` and `people`.
+    lambda_val
+        How far points are moved to either side of the boundary.
+    n_test_samples
+        Points tested.
+    n_approx_samples
+        Points that the boundary is fitted to.
+    confidence
+        Probability of the decided class above which a point is used for the fit.
+    early_stop
+        Whether a point at which someone was found is not moved on.
     """
-    check_whole("n_test_samples", n_test_samples, 1)
-    check_whole("n_approx_samples", n_approx_samples, 100)
-    check_number("lambda_val", lambda_val, at_least=0)
-    check_number("confidence", confidence, at_least=0, at_most=1)
     made = _generator(space, generator)
     space.facts["generator"] = generator if isinstance(generator, str) else type(generator).__name__
     if generator == "pca":
@@ -92,9 +114,7 @@ def limi(
 
 
 def _generator(space: Space, generator: str | Generator) -> Generator:
-    if not isinstance(generator, str) or generator not in ("copula", "pca"):
-        if not (hasattr(generator, "size") and hasattr(generator, "people")):
-            refuse("generator", "'copula', 'pca' or an object with `size` and `people`", generator)
+    if not isinstance(generator, str):
         return generator
     if len(space.people) < 2:
         raise NotApplicable("LIMI learns its generator from rows of data; only a domain was given")

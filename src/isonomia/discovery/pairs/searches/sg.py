@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.searches.surrogate import Surrogate
 from isonomia.discovery.pairs.space import Space
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import Integer, Number, validated
 from isonomia.probing import Search
 from isonomia.probing.growing_array import Stack
 from isonomia.typing import Floats
@@ -25,6 +25,13 @@ PART, MOST = 0.2, 8192
     "sg",
     "paths of a local surrogate tree with one condition turned round, best first",
     reference="Aggarwal et al., Black box fairness testing of machine learning models, FSE 2019 (Symbolic Generation)",
+)
+@validated(
+    cluster_num=Integer(1),
+    max_seeds=Integer(1),
+    confidence=Number(at_least=0, at_most=1),
+    neighbourhood=Integer(10),
+    batch=Integer(1),
 )
 def sg(
     space: Space,
@@ -49,12 +56,20 @@ def sg(
     does not depend on the person it explains, so people share a tree; a fresh one is made each time that three
     times as many were found as for the last. Of people found, the first in every leaf comes before the second, and
     those on paths that are least sure come first.
+
+    Parameters
+    ----------
+    cluster_num
+        Clusters of the data that seeds are drawn from in rotation.
+    max_seeds
+        Seeds, at most.
+    confidence
+        Share of rows that must take the same branch for a condition to be turned round.
+    neighbourhood
+        Rows that the surrogate tree is fitted to.
+    batch
+        People tested at a time.
     """
-    check_whole("cluster_num", cluster_num, 1)
-    check_whole("max_seeds", max_seeds)
-    check_number("confidence", confidence, at_least=0, at_most=1)
-    check_whole("neighbourhood", neighbourhood, 10)
-    check_whole("batch", batch, 1)
     seeds = space.clusters(cluster_num, max_seeds)
     queue = _Queue(len(space.domain))
     tested: list[Floats] = []

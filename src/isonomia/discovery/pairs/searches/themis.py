@@ -5,7 +5,7 @@ from __future__ import annotations
 from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import Space
 from isonomia.evidence import wilson
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import Integer, Number, validated
 from isonomia.probing import Search
 
 
@@ -13,6 +13,12 @@ from isonomia.probing import Search
     "themis",
     "uniform random people until the discriminating share is known within an error",
     reference="Galhotra, Brun & Meliou, Fairness testing, FSE 2017",
+)
+@validated(
+    error=Number(above=0).or_none("to go on to the budget"),
+    confidence=Number(above=0, below=1),
+    batch=Integer(1),
+    least=Integer(0),
 )
 def themis(
     space: Space, *, error: float | None = 0.005, confidence: float = 0.95, batch: int = 5000, least: int = 1000
@@ -30,11 +36,6 @@ def themis(
     least : int
         Never stop before so many tests.
     """
-    if error is not None:
-        check_number("error", error, above=0, hint=", or None to go on to the budget")
-    check_number("confidence", confidence, above=0, below=1)
-    check_whole("batch", batch)
-    check_whole("least", least, 0)
     tested = found = 0
     empty_rounds = 0
     while True:

@@ -20,7 +20,7 @@ from isonomia.discovery.subgroups.bayes.mining import Ranking, discrimination_pa
 from isonomia.discovery.subgroups.bayes.network import NaiveBayes
 from isonomia.discovery.subgroups.bayes.patterns import Patterns
 from isonomia.errors import DataError
-from isonomia.options import check_number, check_whole
+from isonomia.parameters import Integer, Number, validated
 from isonomia.progress import Clock
 from isonomia.typing import Floats
 
@@ -74,6 +74,7 @@ class FairNaiveBayes:
         return f"FairNaiveBayes(delta={self.delta:g}, {self.rounds} rounds, {self.forbidden} forbidden, {state})"
 
 
+@validated(delta=Number(above=0, below=1), smoothing=Number(above=0), k=Integer(1), max_rounds=Integer(0))
 def fit_fair_naive_bayes(
     data: Any,
     *,
@@ -116,10 +117,6 @@ def fit_fair_naive_bayes(
     Y. Choi, G. Farnadi, B. Babaki, G. Van den Broeck (2020), Learning fair naive Bayes classifiers by discovering and
     eliminating discrimination patterns, AAAI.
     """
-    check_number("delta", delta, above=0, below=1)
-    check_number("smoothing", smoothing, above=0)
-    check_whole("k", k)
-    check_whole("max_rounds", max_rounds, 0)
     clock = Clock(max_seconds)
     dataset = _reading.as_dataset(data, protected, features)
     outcome = _reading.read_outcomes(dataset, None, y_true, None, None, None, positive)

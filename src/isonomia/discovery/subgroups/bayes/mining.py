@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from isonomia.discovery.subgroups.bayes.network import NaiveBayes
 from isonomia.discovery.subgroups.bayes.patterns import Figures, Ints, Patterns
 from isonomia.errors import SpecError
-from isonomia.options import check_choice, check_number, check_whole
+from isonomia.parameters import Choice, Integer, Number, validated
 from isonomia.progress import Clock
 from isonomia.typing import Bools, Floats
 
@@ -34,6 +34,13 @@ MAX_PATTERNS = 5_000_000
 _FREE = -1
 
 
+@validated(
+    delta=Number(at_least=0, below=1),
+    ranking=Choice(("discrimination", "divergence")),
+    min_probability=Number(at_least=0, at_most=1),
+    k=Integer(1).or_none(),
+    max_l=Integer(1).or_none(),
+)
 def discrimination_patterns(
     network: NaiveBayes,
     sensitive: Sequence[str],
@@ -68,12 +75,6 @@ def discrimination_patterns(
     Y. Choi, G. Farnadi, B. Babaki, G. Van den Broeck (2020), Learning fair naive Bayes classifiers by discovering and
     eliminating discrimination patterns, AAAI.
     """
-    delta = check_number("delta", delta, at_least=0, below=1)
-    check_choice("ranking", ranking, ("discrimination", "divergence"))
-    check_number("min_probability", min_probability, at_least=0, at_most=1)
-    for name, count in (("k", k), ("max_l", max_l)):
-        if count is not None:
-            check_whole(name, count, hint=", or None")
     unknown = [name for name in sensitive if name not in network.names]
     if unknown:
         raise SpecError(f"`sensitive` must name features of the classifier; got {unknown[0]!r}.")

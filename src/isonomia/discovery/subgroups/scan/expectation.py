@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.scan.families import Direction, Scoring
 from isonomia.errors import DataError, SpecError
-from isonomia.options import check_choice, check_number, refuse
+from isonomia.parameters import Choice, refuse
 from isonomia.typing import Floats
 
 Mode = Literal["binary", "ordinal", "continuous", "nominal"]
@@ -107,7 +107,7 @@ def comparisons(problem: Problem) -> list[Comparison]:
     mode = _mode(problem)
     scoring = _scoring(problem, mode)
     favourable = problem.options["bias_scan_favorable_value"]
-    level = check_number("alpha", problem.options["alpha"], above=0, below=1)
+    level = problem.options["alpha"]
     if mode == "nominal":
         return _nominal(problem, scoring, favourable)
     if mode == "binary":
@@ -120,7 +120,6 @@ def _mode(problem: Problem) -> Mode:
     asked = problem.options["bias_scan_mode"]
     if asked is None:
         return usual[problem.task]
-    check_choice("bias_scan_mode", asked, SCORINGS, hint=", or None")
     fits = {
         "binary": problem.task == "binary",
         "nominal": problem.task in ("binary", "multiclass"),
@@ -140,7 +139,7 @@ def _scoring(problem: Problem, mode: Mode) -> Scoring:
     asked = problem.options["bias_scan_scoring"]
     if asked is None:
         return SCORINGS[mode][0]
-    return cast(Scoring, check_choice("bias_scan_scoring", asked, SCORINGS[mode], hint=f" in {mode} mode, or None"))
+    return cast(Scoring, Choice(SCORINGS[mode], hint=f" in {mode} mode, or None").check("bias_scan_scoring", asked))
 
 
 def _probabilities(problem: Problem) -> Floats | None:

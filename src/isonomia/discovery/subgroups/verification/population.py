@@ -13,7 +13,6 @@ from isonomia.data.synthetic import Between, Condition, Copula, OneOf
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError, SpecError
 from isonomia.models import Model
-from isonomia.options import check_choice
 
 Bytes = NDArray[np.uint8]
 Spec = Literal["demographic_parity", "equal_opportunity", "individual"]
@@ -112,5 +111,4 @@ def _condition(column: Codes, code: int) -> Condition:
 def population_of(problem: Problem, spec: Spec, name: str | None) -> Population:
     """The population asked for; where none is: the generator if there is a model to ask, else the rows."""
     chosen = ("copula" if isinstance(problem.model, Model) else "data") if name is None else name
-    check_choice("population", chosen, ("data", "copula"), hint=", or None")
     return Rows(problem, spec) if chosen == "data" else Generated(problem, spec)

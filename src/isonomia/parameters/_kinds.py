@@ -1,0 +1,426 @@
+"""Kinds of values an option may have: what is accepted, the sentence about what is not, and its JSON schema."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, Generic, NoReturn, TypeVar
+
+from isonomia.errors import SpecError, did_you_mean
+
+T = TypeVar("T")
+Schema = dict[str, Any]
+
+#: Characters of a value that an error repeats, at most.
+_SHOWN = 200
+
+
+class Unfit(ValueError):  # noqa: N818  caught by `check`
+    """A value is not of the kind; the text is a suggestion, or empty."""
+
+
+class Kind(Generic[T]):
+    """What values an option takes. A subclass says what it expects, reads a value and describes itself to JSON."""
+
+    @property
+    def expected(self) -> str:
+        """What completes the sentence "`name` must be ..."."""
+        raise NotImplementedError
+
+    def read(self, value: Any) -> T:
+        """The value as plain Python, or `Unfit`."""
+        raise NotImplementedError
+
+    def schema(self) -> Schema:
+        """The JSON schema of the values that JSON can write."""
+        raise NotImplementedError
+
+    def check(self, name: str, value: Any) -> T:
+        """The value as plain Python, or a `SpecError` that says what was expected and what came."""
+        try:
+            return self.read(value)
+        except Unfit as unfit:
+            raise refusal(name, self.expected, value, str(unfit)) from None
+
+    def or_none(self, meaning: str = "") -> Maybe[T]:
+        """The same kind, or None; `meaning` says what None stands for ("for no limit")."""
+        return Maybe(self, meaning)
+
+
+@dataclass(frozen=True)
+class Integer(Kind[int]):
+    """A whole number, of Python or of NumPy, within its bounds.
+
+    >>> Integer(1).check("bins", 10)
+    10
+    >>> Integer(1).or_none("for all values").check("bins", 2.5)
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.SpecError: `bins` must be a whole number of at least 1, or None for all values; got 2.5.
+    """
+
+    at_least: int | None = None
+    at_most: int | None = None
+    hint: str = ""
+
+    @property
+    def expected(self) -> str:
+        low = "" if self.at_least is None else f" of at least {self.at_least}"
+        high = "" if self.at_most is None else f" and at most {self.at_most}" if low else f" of at most {self.at_most}"
+        return f"a whole number{low}{high}{self.hint}"
+
+    def read(self, value: Any) -> int:
+        number = int(value) if _is(Integral, value) else None
+        if (
+            number is None
+            or (self.at_least is not None and number < self.at_least)
+            or (self.at_most is not None and number > self.at_most)
+        ):
+            raise Unfit
+        return number
+
+    def schema(self) -> Schema:
+        return _known(type="integer", minimum=self.at_least, maximum=self.at_most)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(Kind[float]):
+    """A finite number, of Python or of NumPy, within its bounds.
+
+    >>> Number(above=0, at_most=1).check("alpha", 0.05)
+    0.05
+    >>> Number(above=0, at_most=1).check("alpha", 0)
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.SpecError: `alpha` must be a number in (0, 1]; got 0.
+    >>> Number(at_least=0).check("penalty", float("inf"))
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.SpecError: `penalty` must be a finite number of at least 0; got inf.
+    """
+
+    above: float | None = None
+    at_least: float | None = None
+    below: float | None = None
+    at_most: float | None = None
+    hint: str = ""
+
+    @property
+    def expected(self) -> str:
+        low = self.above if self.at_least is None else self.at_least
+        high = self.below if self.at_most is None else self.at_most
+        if low is not None and high is not None:
+            ends = "(" if self.at_least is None else "[", ")" if self.at_most is None else "]"
+            return f"a number in {ends[0]}{low:g}, {high:g}{ends[1]}{self.hint}"
+        if low is not None:
+            return f"a finite number {'above' if self.at_least is None else 'of at least'} {low:g}{self.hint}"
+        if high is not None:
+            return f"a finite number {'below' if self.at_most is None else 'of at most'} {high:g}{self.hint}"
+        return f"a finite number{self.hint}"
+
+    def read(self, value: Any) -> float:
+        try:
+            number = float(value) if _is(Real, value) else math.nan
+        except OverflowError:  # an integer beyond all floats
+            number = math.nan
+        if not (
+            math.isfinite(number)
+            and (self.above is None or number > self.above)
+            and (self.at_least is None or number >= self.at_least)
+            and (self.below is None or number < self.below)
+            and (self.at_most is None or number <= self.at_most)
+        ):
+            raise Unfit
+        return number
+
+    def schema(self) -> Schema:
+        return _known(
+            type="number",
+            minimum=self.at_least,
+            exclusiveMinimum=self.above,
+            maximum=self.at_most,
+            exclusiveMaximum=self.below,
+        )
+
+
+@dataclass(frozen=True)
+class Boolean(Kind[bool]):
+    """True or False, of Python or of NumPy; neither a number nor a word stands for them.
+
+    >>> Boolean().check("exact", "no")
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.SpecError: `exact` must be True or False; got 'no'.
+    """
+
+    @property
+    def expected(self) -> str:
+        return "True or False"
+
+    def read(self, value: Any) -> bool:
+        from numpy import bool_
+
+        if not isinstance(value, bool | bool_):
+            raise Unfit
+        return bool(value)
+
+    def schema(self) -> Schema:
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True)
+class Choice(Kind[str]):
+    """One of several words: a tuple, or a function that lists them when they are needed (the ids of a registry).
+
+    >>> Choice(("auto", "batches")).check("solver", "batch")
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.SpecError: `solver` must be one of auto, batches; got 'batch'. Did you mean 'batches'?
+    """
+
+    choices: Iterable[str] | Callable[[], Iterable[str]]
+    hint: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The words."""
+        return tuple(self.choices() if callable(self.choices) else self.choices)
+
+    @property
+    def expected(self) -> str:
+        return f"one of {', '.join(self.names)}{self.hint}"
+
+    def read(self, value: Any) -> str:
+        if not isinstance(value, str) or value not in self.names:
+            raise Unfit(did_you_mean(value, self.names))
+        return value
+
+    def schema(self) -> Schema:
+        return {"enum": list(self.names)}
+
+
+@dataclass(frozen=True)
+class Text(Kind[str]):
+    """A text.
+
+    >>> Text("the name of a column").check("time", 3)
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.SpecError: `time` must be the name of a column; got 3.
+    """
+
+    words: str = "a text"
+
+    @property
+    def expected(self) -> str:
+        return self.words
+
+    def read(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise Unfit
+        return str(value)
+
+    def schema(self) -> Schema:
+        return {"type": "string"}
+
+
+@dataclass(frozen=True)
+class Several(Kind[list[T]]):
+    """A list of values of one kind (a tuple, an array or a range of them is read too); at least `at_least`.
+
+    >>> Several(Number(at_least=0)).check("levels", (0.1, 0.2))
+    [0.1, 0.2]
+    >>> Several(Number(at_least=0)).check("levels", 0.1)
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.SpecError: `levels` must be a list, each a finite number of at least 0; got 0.1.
+    """
+
+    of: Kind[T]
+    at_least: int = 0
+
+    @property
+    def expected(self) -> str:
+        least = "" if not self.at_least else f" of at least {self.at_least}"
+        return f"a list{least}, each {self.of.expected}"
+
+    def read(self, value: Any) -> list[T]:
+        if isinstance(value, str | bytes | Mapping | set | frozenset) or not isinstance(value, Iterable):
+            raise Unfit
+        items = list(value)
+        if len(items) < self.at_least:
+            raise Unfit
+        return [self.of.read(item) for item in items]
+
+    def schema(self) -> Schema:
+        return _known(type="array", items=self.of.schema(), minItems=self.at_least or None)
+
+
+@dataclass(frozen=True)
+class Keyed(Kind[dict[str, T]]):
+    """A mapping of texts to values of one kind.
+
+    >>> Keyed(Number(above=0)).check("unit", {"income": 0})
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.SpecError: `unit` must be a mapping, each value a finite number above 0; got {'income': 0}.
+    """
+
+    of: Kind[T]
+
+    @property
+    def expected(self) -> str:
+        return f"a mapping, each value {self.of.expected}"
+
+    def read(self, value: Any) -> dict[str, T]:
+        if not isinstance(value, Mapping) or any(not isinstance(key, str) for key in value):
+            raise Unfit
+        return {key: self.of.read(item) for key, item in value.items()}
+
+    def schema(self) -> Schema:
+        return {"type": "object", "additionalProperties": self.of.schema()}
+
+
+@dataclass(frozen=True)
+class File(Kind[Any]):
+    """Data: the path of a file (in a spec, relative to the spec file), or in Python also a dataset or a frame."""
+
+    @property
+    def expected(self) -> str:
+        return "a file, a Dataset or a frame"
+
+    def read(self, value: Any) -> Any:
+        if isinstance(value, Path):
+            return str(value)
+        if value is None or isinstance(value, bool | Real | bytes | list | tuple | Mapping):
+            raise Unfit
+        return value
+
+    def schema(self) -> Schema:
+        return {"type": "string"}
+
+
+@dataclass(frozen=True)
+class Anything(Kind[Any]):
+    """A value that only its function can judge (a function, a causal graph); `words` describe it."""
+
+    words: str = "a value"
+
+    @property
+    def expected(self) -> str:
+        return self.words
+
+    def read(self, value: Any) -> Any:
+        return value
+
+    def schema(self) -> Schema:
+        return {}
+
+
+@dataclass(frozen=True)
+class Made(Kind[Any]):
+    """An object of Python that a spec cannot write: a function, a `Domain`.
+
+    >>> Made(callable, "a function of two frames").check("metric", 3)
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.SpecError: `metric` must be a function of two frames; got 3.
+    """
+
+    test: Callable[[Any], bool]
+    words: str = "an object"
+
+    @property
+    def expected(self) -> str:
+        return self.words
+
+    def read(self, value: Any) -> Any:
+        if not self.test(value):
+            raise Unfit
+        return value
+
+    def schema(self) -> Schema:
+        return {"not": {}}
+
+
+@dataclass(frozen=True)
+class Either(Kind[Any]):
+    """A value of one of several kinds, the first that fits.
+
+    >>> Either(Integer(2), Several(Number())).check("at", 1)
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.SpecError: `at` must be a whole number of at least 2, or a list, each a finite number; got 1.
+    """
+
+    kinds: tuple[Kind[Any], ...]
+
+    def __init__(self, *kinds: Kind[Any]) -> None:
+        object.__setattr__(self, "kinds", kinds)
+
+    @property
+    def expected(self) -> str:
+        return ", or ".join(kind.expected for kind in self.kinds)
+
+    def read(self, value: Any) -> Any:
+        suggestions = []
+        for kind in self.kinds:
+            try:
+                return kind.read(value)
+            except Unfit as unfit:
+                suggestions.append(str(unfit))
+        raise Unfit(next(filter(None, suggestions), ""))
+
+    def schema(self) -> Schema:
+        options = [found for kind in self.kinds if (found := kind.schema()) != {"not": {}}]
+        return options[0] if len(options) == 1 else {"anyOf": options}
+
+
+@dataclass(frozen=True)
+class Maybe(Kind[T | None]):
+    """A value of a kind, or None."""
+
+    kind: Kind[T]
+    meaning: str = ""
+
+    @property
+    def expected(self) -> str:
+        return f"{self.kind.expected}, or None{' ' if self.meaning else ''}{self.meaning}"
+
+    def read(self, value: Any) -> T | None:
+        return None if value is None else self.kind.read(value)
+
+    def schema(self) -> Schema:
+        own = self.kind.schema()
+        if not own:
+            return own
+        return {"anyOf": [*own.get("anyOf", (own,)), {"type": "null"}]}
+
+
+def _is(kind: type, value: Any) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _known(**facts: Any) -> Schema:
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def refuse(name: str, expected: str, value: Any, more: str = "") -> NoReturn:
+    """Raise the error about a value that is not what was expected.
+
+    >>> refuse("every", "a month or a year", "day")
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.SpecError: `every` must be a month or a year; got 'day'.
+    """
+    raise refusal(name, expected, value, more)
+
+
+def refusal(name: str, expected: str, value: Any, more: str = "") -> SpecError:
+    """The error that `refuse` raises."""
+    shown = repr(value)
+    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+    return SpecError(f"`{name}` must be {expected}; got {shown}.{more}")
