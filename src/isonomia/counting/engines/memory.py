@@ -13,7 +13,7 @@ from isonomia.counting.codes import Codes
 from isonomia.counting.engines.engine import Condition, Dimension, Schema, sample_order
 from isonomia.data import Dataset, numbers
 from isonomia.errors import DataError
-from isonomia.options import check_whole
+from isonomia.parameters import Integer
 
 
 class MemoryEngine:
@@ -58,7 +58,7 @@ class MemoryEngine:
 
     def sample(self, n: int, seed: int) -> Any:
         """At most `n` rows, chosen by their number; see `Engine.sample`."""
-        check_whole("n", n)
+        Integer(1).check("n", n)
         order = sample_order(np.arange(len(self.data)), seed)
         chosen = np.argsort(order, kind="stable")[:n]
         return self.data.take(np.sort(chosen)).frame
