@@ -121,7 +121,7 @@ def test_missing_and_empty_protected_values_are_groups() -> None:
     assert groups == ["sex=(empty)", "sex=F", "sex=M", "sex=missing"]
     assert report.document.balance_sheet is not None
     attributes = report.document.balance_sheet.tables["attributes"]
-    assert attributes.columns["missing"][0] == 20
+    assert attributes["missing"].values[0] == 20
 
 
 def test_infinite_features_reach_the_model_as_they_are() -> None:

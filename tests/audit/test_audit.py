@@ -192,7 +192,7 @@ def test_comparing_two_reports(tmp_path: Path) -> None:
     assert worse.worse
     assert worse.exit_code == 1
     assert worse.values["verdict_after"] == "exceeds"
-    states = [str(state) for state in worse.tables["findings"].columns["state"]]
+    states = [str(state) for state in worse.tables["findings"]["state"].values]
     assert "new" in states
     assert not iso.compare(good, good).worse
     assert iso.compare(good, good).values["same_data"] is True

@@ -70,7 +70,7 @@ def test_options_of_the_checks() -> None:
         },
     )
     assert len(report["fairness_suite"].tables["measures"]) == 3
-    assert set(report["equivalence"].tables["equivalence"].columns["margin"]) == {0.2}
+    assert set(report["equivalence"].tables["equivalence"]["margin"].values) == {0.2}
     assert len(report["incompatibility"].tables["guide"]) == 3
     bad: tuple[dict[str, dict[str, Any]], ...] = (
         {"incompatibility": {"uze": "justice"}},

@@ -24,7 +24,7 @@ def test_metrics_and_alerts_are_told_in_words() -> None:
         reference="overall",
         options={"over_time": {"metrics": ["selection_rate"], "reference": "M"}},
     )
-    codes = set(report["group_fairness"].tables["comparisons"].columns["metric"])
+    codes = set(report["group_fairness"].tables["comparisons"]["metric"].values)
     assert "accuracy" in codes
     english = ("change of the gap", 'Selection rate of "high"', "everyone")
     portuguese = ("mudança da diferença", 'Taxa de seleção de "high"', "todas as pessoas")

@@ -138,8 +138,8 @@ def test_no_number_is_missing_without_a_reason(task: str, constant: bool) -> Non
 
 
 def test_a_bare_gap_is_seen() -> None:
-    table = Table({"group": ["a", "b"], "rate": [0.5, None], "note": [None, None]}, {"rate": "pct"})
+    table = Table.of({"group": ["a", "b"], "rate": [0.5, None], "note": [None, None]}, {"rate": "pct"})
     assert list(bare_cells(table, set())) == [("rate",)]
-    explained = Table({"group": ["b"], "rate": [math.nan], "note": ["nobody of b has a label"]}, {"rate": "pct"})
+    explained = Table.of({"group": ["b"], "rate": [math.nan], "note": ["nobody of b has a label"]}, {"rate": "pct"})
     assert list(bare_cells(explained, set())) == []
     assert list(bare_values({"auc": math.nan}, "performance")) == [("performance", "auc")]

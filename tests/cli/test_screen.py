@@ -29,7 +29,7 @@ def test_control_characters_are_replaced() -> None:
 
 
 def test_tables_take_texts_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    table = Table({"[bold]sex[/]": ["[red]F[/red] :smile:", "M\x1b[31m"], "rate": [0.25, None]}, {"rate": "pct"})
+    table = Table.of({"[bold]sex[/]": ["[red]F[/red] :smile:", "M\x1b[31m"], "rate": [0.25, None]}, {"rate": "pct"})
     Screen().table(table)
     shown = capsys.readouterr().out
     assert "[bold]sex[/]" in shown
@@ -40,13 +40,13 @@ def test_tables_take_texts_as_they_are(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_empty_tables_have_no_head(capsys: pytest.CaptureFixture[str]) -> None:
-    Screen().table(Table({"sex": [], "rate": []}), title="Rates")
-    Screen().table(Table({"sex": [], "rate": []}))
+    Screen().table(Table.of({"sex": [], "rate": []}), title="Rates")
+    Screen().table(Table.of({"sex": [], "rate": []}))
     assert capsys.readouterr().out == "Rates\n"
 
 
 def test_tables_speak_the_language(capsys: pytest.CaptureFixture[str]) -> None:
-    Screen(language="pt-BR").table(Table({"rate": [0.25]}, {"rate": "pct"}, {"rate": msg("yes")}))
+    Screen(language="pt-BR").table(Table.of({"rate": [0.25]}, {"rate": "pct"}, {"rate": msg("yes")}))
     shown = capsys.readouterr().out
     assert "25,0%" in shown
     assert "sim" in shown
@@ -55,7 +55,7 @@ def test_tables_speak_the_language(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("screen", [Screen(quiet=True), Screen(json=True)])
 def test_quiet_and_json_say_nothing_to_people(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
     screen.say("hello")
-    screen.table(Table({"a": [1]}))
+    screen.table(Table.of({"a": [1]}))
     assert capsys.readouterr().out == ""
 
 

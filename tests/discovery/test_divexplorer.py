@@ -161,8 +161,8 @@ def test_global_contribution_follows_its_definition() -> None:
     m = len(columns)
     values = dict(
         zip(
-            result.tables["global_contributions"].columns["item"],
-            result.tables["global_contributions"].columns["contribution"],
+            result.tables["global_contributions"]["item"].values,
+            result.tables["global_contributions"]["contribution"].values,
             strict=True,
         )
     )

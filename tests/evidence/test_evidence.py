@@ -98,7 +98,7 @@ def test_headline_figures_are_written_as_their_column_and_points_are_named() -> 
     from isonomia.languages import msg
     from isonomia.report.texts import headline
 
-    table = Table({"rate": [0.25], "gap": [-0.1]}, {"rate": "pct", "gap": "points"}, {"gap": msg("Gap")})
+    table = Table.of({"rate": [0.25], "gap": [-0.1]}, {"rate": "pct", "gap": "points"}, {"gap": msg("Gap")})
     result = Result("x", msg("X"), {"t": table}, {"rate": 0.25, "gap": -0.1, "other": 2.0}, formats={"other": "int"})
     assert [result.style(name) for name in ("rate", "gap", "other", "none")] == ["pct", "points", "int", "num"]
     assert table.heading("gap") == "Gap (points)"

@@ -273,4 +273,4 @@ def test_conditional_parity_with_listed_references() -> None:
     found = fairness.conditional_statistical_parity(
         said, sensitive_features={"sex": sex}, control=factor, reference={"sex": ["F"]}
     )
-    assert list(found.tables["adjusted"].columns["reference"]) == ["sex=F"]
+    assert list(found.tables["adjusted"]["reference"].values) == ["sex=F"]

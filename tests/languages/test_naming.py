@@ -50,7 +50,7 @@ def test_a_value_that_is_called_missing_stays_as_it_is() -> None:
     codes = Codes.encode(["missing", None, "x"], name="race")
     assert codes.texts == ("missing", "x", "missing")
     shown = [condition("race", text) for text in codes.texts]
-    table = Table({"group": shown})
+    table = Table.of({"group": shown})
     assert [table.cell("group", name, "pt-BR") for name in shown] == ["race=missing", "race=x", "race=ausente"]
     assert who({"race": codes.texts[0]}, "pt-BR") == "race = missing"
     assert who({"race": codes.texts[2]}, "pt-BR") == "race = ausente"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from isonomia.evidence import Change, Estimate, Finding, Picture, Result, Table, rank
+from isonomia.evidence import Change, Estimate, Finding, Picture, Result, Table
 from isonomia.languages import msg
 from isonomia.report import Criterion, Document, Section, Verdict
 
@@ -38,11 +38,10 @@ def build(names: tuple[str, ...], column: str = "sex", other: str = "age") -> Do
         ),
         Section("proxies", msg("Proxies"), msg("Purpose {x}", x=column), "failed", reason=names[2], seconds=0.5),
     )
-    findings = rank(finding for section in sections if section.result for finding in section.result.findings)
     balance = Result(
         "balance_sheet",
         msg("Balance sheet"),
-        {"rows": Table({"what": ["used", names[3]], "n": [1000, 12]}, {"n": "int"})},
+        {"rows": Table.of({"what": ["used", names[3]], "n": [1000, 12]}, {"n": "int"})},
         notes=(msg("{x} rows were left out.", x=names[4]),),
     )
     return Document(
@@ -59,7 +58,6 @@ def build(names: tuple[str, ...], column: str = "sex", other: str = "age") -> Do
             names[1]: names[2],
         },
         sections=sections,
-        findings=findings,
         balance_sheet=balance,
         verdict=_verdict(names, column),
         fingerprint={"data_sha256": "ab" * 32, "seed": 20240, "versions": {"numpy": "2.4.0"}},
@@ -98,7 +96,7 @@ def _rates(names: tuple[str, ...], column: str, other: str) -> Section:
     groups, half = list(names[:4]), len(names) // 2
     rates = [0.12, 0.31, 0.22, None]
     tables = {
-        "by_group": Table(
+        "by_group": Table.of(
             {
                 column: groups,
                 "n": [900, 1200, 80, 7],
@@ -114,7 +112,7 @@ def _rates(names: tuple[str, ...], column: str, other: str) -> Section:
             {"selection_rate": msg("Selection rate"), "tpr": msg("True positive rate")},
             msg("Rates by {x}", x=column),
         ),
-        "crossed": Table(
+        "crossed": Table.of(
             {
                 column: [name for name in groups for _ in range(half)],
                 other: list(names[half:]) * 4,
@@ -124,7 +122,7 @@ def _rates(names: tuple[str, ...], column: str, other: str) -> Section:
             },
             {"rate": "pct", "n": "int"},
         ),
-        "confusion": Table(
+        "confusion": Table.of(
             {column: groups, "tp": [10, 50, 8, 0], "fp": [5, 9, 1, 0], "fn": [9, 9, 2, 0], "tn": [200, 300, 40, 7]},
         ),
     }
@@ -172,7 +170,7 @@ def _rates(names: tuple[str, ...], column: str, other: str) -> Section:
 
 def _calibration(names: tuple[str, ...], column: str) -> Section:
     bins = [0.1, 0.3, 0.5, 0.7, 0.9]
-    table = Table(
+    table = Table.of(
         {
             column: [name for name in names[:3] for _ in bins],
             "predicted": bins * 3,
@@ -190,7 +188,7 @@ def _calibration(names: tuple[str, ...], column: str) -> Section:
 
 def _rest(names: tuple[str, ...], column: str) -> Section:
     """The kinds of pictures that the other sections do not hold."""
-    figures = Table(
+    figures = Table.of(
         {
             column: list(names),
             "error": [0.1 * place for place in range(len(names))],
@@ -204,7 +202,7 @@ def _rest(names: tuple[str, ...], column: str) -> Section:
     result = Result(
         "weak_spots",
         msg("Weak spots"),
-        {"figures": figures, "empty": Table({"a": []})},
+        {"figures": figures, "empty": Table.of({"a": []})},
         pictures=(
             Picture("bars", "figures", msg("Bars"), {"labels": column, "value": "error", "reference": 0.3}),
             Picture("lines", "figures", msg("Lines"), {"x": "step", "value": "error", "reference": 0.3}),
@@ -239,7 +237,7 @@ def hostile() -> Document:
 def build_pairs(names: tuple[str, ...], column: str = "sex") -> Document:
     """An audit that found pairs of people, whose values bear the names given."""
     changes = [(0, 1), (0, 1), (2, 0), (1, 2), (3, 1)]
-    table = Table(
+    table = Table.of(
         {
             "case_id": list(range(5)),
             "age": [40, 31, 22, 67, 18],

@@ -16,7 +16,7 @@ from isonomia.report import Document, draw
 from isonomia.report.figures import PICTURES, Option, PictureKind, Reading, reference
 from isonomia.report.figures.theme import PALETTE
 
-RATES = Table(
+RATES = Table.of(
     {
         "sex": ["F", "M", "X"],
         "age": ["young", "old", "old"],
@@ -92,7 +92,7 @@ def test_forest_has_a_panel_a_figure_and_stacks_them_on_a_phone() -> None:
 
 @pytest.mark.parametrize("panels", range(1, 8))
 def test_forest_with_many_panels_draws_them_all(panels: int) -> None:
-    table = Table({"sex": ["F", "M"], **{f"m{place}": [0.1, 0.2] for place in range(panels)}})
+    table = Table.of({"sex": ["F", "M"], **{f"m{place}": [0.1, 0.2] for place in range(panels)}})
     figure = drawn("forest", table, labels="sex", value=[f"m{place}" for place in range(panels)])
     assert len(figure.data) == panels
     assert figure.layout.height > 0
@@ -115,7 +115,7 @@ def test_heatmap_leaves_cells_without_rows_empty() -> None:
 
 
 def test_reliability_draws_the_diagonal_and_a_line_a_group() -> None:
-    table = Table({"g": ["a", "a", "b"], "predicted": [0.8, 0.1, 0.5], "observed": [0.7, 0.2, None], "n": [1, 4, 4]})
+    table = Table.of({"g": ["a", "a", "b"], "predicted": [0.8, 0.1, 0.5], "observed": [0.7, 0.2, None], "n": [1, 4, 4]})
     figure = drawn("reliability", table, color="g")
     assert [trace.name for trace in figure.data[1:]] == ["a", "b"]
     assert figure.data[0].x == figure.data[0].y == (0, 1)
@@ -124,8 +124,8 @@ def test_reliability_draws_the_diagonal_and_a_line_a_group() -> None:
 
 
 def test_confusion_wide_and_long_say_the_same() -> None:
-    wide = Table({"sex": ["F"], "tp": [6], "fp": [1], "fn": [2], "tn": [3]})
-    long = Table(
+    wide = Table.of({"sex": ["F"], "tp": [6], "fp": [1], "fn": [2], "tn": [3]})
+    long = Table.of(
         {
             "sex": ["F"] * 4,
             "actual": ["negative", "negative", "positive", "positive"],
@@ -141,7 +141,7 @@ def test_confusion_wide_and_long_say_the_same() -> None:
 
 
 def test_confusion_says_how_many_panels_it_left_out() -> None:
-    many = Table({"g": list(range(15)), "tp": [1] * 15, "fp": [1] * 15, "fn": [1] * 15, "tn": [1] * 15})
+    many = Table.of({"g": list(range(15)), "tp": [1] * 15, "fp": [1] * 15, "fn": [1] * 15, "tn": [1] * 15})
     figure = drawn("confusion", many, labels="g")
     assert len(figure.data) == 12
     assert figure.layout.meta["left_out"] == 3
@@ -169,7 +169,7 @@ def test_values_are_called_by_their_names() -> None:
 
 
 def test_low_and_high_are_the_interval_of_value() -> None:
-    table = Table({"metric": ["auc"], "value": [0.8], "low": [0.7], "high": [0.95]})
+    table = Table.of({"metric": ["auc"], "value": [0.8], "low": [0.7], "high": [0.95]})
     assert drawn("bars", table, labels="metric", value="value").data[0].error_x.array == pytest.approx((0.15,))
 
 
@@ -188,7 +188,7 @@ def test_scatter_and_histogram() -> None:
     assert figure.data[0].x == (0.1, 0.5)
     assert figure.data[1].text == ("F", "M", "X")
     assert "age: young" in figure.data[1].hovertext[0]
-    bins = Table({"left": [0, 1], "right": [1, 3], "count": [5, 7]})
+    bins = Table.of({"left": [0, 1], "right": [1, 3], "count": [5, 7]})
     histogram = drawn("histogram", bins)
     assert histogram.data[0].x == (0.5, 2.0)
     assert histogram.data[0].width == (1, 2)
@@ -208,7 +208,7 @@ def test_numbers_are_written_in_the_language() -> None:
 
 
 def test_long_tables_are_cut_and_it_is_said() -> None:
-    table = Table({"g": list(range(500)), "v": [1.0] * 500})
+    table = Table.of({"g": list(range(500)), "v": [1.0] * 500})
     assert drawn("bars", table, labels="g", value="v").layout.meta["left_out"] == 420
     figure = draw(picture("scatter", x="g", y="v"), table, most=100)
     assert len(figure.data[0].x) == 100
@@ -258,5 +258,5 @@ def test_a_table_without_rows_gives_a_picture_without_marks(kind: str) -> None:
         "scatter": {"x": "rate", "y": "error"},
         "histogram": {"left": "rate", "right": "error", "count": "n"},
     }
-    empty = Table({name: [] for name in RATES.columns})
+    empty = Table.of({name: [] for name in RATES.columns})
     json.dumps(drawn(kind, empty, **needed[kind]).to_plotly_json())

@@ -79,7 +79,7 @@ def test_escape(text: str, shown: str) -> None:
 
 
 def test_long_tables_say_that_they_are_cut() -> None:
-    text = table_text(Table({"x": list(range(1000))}), rows=3)
+    text = table_text(Table.of({"x": list(range(1000))}), rows=3)
     assert text.endswith("The first 3 of 1,000 rows; report.json has all of them.")
     assert text.count("\n| ") == 4
 

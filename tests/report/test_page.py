@@ -197,7 +197,9 @@ def test_a_report_with_next_to_nothing_in_it() -> None:
 
 def test_long_tables_are_cut_until_the_page_is_small() -> None:
     rows = 5000
-    table = Table({"slice": ["s" * 100 + str(place) for place in range(rows)], "x": range(rows), "y": [0.123] * rows})
+    table = Table.of(
+        {"slice": ["s" * 100 + str(place) for place in range(rows)], "x": range(rows), "y": [0.123] * rows}
+    )
     picture = Picture("scatter", "t", msg("Rows"), {"x": "x", "y": "y", "hover": ["slice"]})
     sections = tuple(
         Section(

@@ -9,9 +9,9 @@ import jsonschema
 import pytest
 
 from isonomia.errors import SpecError
-from isonomia.evidence import Estimate, Result, Table
+from isonomia.evidence import Column, Estimate, Result, Table
 from isonomia.languages import msg
-from isonomia.report import Criterion, Document, Section, Verdict, dumps, schema, to_json
+from isonomia.report import Criterion, Document, Section, Verdict, dumps, from_json, schema, to_json
 
 
 def test_the_schema_is_a_schema() -> None:
@@ -22,7 +22,7 @@ def test_the_schema_is_a_schema() -> None:
 def test_a_record_validates(which: str, request: pytest.FixtureRequest) -> None:
     record = json.loads(dumps(request.getfixturevalue(which)))
     jsonschema.Draft202012Validator(schema()).validate(record)
-    assert record["schema_version"] == "1.1"
+    assert record["schema_version"] == "2.0"
     assert record["verdict"]["outcome"] == "exceeds"
     assert set(record["checks"]) == {"group_fairness", "calibration", "weak_spots", "drift", "proxies"}
     assert record["checks"]["drift"]["outcome"] == "skipped"
@@ -60,26 +60,21 @@ def test_only_created_and_timings_differ(document: Document) -> None:
     assert list(one) == list(other)
 
 
-def test_missing_and_infinite_numbers_are_null() -> None:
-    table = Table({"x": [float("nan"), float("inf"), 1.5]})
+def test_missing_numbers_are_null_and_infinite_ones_survive() -> None:
+    table = Table((Column("x", [float("nan"), float("inf"), 1.5]),))
     result = Result("c", msg("yes"), {"t": table}, {"e": Estimate(float("inf"), n=3), "f": float("-inf")})
     section = Section("c", msg("yes"), msg("no"), "passed", result)
-    text = dumps(Document("Audit", {"rate": float("nan")}, (section,), fingerprint={"x": float("inf")}))
-    record = json.loads(text, parse_constant=pytest.fail)
-    assert record["checks"]["c"]["tables"]["t"]["rows"] == [[None], [None], [1.5]]
-    assert record["checks"]["c"]["values"] == {
-        "e": {
-            "value": None,
-            "low": None,
-            "high": None,
-            "n": 3,
-            "method": "",
-            "note": "not a finite number",
-            "level": 0.95,
-        },
-        "f": None,
-    }
+    document = Document("Audit", {"rate": float("nan")}, (section,), fingerprint={"x": float("inf")})
+    record = json.loads(dumps(document), parse_constant=pytest.fail)
+    kept = record["checks"]["c"]["result"]
+    infinite = {"$": "float", "value": "inf"}
+    assert kept["tables"]["t"]["columns"][0]["values"] == [None, infinite, 1.5]
+    assert kept["values"]["e"]["value"] == infinite
     jsonschema.Draft202012Validator(schema()).validate(record)
+    loaded = from_json(record)["c"].result
+    assert loaded is not None
+    assert list(loaded.tables["t"]["x"].values) == [None, float("inf"), 1.5]
+    assert loaded.values == {"e": Estimate(float("inf"), n=3), "f": float("-inf")}
 
 
 def test_findings_of_a_check_are_places_in_the_ranking(document: Document) -> None:

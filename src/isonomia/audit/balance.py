@@ -24,7 +24,7 @@ def balance_sheet(subject: Subject) -> Result:
         lines.append((msg("effective rows after weighting"), int(_effective(subject.weights))))
     attributes = _attributes(subject)
     tables = {
-        "rows": Table(
+        "rows": Table.of(
             {"what": [what for what, _ in lines], "n": [n for _, n in lines]},
             {"n": "int"},
             {"what": msg("what"), "n": msg("rows")},
@@ -58,7 +58,7 @@ def _attributes(subject: Subject) -> Table:
         "small": msg("groups below {least:int} rows", least=subject.min_per_group),
     }
     formats = dict.fromkeys(("groups", "missing", "smallest", "small"), "int")
-    return Table(columns, formats, titles, msg("Protected attributes"), subject.data.backend)  # type: ignore[arg-type]
+    return Table.of(columns, formats, titles, msg("Protected attributes"), subject.data.backend)  # type: ignore[arg-type]
 
 
 def _cells(subject: Subject) -> Table:
@@ -76,7 +76,7 @@ def _cells(subject: Subject) -> Table:
         "small": msg("groups below {least:int} rows", least=subject.min_per_group),
     }
     formats = dict.fromkeys(("possible", "empty", "small"), "int")
-    return Table(columns, formats, titles, msg("Intersections"), subject.data.backend)  # type: ignore[arg-type]
+    return Table.of(columns, formats, titles, msg("Intersections"), subject.data.backend)  # type: ignore[arg-type]
 
 
 def _effective(weights: NDArray[np.float64]) -> float:

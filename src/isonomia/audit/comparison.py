@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -12,17 +12,16 @@ import numpy as np
 
 from isonomia.audit.report import Report
 from isonomia.errors import DataError
-from isonomia.evidence import Result, Table, benjamini_hochberg, normal_p, normal_quantile
+from isonomia.evidence import Column, Estimate, Finding, Result, Table, benjamini_hochberg, normal_p, normal_quantile
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
-from isonomia.report import SCHEMA_VERSION
 
-#: A report larger than this is refused.
-MAX_BYTES = 256 << 20
 #: A change counts as shown when its adjusted p-value is below this.
 ALPHA = 0.05
 
 Direction = Literal["worse", "better", "changed", "same"]
+#: The key of a group (nothing for all rows) and a metric.
+Figure = tuple[tuple[Any, ...], str]
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,14 +32,15 @@ class Comparison(Result):
     ----------
     worse : bool
         Whether the verdict got worse, or a figure got worse by more than chance.
+    before, after : Report
     tables
         ``findings``: those that are new and those that are gone; ``changes``: figures of both reports, their
         difference with an interval and an adjusted p-value; ``verdicts``: criteria of both.
     """
 
     worse: bool = False
-    before: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    after: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    before: Report | None = field(default=None, compare=False)
+    after: Report | None = field(default=None, compare=False)
 
     @property
     def exit_code(self) -> int:
@@ -55,18 +55,16 @@ def compare(before: Any, after: Any) -> Comparison:
     errors read off the intervals. Where both reports are about the same rows this is cautious: shared noise counts
     twice.
     """
-    old, new = _record(before, "before"), _record(after, "after")
+    old, new = _report(before, "before"), _report(after, "after")
     changes = _changes(old, new)
-    findings = _findings(old, new)
-    verdicts = _verdicts(old, new)
     order = {"meets": 0, "not_applicable": 0, "not_enough_evidence": 1, "exceeds": 2}
-    outcomes = [record["verdict"]["outcome"] for record in (old, new)]
+    outcomes = [_outcome(report) for report in (old, new)]
     verdict_worse = order[outcomes[1]] > order[outcomes[0]]
-    figures_worse = "worse" in changes.columns["direction"]
+    figures_worse = "worse" in changes["direction"].values
     return Comparison(
         "comparison",
         msg("Comparison of two audits"),
-        {"verdicts": verdicts, "findings": findings, "changes": changes},
+        {"verdicts": _verdicts(old, new), "findings": _findings(old, new), "changes": changes},
         {"verdict_before": outcomes[0], "verdict_after": outcomes[1], "same_data": _same_data(old, new)},
         notes=_notes(old, new),
         worse=verdict_worse or figures_worse,
@@ -75,156 +73,144 @@ def compare(before: Any, after: Any) -> Comparison:
     )
 
 
-def _record(given: Any, what: str) -> Mapping[str, Any]:
+def _report(given: Any, what: str) -> Report:
     if isinstance(given, Report):
-        return given.to_dict()
-    record = given
-    if isinstance(given, str | Path):
-        path = Path(given).expanduser()
-        path = path / "report.json" if path.is_dir() else path
-        if not path.is_file():
-            raise DataError(f"There is no report at {str(given)!r}; give a report.json, or the folder it is in.")
-        if path.stat().st_size > MAX_BYTES:
-            raise DataError(f"{str(path)!r} is larger than {MAX_BYTES:,} bytes; that is no report of Isonomia.")
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise DataError(f"{str(path)!r} is not JSON ({error}); give the report.json of an audit.") from None
-    if not isinstance(record, Mapping) or "schema_version" not in record:
-        raise DataError(f"The report to compare ({what}) has no schema_version; give the report.json of an audit.")
-    if str(record["schema_version"]).split(".")[0] != SCHEMA_VERSION.split(".")[0]:
-        raise DataError(
-            f"The report to compare ({what}) has schema version {record['schema_version']}; this version of Isonomia "
-            f"reads {SCHEMA_VERSION.split('.')[0]}.x. Run the audit again."
-        )
-    return record
+        return given
+    if isinstance(given, str | os.PathLike):
+        return Report.load(Path(given))
+    if isinstance(given, Mapping):
+        return Report.from_dict(given)
+    raise DataError(f"`{what}` must be a Report, its dictionary or a path; got {type(given).__name__}.")
 
 
-def _figures(record: Mapping[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
-    """Every figure by group, and every overall one: (group, metric) -> value, low, high."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for code in ("performance", "calibration"):
-        for name, value in (record["checks"].get(code) or {}).get("values", {}).items():
-            if isinstance(value, Mapping) and value.get("value") is not None:
-                found["overall", name] = dict(value)
-    table = ((record["checks"].get("group_fairness") or {}).get("tables") or {}).get("by_group")
-    if table:
-        names = table["columns"]
-        metrics = [name for name in names if f"{name}_low" in names]
-        for row in table["rows"]:
-            cells = dict(zip(names, row, strict=True))
-            for metric in metrics:
-                if cells[metric] is not None:
-                    ends = {"value": cells[metric], "low": cells[f"{metric}_low"], "high": cells[f"{metric}_high"]}
-                    found[cells["group"], metric] = ends
+def _outcome(report: Report) -> str:
+    return "not_applicable" if report.verdict is None else report.verdict.outcome
+
+
+def _figures(report: Report) -> Iterator[tuple[Figure, str, Estimate]]:
+    """Every figure with an interval: of all rows, and of each group that a table names by its key."""
+    for section in report.document.sections:
+        if section.result is None:
+            continue
+        for name, value in section.result.values.items():
+            if isinstance(value, Estimate):
+                yield ((), name), "overall", value
+        for table in section.result.tables.values():
+            yield from _of_groups(table)
+
+
+def _of_groups(table: Table) -> Iterator[tuple[Figure, str, Estimate]]:
+    """The metrics in a table whose rows are groups."""
+    if "group" not in table or (keys := table["group"].keys) is None:
+        return
+    for column in table.columns:
+        if column.low is not None and column.name.split("[")[0] in METRICS:
+            for row, key in enumerate(keys):
+                yield (key, column.name), table["group"].values[row], column.estimate(row)
+
+
+def _known(report: Report) -> dict[Figure, tuple[str, Estimate]]:
+    found: dict[Figure, tuple[str, Estimate]] = {}
+    for figure, group, estimate in _figures(report):
+        if estimate.value is not None:
+            found.setdefault(figure, (group, estimate))
     return found
 
 
-def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Table:
-    first, second = _figures(old), _figures(new)
-    shared = [key for key in first if key in second]
-    value = np.array([[first[key]["value"], second[key]["value"]] for key in shared], dtype=float).reshape(-1, 2)
-    error = np.array([[_error(first[key]), _error(second[key])] for key in shared], dtype=float).reshape(-1, 2)
+def _changes(old: Report, new: Report) -> Table:
+    first, second = _known(old), _known(new)
+    shared = [figure for figure in first if figure in second]
+    pairs = [(first[figure][1], second[figure][1]) for figure in shared]
+    value = np.array([[one.value, other.value] for one, other in pairs], dtype=float).reshape(-1, 2)
+    error = np.array([[_error(one), _error(other)] for one, other in pairs], dtype=float).reshape(-1, 2)
     difference, spread = value[:, 1] - value[:, 0], np.sqrt((error**2).sum(axis=1))
     with np.errstate(divide="ignore", invalid="ignore"):
         p = np.where(spread > 0, normal_p(difference / spread), np.where(difference == 0, 1.0, np.nan))
     adjusted = benjamini_hochberg(p)
     z = normal_quantile(0.95)
-    columns = {
-        "group": [key[0] for key in shared],
-        "metric": [key[1] for key in shared],
-        "before": value[:, 0],
-        "after": value[:, 1],
-        "difference": difference,
-        "difference_low": difference - z * spread,
-        "difference_high": difference + z * spread,
-        "p_value": p,
-        "p_adjusted": adjusted,
-        "direction": [_direction(key[1], d, q) for key, d, q in zip(shared, difference, adjusted, strict=True)],
-    }
-    formats = dict.fromkeys(("before", "after", "difference", "difference_low", "difference_high"), "num4")
-    formats |= {"p_value": "p", "p_adjusted": "p"}
-    titles = {
-        "group": msg("group"),
-        "metric": msg("metric"),
-        "before": msg("before"),
-        "after": msg("after"),
-        "difference": msg("difference"),
-        "difference_low": msg("from"),
-        "difference_high": msg("to"),
-        "p_value": msg("p-value"),
-        "p_adjusted": msg("p adjusted"),
-        "direction": msg("direction"),
-    }
-    return Table(columns, formats, titles, msg("Figures before and after"))  # type: ignore[arg-type]
+    low, high = difference - z * spread, difference + z * spread
+    directions = [_direction(metric, d, q) for (_, metric), d, q in zip(shared, difference, adjusted, strict=True)]
+    return Table(
+        (
+            Column(
+                "group",
+                [first[figure][0] for figure in shared],
+                title=msg("group"),
+                keys=[key for key, _ in shared],
+            ),
+            Column("metric", [metric for _, metric in shared], title=msg("metric")),
+            Column("before", value[:, 0], format="num4", title=msg("before")),
+            Column("after", value[:, 1], format="num4", title=msg("after")),
+            Column("difference", difference, low, high, format="num4", title=msg("difference")),
+            Column("p_value", p, format="p", title=msg("p-value")),
+            Column("p_adjusted", adjusted, format="p", title=msg("p adjusted")),
+            Column("direction", directions, title=msg("direction")),
+        ),
+        msg("Figures before and after"),
+    )
 
 
-def _error(figure: Mapping[str, Any]) -> float:
+def _error(figure: Estimate) -> float:
     """The standard error behind an interval, read off its width."""
-    if figure.get("low") is None or figure.get("high") is None:
+    if figure.low is None or figure.high is None:
         return float("nan")
-    return float(figure["high"] - figure["low"]) / (2 * normal_quantile(figure.get("level", 0.95)))
+    return (figure.high - figure.low) / (2 * normal_quantile(figure.level))
 
 
 def _direction(metric: str, difference: float, p_adjusted: float) -> Direction:
     if not p_adjusted < ALPHA or difference == 0:
         return "same"
     name = metric.split("[")[0]
-    if name in ("gap", "slope"):
-        return "changed"
     higher = METRICS[name].higher_is_better if name in METRICS else {"brier": False, "mce": False}.get(name)
     if higher is None:
         return "changed"
     return "better" if (difference > 0) == higher else "worse"
 
 
-def _findings(old: Mapping[str, Any], new: Mapping[str, Any]) -> Table:
-    # reports of schema 1.0 do not tell which columns a finding is about
-    told = all("columns" in f for record in (old, new) for f in record["findings"])
-
-    def keyed(record: Mapping[str, Any]) -> dict[tuple[Any, ...], Mapping[str, Any]]:
+def _findings(old: Report, new: Report) -> Table:
+    def keyed(report: Report) -> dict[tuple[Any, ...], Finding]:
         return {
-            (f["code"], tuple(sorted(f["who"].items())), tuple(f["columns"]) if told else ()): f
-            for f in record["findings"]
+            (finding.code, tuple(sorted(finding.who.items())), finding.columns): finding for finding in report.findings
         }
 
     first, second = keyed(old), keyed(new)
-    rows: list[tuple[Message, str, str]] = []
-    for key in [*second, *(key for key in first if key not in second)]:
-        state = msg("stays") if key in first and key in second else msg("new") if key in second else msg("gone")
-        finding = second.get(key) or first[key]
-        rows.append((state, finding["severity"], finding["message"]["text"]))
-    columns: dict[str, list[Any]] = {
-        "state": [row[0] for row in rows],
-        "severity": [row[1] for row in rows],
-        "message": [row[2] for row in rows],
-    }
-    titles = {"state": msg("state"), "severity": msg("severity"), "message": msg("finding")}
-    return Table(columns, {}, titles, msg("Findings that came, stayed and went"))
+    keys = [*second, *(key for key in first if key not in second)]
+    found = [second.get(key) or first[key] for key in keys]
+    states = [(msg("stays") if key in first else msg("new")) if key in second else msg("gone") for key in keys]
+    return Table(
+        (
+            Column("state", states, title=msg("state")),
+            Column("severity", [finding.severity for finding in found], title=msg("severity")),
+            Column("message", [finding.message for finding in found], title=msg("finding")),
+        ),
+        msg("Findings that came, stayed and went"),
+    )
 
 
-def _verdicts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Table:
-    columns: dict[str, list[Any]] = {"report": [], "policy": [], "outcome": []}
-    for when, record in ((msg("before"), old), (msg("after"), new)):
-        columns["report"].append(when)
-        columns["policy"].append(record["verdict"].get("policy"))
-        columns["outcome"].append(record["verdict"]["outcome"])
-    titles = {"report": msg("report"), "policy": msg("policy"), "outcome": msg("outcome")}
-    return Table(columns, {}, titles, msg("Verdicts"))
+def _verdicts(old: Report, new: Report) -> Table:
+    verdicts = [report.verdict for report in (old, new)]
+    policies = [None if verdict is None else verdict.policy for verdict in verdicts]
+    return Table(
+        (
+            Column("report", [msg("before"), msg("after")], title=msg("report")),
+            Column("policy", policies, title=msg("policy")),
+            Column("outcome", [_outcome(report) for report in (old, new)], title=msg("outcome")),
+        ),
+        msg("Verdicts"),
+    )
 
 
-def _same_data(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    marks = [record.get("fingerprint", {}).get("data_sha256") for record in (old, new)]
+def _same_data(old: Report, new: Report) -> bool:
+    marks = [report.document.fingerprint.get("data_sha256") for report in (old, new)]
     return marks[0] is not None and marks[0] == marks[1]
 
 
-def _notes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Message, ...]:
+def _notes(old: Report, new: Report) -> tuple[Message, ...]:
     notes = []
     if _same_data(old, new):
         notes.append(
             msg("Both reports are about the same data; the tests are cautious, shared noise is counted twice.")
         )
-    policies = {record["verdict"].get("policy") for record in (old, new)}
-    if len(policies) > 1:
+    if len({None if report.verdict is None else report.verdict.policy for report in (old, new)}) > 1:
         notes.append(msg("The two audits were held against different policies; their verdicts do not compare."))
     return tuple(notes)

@@ -20,7 +20,7 @@ def adjust_whole_run(results: Sequence[Result]) -> tuple[list[Result], int]:
     are a rising function of the p-values, so a finding takes the value of its own test.
     """
     tested = [(index, name) for index, result in enumerate(results) for name, t in result.tables.items() if _tests(t)]
-    columns = [np.asarray(results[i].tables[name].columns["p_value"], dtype=float) for i, name in tested]
+    columns = [np.asarray(results[i].tables[name]["p_value"].values, dtype=float) for i, name in tested]
     listed = set(np.concatenate(columns).tolist()) if columns else set()
     alone = [
         f.p_value for result in results for f in result.findings if f.p_value is not None and f.p_value not in listed
@@ -35,7 +35,7 @@ def adjust_whole_run(results: Sequence[Result]) -> tuple[list[Result], int]:
         for (place, name), part in zip(tested, parts, strict=False):
             if place == index:
                 table = tables[name]
-                tables[name] = replace(table, columns={**table.columns, "p_adjusted": part})
+                tables[name] = table.with_columns(replace(table["p_adjusted"], values=part))
         findings = tuple(settle(finding, value_of) for finding in result.findings)
         out.append(replace(result, tables=tables, findings=findings))
     return out, int((~np.isnan(pool)).sum())
@@ -51,4 +51,4 @@ def settle(finding: Finding, adjusted: dict[float, float]) -> Finding:
 
 
 def _tests(table: Table) -> bool:
-    return "p_value" in table.columns and "p_adjusted" in table.columns and len(table) > 0
+    return "p_value" in table and "p_adjusted" in table and len(table) > 0

@@ -52,11 +52,12 @@ _CODES: Mapping[str, Callable[[str], Message | None]] = {
 
 
 def _named(table: Table) -> Table:
-    names: dict[str, Mapping[str, Message]] = dict(table.names)
-    for column, title_of in _CODES.items():
-        if column in table.columns:
-            codes = {code for code in table.columns[column] if isinstance(code, str)}
-            names.setdefault(column, {code: title for code in codes if (title := title_of(code)) is not None})
-    if "reference" in table.columns:
-        names.setdefault("reference", _REFERENCES)
-    return replace(table, names=names)
+    columns = []
+    for name, title_of in _CODES.items():
+        if name in table and not table[name].names:
+            codes = {code for code in table[name].values if isinstance(code, str)}
+            names = {code: title for code in sorted(codes) if (title := title_of(code)) is not None}
+            columns.append(replace(table[name], names=names))
+    if "reference" in table and not table["reference"].names:
+        columns.append(replace(table["reference"], names=_REFERENCES))
+    return table.with_columns(*columns)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from isonomia.audit.policy import Policy
 from isonomia.audit.verdict import exit_code
-from isonomia.errors import NotApplicable, SpecError
+from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.evidence import Finding, Fold, Result
-from isonomia.report import Document, Form, Verdict, save, to_html, to_json, to_markdown
+from isonomia.report import Document, Form, Verdict, from_json, save, to_html, to_json, to_markdown
+
+#: A report larger than this is refused.
+MAX_BYTES = 256 << 20
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,10 +27,6 @@ class Report:
     ----------
     document : Document
         Everything the report shows.
-    policy : Policy or None
-        What the subject was held against.
-    language : str
-        The language it is shown in unless another is asked for.
 
     Examples
     --------
@@ -41,9 +41,37 @@ class Report:
     """
 
     document: Document
-    policy: Policy | None = None
-    language: str = "en"
-    warnings: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Report:
+        """The report that `save` wrote: a ``report.json``, or the folder it is in."""
+        file = Path(path).expanduser()
+        file = file / "report.json" if file.is_dir() else file
+        if not file.is_file():
+            raise DataError(f"There is no report at {str(path)!r}; give a report.json, or the folder it is in.")
+        if file.stat().st_size > MAX_BYTES:
+            raise DataError(f"{str(file)!r} is larger than {MAX_BYTES:,} bytes; that is not a report of Isonomia.")
+        try:
+            record = json.loads(file.read_text(encoding="utf-8"))
+        except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+            raise DataError(f"{str(file)!r} is not JSON ({error}); give the report.json of an audit.") from None
+        return cls.from_dict(record)
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Report:
+        """The report that `to_dict` wrote; also one of schema version 1."""
+        return cls(from_json(record))
+
+    @property
+    def policy(self) -> Policy | None:
+        """The policy that the subject was compared with."""
+        given = self.document.policy
+        return None if given is None else Policy.model_validate(given)
+
+    @property
+    def language(self) -> str:
+        """The language it is shown in unless another is asked for."""
+        return self.document.language
 
     @property
     def verdict(self) -> Verdict | None:

@@ -26,7 +26,6 @@ from isonomia.audit.subject import Subject
 from isonomia.audit.verdict import judge
 from isonomia.data import Dataset
 from isonomia.errors import IsonomiaError, MissingExtraError, NotApplicable, SpecError
-from isonomia.evidence import rank
 from isonomia.languages import check_language, msg
 from isonomia.models import Model
 from isonomia.parameters import LEVEL, Integer, validated
@@ -110,7 +109,6 @@ def audit(
         progress(entry.id, done + 1, len(chosen) + 1)
         sections.append(_section(entry, subject))
     sections, n_tests = _adjusted(sections)
-    found = rank(finding for section in sections if section.result is not None for finding in section.result.findings)
     begun = time.perf_counter()
     verdict = None if rules is None else judge(rules, subject)
     timings["verdict"] = time.perf_counter() - begun
@@ -120,14 +118,15 @@ def audit(
         msg("Audit of {name}", name=data.name) if data.name else msg("Audit"),
         _told(subject),
         tuple(sections),
-        found,
-        replace(sheet, notes=(*sheet.notes, *data.notes)),
-        verdict,
-        _fingerprint(subject, chosen, rules, n_tests),
-        datetime.now(UTC).isoformat(timespec="seconds"),
-        timings,
+        balance_sheet=replace(sheet, notes=(*sheet.notes, *data.notes)),
+        verdict=verdict,
+        policy=None if rules is None else rules.model_dump(mode="json"),
+        language=known,
+        fingerprint=_fingerprint(subject, chosen, rules, n_tests),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        timings=timings,
     )
-    return Report(document, rules, known)
+    return Report(document)
 
 
 def run(spec: str | Path | Mapping[str, Any] | Spec, *, progress: Progress = silent) -> Report:

@@ -49,11 +49,7 @@ def compare(
 
 def _kept(table: Table, column: str, *, leave: str) -> Table:
     """The rows of a table where a column says something else."""
-    from isonomia.evidence import Table
-
-    rows = [i for i, value in enumerate(table.columns[column]) if str(value) != leave]
-    columns = {name: [values[i] for i in rows] for name, values in table.columns.items()}
-    return Table(columns, table.formats, table.titles, table.title)
+    return table.take([row for row, value in enumerate(table[column].values) if str(value) != leave])
 
 
 def _show(screen: Screen, table: Table) -> None:

@@ -31,7 +31,7 @@ def listing(ctx: typer.Context, json: Json = False, quiet: Quiet = False, no_col
     shown = ("name", "rows", "target", "favourable", "protected", "here", "purpose")
     columns: dict[str, list[Any]] = {key: [row[key] for row in rows] for key in shown}
     columns["here"] = [yes_no(here) for here in columns["here"]]
-    screen.table(Table(columns, {"rows": "int"}))
+    screen.table(Table.of(columns, {"rows": "int"}))
 
 
 @datasets.command("show")

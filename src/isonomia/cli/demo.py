@@ -125,7 +125,7 @@ def _compare_with_truth(screen: Screen, biased: tuple[Subgroup, ...], data: Data
         "seen": seen,
     }
     screen.say()
-    screen.table(Table(columns, {"bias": "num"}, titles))
+    screen.table(Table.of(columns, {"bias": "num"}, titles))
 
 
 def nearest(inside: NDArray[np.bool_], attributes: Sequence[Codes], findings: Sequence[Finding]) -> Message:

@@ -120,16 +120,13 @@ def subgroups(
 
 
 def _show(screen: Screen, result: SubgroupResult) -> None:
-    from isonomia.evidence import Table
-
     if screen.json:
         screen.data(result.to_dict())
         return
     table = result.tables["subgroups"]
     hidden = {*result.features, *(f"{name} (feature)" for name in result.features), "subgroup_key", "p_value"}
     hidden |= {"outcome", "diff_outcome", "overlap"}
-    columns = {name: values for name, values in table.columns.items() if name not in hidden}
-    screen.table(Table(columns, table.formats, table.titles), title=result.title.text(screen.language))
+    screen.table(table.without(*hidden), title=result.title.text(screen.language))
     for note in result.notes:
         screen.tell(note)
 

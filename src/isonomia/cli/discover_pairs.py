@@ -110,7 +110,7 @@ def pairs(
 
 
 def _show(screen: Screen, result: PairResult) -> None:
-    from isonomia.evidence import Table
+    from isonomia.evidence import Change
 
     if screen.json:
         screen.data(result.to_dict())
@@ -119,10 +119,10 @@ def _show(screen: Screen, result: PairResult) -> None:
         screen.tell(finding.message)
     if len(result.pairs):
         table = result.tables["witnesses"]
-        changed = {name for name, values in table.columns.items() if any("→" in str(value) for value in values)}
-        telling = [name for name in table.columns if name in changed or name in ("case_id", "gap")]
-        rest = [name for name in table.columns if name not in telling]
-        columns = {name: list(table.columns[name])[:SHOWN] for name in (*telling, *rest)}
-        screen.table(Table(columns, table.formats, table.titles), title=result.title.text(screen.language))
+        changed = {c.name for c in table.columns if any(isinstance(value, Change) for value in c.values)}
+        first = [name for name in table.names if name in changed or name in ("case_id", "gap")]
+        rest = [name for name in table.names if name not in first]
+        shown = table.select([*first, *rest]).take(range(min(SHOWN, len(table))))
+        screen.table(shown, title=result.title.text(screen.language))
     for note in result.notes:
         screen.tell(note)

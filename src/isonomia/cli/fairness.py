@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from isonomia.fairness import Equivalence, Incompatibility, Suite
 
 #: Columns of the table of measures that fit a terminal.
-_SHOWN = ("by", "measure", "value", "low", "high", "threshold", "outcome", "lowest", "highest")
+_SHOWN = ("by", "measure", "value", "threshold", "outcome", "lowest", "highest")
 
 
 def fairness(
@@ -152,8 +152,6 @@ def _record(found: Suite, conflicts: Any, same: Any, advice: Any) -> dict[str, A
 
 
 def _show(screen: Screen, found: Suite, conflicts: Any, same: Any) -> None:
-    from dataclasses import replace
-    from itertools import compress
 
     language = screen.language
 
@@ -175,9 +173,8 @@ def _show(screen: Screen, found: Suite, conflicts: Any, same: Any) -> None:
                 screen.say(f"- {message.text(language)}")
     screen.say()
     measures = found.tables["measures"]
-    alone = [" x " not in by for by in measures.columns["by"]]
-    columns = {name: list(compress(measures.columns[name], alone)) for name in _SHOWN}
-    screen.table(replace(measures, columns=columns))
+    alone = [" x " not in by for by in measures["by"].values]
+    screen.table(measures.select(_SHOWN).take([row for row, one in enumerate(alone) if one]))
     if not all(alone):
         crossed = len(alone) - sum(alone)
         beyond = sum(bool(one.exceeds) for (by, _), one in found.criteria.items() if " x " in by)

@@ -36,7 +36,7 @@ def methods(
     if json:
         screen.data(known)
     shown: dict[str, list[Any]] = {key: [entry[key] for entry in known] for key in ("method", "finds", "purpose")}
-    screen.table(Table(shown))
+    screen.table(Table.of(shown))
 
 
 def _described() -> list[dict[str, Any]]:

@@ -44,7 +44,7 @@ def metrics(
     shown = {
         key: [_cell(entry[key]) for entry in listed] for key in ("metric", "aliases", "tasks", "better", "purpose")
     }
-    screen.table(Table(shown))
+    screen.table(Table.of(shown))
 
 
 def _described(metric: Metric) -> dict[str, Any]:

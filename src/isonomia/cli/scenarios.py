@@ -38,7 +38,7 @@ def scenarios(
         key: [", ".join(entry[key]) if isinstance(entry[key], list) else str(entry[key]) for entry in listed]
         for key in ("scenario", "tasks", "needs", "level", "purpose")
     }
-    screen.table(Table(shown))
+    screen.table(Table.of(shown))
 
 
 def _described(entry: Scenario) -> dict[str, Any]:

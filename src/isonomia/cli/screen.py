@@ -100,16 +100,16 @@ class Screen:
         from rich.text import Text
 
         grid = Grid(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-        for name in table.columns:
-            right = table.formats.get(name, "text") != "text"
+        for column in table.columns:
+            right = (column.format or "text") != "text"
             grid.add_column(
-                Text(printable(table.heading(name, self.language))),
+                Text(printable(column.heading(self.language))),
                 justify="right" if right else "left",
                 no_wrap=right,
                 overflow="fold",
             )
-        for row in table.rows():
-            grid.add_row(*(Text(printable(table.cell(name, row[name], self.language))) for name in table.columns))
+        for row in range(len(table)):
+            grid.add_row(*(Text(printable(column.text(row, self.language))) for column in table.columns))
         self.show(grid)
 
     def show(self, thing: RenderableType) -> None:

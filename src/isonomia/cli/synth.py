@@ -143,4 +143,4 @@ def _tell(screen: Screen, made: Synthetic, out: Path, truth: Path) -> None:
     }
     screen.say(f"{len(made.dataset):,} rows in {out}; what is true about them in {truth}.")
     if biased:
-        screen.table(Table(columns, {"bias": "num", "rows": "int"}), title="Biases put in")
+        screen.table(Table.of(columns, {"bias": "num", "rows": "int"}), title="Biases put in")

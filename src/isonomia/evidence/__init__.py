@@ -1,20 +1,22 @@
 """How sure are we: estimates, intervals, tests, multiplicity, power; findings and results."""
 
+from isonomia.evidence.column import Column, Format
 from isonomia.evidence.contingency import chi_square, permutation
 from isonomia.evidence.equivalence import equivalent_means, equivalent_proportions
 from isonomia.evidence.estimate import Estimate, finite
-from isonomia.evidence.finding import SEVERITIES, Finding, Severity, rank
-from isonomia.evidence.folding import Fold, fold
+from isonomia.evidence.finding import SEVERITIES, Finding, Severity, rank, ranking
+from isonomia.evidence.folding import Fold, fold, folding
 from isonomia.evidence.intervals import check_level, normal_quantile, percentile, wilson
 from isonomia.evidence.multiplicity import AlphaInvesting, benjamini_hochberg, benjamini_hochberg_among, holm
 from isonomia.evidence.power import detectable_difference, detectable_mean_difference
 from isonomia.evidence.result import Picture, Result
 from isonomia.evidence.significance import normal_p, two_proportions, welch
-from isonomia.evidence.table import Change, Format, Table, yes_no
+from isonomia.evidence.table import Change, Table, yes_no
 
 __all__ = [
     "AlphaInvesting",
     "Change",
+    "Column",
     "Estimate",
     "Finding",
     "Fold",
@@ -34,12 +36,14 @@ __all__ = [
     "equivalent_proportions",
     "finite",
     "fold",
+    "folding",
     "holm",
     "normal_p",
     "normal_quantile",
     "percentile",
     "permutation",
     "rank",
+    "ranking",
     "two_proportions",
     "welch",
     "wilson",

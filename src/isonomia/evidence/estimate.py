@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from isonomia.languages import Message
+from isonomia.languages import Message, Record
 from isonomia.languages.naming import as_text
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Record, kind="estimate"):
     """A figure with its interval; a missing one says why.
 
     Attributes
@@ -69,18 +69,6 @@ class Estimate:
         if self.value is None:
             raise ValueError(f"This estimate has no value: {self.note}")
         return self.value
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-safe: a missing or infinite end is null."""
-        return {
-            "value": finite(self.value),
-            "low": finite(self.low),
-            "high": finite(self.high),
-            "n": int(self.n),
-            "method": self.method,
-            "note": str(self.note) if self.note else None if finite(self.value) is not None else "not a finite number",
-            "level": self.level,
-        }
 
 
 def finite(value: Any) -> float | None:

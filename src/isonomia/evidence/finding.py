@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from isonomia.evidence.estimate import Estimate, finite
-from isonomia.evidence.table import Format
-from isonomia.languages import Message
+from isonomia.evidence.column import Format
+from isonomia.evidence.estimate import Estimate
+from isonomia.languages import Message, Record
 
 #: critical: act on it; warning: look at it; notice: know it.
 Severity = Literal["critical", "warning", "notice"]
@@ -17,7 +17,7 @@ SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "notice")
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Record, kind="finding"):
     """What was found, for whom, how many rows, how large, how sure.
 
     Attributes
@@ -82,26 +82,8 @@ class Finding:
         return None if p is None else p < 0.05
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-safe."""
-        return {
-            "code": self.code,
-            "check": self.check,
-            "severity": self.severity,
-            "message": self.message.to_dict(),
-            "who": dict(self.who),
-            "reference": dict(self.reference),
-            "n": int(self.n),
-            "estimate": self.estimate.to_dict(),
-            "magnitude": finite(self.magnitude),
-            "p_value": finite(self.p_value),
-            "p_adjusted": finite(self.p_adjusted),
-            "threshold": finite(self.threshold),
-            "format": self.format,
-            "advice": None if self.advice is None else self.advice.to_dict(),
-            "evidence": self.evidence,
-            "columns": [str(name) for name in self.columns],
-            "topic": self.topic,
-        }
+        """JSON-safe, with the check beside the fields."""
+        return {**super().to_dict(), "check": self.check}
 
 
 def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -109,12 +91,19 @@ def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
     A magnitude that is not a number comes last; whatever order the findings come in, they leave in the same one.
     """
+    given = tuple(findings)
+    return tuple(given[index] for index in ranking(given))
 
-    def key(finding: Finding) -> tuple[Any, ...]:
+
+def ranking(findings: Sequence[Finding]) -> list[int]:
+    """The indices of findings in the order of `rank`."""
+
+    def key(index: int) -> tuple[Any, ...]:
+        finding = findings[index]
         doubtful = {True: 0, None: 1, False: 2}[finding.sure]
         size = -math.inf if math.isnan(finding.magnitude) else finding.magnitude
         people = sorted((str(column), str(value)) for column, value in finding.who.items())
         about = (finding.code, people, finding.columns, finding.message.text())
         return (SEVERITIES.index(finding.severity), doubtful, -size, -finding.n, *about)
 
-    return tuple(sorted(findings, key=key))
+    return sorted(range(len(findings)), key=key)

@@ -7,7 +7,7 @@ leaves the findings themselves as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from isonomia.evidence.finding import Finding, Severity, rank
@@ -88,12 +88,17 @@ def fold(findings: Iterable[Finding]) -> tuple[Fold, ...]:
     [('critical', 'group_fairness', ('label_bias', 'fairness_suite')), ('notice', 'drift', ())]
     """
     ranked = rank(findings)
+    return tuple(Fold(tuple(ranked[index] for index in indices)) for indices in folding(ranked))
+
+
+def folding(ranked: Sequence[Finding]) -> list[list[int]]:
+    """The indices of ranked findings, those of one fold together."""
     standing = _both_ways(ranked)
-    together: dict[About, list[Finding]] = {}
-    for finding in ranked:
+    together: dict[About, list[int]] = {}
+    for index, finding in enumerate(ranked):
         about = _about(finding)
-        together.setdefault(standing.get(about, about), []).append(finding)
-    return tuple(Fold(tuple(found)) for found in together.values())
+        together.setdefault(standing.get(about, about), []).append(index)
+    return list(together.values())
 
 
 def _about(finding: Finding) -> About:

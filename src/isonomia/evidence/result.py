@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from isonomia.evidence.estimate import Estimate, finite
+from isonomia.evidence.column import Format
 from isonomia.evidence.finding import Finding
-from isonomia.evidence.table import Format, Table
-from isonomia.languages import Message
+from isonomia.evidence.table import Table
+from isonomia.languages import Message, Record
 
 
 @dataclass(frozen=True)
-class Picture:
+class Picture(Record, kind="picture"):
     """A picture to be drawn of one table; `report.figures` draws it, a check never does.
 
     `kind` is a registered kind of picture ("forest"); `options` name the columns it shows (see ``docs/pictures.md``).
@@ -25,14 +25,9 @@ class Picture:
     title: Message
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-safe."""
-        options = {name: _value(value) for name, value in self.options.items()}
-        return {"kind": self.kind, "table": self.table, "title": self.title.text(), "options": options}
-
 
 @dataclass(frozen=True)
-class Result:
+class Result(Record, kind="result"):
     """The outcome of one examination.
 
     Attributes
@@ -75,26 +70,14 @@ class Result:
         if name in self.titles:
             return self.titles[name].text(language)
         for table in self.tables.values():
-            if name in table.titles:
-                return table.titles[name].text(language)
+            if name in table and (title := table[name].title) is not None:
+                return title.text(language)
         return name.replace("_", " ")
 
     def style(self, name: str) -> Format:
         """How a figure of `values` is written: as told, as the tables' column of its name, or as a number."""
-        named = (table.formats.get(name) for table in self.tables.values())
+        named = (table[name].format for table in self.tables.values() if name in table)
         return self.formats.get(name) or next((style for style in named if style not in (None, "text")), None) or "num"
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-safe; a missing number is null with a reason."""
-        return {
-            "code": self.code,
-            "title": self.title.text(),
-            "values": {name: _value(value) for name, value in self.values.items()},
-            "tables": {name: table.to_dict() for name, table in self.tables.items()},
-            "pictures": [picture.to_dict() for picture in self.pictures],
-            "findings": [finding.to_dict() for finding in self.findings],
-            "notes": [note.text() for note in self.notes],
-        }
 
     def __repr__(self) -> str:
         return (
@@ -106,17 +89,3 @@ class Result:
         findings = "".join(f"<li>{html.escape(str(finding.message))}</li>" for finding in self.findings)
         tables = "".join(table._repr_html_() for table in self.tables.values())
         return f"<h3>{html.escape(self.title.text())}</h3><ul>{findings}</ul>{tables}"
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, Estimate):
-        return value.to_dict()
-    if isinstance(value, Message):
-        return value.text()
-    if isinstance(value, Mapping):
-        return {str(name): _value(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_value(item) for item in value]
-    if isinstance(value, str | bool | int | None):
-        return value
-    return finite(value)

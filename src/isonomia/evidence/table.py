@@ -1,122 +1,184 @@
-"""Tables: columns of values, how each is to be written, and what it is called."""
+"""Tables: columns of equal length that keep their intervals, shown to users as flat frames."""
 
 from __future__ import annotations
 
 import html
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from isonomia.data import Backend, default_backend, to_frame
-from isonomia.languages import Message, Name, msg
-from isonomia.languages.message import write_number
-
-#: How a column is written: share (0.12 as 12.0%), signed points (0.12 as 12.0), number, count, p-value, text.
-Format = Literal["pct", "points", "num", "num4", "int", "p", "text"]
+from isonomia.errors import SpecError, close_to
+from isonomia.evidence.column import Column, Format, Values, plain
+from isonomia.languages import Message, Record, msg
 
 
 @dataclass(frozen=True)
-class Table:
-    """Columns of equal length with their formats and titles.
+class Table(Record, kind="table"):
+    """Columns of equal length.
 
     Attributes
     ----------
-    columns : mapping of sequences
-        Values by column name. A missing value is None (or NaN in a float array).
-    formats : mapping
-        How a column is written; columns not named are texts, or numbers where their values are.
-    titles : mapping of Message
-        Headings; a column not named is headed by its name.
+    columns : tuple of Column
     title : Message, optional
         The table's own title.
     backend : "pandas", "polars" or "pyarrow"
         The kind of frame the user gave, and gets back.
-    names : mapping of mappings
-        By column, how codes in it are read ("tpr" as "true positive rate"); frames and JSON keep the codes.
 
     Examples
     --------
-    >>> table = Table({"sex": ["F", "M"], "rate": [0.25, None]}, {"rate": "pct"})
-    >>> list(table.rows())
-    [{'sex': 'F', 'rate': 0.25}, {'sex': 'M', 'rate': None}]
-    >>> table.cell("rate", 0.25), table.cell("rate", None, "pt-BR")
-    ('25.0%', 'não disponível')
+    >>> rate = Column("rate", [0.25, None], [0.2, None], [0.3, None], [None, "no positives"], format="pct")
+    >>> table = Table((Column("sex", ["F", "M"]), rate))
+    >>> next(table.rows())
+    {'sex': 'F', 'rate': 0.25, 'rate_low': 0.2, 'rate_high': 0.3, 'note': None}
+    >>> table["rate"].text(0), Table.from_dict(table.to_dict()).to_dict() == table.to_dict()
+    ('25.0% [20.0%, 30.0%]', True)
     """
 
-    columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]]
-    formats: Mapping[str, Format] = field(default_factory=dict)
-    titles: Mapping[str, Message] = field(default_factory=dict)
+    columns: tuple[Column, ...]
     title: Message | None = None
     backend: Backend = field(default_factory=default_backend)
-    names: Mapping[str, Mapping[str, Message]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        lengths = {column.name: len(column) for column in self.columns}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"The columns of a table must have the same length; got {lengths}.")
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Sequence[Mapping[str, Any]],
+        columns: Iterable[Column],
+        *,
+        title: Message | None = None,
+        backend: Backend | None = None,
+    ) -> Table:
+        """A table of rows: `columns` (without values) name the fields; an `Estimate` brings its interval and reason.
+
+        >>> from isonomia.evidence import Estimate
+        >>> rows = [{"sex": "F", "rate": Estimate(0.25, 0.2, 0.3)}, {"sex": "M", "rate": Estimate.missing("no rows")}]
+        >>> [row["note"] for row in Table.from_rows(rows, (Column("sex"), Column("rate", format="pct"))).rows()]
+        [None, 'no rows']
+        """
+        filled = tuple(column.filled([row[column.name] for row in rows]) for column in columns)
+        return cls(filled, title, backend or default_backend())
+
+    @classmethod
+    def of(
+        cls,
+        values: Mapping[str, Values],
+        formats: Mapping[str, Format] | None = None,
+        titles: Mapping[str, Message] | None = None,
+        title: Message | None = None,
+        backend: Backend | None = None,
+        names: Mapping[str, Mapping[str, Message]] | None = None,
+    ) -> Table:
+        """A table of flat columns by name, where ``x_low`` and ``x_high`` are the ends of the intervals of ``x``."""
+        columns, ends = [], set[str]()
+        for name, given in values.items():
+            column = Column(
+                name,
+                given,
+                format=(formats or {}).get(name),
+                title=(titles or {}).get(name),
+                names=(names or {}).get(name, {}),
+            )
+            low, high = column.ends
+            if low in values and high in values:
+                column = replace(column, low=values[low], high=values[high])
+                ends |= {low, high}
+            columns.append(column)
+        return cls(tuple(c for c in columns if c.name not in ends), title, backend or default_backend())
 
     def __len__(self) -> int:
-        return len(next(iter(self.columns.values()), ()))
+        return len(self.columns[0]) if self.columns else 0
+
+    def __getitem__(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise SpecError(f"There is no column {name!r} in this table.{close_to(name, self.names)}")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    def flat(self) -> dict[str, Values]:
+        """Values by name, ends of intervals as columns of their own, and a column `note` with the reasons, if any."""
+        values: dict[str, Values] = {}
+        for column in self.columns:
+            values |= column.flat()
+        if any(column.reason is not None for column in self.columns):
+            values["note"] = self.notes()
+        return values
+
+    def notes(self) -> list[Message | str | None]:
+        """Row by row, why values are missing and what to be careful about."""
+        given = [column.reason for column in self.columns if column.reason is not None]
+        return [_together([part for part in parts if part]) for parts in zip(*given, strict=True)]
 
     def frame(self, backend: Backend | None = None) -> Any:
-        """The table as a frame of the kind the user gave (or the kind asked for)."""
-        plain = {
+        """The table as a flat frame of the kind the user gave (or the kind asked for)."""
+        texts = {
             name: [str(value) if isinstance(value, Message | Change) else value for value in values]
             if not isinstance(values, np.ndarray) or values.dtype == object
             else values
-            for name, values in self.columns.items()
+            for name, values in self.flat().items()
         }
-        return to_frame(plain, backend or self.backend)
+        return to_frame(texts, backend or self.backend)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One plain mapping a row; NaN is None."""
-        names = list(self.columns)
-        for values in zip(*(self.columns[name] for name in names), strict=True):
-            yield {name: _plain(value) for name, value in zip(names, values, strict=True)}
+        """One plain mapping per row, with the names of the frame; NaN is None."""
+        flat = self.flat()
+        for values in zip(*flat.values(), strict=True):
+            yield {name: plain(value) for name, value in zip(flat, values, strict=True)}
 
-    def named(self, column: str, value: Any) -> Any:
-        """A code in words, where its column has words for it; any other value as it is."""
-        return self.names[column].get(value, value) if column in self.names and isinstance(value, str) else value
+    @classmethod
+    def stack(cls, tables: Sequence[Table]) -> Table:
+        """Tables with the same columns, one below the other."""
+        first = tables[0]
+        columns = (Column.stack([table[name] for table in tables]) for name in first.names)
+        return replace(first, columns=tuple(columns))
 
-    def cell(self, column: str, value: Any, language: str = "en") -> str:
-        """One value as a person reads it."""
-        style = self.formats.get(column)
-        value = self.named(column, value)
-        if isinstance(value, Message | Name):
-            return value.text(language)
-        if value is None or (isinstance(value, float) and math.isnan(value)):
-            return write_number(None, "num", language) if style not in (None, "text") else ""
-        if style is None:
-            style = "num" if isinstance(value, float | np.floating) else "text"
-        return str(value) if style == "text" else write_number(value, style, language)
+    def take(self, rows: Sequence[int]) -> Table:
+        """The rows asked for."""
+        return replace(self, columns=tuple(column.take(rows) for column in self.columns))
 
-    def heading(self, column: str, language: str = "en") -> str:
-        """The title of a column; that its numbers are percentage points is told with it."""
-        title = self.titles[column].text(language) if column in self.titles else column
-        return msg("{title} (points)", title=title).text(language) if self.formats.get(column) == "points" else title
+    def select(self, names: Iterable[str]) -> Table:
+        """The columns asked for, in that order."""
+        return replace(self, columns=tuple(self[name] for name in names))
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-safe columns, formats and titles."""
-        return {
-            "title": None if self.title is None else self.title.text(),
-            "columns": list(self.columns),
-            "formats": dict(self.formats),
-            "rows": [[_jsonable(value) for value in row.values()] for row in self.rows()],
-        }
+    def without(self, *names: str) -> Table:
+        """The table without some columns."""
+        return replace(self, columns=tuple(column for column in self.columns if column.name not in names))
+
+    def with_columns(self, *columns: Column) -> Table:
+        """The table with these columns: in place of those of the same name, else at the end."""
+        given = {column.name: column for column in columns}
+        kept = tuple(given.pop(column.name, column) for column in self.columns)
+        return replace(self, columns=(*kept, *given.values()))
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(self.heading(name))}</th>" for name in self.columns)
+        head = "".join(f"<th>{html.escape(column.heading())}</th>" for column in self.columns)
         body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(self.cell(name, value))}</td>" for name, value in row.items()) + "</tr>"
-            for row in self.rows()
+            "<tr>" + "".join(f"<td>{html.escape(column.text(row))}</td>" for column in self.columns) + "</tr>"
+            for row in range(len(self))
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(Record, kind="change"):
     """A value in a cell that differs between two people, or before and after: both are kept, and read as one text.
 
-    >>> str(Change("F", "M")), Table({"sex": [Change("F", "M"), "F"]}).to_dict()["rows"]
-    ('F → M', [['F → M'], ['F']])
+    >>> str(Change("F", "M"))
+    'F → M'
     """
 
     before: str
@@ -135,15 +197,11 @@ def yes_no(value: bool) -> Message:
     return msg("yes") if value else msg("no")
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, Message):
-        return value.text()
-    if isinstance(value, float) and math.isinf(value):
+def _together(parts: Sequence[Message | str]) -> Message | str | None:
+    """Several remarks as one, each once."""
+    if not parts:
         return None
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
+    first, *rest = [part for row, part in enumerate(parts) if part not in parts[:row]]
+    for part in rest:
+        first = Message("{before}; {remark}", {"before": first, "remark": part})
+    return first

@@ -16,13 +16,14 @@ from importlib.resources import files
 from typing import Any, Literal, get_args
 
 from isonomia.errors import SpecError, close_to
+from isonomia.languages.encoding import Encoded, decode, encode
 
 Language = Literal["en", "pt-BR"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 
 @dataclass(frozen=True)
-class Message:
+class Message(Encoded, kind="message"):
     """A sentence with gaps and what goes into them.
 
     Gaps take the formats ``pct`` (0.123 as 12.3%), ``points`` (0.123 as 12.3), ``num`` (three significant digits),
@@ -45,11 +46,21 @@ class Message:
 
     def to_dict(self) -> dict[str, Any]:
         """The English text, the template and its parameters, for JSON."""
-        return {
-            "text": self.text(),
-            "template": self.template,
-            "params": {k: _plain(v) for k, v in self.params.items()},
-        }
+        return {"text": self.text(), "template": self.template, "params": encode(dict(self.params))}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Message:
+        """The message that `to_dict` wrote; its text is made anew."""
+        return cls(given["template"], decode(given["params"]))
+
+    @classmethod
+    def literal(cls, text: str) -> Message:
+        """A text without gaps: braces in it mean nothing.
+
+        >>> Message.literal("at most {5}").text()
+        'at most {5}'
+        """
+        return cls(text.replace("{", "{{").replace("}", "}}"))
 
     def __str__(self) -> str:
         return self.text()
@@ -111,6 +122,18 @@ def write_number(value: float | None, style: str, language: str = "en") -> str:
     return text.translate(_COMMAS) if check_language(language) == "pt-BR" else text
 
 
+def write_interval(low: float | None, high: float | None, style: str, language: str = "en") -> str:
+    """An interval as a language writes it; empty where an end is missing.
+
+    >>> write_interval(0.25, 0.75, "pct", "pt-BR")
+    '[25,0%; 75,0%]'
+    """
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return ""
+    between = "; " if check_language(language) == "pt-BR" else ", "
+    return f"[{write_number(low, style, language)}{between}{write_number(high, style, language)}]"
+
+
 def _significant(value: float) -> str:
     if value == 0 or math.isinf(value):
         return f"{value:g}"
@@ -149,13 +172,3 @@ class _Sentence(string.Formatter):
         if format_spec:
             return write_number(value, format_spec, self.language)
         return self.escape("—" if value is None else str(value))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Message):
-        return value.to_dict()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if hasattr(value, "item"):
-        return _plain(value.item())
-    return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -7,13 +7,14 @@ are: "[18,5; 30)".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from isonomia.languages.encoding import Encoded
 from isonomia.languages.message import Message, msg
 
 
-class Name(str):
+class Name(str, Encoded, kind="name"):
     """A text with words of ours in it: equal to its English text, and shown by `text` in a language.
 
     Examples
@@ -31,6 +32,15 @@ class Name(str):
         name = super().__new__(cls, message.text() if english is None else english)
         name.message = message
         return name
+
+    def to_dict(self) -> dict[str, Any]:
+        """The English text and the message it was made of, for JSON."""
+        return {"text": str(self), "message": self.said.to_dict()}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Name:
+        """The name that `to_dict` wrote."""
+        return cls(Message.from_dict(given["message"]), given["text"])
 
     def __getnewargs__(self) -> tuple[Any]:
         """What a copy is made of."""

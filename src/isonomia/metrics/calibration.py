@@ -287,11 +287,11 @@ def _bin_table(table: Bins, groups: Codes | None, level: float) -> Table:
         "n": "int",
         "gap": "points",
     }
-    return Table(columns, formats, _titles(groups), msg("Predicted probability and observed rate, bin by bin"))  # type: ignore[arg-type]
+    return Table.of(columns, formats, _titles(groups), msg("Predicted probability and observed rate, bin by bin"))  # type: ignore[arg-type]
 
 
 def _group_table(groups: Codes, summary: Mapping[str, Floats], notes: list[Message | None]) -> Table:
     columns: dict[str, Any] = {"group": _names(groups), **summary, "note": notes}
     formats = dict.fromkeys(summary, "num4") | {"n": "int", "predicted": "pct", "observed": "pct"}
     formats |= dict.fromkeys(("gap", "gap_low", "gap_high"), "points")
-    return Table(columns, formats, _titles(groups), msg("Calibration by group"))  # type: ignore[arg-type]
+    return Table.of(columns, formats, _titles(groups), msg("Calibration by group"))  # type: ignore[arg-type]

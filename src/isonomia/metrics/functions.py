@@ -97,4 +97,4 @@ def table() -> Table:
         "surface": msg("What it reads"),
         "direction": msg("Better"),
     }
-    return Table(columns, dict.fromkeys(columns, "text"), titles, msg("Metrics"))  # type: ignore[arg-type]
+    return Table.of(columns, dict.fromkeys(columns, "text"), titles, msg("Metrics"))  # type: ignore[arg-type]

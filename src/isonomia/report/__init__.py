@@ -5,7 +5,7 @@ An audit builds a `Document`; everything here only shows it, and any `evidence.R
 
 from isonomia.report.document import Criterion, Document, Section, SectionOutcome, Side, Verdict, VerdictOutcome
 from isonomia.report.figures import draw, draw_svg
-from isonomia.report.json_report import SCHEMA_VERSION, dumps, schema, to_json
+from isonomia.report.json_report import SCHEMA_VERSION, dumps, from_json, schema, to_json
 from isonomia.report.markdown import to_markdown
 from isonomia.report.page import to_html
 from isonomia.report.saving import Form, save
@@ -24,6 +24,7 @@ __all__ = [
     "draw",
     "draw_svg",
     "dumps",
+    "from_json",
     "save",
     "schema",
     "summary",

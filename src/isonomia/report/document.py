@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from isonomia.errors import SpecError, close_to
-from isonomia.evidence import Estimate, Finding, Fold, Result, Severity, fold
-from isonomia.languages import Message, msg
+from isonomia.evidence import Estimate, Finding, Fold, Result, Severity, fold, rank
+from isonomia.languages import Language, Message, Record, msg
 from isonomia.parameters import Choice
 
 #: What a policy says of the subject.
@@ -25,7 +25,7 @@ Side = Literal["at_least", "at_most", "between"]
 
 
 @dataclass(frozen=True)
-class Criterion:
+class Criterion(Record, kind="criterion"):
     """One line of a policy, held against one figure.
 
     Attributes
@@ -64,7 +64,7 @@ class Criterion:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Record, kind="verdict"):
     """What a named policy says of the subject.
 
     Attributes
@@ -93,7 +93,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Section:
+class Section(Record, kind="section"):
     """One check of the audit and how it ended.
 
     Attributes
@@ -120,6 +120,11 @@ class Section:
     reason: Message | str | None = None
     seconds: float = 0.0
 
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What it found."""
+        return () if self.result is None else self.result.findings
+
     def __post_init__(self) -> None:
         Choice(get_args(SectionOutcome)).check("outcome", self.outcome)
         if self.outcome in ("not_applicable", "skipped", "failed") and not self.reason:
@@ -139,12 +144,14 @@ class Document:
         others are headed by their name. Values are texts, numbers, truth values, messages, lists or mappings of them.
     sections : tuple of Section
         The checks, in the order they are to be read.
-    findings : tuple of Finding
-        Of all checks, ranked (`evidence.rank`), p-values adjusted over the whole run.
     balance_sheet : Result, optional
         Rows used, missing protected values, groups too small, cells empty.
     verdict : Verdict, optional
         None where no policy was given.
+    policy : mapping, optional
+        The policy itself, as plain data.
+    language : str
+        The language it is shown in unless another is asked for.
     fingerprint : mapping
         What makes the run repeatable: hashes of data and spec, the seed, versions of the packages.
     created : str
@@ -162,9 +169,10 @@ class Document:
     title: Message | str
     subject: Mapping[str, Any]
     sections: tuple[Section, ...] = ()
-    findings: tuple[Finding, ...] = ()
     balance_sheet: Result | None = None
     verdict: Verdict | None = None
+    policy: Mapping[str, Any] | None = None
+    language: Language = "en"
     fingerprint: Mapping[str, Any] = field(default_factory=dict)
     created: str = ""
     timings: Mapping[str, float] = field(default_factory=dict)
@@ -186,6 +194,11 @@ class Document:
         """How many checks ended in which way."""
         outcomes = [section.outcome for section in self.sections]
         return {outcome: outcomes.count(outcome) for outcome in get_args(SectionOutcome)}
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings of all checks, ranked (`evidence.rank`), p-values adjusted over the whole run."""
+        return rank(finding for section in self.sections for finding in section.findings)
 
     @cached_property
     def folds(self) -> tuple[Fold, ...]:

@@ -1,157 +1,144 @@
-"""The report as JSON: the record that machines read, audits are compared with, and other forms leave no more room for.
+"""The report as JSON, for machines and for `compare`, and back: a stored report is the same report again.
 
-Its shape is fixed by ``report/schema/report-1.1.json``. The same document gives the same record; only `created` and
-`timings` differ between two runs of one spec.
+Its shape is fixed by ``report/schema/report-2.0.json``. The same document gives the same JSON; only `created` and
+`timings` differ between two runs of one spec. Files of version 1 are read as well (`report.json_version_1`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from isonomia._version import __version__
-from isonomia.evidence import Estimate, Result, finite
-from isonomia.languages import Message
-from isonomia.report.document import Criterion, Document, Section, Verdict
+from isonomia.errors import DataError
+from isonomia.evidence import Finding, Result, folding, ranking
+from isonomia.languages import decode, encode, msg
+from isonomia.report.document import Document, Section, Verdict
 
 #: The first number changes when a reader of the older shape would break, the second when something is added.
-SCHEMA_VERSION = "1.1"
+SCHEMA_VERSION = "2.0"
 
 
 def to_json(document: Document) -> dict[str, Any]:
-    """The document as JSON-safe values: no NaN, no infinity, a missing number is null with a reason beside it.
+    """The document as JSON-safe values; `from_json` gives the same document again.
 
     Examples
     --------
     >>> record = to_json(Document("Audit", {"dataset": "adult", "rows": 48842}))
     >>> record["schema_version"], record["verdict"]["outcome"], record["subject"]["rows"]
-    ('1.1', 'not_applicable', 48842)
+    ('2.0', 'not_applicable', 48842)
+    >>> to_json(from_json(record)) == record
+    True
     """
-    places: dict[str, list[int]] = {}
-    for place, finding in enumerate(document.findings):
-        places.setdefault(finding.check, []).append(place)
+    found = [finding for section in document.sections for finding in section.findings]
+    order = ranking(found)
+    ranks = iter({index: place for place, index in enumerate(order)}[index] for index in range(len(found)))
     return {
         "schema_version": SCHEMA_VERSION,
         "isonomia_version": __version__,
         "created": document.created,
-        "title": plain(document.title),
+        "language": document.language,
+        "title": encode(document.title),
         "assessment": document.assessment.to_dict(),
         "counts": {**document.counts, "total": len(document.sections)},
-        "subject": plain(document.subject),
-        "verdict": _verdict(document.verdict),
-        "findings": [plain(finding.to_dict()) for finding in document.findings],
-        "folds": _folds(document),
-        "checks": {section.code: _section(section, places.get(section.code, [])) for section in document.sections},
-        "balance_sheet": None if document.balance_sheet is None else _result(document.balance_sheet),
-        "fingerprint": plain(document.fingerprint),
+        "subject": encode(document.subject),
+        "verdict": _NO_VERDICT if document.verdict is None else document.verdict.to_dict(),
+        "policy": encode(document.policy),
+        "findings": [found[index].to_dict() for index in order],
+        "folds": folding([found[index] for index in order]),
+        "checks": {
+            section.code: _section(section, [next(ranks) for _ in section.findings]) for section in document.sections
+        },
+        "balance_sheet": None if document.balance_sheet is None else document.balance_sheet.to_dict(),
+        "fingerprint": encode(document.fingerprint),
         "timings": {
-            **{section.code: finite(section.seconds) for section in document.sections},
-            **{str(step): finite(seconds) for step, seconds in document.timings.items()},
+            **{section.code: encode(section.seconds) for section in document.sections},
+            **{str(step): encode(seconds) for step, seconds in document.timings.items()},
         },
     }
 
 
-def _folds(document: Document) -> list[list[int]]:
-    """Findings about the same thing, as places in the ranked list."""
-    places: dict[int, list[int]] = {}
-    for place, finding in enumerate(document.findings):
-        places.setdefault(id(finding), []).append(place)
-    return [[places[id(finding)].pop(0) for finding in fold.findings] for fold in document.folds]
+_NO_VERDICT: Mapping[str, Any] = {
+    "outcome": "not_applicable",
+    "policy": None,
+    "title": None,
+    "source": "",
+    "criteria": [],
+    "reason": {"$": "message", **msg("No policy was given.").to_dict()},
+}
+
+
+def from_json(record: Mapping[str, Any]) -> Document:
+    """The document that `to_json` wrote; also one of schema version 1."""
+    version = record.get("schema_version") if isinstance(record, Mapping) else None
+    if not isinstance(version, str):
+        raise DataError("This is not a report: it has no schema_version. Give the report.json of an audit.")
+    major = version.split(".")[0]
+    if major == "1":
+        from isonomia.report.json_version_1 import upgraded
+
+        record = upgraded(record)
+    elif major != SCHEMA_VERSION.split(".")[0]:
+        raise DataError(
+            f"The report has schema version {version}; this version of Isonomia reads 1.x and "
+            f"{SCHEMA_VERSION.split('.')[0]}.x. Use a newer version, or run the audit again."
+        )
+    try:
+        return _document(record)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise DataError(f"The report is damaged ({type(error).__name__}: {error}). Run the audit again.") from error
+
+
+def _document(record: Mapping[str, Any]) -> Document:
+    findings = [Finding.from_dict(finding) for finding in record["findings"]]
+    timings = dict(record["timings"])
+    verdict, sheet = record["verdict"], record["balance_sheet"]
+    return Document(
+        title=decode(record["title"]),
+        subject=decode(record["subject"]),
+        sections=tuple(
+            _loaded_section(given, findings, decode(timings.pop(code, 0.0))) for code, given in record["checks"].items()
+        ),
+        balance_sheet=None if sheet is None else Result.from_dict(sheet),
+        verdict=None if verdict["policy"] is None else Verdict.from_dict(verdict),
+        policy=decode(record["policy"]),
+        language=record["language"],
+        fingerprint=decode(record["fingerprint"]),
+        created=record["created"],
+        timings=decode(timings),
+    )
+
+
+def _section(section: Section, findings: list[int]) -> dict[str, Any]:
+    """A check; its findings are indices into the ranked list."""
+    written = replace(section, result=None).to_dict()
+    del written["seconds"]  # among the timings, which differ between runs
+    if section.result is not None:
+        written["result"] = section.result.to_dict()
+        del written["result"]["findings"]
+    return {**written, "findings": findings}
+
+
+def _loaded_section(given: Mapping[str, Any], findings: Sequence[Finding], seconds: float) -> Section:
+    section = Section.from_dict({**given, "result": None, "seconds": seconds})
+    if given["result"] is None:
+        return section
+    own = tuple(findings[index] for index in given["findings"])
+    return replace(section, result=replace(Result.from_dict(given["result"]), findings=own))
 
 
 def dumps(document: Document) -> str:
-    """The record as JSON text, in ASCII so that any reader takes it."""
+    """The report as JSON text, in ASCII so that any reader takes it."""
     return json.dumps(to_json(document), ensure_ascii=True, allow_nan=False, indent=1) + "\n"
 
 
 @cache
 def schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) that every record validates against."""
+    """The JSON Schema (2020-12) that every report validates against."""
     text = files("isonomia.report").joinpath("schema", f"report-{SCHEMA_VERSION}.json").read_text(encoding="utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON knows it.
-
-    >>> plain({"a": (1, float("nan")), 2: Estimate(0.5)})["a"]
-    [1, None]
-    """
-    if isinstance(value, Estimate):
-        return value.to_dict()
-    if isinstance(value, Message):
-        return value.text()
-    if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        items = sorted(value, key=str) if isinstance(value, set | frozenset) else value
-        return [plain(item) for item in items]
-    if isinstance(value, str | bool | int | None):
-        return value
-    if isinstance(value, float):
-        return finite(value)
-    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
-        return plain(value.tolist())
-    return str(value)
-
-
-def _verdict(verdict: Verdict | None) -> dict[str, Any]:
-    if verdict is None:
-        return {
-            "outcome": "not_applicable",
-            "policy": None,
-            "title": None,
-            "source": "",
-            "reason": "No policy was given.",
-            "criteria": [],
-        }
-    return {
-        "outcome": verdict.outcome,
-        "policy": verdict.policy,
-        "title": plain(verdict.title),
-        "source": verdict.source,
-        "reason": plain(verdict.reason),
-        "criteria": [_criterion(criterion) for criterion in verdict.criteria],
-    }
-
-
-def _criterion(criterion: Criterion) -> dict[str, Any]:
-    return {
-        "name": plain(criterion.name),
-        "outcome": criterion.outcome,
-        "estimate": criterion.estimate.to_dict(),
-        "side": criterion.side,
-        "threshold": finite(criterion.threshold),
-        "upper": finite(criterion.upper),
-        "who": plain(criterion.who),
-        "reference": plain(criterion.reference),
-        "citation": criterion.citation,
-        "reason": plain(criterion.reason),
-    }
-
-
-def _section(section: Section, findings: list[int]) -> dict[str, Any]:
-    """A check; its findings are places in the ranked list, where their p-values are adjusted over the whole run."""
-    body = _result(section.result) if section.result is not None else _EMPTY
-    return {
-        **body,
-        "code": section.code,
-        "title": plain(section.title),
-        "purpose": plain(section.purpose),
-        "outcome": section.outcome,
-        "reason": plain(section.reason),
-        "findings": findings,
-    }
-
-
-_EMPTY: Mapping[str, Any] = {"values": {}, "tables": {}, "pictures": [], "notes": []}
-
-
-def _result(result: Result) -> dict[str, Any]:
-    body: dict[str, Any] = plain(result.to_dict())
-    del body["findings"]
-    return body

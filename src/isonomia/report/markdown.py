@@ -168,7 +168,7 @@ def table_text(table: Table, language: str = "en", rows: int = ROWS) -> str:
         [" ".join(filter(None, (cell.text, cell.interval))) for cell in line]
         for line in cells(table, language, rows, escape)
     ]
-    text = grid([escape(table.heading(name, language)) for name in shown_columns(table)], shown)
+    text = grid([escape(column.heading(language)) for column in shown_columns(table)], shown)
     if len(table) > rows:
         text += "\n\n" + more(rows, len(table)).text(language)
     return text

@@ -1,17 +1,17 @@
-"""A table as a reader sees it: an interval stands in the cell of its figure instead of in two columns of its own."""
+"""A table as a reader sees it: an interval stands in the cell of its figure, reasons in a last column."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from isonomia.evidence import Change, Estimate, Table
+from isonomia.evidence import Change, Column, Table
+from isonomia.evidence.column import plain
 from isonomia.evidence.table import yes_no
-from isonomia.languages import Message, Name
+from isonomia.languages import Message, Name, msg
 from isonomia.languages.naming import shown
-from isonomia.report.texts import interval, tame
+from isonomia.report.texts import tame
 
 _NUMBERS = ("pct", "points", "num", "num4", "int", "p")
 
@@ -40,42 +40,33 @@ class Cell:
         return str(int(self.key)) if self.key == int(self.key) else f"{self.key:.6g}"
 
 
-def shown_columns(table: Table) -> list[str]:
-    """The columns a reader sees: ends of an interval are told in the cells of its figure, notes where there are any.
+def shown_columns(table: Table) -> list[Column]:
+    """The columns a reader sees; the last one has the reasons why values are missing, where there are any.
 
-    >>> shown_columns(Table({"sex": ["F"], "rate": [0.2], "rate_low": [0.1], "rate_high": [0.3]}))
-    ['sex', 'rate']
+    >>> rate = Column("rate", [None], reason=[msg("missing")])
+    >>> [column.name for column in shown_columns(Table((Column("sex", ["F"]), rate)))]
+    ['sex', 'rate', 'note']
     """
-    ends = {end for name in table.columns if _has_interval(table, name) for end in interval_columns(name)}
-    return [name for name in table.columns if name not in ends and not _empty_note(table, name)]
+    columns = [column for column in table.columns if not _empty_note(column)]
+    if any(column.reason is not None for column in table.columns):
+        note = Column("note", table.notes(), title=msg("note"))
+        columns += [] if _empty_note(note) else [note]
+    return columns
 
 
 def cells(table: Table, language: str, most: int, escape: Callable[[str], str] = tame) -> Iterator[list[Cell]]:
     """The first `most` rows, cell by cell."""
-    names = shown_columns(table)
-    for _, row in zip(range(most), table.rows(), strict=False):
-        yield [_cell(table, row, name, language, escape) for name in names]
+    columns = shown_columns(table)
+    for row in range(min(most, len(table))):
+        yield [_cell(column, row, language, escape) for column in columns]
 
 
-def interval_columns(name: str) -> tuple[str, str]:
-    """What the columns with the ends of a figure's interval are called.
-
-    >>> interval_columns("rate"), interval_columns("value")
-    (('rate_low', 'rate_high'), ('low', 'high'))
-    """
-    return ("low", "high") if name == "value" else (f"{name}_low", f"{name}_high")
+def _empty_note(column: Column) -> bool:
+    return column.name == "note" and all(value is None for value in column.values)
 
 
-def _empty_note(table: Table, name: str) -> bool:
-    return name == "note" and all(value is None for value in table.columns[name])
-
-
-def _has_interval(table: Table, name: str) -> bool:
-    return all(end in table.columns for end in interval_columns(name))
-
-
-def _cell(table: Table, row: dict[str, Any], name: str, language: str, escape: Callable[[str], str]) -> Cell:
-    value = table.named(name, row[name])
+def _cell(column: Column, row: int, language: str, escape: Callable[[str], str]) -> Cell:
+    value = column.read(plain(column.values[row]))
     if isinstance(value, bool):
         value = yes_no(value)
     if isinstance(value, Message | Name):
@@ -85,15 +76,11 @@ def _cell(table: Table, row: dict[str, Any], name: str, language: str, escape: C
         before, after = (shown(side, language, escape) for side in (value.before, value.after))
         text = str(Change(before, after))
         return Cell(text, key=text, change=(before, after))
-    style = table.formats.get(name) or ("num" if isinstance(value, float) else "text")
-    text = table.cell(name, value, language)
-    if style not in _NUMBERS or isinstance(value, str):
+    text = column.written(value, language)
+    if column.style(value) not in _NUMBERS or isinstance(value, str):
         numeric = isinstance(value, int | float)
         return Cell(escape(text), key=value if numeric else escape(text), number=numeric, whole=_whole(text))
-    between = ""
-    if value is not None and _has_interval(table, name):
-        low, high = interval_columns(name)
-        between = interval(Estimate(value, row[low], row[high]), language, style).strip()
+    between = column.interval(row, language)
     return Cell(escape(text), escape(between) if between else "", "" if value is None else float(value), number=True)
 
 

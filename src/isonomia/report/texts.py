@@ -16,7 +16,7 @@ from typing import Any
 from isonomia.evidence import Estimate, Result
 from isonomia.evidence.table import yes_no
 from isonomia.languages import Message, msg
-from isonomia.languages.message import write_number
+from isonomia.languages.message import write_interval, write_number
 from isonomia.languages.naming import Name, is_in, is_value, shown
 
 #: How many characters of one text from the data a sentence or a cell shows; `report.json` has all of them.
@@ -109,10 +109,8 @@ def with_unit(value: float | None, style: str, language: str) -> str:
 
 def interval(estimate: Estimate, language: str, style: str = "num") -> str:
     """The interval after a value, with a space before it; empty where there is none."""
-    if estimate.low is None or estimate.high is None:
-        return ""
-    low, high = (write_number(end, style, language) for end in (estimate.low, estimate.high))
-    return f" [{low}{'; ' if language == 'pt-BR' else ', '}{high}]"
+    written = write_interval(estimate.low, estimate.high, style, language)
+    return f" {written}" if written else ""
 
 
 def moment(iso: str, language: str) -> str:

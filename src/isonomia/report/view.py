@@ -176,7 +176,7 @@ def _result(result: Result, code: str, language: Language, rows: int, figures: F
 
 def _table(name: str, table: Table, code: str, language: Language, rows: int) -> View:
     shown = list(cells(table, language, rows))
-    heads = [tame(table.heading(column, language)) for column in shown_columns(table)]
+    heads = [tame(column.heading(language)) for column in shown_columns(table)]
     numeric = [any(line[place].number for line in shown) for place in range(len(heads))]
     more = msg("The first {shown:int} of {total:int} rows; report.json has all of them.", shown=rows, total=len(table))
     return {

@@ -363,13 +363,15 @@ class _Shown:
             name: [None if isinstance(row[name], float) and not np.isfinite(row[name]) else row[name] for row in rows]
             for name in names
         }
-        return Table(columns, {name: formats[name] for name in names if name in formats}, titles, title, backend)
+        return Table.of(columns, {name: formats[name] for name in names if name in formats}, titles, title, backend)
 
     def _sizes(self, backend: Backend) -> Table:
         counts = np.bincount(self.size.astype(int), minlength=1)
         columns = {"size": np.arange(counts.size), "n": counts, "share": counts / counts.sum()}
         titles = {"size": msg("Classes in the set"), "n": msg("Rows"), "share": msg("Share of rows")}
-        return Table(columns, {"size": "int", "n": "int", "share": "pct"}, titles, msg("How large sets are"), backend)
+        return Table.of(
+            columns, {"size": "int", "n": "int", "share": "pct"}, titles, msg("How large sets are"), backend
+        )
 
     def _estimate(self, row: dict[str, Any]) -> Estimate:
         return Estimate(row["coverage"], row["low"], row["high"], n=row["n"], method="wilson", level=self.level)

@@ -26,7 +26,7 @@ def table_of_rows(
     def plain(value: Any) -> Any:
         return None if isinstance(value, float) and not np.isfinite(value) else value
 
-    return Table(
+    return Table.of(
         {name: [plain(row[name]) for row in rows] for name in names},
         {name: formats[name] for name in names if name in formats},
         {name: headings[name] for name in names if name in headings},

@@ -33,7 +33,7 @@ def test_it_reports_the_observed_apart_and_lifts_them_to_subgroups() -> None:
     alone = find_pairs(DATA, Boxed(), method="observed", max_tests=None)
     assert result.metrics["observed_found"] == alone.metrics["DSN"]
     assert result.metrics["observed_tests"] == alone.metrics["TSN"]
-    slices = result.tables["subgroups"].columns["slice"]
+    slices = result.tables["subgroups"]["slice"].values
     assert any("age" in str(name) or "hours" in str(name) for name in slices)
     assert 0 <= result.metrics["naturalness"] <= 1
     assert result.metrics["exact"].startswith("not applicable")

@@ -43,7 +43,7 @@ def equivalence(subject: Subject) -> Result:
 
 def _findings(found: Equivalence, subject: Subject) -> tuple[Finding, ...]:
     """One notice where data settle neither that groups are alike nor that they differ."""
-    said = list(found.tables["equivalence"].columns["conclusion"])
+    said = list(found.tables["equivalence"]["conclusion"].values)
     unsettled = sum(one == OPEN for one in said)
     if not unsettled:
         return ()

@@ -10,7 +10,7 @@ from isonomia.audit.check_registry import check
 from isonomia.audit.subject import Subject
 from isonomia.counting import encode_features
 from isonomia.errors import SpecError, close_to
-from isonomia.evidence import Finding, Result, Table
+from isonomia.evidence import Finding, Result
 from isonomia.fairness import Suite, measure_suite
 from isonomia.fairness.groups.grouping import condition
 from isonomia.languages import msg
@@ -55,7 +55,7 @@ def fairness_suite(subject: Subject) -> Result:
         _with_own_test(finding, found) for finding in found.findings if finding.code.split(".")[1] not in _TOLD_BY_GROUP
     )
     tables = {name: table for name, table in found.tables.items() if name not in _SHOWN_BY_GROUP}
-    tables["measures"] = _without(tables["measures"], "p_adjusted")
+    tables["measures"] = tables["measures"].without("p_adjusted")
     pictures = tuple(picture for picture in found.pictures if picture.table not in _SHOWN_BY_GROUP)
     values = {**found.values, "assessment": found.assessment}
     titles = {"overall_fairness_score": msg("overall fairness score"), "assessment": msg("assessment")}
@@ -96,7 +96,3 @@ def _with_own_test(finding: Finding, found: Suite) -> Finding:
 
 def _named(texts: Mapping[str, str]) -> str:
     return together(condition(name, text) for name, text in texts.items())
-
-
-def _without(table: Table, column: str) -> Table:
-    return replace(table, columns={name: values for name, values in table.columns.items() if name != column})

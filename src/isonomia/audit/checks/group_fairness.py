@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ def group_fairness(subject: Subject) -> Result:
     ]
     by = "all" if subject.options.get("group_fairness", {}).get("intersections", True) else "each"
     result = measure_groups(subject.outcome, columns, metrics=names, by=by, **subject.grouping())
-    tables = _with_names(result)
+    tables = result.named_tables()
     pictures = _pictures(result, subject)
     if _has_confusion(subject):
         tables["confusion"] = _confusion(subject)
@@ -65,27 +65,6 @@ def group_fairness(subject: Subject) -> Result:
         pictures,
         (*result.notes, msg("Differences are group minus reference: negative means the group has less of it.")),
     )
-
-
-def _with_names(result: GroupMetrics) -> dict[str, Table]:
-    """The tables, with one column that names each group and one that tells small ones."""
-    assert result.groups is not None
-    table = result.tables["by_group"]
-    columns: dict[str, Any] = {
-        "group": [group.name for group in result.groups.groups],
-        "by": [" x ".join(group.by) for group in result.groups.groups],
-        **table.columns,
-        "small": result.sizes < result.min_per_group,
-    }
-    titles = {**table.titles, "group": msg("group"), "by": msg("by"), "small": msg("small group")}
-    gaps = result.tables["comparisons"]
-    way = dict(zip(columns["group"], columns["by"], strict=True))
-    told = {"by": [way[name] for name in gaps.columns["group"]]}
-    return {
-        **result.tables,
-        "by_group": replace(table, columns=columns, titles=titles),
-        "comparisons": replace(gaps, columns={**gaps.columns, **told}, titles={**gaps.titles, "by": msg("by")}),
-    }
 
 
 #: With more classes than this, a table for each group says nothing any more.
@@ -113,7 +92,7 @@ def _confusion(subject: Subject) -> Table:
             columns["predicted"].append(names[place[2]])
             columns["n"].append(float(counts[place]))
     titles = {"group": msg("group"), "true": msg("true"), "predicted": msg("predicted"), "n": msg("rows")}
-    return Table(columns, {"n": "int"}, titles, msg("Confusion by group"), subject.data.backend)
+    return Table.of(columns, {"n": "int"}, titles, msg("Confusion by group"), subject.data.backend)
 
 
 def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:

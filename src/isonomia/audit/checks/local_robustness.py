@@ -50,6 +50,6 @@ def local_robustness(subject: Subject) -> Result:
     result = examine(data, subject.model, level=subject.level, seed=subject.seed, progress=subject.progress, **given)
     places = np.flatnonzero(subject.rows)[rows]
     table = result.tables["fragile"]
-    columns = {**table.columns, "row": places[np.asarray(table.columns["row"], dtype=np.intp)]}
-    tables = {**result.tables, "fragile": replace(table, columns=columns)}
+    row = replace(table["row"], values=places[np.asarray(table["row"].values, dtype=np.intp)])
+    tables = {**result.tables, "fragile": table.with_columns(row)}
     return replace(result, tables=tables, notes=(*result.notes, *said_of_sample(rows, subject)))

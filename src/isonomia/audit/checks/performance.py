@@ -62,7 +62,7 @@ def _metric_table(figures: dict[str, Estimate], subject: Subject) -> Table:
         "note": msg("note"),
     }
     formats = {"value": "num4", "low": "num4", "high": "num4"}
-    return Table(columns, formats, titles, msg("Metrics over all rows"), subject.data.backend)  # type: ignore[arg-type]
+    return Table.of(columns, formats, titles, msg("Metrics over all rows"), subject.data.backend)  # type: ignore[arg-type]
 
 
 def _confusion_table(subject: Subject) -> Table:
@@ -76,7 +76,7 @@ def _confusion_table(subject: Subject) -> Table:
         "n": table.ravel(),
     }
     titles = {"true": msg("true"), "predicted": msg("predicted"), "n": msg("rows")}
-    return Table(columns, {"n": "int"}, titles, msg("Confusion table"), subject.data.backend)
+    return Table.of(columns, {"n": "int"}, titles, msg("Confusion table"), subject.data.backend)
 
 
 def _findings(subject: Subject, figures: dict[str, Estimate]) -> tuple[Finding, ...]:

@@ -70,7 +70,7 @@ def representation(subject: Subject) -> Result:
         "share_low": msg("from"),
         "share_high": msg("to"),
     }
-    shown = Table(
+    shown = Table.of(
         table,  # type: ignore[arg-type]
         {"n": "int", "share": "pct", "share_low": "pct", "share_high": "pct"},
         titles,

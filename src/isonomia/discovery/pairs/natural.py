@@ -89,7 +89,7 @@ def lifted(space: Space, found: NDArray[np.bool_]) -> None:
         space.notes.append(msg("The findings could not be lifted to subgroups: {reason}", reason=str(reason)))
         return
     rows: list[dict[str, Any]] = list(next(iter(result.tables.values())).rows())
-    space.tables["subgroups"] = Table(
+    space.tables["subgroups"] = Table.of(
         {
             "slice": [row["slice"] for row in rows],
             "size": [row["size"] for row in rows],

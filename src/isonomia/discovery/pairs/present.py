@@ -102,7 +102,7 @@ def witnesses(space: Space, pairs: Pairs) -> Table:
         for before, after in zip(some.outcome_first.tolist(), some.outcome_second.tolist(), strict=True)
     ]
     columns["gap"] = some.gap
-    return Table(
+    return Table.of(
         columns,
         formats={"gap": "num", "case_id": "int"},
         titles={
@@ -170,7 +170,7 @@ def values_table(counts: dict[str, dict[str, Any]], space: Space) -> Table:
     if rows and "worse" in rows[0][1]:
         columns["worse"] = [entry["worse"] for _, entry in rows]
         columns["better"] = [entry["better"] for _, entry in rows]
-    return Table(
+    return Table.of(
         columns,
         formats={"tests": "int", "found": "int", "share": "pct", "worse": "int", "better": "int"},
         titles={
@@ -207,7 +207,7 @@ def features_table(space: Space, pairs: Pairs) -> Table:
         rows.append((feature.name, distance, name, float(found[place]), float(everyone[place])))
     rows.sort(key=lambda row: -row[1])
     names = ("feature", "distance", "value", "found", "everyone")
-    return Table(
+    return Table.of(
         {name: [row[place] for row in rows] for place, name in enumerate(names)},
         formats={"distance": "num", "found": "pct", "everyone": "pct"},
         titles={

@@ -82,7 +82,7 @@ def divergence_tables(problem: Problem, patterns: Patterns, found: list[Found]) 
         ),
     ]
     return {
-        name: Table(
+        name: Table.of(
             {key: [row[key] for row in rows] for key in keys},
             {**{key: formats[key] for key in keys if key in formats}, **({"size": "int"} if "size" in keys else {})},
             {key: titles[key] for key in keys},
@@ -137,7 +137,7 @@ def divergence_pictures(tables: dict[str, Table], found: list[Found], problem: P
         return ()
     first, _, part = found[0]
     text = slice_text(first, problem.by_name)
-    drawn = list(dict.fromkeys(tables["global_contributions"].columns["item"]))[:_DRAWN]
+    drawn = list(dict.fromkeys(tables["global_contributions"]["item"].values))[:_DRAWN]
     return (
         Picture(
             "bars",

@@ -42,7 +42,7 @@ def around(result: SubgroupResult, index: int, *, k: int = 10) -> Result:
         "diff_outcome": msg("Difference from everyone"),
     }
     title = msg("Around {slice}", slice=slice_text(subgroup, result.features))
-    table = Table(
+    table = Table.of(
         {key: [row[key] for row in rows] for key in titles},
         {"size": "int", "outcome": "num", "diff_outcome": "num"},
         titles,

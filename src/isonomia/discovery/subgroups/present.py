@@ -108,7 +108,7 @@ def subgroup_table(problem: Problem, search: Search, masks: Sequence[NDArray[np.
         **search.titles,
         "note": msg("note"),
     }
-    return Table({**columns, **shared, **own}, formats, titles, msg("Subgroups found"), backend)
+    return Table.of({**columns, **shared, **own}, formats, titles, msg("Subgroups found"), backend)
 
 
 def _why_missing(subgroup: Subgroup) -> Message | str | None:

@@ -316,7 +316,9 @@ def _table(problem: Problem, rows: list[Subgroup]) -> Table:
         columns[name] = [row.stats[name] for row in rows]
     columns["verdict"] = [_word(row.stats["verdict"]) for row in rows]
     backend = problem.data.backend if problem.data is not None else "polars"
-    return Table(columns, FORMATS, {"slice": msg("Subgroup"), **TITLES}, msg("Every comparison of two groups"), backend)
+    return Table.of(
+        columns, FORMATS, {"slice": msg("Subgroup"), **TITLES}, msg("Every comparison of two groups"), backend
+    )
 
 
 def _word(verdict: str) -> Message:

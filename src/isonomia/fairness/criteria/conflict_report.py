@@ -119,7 +119,7 @@ def conflicts_table(rows: Sequence[Mapping[str, Any]], measured: GroupMetrics) -
         "gap_now": msg("gap now"),
     }
     formats: Any = dict.fromkeys(("lowest_value", "highest_value", "gap", "gap_low", "gap_high", "gap_now"), "pct")
-    return Table(
+    return Table.of(
         columns, formats, titles, msg("Criteria that cannot hold together"), measured.tables["by_group"].backend
     )
 
@@ -139,7 +139,7 @@ def formulas_table(rows: Sequence[Mapping[str, Any]], measured: GroupMetrics) ->
         "formula": msg("formula"),
         "source": msg("source"),
     }
-    return Table(columns, {}, titles, msg("The formulas, with p the base rate"), measured.tables["by_group"].backend)
+    return Table.of(columns, {}, titles, msg("The formulas, with p the base rate"), measured.tables["by_group"].backend)
 
 
 def base_rates_table(measured: GroupMetrics) -> Table:
@@ -164,7 +164,7 @@ def base_rates_table(measured: GroupMetrics) -> Table:
         "small": msg("small group"),
     }
     formats: Any = {"n": "int", "base_rate": "pct", "base_rate_low": "pct", "base_rate_high": "pct"}
-    return Table(columns, formats, titles, msg("Base rates"), measured.tables["by_group"].backend)
+    return Table.of(columns, formats, titles, msg("Base rates"), measured.tables["by_group"].backend)
 
 
 def picture() -> Picture:

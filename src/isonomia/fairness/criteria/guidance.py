@@ -194,5 +194,5 @@ def guide(use: Use | None = None) -> Guide:
         "asks": msg("asks that"),
         "why": msg("why"),
     }
-    table = Table(columns, {}, titles, msg("Which criterion for which use"))
+    table = Table.of(columns, {}, titles, msg("Which criterion for which use"))
     return Guide("guide", msg("Decision guide"), {"guide": table}, uses=uses)

@@ -160,7 +160,7 @@ def _adjusted(
     }
     formats: Any = dict.fromkeys(("difference", "difference_low", "difference_high", "plain_difference"), "num")
     formats |= {"p_value": "p", "p_adjusted": "p", "strata": "int"}
-    table = Table(columns, formats, titles, msg("Differences at equal legitimate factors"), backend or backend_of())
+    table = Table.of(columns, formats, titles, msg("Differences at equal legitimate factors"), backend or backend_of())
     return table, notes
 
 

@@ -257,7 +257,7 @@ def _distances(
     }
     for name in MEASURES:
         titles |= {f"{name}_low": msg("from"), f"{name}_high": msg("to")}
-    return Table(columns, formats, titles, msg("Distances between the groups' distributions"), backend)
+    return Table.of(columns, formats, titles, msg("Distances between the groups' distributions"), backend)
 
 
 def _quantiles(
@@ -291,4 +291,4 @@ def _quantiles(
         "difference_low": msg("from"),
         "difference_high": msg("to"),
     }
-    return Table(columns, formats, titles, msg("Quantiles of predictions, group against reference"), backend)
+    return Table.of(columns, formats, titles, msg("Quantiles of predictions, group against reference"), backend)

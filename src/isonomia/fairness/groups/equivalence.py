@@ -59,7 +59,7 @@ class Equivalence(Result):
     @property
     def shown(self) -> bool | None:
         """Whether every comparison is shown to be within the margin; None where there is none."""
-        said = self.tables["equivalence"].columns["conclusion"]
+        said = self.tables["equivalence"]["conclusion"].values
         return all(one in (SAME, SMALL) for one in said) if len(said) else None
 
 
@@ -270,6 +270,6 @@ def _table(columns: dict[str, Any], measured: GroupMetrics) -> Table:
         "conclusion": msg("conclusion"),
         "note": msg("note"),
     }
-    return Table(
+    return Table.of(
         columns, formats, titles, msg("Shown to be the same within the margin?"), measured.tables["by_group"].backend
     )

@@ -13,7 +13,7 @@ from isonomia.counting import Codes
 from isonomia.data import Backend, Missing, backend_of, check_weights, to_numpy
 from isonomia.data.schema import kind_of_values
 from isonomia.errors import NotApplicable
-from isonomia.evidence import Estimate, Picture, Result, Table, benjamini_hochberg, normal_p, normal_quantile
+from isonomia.evidence import Column, Estimate, Picture, Result, Table, benjamini_hochberg, normal_p, normal_quantile
 from isonomia.fairness.groups.grouping import (
     By,
     Groups,
@@ -203,37 +203,26 @@ def _one_class(surface: Surface, truth: NDArray[Any], place: int) -> tuple[Surfa
 def _joined(
     parts: Sequence[tuple[Message | None, str, Reliability]], name: str, several: bool, level: float, backend: Backend
 ) -> Table:
-    first = parts[0][2].tables[name]
-    columns: dict[str, list[Any]] = {"by": []}
+    tables = [part.tables[name] for _, _, part in parts]
+    ways = [way for (_, way, _), table in zip(parts, tables, strict=True) for _ in range(len(table))]
+    columns = [Column("by", ways, title=msg("by"))]
     if several:
-        columns["class"] = []
-    columns |= {key: [] for key in first.columns}
-    for label, way, part in parts:
-        table = part.tables[name]
-        columns["by"] += [way] * len(table)
-        if several:
-            columns["class"] += [_TOP if label is None else label] * len(table)
-        for key in first.columns:
-            columns[key] += list(table.columns[key])
-    titles = {**first.titles, "by": msg("by"), "group": msg("group"), "class": msg("class")}
-    formats: dict[str, Any] = dict(first.formats)
-    shown: dict[str, Any] = dict(columns)
+        labels = [label or _TOP for (label, _, _), table in zip(parts, tables, strict=True) for _ in range(len(table))]
+        columns.append(Column("class", labels, title=msg("class")))
+    joined = Table.stack(tables)
+    columns += [replace(joined["group"], title=msg("group")) if c.name == "group" else c for c in joined.columns]
     if name == "by_group":
-        p = _gap_p(columns, level)
-        shown |= {"p_value": p, "p_adjusted": benjamini_hochberg(p)}
-        titles |= {"p_value": msg("p-value"), "p_adjusted": msg("p adjusted")}
-        titles |= {f"{key}_{end}": word for key in ("ece", "brier", "gap", "slope") for end, word in _ENDS.items()}
-        formats |= {"p_value": "p", "p_adjusted": "p"}
-        shown["note"] = shown.pop("note")  # the last column, as everywhere
-    return replace(first, columns=shown, formats=formats, titles=titles, backend=backend)
+        p = _gap_p(joined["gap"], level)
+        columns.append(Column("p_value", p, format="p", title=msg("p-value")))
+        columns.append(Column("p_adjusted", benjamini_hochberg(p), format="p", title=msg("p adjusted")))
+    return replace(joined, columns=tuple(columns), backend=backend)
 
 
 _TOP = msg("most probable")
-_ENDS = {"low": msg("from"), "high": msg("to")}
 
 
-def _gap_p(columns: Mapping[str, Sequence[Any]], level: float) -> Floats:
-    gap, low, high = (np.asarray(columns[name], dtype=float) for name in ("gap", "gap_low", "gap_high"))
+def _gap_p(column: Column, level: float) -> Floats:
+    gap, low, high = (np.asarray(part, dtype=float) for part in (column.values, column.low, column.high))
     with np.errstate(divide="ignore", invalid="ignore"):
         error = (high - low) / (2 * normal_quantile(level))
         return np.where(error > 0, normal_p(gap / error), np.nan)

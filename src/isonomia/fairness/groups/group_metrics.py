@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from isonomia.data import Backend, Missing, Task, backend_of, check_weights
 from isonomia.errors import SpecError
-from isonomia.evidence import Estimate, Picture, Result, check_level
+from isonomia.evidence import Column, Estimate, Picture, Result, Table, check_level
 from isonomia.evidence.intervals import without_bootstrap
 from isonomia.fairness.groups.comparisons import Reference, compare, strata_of
 from isonomia.fairness.groups.grouping import By, Groups, form_groups, read_attributes, rows_with_attributes
 from isonomia.fairness.groups.measure import Measured, Sample, choose_metrics, count_cells, measure
-from isonomia.fairness.groups.tables import by_group_table, comparison_table, disparity_table
+from isonomia.fairness.groups.tables import by_group_table, comparison_table, disparity_table, group_columns
 from isonomia.languages import Message, msg
 from isonomia.models import Outcome, read_outcome
 from isonomia.parameters import N_BOOT, SEED, Choice, Integer, validated
@@ -66,6 +66,20 @@ class GroupMetrics(Result):
     def disparities(self) -> Any:
         """The gap between the extremes of each way of grouping, as a frame of the kind the user gave."""
         return self.tables["disparities"].frame()
+
+    def named_tables(self) -> dict[str, Table]:
+        """The tables with columns that name each group and its attributes, and one that flags small groups."""
+        assert self.groups is not None
+        groups = self.groups.groups
+        table, gaps = self.tables["by_group"], self.tables["comparisons"]
+        small = Column("small", self.sizes < self.min_per_group, title=msg("small group"))
+        named = {group.name: group for group in groups}
+        by = group_columns([named[name] for name in gaps["group"].values])[1]
+        return {
+            **self.tables,
+            "by_group": replace(table, columns=(*group_columns(groups), *table.columns, small)),
+            "comparisons": gaps.with_columns(by),
+        }
 
     def disparity(self, metric: str, by: Sequence[str] | None = None) -> tuple[Estimate, Estimate]:
         """Largest - smallest and smallest / largest over the groups of one way of grouping."""

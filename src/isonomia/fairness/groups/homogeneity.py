@@ -71,7 +71,7 @@ def homogeneity(
         "p_adjusted": msg("p adjusted"),
         "note": msg("note"),
     }
-    return Table(columns, formats, titles, msg("Do groups differ at all?"), result.tables["by_group"].backend)
+    return Table.of(columns, formats, titles, msg("Do groups differ at all?"), result.tables["by_group"].backend)
 
 
 def _test(part: Measured, used: NDArray[Any], weighted: bool, n_perm: int, rng: np.random.Generator) -> dict[str, Any]:

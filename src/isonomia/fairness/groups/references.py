@@ -73,6 +73,6 @@ def against_references(
         "ratio_high": msg("to"),
         "note": msg("note"),
     }
-    return Table(
+    return Table.of(
         table, formats, titles, msg("Groups against every choice of reference"), options.get("backend") or backend_of()
     )

@@ -236,4 +236,4 @@ def score_table(parts: ScoreParts, backend: Backend) -> Table:
         "meaning": msg("what it is"),
     }
     formats: Any = dict.fromkeys(("weight", "score", "score_low", "score_high", "contribution"), "num")
-    return Table(columns, formats, titles, msg("What the score is made of"), backend)
+    return Table.of(columns, formats, titles, msg("What the score is made of"), backend)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -246,9 +246,9 @@ def measure_suite(
     tables = {
         "measures": measures,
         "score": score_table(parts, measures.backend),
-        "by_group": _named(measured),
+        "by_group": measured.named_tables()["by_group"],
         "comparisons": measured.tables["comparisons"],
-        "tests": replace(tests, columns=_apart(tests)),
+        "tests": tests.without("p_adjusted"),  # the table of measures carries the adjustment
         **extra,
     }
     return Suite(
@@ -315,21 +315,6 @@ def _judge(
                 key = name if kind == "worst" else f"{name}_mean"
                 out[" x ".join(way), key] = Judged.of(found, metrics=tuple(present))
     return out
-
-
-def _named(measured: GroupMetrics) -> Table:
-    assert measured.groups is not None
-    table = measured.tables["by_group"]
-    names = [group.name for group in measured.groups.groups]
-    ways = [" x ".join(group.by) for group in measured.groups.groups]
-    columns = {"group": names, "by": ways, **table.columns, "small": measured.sizes < measured.min_per_group}
-    titles = {**table.titles, "group": msg("group"), "by": msg("by"), "small": msg("small group")}
-    return replace(table, columns=columns, titles=titles)
-
-
-def _apart(tests: Table) -> dict[str, Any]:
-    """The tests without their own adjustment, which the table of measures carries."""
-    return {name: values for name, values in tests.columns.items() if name != "p_adjusted"}
 
 
 def _pictures(measured: GroupMetrics) -> tuple[Picture, ...]:

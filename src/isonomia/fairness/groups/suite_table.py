@@ -130,7 +130,7 @@ def measures_table(judged: Mapping[tuple[str, str], Judged], tests: Table, measu
         "p_adjusted": msg("p adjusted"),
         "note": msg("note"),
     }
-    return Table(columns, formats, titles, msg("Measures of fairness"), measured.tables["by_group"].backend)
+    return Table.of(columns, formats, titles, msg("Measures of fairness"), measured.tables["by_group"].backend)
 
 
 def findings_of(judged: Mapping[tuple[str, str], Judged], table: Table, measured: GroupMetrics) -> tuple[Finding, ...]:

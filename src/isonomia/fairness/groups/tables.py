@@ -9,14 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Backend
-from isonomia.evidence import Format, Table, percentile
+from isonomia.evidence import Column, Format, Table, percentile
 from isonomia.fairness.groups.comparisons import UNSTEADY, Compared, Stratum, adjust
-from isonomia.fairness.groups.grouping import Groups
+from isonomia.fairness.groups.grouping import Group, Groups
 from isonomia.fairness.groups.measure import Measured
 from isonomia.languages import Message, msg
 from isonomia.typing import Floats
 
 UNSTEADY_RATIO = msg("the ratio is undefined in most bootstrap replicates, so it has no interval")
+
+
+def group_columns(groups: Sequence[Group]) -> tuple[Column, Column]:
+    """What groups are called and which attributes define them, with their keys."""
+    return (
+        Column("group", [g.name for g in groups], title=msg("group"), keys=[tuple(g.texts.items()) for g in groups]),
+        Column("by", [" x ".join(g.by) for g in groups], title=msg("by"), keys=[g.by for g in groups]),
+    )
 
 
 def by_group_table(
@@ -37,7 +45,7 @@ def by_group_table(
         formats |= dict.fromkeys((name, f"{name}_low", f"{name}_high"), part.use.metric.format)
         titles |= {name: part.use.title, f"{name}_low": msg("from"), f"{name}_high": msg("to")}
     columns["note"] = _remarks(measured, sizes, min_per_group)
-    return Table(columns, formats, titles, msg("Metrics of each group"), backend)
+    return Table.of(columns, formats, titles, msg("Metrics of each group"), backend)
 
 
 def _remarks(measured: Mapping[str, Measured], sizes: NDArray[np.int64], min_per_group: int) -> list[Message | None]:
@@ -104,7 +112,7 @@ def comparison_table(
         "detectable": msg("smallest detectable gap"),
         "note": msg("note"),
     }
-    return Table(columns, formats, titles, msg("Groups against their reference"), backend)
+    return Table.of(columns, formats, titles, msg("Groups against their reference"), backend)
 
 
 def _gap_format(measured: Mapping[str, Measured]) -> Format:
@@ -156,7 +164,7 @@ def disparity_table(
         ("difference", "difference_low", "difference_high"), _gap_format(measured)
     )
     formats |= dict.fromkeys(("ratio", "ratio_low", "ratio_high"), "num")
-    return Table(columns, formats, _DISPARITY_TITLES, msg("Disparity between groups"), backend)
+    return Table.of(columns, formats, _DISPARITY_TITLES, msg("Disparity between groups"), backend)
 
 
 _DISPARITY_TITLES = {

@@ -57,7 +57,7 @@ def verify_with_fairlearn(
     gaps = [row["largest_gap"] for row in rows if row["largest_gap"] is not None]
     largest = Estimate(max(gaps), n=len(gaps)) if gaps else Estimate.missing(msg("no metric has a counterpart"))
     return Agreement(
-        Table(columns, {"largest_gap": "num"}, title=msg("Second opinion by Fairlearn")),
+        Table.of(columns, {"largest_gap": "num"}, title=msg("Second opinion by Fairlearn")),
         {"fairlearn_largest_gap": largest, "fairlearn_agrees": bool(gaps) and max(gaps) < 1e-9},
     )
 

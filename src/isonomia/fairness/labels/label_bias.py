@@ -114,7 +114,7 @@ def label_bias(
     tables["neighbours"] = against_similar(
         known, label, attributes, by=by, k=k, max_rows=max_rows, level=level, seed=seed, progress=progress
     )
-    facet = {"facet": "class"} if "class" in tables["neighbours"].columns else {}
+    facet = {"facet": "class"} if "class" in tables["neighbours"] else {}
     pictures = (
         Picture(
             "forest",
@@ -262,4 +262,4 @@ def _information(
     }
     formats: dict[str, Any] = dict.fromkeys(("alone", "given", "given_low", "given_high"), "num4")
     formats |= {"p_value": "p", "p_adjusted": "p", "strata": "int"}
-    return Table(shown, formats, titles, msg("What an attribute tells about the label"), data.backend), estimates
+    return Table.of(shown, formats, titles, msg("What an attribute tells about the label"), data.backend), estimates

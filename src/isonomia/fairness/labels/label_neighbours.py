@@ -131,4 +131,4 @@ def _table(out: dict[str, list[Any]], data: Dataset) -> Table:
     }
     formats: dict[str, Any] = {"n": "int", "p_value": "p", "p_adjusted": "p"}
     formats |= dict.fromkeys((*_KEYS[3:11],), "num")
-    return Table(shown, formats, titles, msg("Labels of similar people in other groups"), data.backend)
+    return Table.of(shown, formats, titles, msg("Labels of similar people in other groups"), data.backend)

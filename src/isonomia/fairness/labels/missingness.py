@@ -109,7 +109,7 @@ def missingness(
     formats: dict[str, Any] = dict.fromkeys(("rate", "rate_low", "rate_high", "others"), "pct")
     formats |= dict.fromkeys(("difference", "difference_low", "difference_high"), "points")
     formats |= {"n": "int", "p_value": "p", "p_adjusted": "p"}
-    table = Table(shown, formats, titles, msg("Missing values by group"), data.backend)
+    table = Table.of(shown, formats, titles, msg("Missing values by group"), data.backend)
     pictures = (
         (
             Picture(

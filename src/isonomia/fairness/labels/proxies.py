@@ -143,10 +143,10 @@ def proxies(
         for key, values in zip(_CARRIED[2:-1], figures, strict=True):
             carried[key] += values.tolist()
     tables = {
-        "attributes": Table(
+        "attributes": Table.of(
             told, _FORMATS, _TITLES, msg("How well an attribute is told from the others"), data.backend
         ),
-        "columns": Table(carried, _FORMATS, _TITLES, msg("Columns that carry an attribute"), data.backend),
+        "columns": Table.of(carried, _FORMATS, _TITLES, msg("Columns that carry an attribute"), data.backend),
     }
     picture = Picture(
         "bars",

@@ -128,8 +128,8 @@ def represent(
     formats |= dict.fromkeys(("ratio", "ratio_low", "ratio_high"), "num")
     formats |= {"n": "int", "p_value": "p", "p_adjusted": "p", "statistic": "num", "freedom": "int"}
     tables = {
-        "groups": Table(shown, formats, _TITLES, msg("Groups in the data and in the population"), kind),
-        "tests": Table(tested, formats, _TITLES, msg("Does the data look like the population"), kind),
+        "groups": Table.of(shown, formats, _TITLES, msg("Groups in the data and in the population"), kind),
+        "tests": Table.of(tested, formats, _TITLES, msg("Does the data look like the population"), kind),
     }
     picture = Picture(
         "bars", "groups", msg("Share of each group"), {"labels": "group", "value": "share", "facet": "attribute"}

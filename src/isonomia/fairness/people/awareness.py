@@ -368,7 +368,7 @@ def _pair_table(
     }
     formats: dict[str, Any] = {"first": "int", "second": "int"}
     formats |= dict.fromkeys(("distance", "difference", "excess"), "num4")
-    return Table(columns, formats, titles, msg("Pairs treated more differently than they are"), backend)
+    return Table.of(columns, formats, titles, msg("Pairs treated more differently than they are"), backend)
 
 
 def _share(bad: NDArray[np.bool_], v: Floats, first: Indices, second: Indices, level: float) -> Estimate:

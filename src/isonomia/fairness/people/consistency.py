@@ -152,7 +152,7 @@ def consistency_of(
     worst = asked[np.argsort(rows[asked], kind="stable")[:WORST_ROWS]]
     tables = {
         "by_group": _by_group(rows[asked], w[asked], [column.take(asked) for column in columns], level, kind),
-        "rows": Table(
+        "rows": Table.of(
             {"row": worst, "consistency": rows[worst]},
             {"row": "int", "consistency": "pct"},
             {"row": msg("row"), "consistency": msg("consistency")},
@@ -240,7 +240,7 @@ def _by_group(rows: Floats, w: Floats, columns: Sequence[Codes], level: float, b
         "note": msg("note"),
     }
     formats: dict[str, Any] = dict.fromkeys(("consistency", "consistency_low", "consistency_high"), "pct")
-    return Table(out, formats | {"n": "int"}, titles, msg("Consistency by group"), backend)
+    return Table.of(out, formats | {"n": "int"}, titles, msg("Consistency by group"), backend)
 
 
 def _why_missing(values: Sequence[float | None]) -> Message | None:

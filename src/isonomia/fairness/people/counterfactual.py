@@ -238,7 +238,7 @@ def _result(
             {"labels": "group", "value": "rate", "facet": "route"},
         ),
     ]
-    if not np.isfinite(np.array([v if v is not None else np.nan for v in tables["changes"].columns["change"]])).any():
+    if not np.isfinite(np.array(tables["changes"]["change"].values, dtype=float)).any():
         pictures = pictures[1:]
     values: dict[str, Any] = {f"rate[{key}]": value for key, value in rate.items()}
     values |= {f"change[{key}]": value for key, value in change.items() if value.value is not None}

@@ -137,7 +137,7 @@ def change_table(
                 )
                 for name, value in zip(names, row, strict=True):
                     out[name].append(value)
-    return Table(out, _FORMATS, _TITLES, msg("What would change under another value"), backend)
+    return Table.of(out, _FORMATS, _TITLES, msg("What would change under another value"), backend)
 
 
 def by_group_table(
@@ -179,7 +179,7 @@ def by_group_table(
             )
             for name, value in zip(out, row, strict=True):
                 out[name].append(value)
-    return Table(out, _FORMATS, _TITLES, msg("Who would be decided differently"), backend)
+    return Table.of(out, _FORMATS, _TITLES, msg("Who would be decided differently"), backend)
 
 
 def row_table(answers: Sequence[Altered], backend: Backend) -> Table:
@@ -212,7 +212,7 @@ def row_table(answers: Sequence[Altered], backend: Backend) -> Table:
     if not any(answer.signed for answer in answers):  # several classes: there is no one number to be said
         out = {name: values for name, values in out.items() if name not in ("before", "after", "note")}
     titles = {**_TITLES, "change": msg("change")}
-    return Table(out, _FORMATS, titles, msg("People most affected"), backend)
+    return Table.of(out, _FORMATS, titles, msg("People most affected"), backend)
 
 
 def compared_table(answers: Sequence[Altered], weights: Floats | None, level: float, backend: Backend) -> Table | None:
@@ -266,7 +266,7 @@ def compared_table(answers: Sequence[Altered], weights: Floats | None, level: fl
         return None
     shown: dict[str, Any] = {**out, "p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float))}
     shown["note"] = shown.pop("note")  # the last column, as everywhere
-    return Table(shown, _FORMATS, _TITLES, msg("What the graph says beyond the flip"), backend)
+    return Table.of(shown, _FORMATS, _TITLES, msg("What the graph says beyond the flip"), backend)
 
 
 def _rate(changed: NDArray[np.bool_], w: Floats | None, level: float) -> tuple[float, float, float]:

@@ -108,7 +108,7 @@ def duplicates(
     pictures: tuple[Picture, ...] = ()
     if attributes and mixed.any():
         tables["by_group"] = _by_group(attributes, people, by, level, data)
-        facet = {"facet": "class"} if "class" in tables["by_group"].columns else {}
+        facet = {"facet": "class"} if "class" in tables["by_group"] else {}
         pictures = (
             Picture(
                 "forest",
@@ -217,7 +217,7 @@ def _sets(data: Dataset, names: Sequence[str], people: _People) -> Table:
             titles[key], formats[key] = msg("share of {label}", label=kind), "pct"
     for name in names[:8]:
         shown[name] = [str(value) for value in data.column(name)[first[order].tolist()].to_list()]
-    return Table(shown, formats, titles, msg("Sets of equal people with different labels"), data.backend)
+    return Table.of(shown, formats, titles, msg("Sets of equal people with different labels"), data.backend)
 
 
 def _by_group(
@@ -263,7 +263,7 @@ def _by_group(
     }
     formats: dict[str, Any] = dict.fromkeys(("own", "others", "difference", "difference_low", "difference_high"), "num")
     formats |= {"n": "int", "p_value": "p", "p_adjusted": "p"}
-    return Table(shown, formats, titles, msg("Equal people of different groups"), data.backend)
+    return Table.of(shown, formats, titles, msg("Equal people of different groups"), data.backend)
 
 
 def _against_equals(

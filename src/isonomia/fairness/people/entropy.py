@@ -350,8 +350,8 @@ def _tables(
     formats: dict[str, Any] = dict.fromkeys(rows, "num4") | {"groups": "int", "between_share": "pct", "by": "text"}
     own_formats: dict[str, Any] = dict.fromkeys(list(people)[3:-1], "num4") | {"n": "int"}
     return {
-        "decomposition": Table(rows, formats, titles, msg("Inequality within and between groups"), backend),
-        "groups": Table(people, own_formats, titles, msg("Benefits of each group"), backend),
+        "decomposition": Table.of(rows, formats, titles, msg("Inequality within and between groups"), backend),
+        "groups": Table.of(people, own_formats, titles, msg("Benefits of each group"), backend),
     }
 
 

@@ -69,7 +69,7 @@ def change_between(
             for name, value in zip(names, (kind, *key, *row), strict=True):
                 out[name].append(value)
     shown: dict[str, Any] = {**out, "p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float))}
-    table = Table(shown, FORMATS, TITLES, msg("Change between two datasets"), before.backend)
+    table = Table.of(shown, FORMATS, TITLES, msg("Change between two datasets"), before.backend)
     picture = Picture(
         "forest",
         "changes",

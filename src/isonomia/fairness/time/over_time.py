@@ -203,9 +203,9 @@ def follow(
     )
     changes = changes_of(series, gaps, level)
     tables = {
-        "gaps": Table(gaps, FORMATS, TITLES, msg("Gaps to the reference, period by period"), kind),
-        "series": Table(series, FORMATS, TITLES, msg("Metrics of each group, period by period"), kind),
-        "changes": Table(changes, FORMATS, TITLES, msg("Change points"), kind),
+        "gaps": Table.of(gaps, FORMATS, TITLES, msg("Gaps to the reference, period by period"), kind),
+        "series": Table.of(series, FORMATS, TITLES, msg("Metrics of each group, period by period"), kind),
+        "changes": Table.of(changes, FORMATS, TITLES, msg("Change points"), kind),
     }
     alerts = alerts_of(series, gaps, changes)
     if alerts:

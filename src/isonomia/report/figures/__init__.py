@@ -46,7 +46,7 @@ def draw(picture: Picture, table: Table, language: str = "en", *, most: int | No
     Examples
     --------
     >>> from isonomia.languages import msg
-    >>> table = Table({"sex": ["F", "M"], "rate": [0.2, 0.3], "rate_low": [0.1, 0.2], "rate_high": [0.3, 0.4]})
+    >>> table = Table.of({"sex": ["F", "M"], "rate": [0.2, 0.3], "rate_low": [0.1, 0.2], "rate_high": [0.3, 0.4]})
     >>> figure = draw(Picture("forest", "rates", msg("Rates"), {"labels": "sex", "value": "rate"}), table)
     >>> figure.data[0].x
     (0.2, 0.3)

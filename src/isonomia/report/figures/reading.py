@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from isonomia.errors import SpecError, close_to
-from isonomia.evidence import Picture, Table
+from isonomia.evidence import Column, Picture, Table
 from isonomia.languages import Language, Message, Name, msg
 from isonomia.languages.message import write_number
 from isonomia.report.figures.labels import SHORT, TITLE, label, long_label
-from isonomia.report.tables import interval_columns
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,9 @@ class Reading:
     def of(cls, picture: Picture, table: Table, language: Language, most: int) -> Reading:
         """The rows that the picture shows, at most `most` of them."""
         reading = cls(picture, table, language, [])
-        wanted = {reading._check(name): _as_list(value) for name, value in (picture.options.get("where") or {}).items()}
-        rows = [row for row in table.rows() if all(row[name] in values for name, values in wanted.items())]
+        rows = list(table.rows())
+        wanted = [reading._wanted(name, _as_list(value), rows) for name, value in reading.option("where", {}).items()]
+        rows = [row for place, row in enumerate(rows) if all(keep[place] for keep in wanted)]
         return cls(picture, table, language, rows[:most], max(0, len(rows) - most))
 
     def option(self, name: str, default: Any = None) -> Any:
@@ -53,7 +54,7 @@ class Reading:
         """The column an option names, checked; the default where left out and the table has it."""
         name = self.option(option)
         if name is None:
-            return default if default in self.table.columns else None
+            return default if default in self.flat else None
         return self._check(name)
 
     def needed(self, option: str, default: str | None = None) -> str:
@@ -70,7 +71,7 @@ class Reading:
     def interval(self, value: str) -> tuple[str | None, str | None]:
         """The columns with the ends of a figure's interval, by option or by their usual names."""
         single = not isinstance(self.option("value"), list | tuple)
-        below, above = interval_columns(value)
+        below, above = Column(value).ends
         low = self.column("low", below) if single else self._usual(below)
         high = self.column("high", above) if single else self._usual(above)
         return (low, high) if low and high else (None, None)
@@ -86,7 +87,7 @@ class Reading:
 
     def style(self, column: str) -> str:
         """How a column's numbers are written."""
-        style = self.option("format") or self.table.formats.get(column, "num")
+        style = self.option("format") or self._owner(column).format or "num"
         return "num" if style == "text" else str(style)
 
     def text(self, value: Any, longest: int = SHORT) -> str:
@@ -100,7 +101,7 @@ class Reading:
 
     def heading(self, column: str) -> str:
         """A column's title as a label."""
-        return label(self.table.heading(column, self.language), 60)
+        return label(self._owner(column).heading(self.language), 60)
 
     def say(self, message: Message | str | None) -> str:
         """A sentence of ours, with texts from data escaped."""
@@ -138,7 +139,7 @@ class Reading:
         """A cell as it is read, not yet escaped or cut: what rows with one label have in common."""
         if value is None:
             return "—"
-        for names in (self.option("names", {}), *self.table.names.values()):
+        for names in (self.option("names", {}), *(column.names for column in self.table.columns)):
             if isinstance(value, str) and value in names:
                 value = names[value]
         if isinstance(value, Message | Name):
@@ -147,14 +148,30 @@ class Reading:
             return write_number(value, "num", self.language)
         return str(value)
 
+    @cached_property
+    def flat(self) -> tuple[str, ...]:
+        """The names of the columns, ends of intervals and notes included."""
+        return tuple(self.table.flat())
+
+    def _wanted(self, name: str, values: list[Any], rows: Sequence[Mapping[str, Any]]) -> list[bool]:
+        """Which rows have one of these values in a column; tuples are compared with the column's keys."""
+        self._check(name)
+        if any(isinstance(value, tuple) for value in values):
+            return [key in values for key in self.table[name].keys or ()]
+        return [row[name] in values for row in rows]
+
+    def _owner(self, name: str) -> Column:
+        """The column that a name belongs to: its own, or the one it is an end of the intervals of."""
+        return next((c for c in self.table.columns if name == c.name or name in c.flat()), Column(name))
+
     def _usual(self, name: str) -> str | None:
-        return name if name in self.table.columns else None
+        return name if name in self.flat else None
 
     def _check(self, name: str) -> str:
-        if name not in self.table.columns:
+        if name not in self.flat:
             raise SpecError(
                 f"The picture '{self.picture.title}' names the column {name!r}, which its table "
-                f"'{self.picture.table}' does not have.{close_to(name, self.table.columns)}"
+                f"'{self.picture.table}' does not have.{close_to(name, self.flat)}"
             )
         return name
 

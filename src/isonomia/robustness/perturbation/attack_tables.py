@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,8 +41,10 @@ def attack_table(study: Study, backend: Backend) -> Table:
     ]
     columns["loss"] = share(columns["drop"], span_of(metric, base))
     table = table_of(columns, metric, msg("The worst case found within each level"), backend)
-    titles = {**table.titles, "way": msg("Looked for by"), "queries": msg("Questions a row")}
-    return Table(columns, {**table.formats, "queries": "num"}, titles, table.title, backend)
+    return table.with_columns(
+        replace(table["way"], title=msg("Looked for by")),
+        replace(table["queries"], title=msg("Questions a row"), format="num"),
+    )
 
 
 def attack_findings(study: Study) -> list[Finding]:

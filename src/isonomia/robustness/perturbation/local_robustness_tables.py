@@ -153,7 +153,7 @@ def _fragile_table(firm: Firmness, backend: Backend) -> Table:
         titles["deviation"] = msg("Mean change, in tolerances")
     kept = {name: style for name, style in formats.items() if name in columns}
     names = {name: title for name, title in titles.items() if name in columns}
-    return Table(columns, kept, names, msg("The most fragile rows"), backend)
+    return Table.of(columns, kept, names, msg("The most fragile rows"), backend)
 
 
 def _said(surface: Surface, row: int) -> str:
@@ -204,7 +204,7 @@ def _flip_table(firm: Firmness, backend: Backend) -> Table:
         "move": msg("Mean move, in standard deviations"),
         "note": msg("note"),
     }
-    return Table(table, {"share": "pct", "move": "num"}, titles, msg("What flips decisions"), backend)
+    return Table.of(table, {"share": "pct", "move": "num"}, titles, msg("What flips decisions"), backend)
 
 
 def _why_no_move(number: bool, changed: bool) -> Message | None:
@@ -223,7 +223,7 @@ def _distribution(firm: Firmness, backend: Backend) -> Table:
     columns = {"left": edges[:-1], "right": edges[1:], "share": counts / counts.sum()}
     titles = {"left": msg("from"), "right": msg("to"), "share": msg("Share of rows")}
     formats: dict[str, Format] = {"left": "pct", "right": "pct", "share": "pct"}
-    return Table(columns, formats, titles, msg("Share of copies with the same decision"), backend)
+    return Table.of(columns, formats, titles, msg("Share of copies with the same decision"), backend)
 
 
 # --- groups ----------------------------------------------------------------------------------------------------------
@@ -354,7 +354,7 @@ def _group_table(firm: Firmness, groups: list[dict[str, Any]], backend: Backend)
     }
     styles = {name: style for name, style in formats.items() if name in columns}
     heads = {name: title for name, title in titles.items() if name in columns}
-    return Table(columns, styles, heads, msg("Are some people's decisions more fragile than others'?"), backend)
+    return Table.of(columns, styles, heads, msg("Are some people's decisions more fragile than others'?"), backend)
 
 
 # --- the whole -------------------------------------------------------------------------------------------------------

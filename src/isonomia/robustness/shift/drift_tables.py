@@ -143,7 +143,7 @@ def _variables(found: Drift, drifted: Any, backend: Backend) -> Table:
         "missing_reference": "pct",
         "missing_current": "pct",
     }
-    return Table(columns, formats, titles, msg("Every variable, before and now"), backend)
+    return Table.of(columns, formats, titles, msg("Every variable, before and now"), backend)
 
 
 def _why_missing(shift: Shift) -> Message | None:
@@ -186,7 +186,7 @@ def _group_table(found: Drift, backend: Backend) -> Table:
         "current": "pct",
         "difference": "points",
     }
-    return Table(columns, formats, titles, msg("Shares of groups"), backend)
+    return Table.of(columns, formats, titles, msg("Shares of groups"), backend)
 
 
 def _sentence(shift: Shift) -> Message:

@@ -39,7 +39,7 @@ def second_opinion(reference: Dataset, current: Dataset, names: Sequence[str]) -
         raise DataError(f"Evidently answered about {len(values)} of {len(names)} features; it may have changed.")
     columns: dict[str, Any] = {"variable": list(names), "test": [kinds[name] for name in names], "p_second": values}
     titles = {"variable": msg("Variable"), "test": msg("Test"), "p_second": msg("p-value by Evidently")}
-    return Table(columns, {"p_second": "p"}, titles, msg("Second opinion by Evidently"), current.backend)
+    return Table.of(columns, {"p_second": "p"}, titles, msg("Second opinion by Evidently"), current.backend)
 
 
 def _column(data: Dataset, name: str, kind: str) -> Any:

@@ -136,7 +136,7 @@ def _table(
     }
     names = [name for name in titles if tested or name not in ("p_value", "overfit", "small", "note")]
     columns = {name: [row[name] for row in rows] for name in names}
-    return Table(columns, {name: formats[name] for name in names if name in formats}, titles, title, backend)
+    return Table.of(columns, {name: formats[name] for name in names if name in formats}, titles, title, backend)
 
 
 def _feature_table(found: Comparison, backend: Backend) -> Table:
@@ -170,7 +170,7 @@ def _feature_table(found: Comparison, backend: Backend) -> Table:
         "note": msg("note"),
     }
     formats: dict[str, Format] = {"max_gap": style, "mean_gap": style, "std_gap": style}
-    return Table(
+    return Table.of(
         {name: [row[name] for row in rows] for name in titles}, formats, titles, msg("Gaps of each feature"), backend
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -290,8 +291,8 @@ def _heat_table(search: Search, part: Slices, backend: Backend) -> Table:
     }
     title = msg("{one} and {two}", one=one.name, two=two.name)
     table = _table(search, columns, title, backend)
-    names = {"one": msg("{name}", name=one.name), "two": msg("{name}", name=two.name)}
-    return Table(table.columns, table.formats, {**table.titles, **names}, title, backend)
+    named = (replace(table[key], title=msg("{name}", name=column.name)) for key, column in (("one", one), ("two", two)))
+    return table.with_columns(*named)
 
 
 def _table(search: Search, columns: dict[str, Any], title: Message, backend: Backend) -> Table:
@@ -301,7 +302,7 @@ def _table(search: Search, columns: dict[str, Any], title: Message, backend: Bac
     names = {name: title for name, title in headings().items() if name in columns}
     if "value" in columns:
         names["value"] = search.meter.metric.title
-    return Table(columns, formats, names, title, backend)
+    return Table.of(columns, formats, names, title, backend)
 
 
 def _pictures(search: Search) -> list[Picture]:

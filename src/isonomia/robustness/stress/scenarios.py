@@ -75,7 +75,7 @@ class Scenarios(Result):
         }
         stacked = np.concatenate([run.values for run in self.runs.values()] or [np.empty((0, len(self.metrics)))])
         columns |= {metric.id: stacked[:, place] for place, metric in enumerate(self.metrics)}
-        return Table(columns, backend=table.backend).frame()
+        return Table.of(columns, backend=table.backend).frame()
 
     def of(self, scenario: str, metric: str) -> Floats:
         """One metric in every trial of one scenario."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -233,7 +234,7 @@ def _limit_table(curves: Curves, limits: Sequence[Limit], backend: Backend) -> T
                 )
     names = ("gap", "attribute", "at_least", "limit", "current", "kept_now", "kept_from", "kept_to", "note")
     table = _table(rows, names, msg("Where each limit is kept"), backend)
-    return Table(table.columns, table.formats, {**table.titles, "gap": msg("What must hold")}, table.title, backend)
+    return table.with_columns(replace(table["gap"], title=msg("What must hold")))
 
 
 def _findings(curves: Curves, limits: Sequence[Limit], level: float) -> tuple[Finding, ...]:

@@ -230,7 +230,7 @@ def _tell(space: Space, runs: list[_Run], outcome: Floats, score: Floats) -> Non
         total_runs=len(runs),
     )
     names = ("group", "counterpart", "flips", "feature", "difference", "sign", "n")
-    space.tables["transparency"] = Table(
+    space.tables["transparency"] = Table.of(
         {name: [row[place] for row in rows] for place, name in enumerate(names)},
         formats={"difference": "num", "sign": "num", "n": "int"},
         titles={
