@@ -97,9 +97,9 @@ def missing(value: Any) -> bool:
 def bare_cells(table: Table, told: set[str]) -> Iterator[tuple[str, ...]]:
     """Numbers of a table that are missing in a row without a note."""
     numbers = [
-        name
-        for name, values in table.columns.items()
-        if table.formats.get(name, "text") != "text" or any(isinstance(value, float | np.floating) for value in values)
+        column.name
+        for column in table.columns
+        if (column.format or "text") != "text" or any(isinstance(value, float | np.floating) for value in column.values)
     ]
     for row in table.rows():
         if not row.get("note"):

@@ -11,7 +11,7 @@ import pytest
 
 import isonomia as iso
 from isonomia.audit.check_registry import choose_checks
-from isonomia.languages import Message, Name
+from isonomia.languages import Message, Name, decode
 
 #: Words of ours that stand within names of groups, and that a reader of Portuguese should not meet.
 LEFTOVERS = (
@@ -78,7 +78,7 @@ def words(page: str) -> str:
 def without_ids(report: iso.Report, text: str) -> str:
     """The text without the keys of subgroups, which stay as they are."""
     for table in report["hidden_subgroups"].tables.values():
-        for key in table.columns.get("subgroup_key", ()):
+        for key in table.flat().get("subgroup_key", ()):
             text = text.replace(key, "")
     return text
 
@@ -112,11 +112,12 @@ def test_frames_keep_ranges_as_they_are(report: iso.Report) -> None:
 
 def test_the_record_keeps_its_english_names(report: iso.Report) -> None:
     record = report.to_dict()
-    groups = [row[0] for row in record["checks"]["group_fairness"]["tables"]["by_group"]["rows"]]
+    columns = record["checks"]["group_fairness"]["result"]["tables"]["by_group"]["columns"]
+    groups = [decode(name) for name in columns[0]["values"]]
     assert "raca=missing" in groups
     assert any("idade in [30.5, 60)" in str(name) for name in groups)
     assert "30,5" not in str(record)
-    assert any(finding["who"].get("raca") == "missing" for finding in record["findings"])
+    assert any(decode(finding["who"]).get("raca") == "missing" for finding in record["findings"])
     assert "ausente" not in str(record["findings"])
 
 
@@ -126,5 +127,5 @@ def test_reasons_can_be_told_in_the_language(report: iso.Report) -> None:
         assert section.reason is None or isinstance(section.reason, Message), (section.code, section.reason)
         for name, table in () if section.result is None else section.result.tables.items():
             for column in ("note", "reason"):
-                for value in table.columns.get(column, ()):
+                for value in table.flat().get(column, ()):
                     assert value is None or isinstance(value, Message | Name), (section.code, name, value)

@@ -42,7 +42,7 @@ def test_json_and_a_file(people: Path, tmp_path: Path) -> None:
     words = ["discover", "subgroups", str(people), *ROLES, "--method", "divexplorer", "--json", "--out", str(out)]
     told = json.loads(runner.invoke(app, [*words, "--option", "direction=high", "--min-support", "0.1"]).stdout)
     assert told["method"] == "divexplorer"
-    assert told["metrics"]["DSN"] == len(told["tables"]["subgroups"]["rows"])
+    assert told["metrics"]["DSN"] == len(told["tables"]["subgroups"]["columns"][0]["values"])
     assert pl.read_csv(out)["slice"][0] == "sex = F, race = c"
 
 

@@ -45,7 +45,7 @@ def test_json_is_what_python_gives(people: Path) -> None:
     assert record["suite"]["overall_fairness_score"]["value"] == pytest.approx(found.overall_fairness_score)
     assert record["suite"]["critical_issues"] == [str(message) for message in found.critical_issues]
     assert record["equivalence"]["values"]["margin"] == 0.05
-    assert record["incompatibility"]["tables"]["conflicts"]["rows"]
+    assert record["incompatibility"]["tables"]["conflicts"]["columns"]
 
 
 def test_people_read_along_in_their_language(people: Path) -> None:

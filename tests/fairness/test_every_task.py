@@ -166,7 +166,7 @@ def _silent(found: Result) -> Iterator[str]:
             yield f"values[{name}]"
     told = " ".join(str(note) for note in found.notes)
     for name, table in found.tables.items():
-        for column in (column for column in table.columns if f"{column}_low" in table.columns):
+        for column in (column.name for column in table.columns if column.low is not None):
             for row in table.rows():
                 if row[f"{column}_low"] is not None or row.get("note") is not None:
                     continue

@@ -192,7 +192,7 @@ def test_a_group_without_positives_has_no_tpr() -> None:
     assert result.comparisons["difference"].isna().all()
     assert result.comparisons["p_value"].isna().all()
     payload = result.to_dict()
-    assert payload["tables"]["by_group"]["rows"][1][2] is None
+    assert payload["tables"]["by_group"]["columns"][2]["values"][1] is None
 
 
 def test_multiclass_is_one_against_the_rest() -> None:

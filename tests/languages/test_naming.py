@@ -51,7 +51,7 @@ def test_a_value_that_is_called_missing_stays_as_it_is() -> None:
     assert codes.texts == ("missing", "x", "missing")
     shown = [condition("race", text) for text in codes.texts]
     table = Table.of({"group": shown})
-    assert [table.cell("group", name, "pt-BR") for name in shown] == ["race=missing", "race=x", "race=ausente"]
+    assert [table["group"].text(row, "pt-BR") for row in range(3)] == ["race=missing", "race=x", "race=ausente"]
     assert who({"race": codes.texts[0]}, "pt-BR") == "race = missing"
     assert who({"race": codes.texts[2]}, "pt-BR") == "race = ausente"
 

@@ -193,5 +193,5 @@ def test_the_result_is_json_safe_and_speaks_portuguese() -> None:
     assert found.title.text("pt-BR") == "Calibração das probabilidades"
     known = catalog("pt-BR")
     for table in found.tables.values():
-        assert all(title.template in known for title in table.titles.values())
+        assert all(column.title.template in known for column in table.columns if column.title is not None)
     assert all(note.template in known for note in found.notes)

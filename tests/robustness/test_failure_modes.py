@@ -121,7 +121,7 @@ def test_every_task_and_frame(task: str, people: MakePeople, frame_kind: Any) ->
     frame = frame_kind({name: data.column(name).to_numpy() for name in data.columns})
     result = failure_modes(Dataset(frame, **data.options()), model, top_k=5)
     assert len(result.table) == 5
-    assert result.to_dict()["tables"]["kinds"]["rows"]
+    assert result.to_dict()["tables"]["kinds"]["columns"]
 
 
 def test_no_error_constant_features_and_bad_options() -> None:

@@ -171,7 +171,7 @@ def test_every_task_and_every_kind_of_frame(task: str) -> None:
         assert np.isfinite(result.distance).all()
         assert next(iter(result.tables["flips"].rows()))["feature"] == "x"
         assert {row["group"] for row in result.tables["groups"].rows()} == {"a", "b", "c"}
-        assert result.to_dict()["tables"]["fragile"]["rows"]
+        assert result.to_dict()["tables"]["fragile"]["columns"]
         assert len(result.table) == 20
 
 

@@ -227,7 +227,7 @@ def test_every_kind_of_frame_and_every_perturber(make: Any) -> None:
     assert len(rows_of(result)) == len(PERTURBERS)
     assert rows_of(result, "features")[0]["feature"] == "x"
     assert type(result.table).__module__.split(".")[0] == type(data.frame).__module__.split(".")[0]
-    assert result.to_dict()["tables"]["levels"]["rows"]
+    assert result.to_dict()["tables"]["levels"]["columns"]
 
 
 def test_results_do_not_depend_on_how_many_rows_fit_in_a_call(monkeypatch: pytest.MonkeyPatch) -> None:

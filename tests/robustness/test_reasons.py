@@ -43,7 +43,7 @@ def holes(result: Result, *, but: tuple[str, ...] = ()) -> list[tuple[str, dict[
     """Rows of tables with a number that is missing and no note."""
     found = []
     for name, table in result.tables.items():
-        numbers = [column for column, style in table.formats.items() if style != "text" and column not in but]
+        numbers = [c.name for c in table.columns if (c.format or "text") != "text" and c.name not in but]
         for row in table.rows():
             if any(row[column] is None for column in numbers) and not row.get("note"):
                 found.append((name, row))

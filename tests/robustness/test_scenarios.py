@@ -48,7 +48,7 @@ def test_everything_runs_on_every_task_or_says_why_not(people: MakePeople, task:
     assert set(result.runs) | set(result.absent) == set(SCENARIOS.ids())
     for reason in result.absent.values():
         assert f"the task is {task}" in reason
-    assert result.to_dict()["tables"]["scenarios"]["rows"]
+    assert result.to_dict()["tables"]["scenarios"]["columns"]
     assert len(result.trials) == 3 * len(result.runs)
 
 

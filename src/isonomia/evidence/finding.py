@@ -102,8 +102,8 @@ def ranking(findings: Sequence[Finding]) -> list[int]:
         finding = findings[index]
         doubtful = {True: 0, None: 1, False: 2}[finding.sure]
         size = -math.inf if math.isnan(finding.magnitude) else finding.magnitude
-        people = sorted((str(column), str(value)) for column, value in finding.who.items())
-        about = (finding.code, people, finding.columns, finding.message.text())
+        people = [sorted((str(c), str(v)) for c, v in who.items()) for who in (finding.who, finding.reference)]
+        about = (finding.code, people, finding.columns, finding.topic, finding.message.text())
         return (SEVERITIES.index(finding.severity), doubtful, -size, -finding.n, *about)
 
     return sorted(range(len(findings)), key=key)

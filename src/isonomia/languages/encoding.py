@@ -40,9 +40,10 @@ class Encoded:
 
     def __init_subclass__(cls, *, kind: str | None = None, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if kind is not None:
-            cls.encoded_as = kind
-            _READERS[kind] = cls.from_dict
+        own = kind or cls.__dict__.get("encoded_as")  # a dataclass with slots is made twice, the second time without
+        if own is not None:
+            cls.encoded_as = own
+            _READERS[own] = cls.from_dict
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; `from_dict` gives the same object again."""
@@ -62,7 +63,7 @@ class Record(Encoded):
 
     def __init_subclass__(cls, *, kind: str | None = None, **options: Any) -> None:
         super().__init_subclass__(kind=kind, **options)
-        if kind is not None:
+        if "encoded_as" in cls.__dict__:
             cls._written = cls
 
     def to_dict(self) -> dict[str, Any]:

@@ -68,7 +68,7 @@ _NO_VERDICT: Mapping[str, Any] = {
     "title": None,
     "source": "",
     "criteria": [],
-    "reason": {"$": "message", **msg("No policy was given.").to_dict()},
+    "reason": {"$": "message", **msg("No policy was given, so there is no verdict.").to_dict()},
 }
 
 
@@ -118,7 +118,7 @@ def _section(section: Section, findings: list[int]) -> dict[str, Any]:
     written = replace(section, result=None).to_dict()
     del written["seconds"]  # among the timings, which differ between runs
     if section.result is not None:
-        written["result"] = section.result.to_dict()
+        written["result"] = Result.to_dict(section.result)  # of a subclass, what every result has
         del written["result"]["findings"]
     return {**written, "findings": findings}
 
