@@ -166,9 +166,9 @@ def _silent(found: Result) -> Iterator[str]:
             yield f"values[{name}]"
     told = " ".join(str(note) for note in found.notes)
     for name, table in found.tables.items():
-        for column in (column.name for column in table.columns if column.low is not None):
+        for column, low in ((c.name, c.ends[0]) for c in table.columns if c.low is not None):
             for row in table.rows():
-                if row[f"{column}_low"] is not None or row.get("note") is not None:
+                if row[low] is not None or row.get("note") is not None:
                     continue
                 excused = (column == "ratio" and "no ratios" in told) or (column == "change" and "no direction" in told)
                 if not excused:

@@ -18,6 +18,7 @@ from isonomia.errors import DataError
 from isonomia.evidence import Finding, Result, folding, ranking
 from isonomia.languages import decode, encode, msg
 from isonomia.report.document import Document, Section, Verdict
+from isonomia.report.json_version_1 import upgraded
 
 #: The first number changes when a reader of the older shape would break, the second when something is added.
 SCHEMA_VERSION = "2.0"
@@ -78,17 +79,13 @@ def from_json(record: Mapping[str, Any]) -> Document:
     if not isinstance(version, str):
         raise DataError("This is not a report: it has no schema_version. Give the report.json of an audit.")
     major = version.split(".")[0]
-    if major == "1":
-        from isonomia.report.json_version_1 import upgraded
-
-        record = upgraded(record)
-    elif major != SCHEMA_VERSION.split(".")[0]:
+    if major not in ("1", SCHEMA_VERSION.split(".")[0]):
         raise DataError(
             f"The report has schema version {version}; this version of Isonomia reads 1.x and "
             f"{SCHEMA_VERSION.split('.')[0]}.x. Use a newer version, or run the audit again."
         )
     try:
-        return _document(record)
+        return _document(upgraded(record) if major == "1" else record)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise DataError(f"The report is damaged ({type(error).__name__}: {error}). Run the audit again.") from error
 

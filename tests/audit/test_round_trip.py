@@ -1,0 +1,118 @@
+"""A stored report is the same report again, in either language."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+import isonomia as iso
+from isonomia.report import schema
+
+HOSTILE = '</script>{0} "a|b"\u202e\x07'
+
+
+def people(n: int = 160) -> dict[str, Any]:
+    rng = np.random.default_rng(3)
+    return {
+        "sex": rng.choice(["F", "M"], n),
+        "race": np.where(rng.random(n) < 0.1, None, rng.choice(["a", HOSTILE], n)),
+        "pay": rng.normal(50, 9, n),
+        "hours": rng.integers(20, 60, n),
+    }
+
+
+def audited(task: str, checks: str) -> iso.Report:
+    frame = people()
+    features = np.column_stack([frame["pay"], frame["hours"]])
+    if task == "regression":
+        frame["y"] = frame["pay"] + 4 * (frame["sex"] == "M")
+        model: Any = RandomForestRegressor(5, max_depth=3, random_state=0)
+    else:
+        edges = [50] if task == "binary" else [45, 55]
+        frame["y"] = np.digitize(frame["pay"] + 6 * (frame["sex"] == "M"), edges)
+        model = RandomForestClassifier(5, max_depth=3, random_state=0)
+    model.fit(features, frame["y"])
+    data = iso.Dataset(
+        frame, target="y", protected=["sex", "race"], features=["pay", "hours"], task=task, name=f"{task} {HOSTILE}"
+    )
+    few = {"n_trials": 2}
+    options = {"scenarios": few, "perturb": few, "sensitivity": few, "pairs": {"max_tests": 200}}
+    chosen = [check.id for check in iso.audit.choose_checks(checks)]
+    return iso.audit(
+        data,
+        lambda rows: model.predict(np.column_stack([rows["pay"], rows["hours"]])),
+        checks=chosen,
+        policy="eeoc",
+        n_boot=20,
+        options={name: given for name, given in options.items() if name in chosen},
+    )
+
+
+@pytest.mark.parametrize("checks", ["standard", "full"])
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
+def test_a_report_comes_back_whole(task: str, checks: str, tmp_path: Path) -> None:
+    report = audited(task, checks)
+    assert report.document.counts["failed"] == 0
+    written = report.to_dict()
+    report.save(tmp_path, formats=("json",))
+    loaded = iso.Report.load(tmp_path)
+    assert loaded.to_dict() == written
+    assert json.loads((tmp_path / "report.json").read_text()) == written
+    jsonschema.Draft202012Validator(schema()).validate(written)
+    for language in ("en", "pt-BR"):
+        assert loaded.to_html(language) == report.to_html(language)
+        assert loaded.to_markdown(language) == report.to_markdown(language)
+    assert (loaded.exit_code, loaded.policy, loaded.findings) == (report.exit_code, report.policy, report.findings)
+    for section in report.document.sections:
+        for name, table in {} if section.result is None else section.result.tables.items():
+            assert list(loaded[section.code].tables[name].frame()) == list(table.frame())
+
+
+OLD = Path(__file__).parents[1] / "report" / "report-1.1.json"
+
+
+def test_a_report_of_schema_1_loads_and_compares() -> None:
+    old = iso.Report.load(OLD)
+    record = json.loads(OLD.read_text())
+    assert old.verdict is not None
+    assert old.verdict.outcome == record["verdict"]["outcome"]
+    assert [str(finding.message) for finding in old.findings] == [f["message"]["text"] for f in record["findings"]]
+    table = record["checks"]["group_fairness"]["tables"]["by_group"]
+    rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    assert list(old["group_fairness"].tables["by_group"].rows()) == rows
+    assert old["group_fairness"].tables["by_group"]["tpr"].low is not None
+    again = iso.Report.from_dict(old.to_dict())
+    assert again.to_dict() == old.to_dict()
+    assert again.to_html("pt-BR") == old.to_html("pt-BR")
+    same = iso.compare(old, again)
+    assert not same.worse
+    assert len(same.tables["changes"]) > 20
+    assert set(same.tables["changes"]["difference"].values.tolist()) == {0.0}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("record", "says"),
+    [
+        ([], "no schema_version"),
+        ({"schema_version": "9.0"}, "schema version 9.0"),
+        ({"schema_version": "2.0"}, "damaged"),
+        ({"schema_version": "1.1"}, "damaged"),
+    ],
+)
+def test_what_is_not_a_report_is_refused(record: Any, says: str, tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text(json.dumps(record))
+    with pytest.raises(iso.DataError, match=says):
+        iso.Report.load(tmp_path)
+
+
+def test_an_unknown_kind_of_value_is_refused() -> None:
+    record = audited("binary", "quick").to_dict()
+    record["subject"]["rows"] = {"$": "os.system", "value": "ls"}
+    with pytest.raises(iso.DataError, match=r"Unknown kind of value 'os\.system'"):
+        iso.Report.from_dict(record)
