@@ -18,7 +18,7 @@ from isonomia.report.figures.svg.elements import width
 from isonomia.report.figures.svg.scales import Scale, ticks
 
 SVG = "{http://www.w3.org/2000/svg}"
-TABLE = Table(
+TABLE = Table.of(
     {
         "sex": ["F", "M", "X"],
         "age": ["young", "old", "old"],
@@ -170,7 +170,7 @@ def test_scatter_and_reliability() -> None:
     wanted = [(x, y) for trace in figure.data[1:] for x, y in zip(trace.x, trace.y, strict=True)]
     close(panel.points(), wanted, panel)
     close(panel.corners("line")[0], list(zip(figure.data[0].x, figure.data[0].y, strict=True)), panel)
-    bins = Table(
+    bins = Table.of(
         {"predicted": [0.1, 0.6], "observed": [0.2, 0.5], "observed_low": [0.15, 0.4], "observed_high": [0.3, 0.7]}
     )
     figure, (panel,) = both("reliability", table=bins)
@@ -181,7 +181,7 @@ def test_scatter_and_reliability() -> None:
 
 @pytest.mark.parametrize("kind", ["heatmap", "confusion"])
 def test_cells_lie_where_their_values_are(kind: str) -> None:
-    wide = Table({"g": ["a", "b"], "h": ["c", "d"], "tp": [6, 3], "fp": [1, 1], "fn": [2, 0], "tn": [3, 4]})
+    wide = Table.of({"g": ["a", "b"], "h": ["c", "d"], "tp": [6, 3], "fp": [1, 1], "fn": [2, 0], "tn": [3, 4]})
     options = {"x": "g", "y": "h", "value": "tp"} if kind == "heatmap" else {"labels": "g"}
     figure, drawn = both(kind, table=wide, **options)
     for panel, trace in zip(drawn, figure.data, strict=True):
@@ -219,7 +219,7 @@ def test_texts_from_data_are_texts(hostile: Document) -> None:
 
 def test_long_labels_are_wrapped_and_stay_inside() -> None:
     names = ["Other service, private household and personal care", "Professional speciality", "Sales"]
-    table = Table({"job": names, "rate": [0.2, 0.3, 0.4]})
+    table = Table.of({"job": names, "rate": [0.2, 0.3, 0.4]})
     for size in (720, 350):
         drawing = draw_svg(Picture("bars", "t", msg("Rows"), {"labels": "job", "value": "rate"}), table, width=size)
         labels = [
@@ -263,6 +263,6 @@ def test_traces_it_does_not_know_are_named() -> None:
 @pytest.mark.parametrize("values", [[], [None, None], [0.5, 0.5]])
 def test_empty_missing_and_equal_values_are_drawn(kind: str, options: dict[str, Any], values: list[Any]) -> None:
     names = {"sex": ["F", "M"][: len(values)], "age": ["a", "b"][: len(values)]}
-    table = Table({name: names.get(name, values) for name in TABLE.columns})
+    table = Table.of({name: names.get(name, values) for name in TABLE.flat()})
     for size in (720, 350):
         ElementTree.fromstring(draw_svg(Picture(kind, "t", msg("Rows"), options), table, width=size))

@@ -35,7 +35,7 @@ class Name(str, Encoded, kind="name"):
 
     def to_dict(self) -> dict[str, Any]:
         """The English text and the message it was made of, for JSON."""
-        return {"text": str(self), "message": self.said.to_dict()}
+        return {"text": str(self), "message": self.message.to_dict()}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Name:

@@ -65,7 +65,7 @@ def draw_svg(
     Examples
     --------
     >>> from isonomia.languages import msg
-    >>> table = Table({"sex": ["F", "M"], "rate": [0.2, 0.3]})
+    >>> table = Table.of({"sex": ["F", "M"], "rate": [0.2, 0.3]})
     >>> drawing = draw_svg(Picture("bars", "rates", msg("Rates"), {"labels": "sex", "value": "rate"}), table)
     >>> drawing.startswith("<svg "), drawing.count('class="bar"')
     (True, 2)
