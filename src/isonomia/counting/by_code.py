@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from isonomia.counting._packing import count_codes
 from isonomia.typing import Floats
 
+#: Rows counted at a time, at least: a chunk stays in the processor's cache.
 _CHUNK = 1 << 16
 
 
@@ -20,9 +21,10 @@ def count_by(codes: NDArray[Any], size: int) -> NDArray[np.int64]:
     [1, 0, 2, 0]
     """
     total = np.zeros(size, dtype=np.int64)
-    buffer = np.empty(min(codes.size, _CHUNK), dtype=np.intp)  # chunks stay in the processor's cache
-    for start in range(0, codes.size, _CHUNK):
-        total += count_codes(codes[start : start + _CHUNK], size, buffer)
+    chunk = max(_CHUNK, size)
+    buffer = np.empty(min(codes.size, chunk), dtype=np.intp)
+    for start in range(0, codes.size, chunk):
+        total += count_codes(codes[start : start + chunk], size, buffer)
     return total
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes, composite
+from isonomia.counting import Codes, composite, count_by, sum_by
 from isonomia.data import Backend
 from isonomia.errors import DataError, NotApplicable
 from isonomia.evidence import (
@@ -290,7 +290,7 @@ class _Shown:
         w = self.examined.weights
         n = column.counts()
         mass, square, hit, size, basis = (
-            np.bincount(column.codes, weights=x, minlength=column.size)
+            sum_by(column.codes, x, column.size)
             for x in (
                 np.ones(len(column)) if w is None else w,
                 np.ones(len(column)) if w is None else w * w,
@@ -366,7 +366,7 @@ class _Shown:
         return Table.of(columns, {name: formats[name] for name in names if name in formats}, titles, title, backend)
 
     def _sizes(self, backend: Backend) -> Table:
-        counts = np.bincount(self.size.astype(int), minlength=1)
+        counts = count_by(self.size.astype(int), int(self.size.max(initial=0)) + 1)
         columns = {"size": np.arange(counts.size), "n": counts, "share": counts / counts.sum()}
         titles = {"size": msg("Classes in the set"), "n": msg("Rows"), "share": msg("Share of rows")}
         return Table.of(

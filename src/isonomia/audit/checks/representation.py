@@ -6,6 +6,7 @@ import numpy as np
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.subject import Subject
+from isonomia.counting import count_by
 from isonomia.evidence import Estimate, Finding, Picture, Result, Table, wilson
 from isonomia.fairness import Representation, form_groups, represent
 from isonomia.languages import Message, msg
@@ -27,7 +28,7 @@ def representation(subject: Subject) -> Result:
     """Rows and share of every group of each attribute, with the rate (or mean) of its true outcomes."""
     columns = subject.needs_attributes()
     groups = form_groups(columns, by="each")
-    cells = np.bincount(groups.cells.codes, minlength=groups.cells.size)
+    cells = count_by(groups.cells.codes, groups.cells.size)
     sizes = (cells @ groups.indicator([group.cells for group in groups.groups])).astype(int)
     total = len(subject.outcome)
     low, high = wilson(sizes, np.full(sizes.size, total), subject.level)

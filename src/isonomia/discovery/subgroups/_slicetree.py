@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, count_by, sum_by
 from isonomia.discovery.subgroups.problem import Problem
 
 
@@ -73,6 +73,6 @@ def _order(column: Codes, loss: NDArray[np.float64]) -> NDArray[np.int64]:
     )
     if numeric:
         return np.arange(column.size)
-    counts = np.bincount(column.codes, minlength=column.size)
-    sums = np.bincount(column.codes, weights=loss, minlength=column.size)
+    counts = count_by(column.codes, column.size)
+    sums = sum_by(column.codes, loss, column.size)
     return np.argsort(sums / np.maximum(counts, 1), kind="stable")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, count_by, sum_by
 from isonomia.discovery.subgroups.conditions import condition_text, slice_text
 from isonomia.discovery.subgroups.method import Subgroup
 from isonomia.errors import SpecError
@@ -74,8 +74,8 @@ def _children(subgroup: Subgroup, features: Mapping[str, Codes], outcome: Any, k
         if name in subgroup.conditions:
             continue
         codes = column.codes[mask]
-        sizes = np.bincount(codes, minlength=column.size)
-        sums = np.bincount(codes, weights=mine, minlength=column.size)
+        sizes = count_by(codes, column.size)
+        sums = sum_by(codes, mine, column.size)
         for code in np.flatnonzero((sizes >= FEWEST) & (sizes < mine.size)).tolist():
             mean = float(sums[code] / sizes[code])
             parts = [slice_text(subgroup, features)] if subgroup.conditions else []

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import sum_by
 from isonomia.discovery.subgroups._testing import average
 from isonomia.discovery.subgroups.conditions import slice_text
 from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
@@ -71,7 +72,7 @@ class _Scan:
             family=family,
             fixed=fixed,
             kinds=kinds[first] if few else None,
-            rows=_summed(cells, self.weights, len(codes[0])),
+            rows=sum_by(cells, self.weights, len(codes[0])),
             penalty=options["penalty"],
             max_l=problem.max_l,
             min_rows=problem.min_rows,
@@ -83,7 +84,7 @@ class _Scan:
 
     def _by_cell(self, observed: Floats | None) -> Floats:
         y, _ = self.comparison.parts(self.direction, observed)
-        return _summed(self.cells, self.weights * y, len(self.ascent.rows))
+        return sum_by(self.cells, self.weights * y, len(self.ascent.rows))
 
     def _search(self) -> Best:
         starts = self.options["bias_scan_num_iters"]
@@ -115,10 +116,6 @@ class _Scan:
         """The subgroup found, in terms of the problem's features; rows taken away before are no part of it."""
         conditions = self.ascent.conditions(self.next.chosen)
         return Subgroup({self.problem.features[j].name: codes for j, codes in conditions.items()})
-
-
-def _summed(cells: NDArray[np.int64], values: Floats, n_cells: int) -> Floats:
-    return np.asarray(np.bincount(cells, values, minlength=n_cells), dtype=float)
 
 
 def _cells(

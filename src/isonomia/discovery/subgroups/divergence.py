@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Lattice, Level
+from isonomia.counting import Lattice, Level, sum_by
 from isonomia.discovery.subgroups.rates import Quantity
 from isonomia.evidence import normal_p
 from isonomia.typing import Floats
@@ -142,7 +142,7 @@ class Patterns:
             share = weight / arity[lattice.item_feature[level.items]].prod(axis=1)
             gain *= share[:, None]
             gain[np.isnan(gain)] = 0.0
-            out += np.bincount(level.items.ravel(), weights=gain.ravel(), minlength=lattice.n_items)
+            out += sum_by(level.items.ravel(), gain.ravel(), lattice.n_items)
         return out
 
     def corrections(self, divergence: Floats, k: int) -> list[tuple[int, int, int, float]]:

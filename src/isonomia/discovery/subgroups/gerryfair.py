@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, sum_by
 from isonomia.discovery.subgroups._testing import average
 from isonomia.discovery.subgroups.conditions import condition_text
 from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
@@ -178,7 +178,7 @@ class _Auditor:
         self.base = float(self.weights @ examined.values / self.total) if self.total > 0 else None
 
     def _by_cell(self, values: Floats) -> Floats:
-        return np.asarray(np.bincount(self.design.cells, values, minlength=len(self.design.table)), dtype=float)
+        return sum_by(self.design.cells, values, len(self.design.table))
 
     def costs(self, values: Floats) -> Floats:
         """(v - m) / n summed by cell."""

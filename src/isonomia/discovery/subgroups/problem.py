@@ -115,8 +115,8 @@ class Problem:
         values = self.label if self.label is not None else self.truth
         if values is None:
             raise DataError("Give predictions (a model or y_pred), labels (y_true) or errors; there is none of them.")
-        common = np.bincount(values.astype(np.int64)).argmax()
-        return np.asarray(values == common, dtype=float)
+        classes = Codes.encode(values)
+        return np.asarray(classes.codes == classes.counts().argmax(), dtype=float)
 
     def loss(self) -> Floats:
         """One non-negative error a row: as given, 0/1 for classes, the absolute error for a regression."""

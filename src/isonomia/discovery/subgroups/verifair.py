@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, cross_sum
 from isonomia.discovery.subgroups.conditions import condition_text
 from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
@@ -170,8 +170,8 @@ def _information(problem: Problem, column: Codes) -> float:
     """Mutual information of an attribute and the decisions at hand."""
     if problem.label is None:
         return 0.0
-    joint = np.bincount(column.codes.astype(np.int64) * 2 + (np.asarray(problem.label) == 1), minlength=2 * column.size)
-    share = joint.reshape(-1, 2) / joint.sum()
+    joint = cross_sum(column.codes, np.asarray(problem.label) == 1, (column.size, 2))
+    share = joint / joint.sum()
     base = share.sum(axis=1, keepdims=True) * share.sum(axis=0, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.nansum(np.where(share > 0, share * np.log(share / base), 0.0)))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import sum_by
 from isonomia.data import Missing, backend_of, check_weights
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Result, chi_square, percentile, two_proportions
@@ -287,7 +288,7 @@ def _mean_score_of_negatives(outcome: Outcome, measured: GroupMetrics, p: Any, w
     weight = np.where(negative, w[rows], 0.0)
     size = len(measured.groups.labels)
     of_groups = measured.groups.indicator([group.cells for group in measured.groups.groups])
-    total = np.bincount(cells, weights=weight, minlength=size) @ of_groups
-    sums = np.bincount(cells, weights=weight * p[rows], minlength=size) @ of_groups
+    total = sum_by(cells, weight, size) @ of_groups
+    sums = sum_by(cells, weight * p[rows], size) @ of_groups
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(total > 0, sums / total, np.nan)

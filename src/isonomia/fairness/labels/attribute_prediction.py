@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, sum_by
 from isonomia.evidence import Estimate, normal_quantile
 from isonomia.fairness.labels.mutual_information import equal_shares
 from isonomia.fairness.labels.single_thread import one_thread
@@ -97,7 +97,7 @@ def _cross_validated(
     lost, variance = np.zeros((folds, X.shape[1])), np.zeros((folds, X.shape[1]))
     rng = np.random.default_rng(seed)
     # every value counts alike, so that guessing the largest is worth nothing; the mean is 1 whatever the scale
-    weight = w / np.maximum(np.bincount(y, weights=w), 1e-300)[y]
+    weight = w / np.maximum(sum_by(y, w, k), 1e-300)[y]
     weight *= y.size / weight.sum()
     for fold, (train, test) in enumerate(StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y)):
         model = HistGradientBoostingClassifier(
@@ -127,20 +127,20 @@ def _cross_validated(
 
 def _recalls(y: Indices, said: NDArray[Any], w: Floats) -> tuple[Floats, Floats]:
     """How often each value is told rightly, and the effective number of rows behind it."""
-    n = np.bincount(y, weights=w)
-    squares = np.bincount(y, weights=w * w)
-    right = np.bincount(y, weights=w * (y == said), minlength=n.size)
+    size = int(y.max()) + 1
+    n, squares = sum_by(y, w, size), sum_by(y, w * w, size)
+    right = sum_by(y, w * (y == said), n.size)
     there = n > 0
     return right[there] / n[there], n[there] ** 2 / squares[there]
 
 
 def _mean_loss(y: Indices, loss: Floats, w: Floats) -> tuple[float, float]:
     """The mean over values of their rows' mean loss, and its variance."""
-    n, squares = np.bincount(y, weights=w), np.bincount(y, weights=w * w)
+    n, squares = (sum_by(y, part, int(y.max()) + 1) for part in (w, w * w))
     there = n > 0
     n, squares = np.where(there, n, 1.0), np.where(there, squares, 1.0)
-    mean = np.bincount(y, weights=w * loss, minlength=n.size) / n
-    spread = np.bincount(y, weights=w * (loss - mean[y]) ** 2, minlength=n.size) / n
+    mean = sum_by(y, w * loss, n.size) / n
+    spread = sum_by(y, w * (loss - mean[y]) ** 2, n.size) / n
     size = int(there.sum())
     return float(mean[there].mean()), float((spread * squares / n**2)[there].sum()) / size**2
 
@@ -173,9 +173,7 @@ def one_vs_rest_auc(y: Indices, proba: Floats, w: Floats, level: float) -> Estim
 def _auc(positive: NDArray[np.bool_], score: Floats, w: Floats) -> tuple[float, float, float]:
     """The weighted chance that a positive scores above a negative (ties half), and both effective numbers of rows."""
     place = np.unique(score, return_inverse=True)[1]
-    up, down = (
-        np.bincount(place[part], weights=w[part], minlength=int(place.max()) + 1) for part in (positive, ~positive)
-    )
+    up, down = (sum_by(place[part], w[part], int(place.max()) + 1) for part in (positive, ~positive))
     below = np.cumsum(down) - down
     sizes = [float(w[part].sum() ** 2 / (w[part] @ w[part])) for part in (positive, ~positive)]
     return float(up @ (below + down / 2) / (up.sum() * down.sum())), sizes[0], sizes[1]

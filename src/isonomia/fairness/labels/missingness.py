@@ -8,7 +8,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, sum_by
 from isonomia.data import Dataset
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Picture, Result, Table, benjamini_hochberg, check_level, two_proportions, wilson
@@ -162,7 +162,7 @@ def _chosen(data: Dataset, attributes: Sequence[str] | None) -> tuple[Codes, ...
 def _compare(name: str, absent: Any, column: Codes, weights: Any, level: float, out: dict[str, list[Any]]) -> None:
     rows = column.counts()
     w = np.ones(len(column)) if weights is None else weights
-    size, size2, gone = (np.bincount(column.codes, weights=x, minlength=column.size) for x in (w, w * w, w * absent))
+    size, size2, gone = (sum_by(column.codes, x, column.size) for x in (w, w * w, w * absent))
     with np.errstate(divide="ignore", invalid="ignore"):
         # effective rows: as many as unweighted data of the same precision would have
         n = np.nan_to_num(size * size / size2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, mean_by, sum_by
 from isonomia.typing import Floats
 
 #: Draws behind the p-value of a conditional mutual information.
@@ -47,7 +47,7 @@ def table(strata: Codes, attribute: Codes, label: Codes, weights: Floats | None)
     """The (weighted) counts (strata, attribute, label)."""
     shape = (strata.size, attribute.size, label.size)
     flat = (strata.codes.astype(np.int64) * shape[1] + attribute.codes) * shape[2] + label.codes
-    return np.bincount(flat, weights=weights, minlength=int(np.prod(shape))).astype(float).reshape(shape)
+    return sum_by(flat, weights, int(np.prod(shape))).astype(float).reshape(shape)
 
 
 def permuted(strata: Codes, attribute: Codes, label: Codes, weights: Floats | None, rng: np.random.Generator) -> Floats:
@@ -97,7 +97,7 @@ def _weight_classes(weights: Floats | None, n: int) -> tuple[NDArray[np.intp], F
     rank = np.empty(n, dtype=np.intp)
     rank[np.argsort(weights, kind="stable")] = np.arange(n)
     kind = rank * WEIGHT_CLASSES // n
-    return kind, np.bincount(kind, weights=weights) / np.bincount(kind)
+    return kind, mean_by(kind, weights, WEIGHT_CLASSES)
 
 
 def equal_shares(values: Floats, bins: int, weights: Floats | None) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from isonomia.counting import Codes, composite
+from isonomia.counting import Codes, composite, sum_by
 from isonomia.data import Backend, Dataset, backend_of, check_weights
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.evidence import (
@@ -249,8 +249,8 @@ def _one(
 ) -> tuple[dict[str, list[Any]], list[str]]:
     known = [code for code in range(column.size) if code != column.missing]
     counts = column.counts()
-    w = counts.astype(float) if weights is None else np.bincount(column.codes, weights=weights, minlength=column.size)
-    w2 = w if weights is None else np.bincount(column.codes, weights=weights**2, minlength=column.size)
+    w = counts.astype(float) if weights is None else sum_by(column.codes, weights, column.size)
+    w2 = w if weights is None else sum_by(column.codes, weights**2, column.size)
     texts = [column.texts[code] for code in known]
     size = w[known].sum()
     effective = size**2 / w2[known].sum() if size else 0.0

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import MISSING, Codes, composite
+from isonomia.counting import MISSING, Codes, composite, sum_by
 from isonomia.data import Backend, Task, backend_of, check_weights, wrap
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, wilson
@@ -379,7 +379,7 @@ def _share(bad: NDArray[np.bool_], v: Floats, first: Indices, second: Indices, l
     share = float(v @ bad / total)
     off = v * (bad - share)
     size = int(max(first.max(), second.max())) + 1
-    of_people = np.bincount(first, weights=off, minlength=size) + np.bincount(second, weights=off, minlength=size)
+    of_people = sum_by(first, off, size) + sum_by(second, off, size)
     alone = float(off @ off)
     variance = max(float(of_people @ of_people) - alone, alone) / total**2
     # where all pairs are alike there is no spread to see: as many as can be formed without using anyone twice

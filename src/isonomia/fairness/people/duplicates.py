@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, count_by, sum_by
 from isonomia.data import Dataset
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import (
@@ -175,8 +175,7 @@ class _People:
         if not known.any():
             raise NotApplicable(msg("no row has both a label and a weight above 0"))
         rows = np.flatnonzero(known)
-        person = np.unique(_same(data, names)[rows], return_inverse=True)[1]
-        counts = np.bincount(person)
+        _, person, counts = np.unique(_same(data, names)[rows], return_inverse=True, return_counts=True)
         codes = label.codes[rows].astype(np.int64)
         lowest, highest = np.full(counts.size, label.size), np.full(counts.size, -1)
         # labels differ within a set exactly where the smallest and the largest code do
@@ -207,12 +206,12 @@ def _sets(data: Dataset, names: Sequence[str], people: _People) -> Table:
     first = np.full(counts.size, -1)
     first[people.set[::-1]] = people.rows[::-1]
     shown: dict[str, Any] = {"first_row": first[order], "n": counts[order]}
-    size = np.bincount(people.set, weights=people.w, minlength=counts.size)
+    size = sum_by(people.set, people.w, counts.size)
     titles = {"first_row": msg("first row"), "n": msg("rows"), "mean_label": msg("mean true outcome")}
     formats: dict[str, Any] = {"first_row": "int", "n": "int", "mean_label": "num"}
     for kind, values in people.worths:
         key = "mean_label" if kind is None else f"share[{kind}]"
-        shown[key] = np.bincount(people.set, weights=people.w * values, minlength=counts.size)[order] / size[order]
+        shown[key] = sum_by(people.set, people.w * values, counts.size)[order] / size[order]
         if kind is not None:
             titles[key], formats[key] = msg("share of {label}", label=kind), "pct"
     for name in names[:8]:
@@ -273,7 +272,7 @@ def _against_equals(
     size = int(sets.max()) + 1
 
     def over(x: Floats, rows: NDArray[np.bool_]) -> Floats:
-        return np.asarray(np.bincount(sets[rows], weights=x[rows], minlength=size), dtype=float)
+        return sum_by(sets[rows], x[rows], size)
 
     w_own, w_rest = over(w, own), over(w, ~own)
     shared = (w_own > 0) & (w_rest > 0)
@@ -287,10 +286,10 @@ def _against_equals(
     (s_own, w_own, q_own), (s_rest, w_rest, q_rest) = sides
     share = w_own / w_own.sum()
     a, b = float(share @ (s_own / w_own)), float(share @ (s_rest / w_rest))
-    n = np.bincount(sets, minlength=size)[shared].astype(float)
-    mean = np.bincount(sets, weights=values, minlength=size)[shared] / n
+    n = count_by(sets, size)[shared].astype(float)
+    mean = sum_by(sets, values, size)[shared] / n
     centred = values[inside] - mean[np.cumsum(shared)[sets[inside]] - 1]
-    spread = np.bincount(sets[inside], weights=centred**2, minlength=size)[shared] / (n - 1)
+    spread = sum_by(sets[inside], centred**2, size)[shared] / (n - 1)
     error = float(np.sqrt(share**2 @ (spread * (q_own / w_own**2 + q_rest / w_rest**2))))
     if error == 0:  # within each of these sets everyone is the same: nothing differs, and chance could not make it
         return int((own & inside).sum()), (a, b, 0.0, None, None, None)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from isonomia.counting import Codes, composite, resample_sums
+from isonomia.counting import Codes, composite, count_by, resample_sums, sum_by
 from isonomia.data import Backend, Missing, Task, backend_of, check_weights
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, percentile
 from isonomia.evidence.intervals import without_bootstrap
@@ -239,14 +239,14 @@ def _sums(b: Floats, w: Floats, column: Codes, alpha: float, n_boot: int, seed: 
     quantities = (w, w * b, w * h)
 
     def over(x: Floats) -> Floats:
-        return np.asarray(np.bincount(cell, weights=x, minlength=cells), dtype=float)
+        return sum_by(cell, x, cells)
 
     sums = np.stack([over(x) for x in quantities], axis=-1)
     folded = sums.reshape(column.size, values.size, 3).sum(axis=1)
     if n_boot == 0:
         return folded, None
     products = np.stack([np.stack([over(x * y) for x in quantities], axis=-1) for y in quantities], axis=-2)
-    drawn = resample_sums(np.bincount(cell, minlength=cells), sums, products, n_boot, seed)[1]
+    drawn = resample_sums(count_by(cell, cells), sums, products, n_boot, seed)[1]
     return folded, drawn.reshape(n_boot, column.size, values.size, 3).sum(axis=2)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import sum_by
 from isonomia.typing import Floats, Indices
 
 #: A row with more rows of its own categories than this is left to the search among everyone.
@@ -121,7 +122,7 @@ def shares(
     edge = np.where(enough, d[edge_place] if d.size else np.nan, np.nan)[r]
     slack = ROUNDING * np.maximum(edge, 1e-300)
     nearer, tied = d < edge - slack, np.abs(d - edge) <= slack
-    inside, there = (np.bincount(r, weights=c * part, minlength=rows)[r] for part in (nearer, tied))
+    inside, there = (sum_by(r, c * part, rows)[r] for part in (nearer, tied))
     share = np.where(nearer, c, np.where(tied, c * (k - inside) / np.maximum(there, 1.0), 0.0))
     used = np.flatnonzero(share > 0)
     return (order[used], share[used]), enough

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import count_by, sum_by
 from isonomia.errors import NotApplicable
 from isonomia.fairness.people.encoding import Points
 from isonomia.fairness.people.exact_neighbours import Alike
@@ -72,7 +73,7 @@ class Neighbours:
         row = self.row[self.pool]
 
         def over(x: Floats) -> Floats:
-            return np.asarray(np.bincount(row, weights=x, minlength=size), dtype=float)
+            return sum_by(row, x, size)
 
         w = np.ones(row.size) if weights is None else weights[self.pool]
         # the places of a different row are shared equally by the rows that are equal to it
@@ -116,7 +117,7 @@ def nearest(
     if Integer(1).check("k", k) > most:
         raise NotApplicable(msg("there are {n:int} rows, fewer than the {k:int} neighbours of each", n=most, k=k))
     distinct, row = _distinct(points.matrix)
-    counts = np.bincount(row[inside], minlength=len(distinct))
+    counts = count_by(row[inside], len(distinct))
     there = np.flatnonzero(counts)
     who, asked = np.unique(row if rows is None else row[rows], return_inverse=True)
     progress(stage, 0, who.size)

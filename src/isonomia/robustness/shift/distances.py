@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isonomia.counting import sum_by
 from isonomia.evidence import chi_square
 from isonomia.typing import Floats
 
@@ -208,7 +209,7 @@ def _weighted(a: Floats, b: Floats, bins: int, weights: tuple[Floats | None, Flo
     """The same for weighted rows, from masses on the values that occur."""
     wa, wb = (np.ones(x.size) if w is None else w for x, w in zip((a, b), weights, strict=True))
     values, place = np.unique(np.concatenate([a, b]), return_inverse=True)
-    p = np.bincount(place[: a.size], weights=wa, minlength=values.size)
-    q = np.bincount(place[a.size :], weights=wb, minlength=values.size)
+    p = sum_by(place[: a.size], wa, values.size)
+    q = sum_by(place[a.size :], wb, values.size)
     sizes = [float(w.sum() ** 2 / (w * w).sum()) for w in (wa, wb)]
     return mass_distances(values, p, q, sizes=(sizes[0], sizes[1]), bins=bins)

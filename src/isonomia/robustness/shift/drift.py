@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, count_by, sum_by
 from isonomia.data import Dataset, to_numpy
 from isonomia.errors import DataError
 from isonomia.evidence import (
@@ -201,7 +201,7 @@ def _of_integers(name: str, role: Role, a: NDArray[Any], b: NDArray[Any], bins: 
     span = max(int(a.max()), int(b.max())) - low + 1
     if span > min(COUNTED, 2 * (a.size + b.size)):
         return None
-    p, q = (np.bincount(x - low if low else x, minlength=span) for x in (a, b))
+    p, q = (count_by(x - low if low else x, span) for x in (a, b))
     used = np.flatnonzero(p + q)
     values, p, q = np.asarray(used + low, dtype=float), p[used], q[used]
     found = mass_distances(values, p, q, sizes=(a.size, b.size), bins=bins)
@@ -238,7 +238,7 @@ def _of_codes(name: str, role: Role, a: Codes, b: Codes, weights: tuple[Floats |
     """Categories; missing is one of them."""
     counts, sizes = [], []
     for column, w in zip((a, b), weights, strict=True):
-        counts.append(column.counts() if w is None else np.bincount(column.codes, weights=w, minlength=column.size))
+        counts.append(column.counts() if w is None else sum_by(column.codes, w, column.size))
         sizes.append(float(len(column)) if w is None else float(w.sum() ** 2 / (w * w).sum()))
     weighted = any(w is not None for w in weights)
     found = category_distances(counts[0], counts[1], sizes=(sizes[0], sizes[1]) if weighted else None)

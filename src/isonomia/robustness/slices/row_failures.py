@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, sum_by
 from isonomia.data import Dataset
 from isonomia.evidence import benjamini_hochberg, two_proportions, welch
 from isonomia.languages.naming import number
@@ -130,10 +130,9 @@ def patterns(
     for column in columns:
         n = column.counts()
         mass, bad, first, second = (
-            np.bincount(column.codes, weights=part, minlength=column.size)
-            for part in (w, w * worst, w * size, w * size * size)
+            sum_by(column.codes, part, column.size) for part in (w, w * worst, w * size, w * size * size)
         )
-        n_worst = np.bincount(column.codes, weights=worst, minlength=column.size)
+        n_worst = sum_by(column.codes, worst, column.size)
         for code in np.flatnonzero((n >= least) & (n < size.size) & (mass > 0)):
             found.append(
                 {

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes, bin_edges, smallest
+from isonomia.counting import Codes, bin_edges, count_by, smallest, sum_by
 from isonomia.data import Bands, Dataset, Kind, numbers, to_numpy
 from isonomia.errors import DataError, SpecError
 from isonomia.parameters import Choice, Integer, validated
@@ -137,8 +137,8 @@ def change_points(values: Floats, loss: Floats, *, bins: int, min_samples: int) 
     if not cuts.size:
         return []
     place = np.searchsorted(cuts, values, side="right")
-    n = np.concatenate([[0.0], np.cumsum(np.bincount(place, minlength=cuts.size + 1))])
-    s = np.concatenate([[0.0], np.cumsum(np.bincount(place, weights=loss - loss.mean(), minlength=cuts.size + 1))])
+    n = np.concatenate([[0.0], np.cumsum(count_by(place, cuts.size + 1))])
+    s = np.concatenate([[0.0], np.cumsum(sum_by(place, loss - loss.mean(), cuts.size + 1))])
     worth = 3 * np.log(values.size) * float(loss.var())
     segments = [(0, cuts.size + 1)]
     chosen: list[int] = []

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from isonomia.counting import Binning, Bins, Codes, encode_features
+from isonomia.counting import Binning, Bins, Codes, cross_sum, encode_features, sum_by
 from isonomia.counting.bins import DEFAULT_BINS
 from isonomia.discovery.subgroups import _reading
 from isonomia.discovery.subgroups.bayes.mining import Ranking, discrimination_patterns
@@ -163,9 +163,8 @@ class _Fit:
         weight = np.ones(len(truth)) if weights is None else weights
         self.counts = []
         for column in encoded:
-            cell = truth * column.size + column.codes.astype(np.int64)
-            self.counts.append(np.bincount(cell, weight, minlength=2 * column.size).reshape(2, column.size) + smoothing)
-        self.total = np.bincount(truth, weight, minlength=2)
+            self.counts.append(cross_sum(truth, column.codes, (2, column.size), weight) + smoothing)
+        self.total = sum_by(truth, weight, 2)
         self.scale = float(weight.sum())
         self.point = np.concatenate(
             [

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, cross_sum, sum_by
 from isonomia.errors import DataError, SpecError
 from isonomia.typing import Floats
 
@@ -69,12 +69,11 @@ class NaiveBayes:
         chosen = np.asarray(decision, dtype=np.int64)
         weight = np.ones(len(chosen)) if weights is None else weights
         tables = []
-        total = np.bincount(chosen, weight, minlength=2)
+        total = sum_by(chosen, weight, 2)
         if (total == 0).any():
             raise DataError("A naive Bayes classifier needs both outcomes; one of them never occurs.")
         for column in features:
-            cell = chosen * column.size + column.codes.astype(np.int64)
-            counts = np.bincount(cell, weight, minlength=2 * column.size).reshape(2, column.size) + smoothing
+            counts = cross_sum(chosen, column.codes, (2, column.size), weight) + smoothing
             tables.append(counts / counts.sum(axis=1, keepdims=True))
         return cls(float(total[1] / total.sum()), tuple(tables), tuple(column.name for column in features))
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import sum_by
 from isonomia.discovery.subgroups.scan.families import Family
 from isonomia.progress import Clock
 from isonomia.typing import Bools, Floats
@@ -186,10 +187,9 @@ class Ascent:
         start = np.repeat(np.arange(starts), np.count_nonzero(inside, axis=1))
         cell = np.flatnonzero(inside) - start * inside.shape[1]
         value = start * size + self.codes[j][cell]
-        counts = np.bincount(value * kinds + self.kinds[cell], self.rows[cell], minlength=starts * size * kinds)
-        seen = np.bincount(
-            value, observed[cell] if observed.ndim == 1 else observed[start, cell], minlength=starts * size
-        ).reshape(starts, size)
+        counts = sum_by(value * kinds + self.kinds[cell], self.rows[cell], starts * size * kinds)
+        seen = observed[cell] if observed.ndim == 1 else observed[start, cell]
+        seen = sum_by(value, seen, starts * size).reshape(starts, size)
         by_kind = counts.reshape(starts, size, kinds)
         return by_kind @ self.fixed + seen[:, :, None] * self.family.unit, by_kind.sum(axis=2)
 

@@ -21,6 +21,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import sum_by
 from isonomia.typing import Floats
 
 Direction = Literal["under", "over"]
@@ -75,7 +76,7 @@ class Family:
         if self.name in ("Bernoulli", "BerkJones"):
             return _bernoulli_cells(self.grid[0], self.grid[-1], expected, weights, cells, n_cells)
         power = expected if self.name == "Poisson" else expected * expected
-        total = np.bincount(cells, weights * power, minlength=n_cells)
+        total = sum_by(cells, weights * power, n_cells)
         zero = np.zeros_like(total)
         if self.name == "Poisson":
             return np.column_stack([total, zero, -total])
@@ -225,7 +226,7 @@ def _bernoulli_cells(
     nodes = (low + high) / 2 + (high - low) / 2 * np.cos(angles)
     values = np.empty((n_cells, _NODES))
     for k, x in enumerate(nodes.tolist()):
-        values[:, k] = np.bincount(cells, -weights * np.log1p(p * np.expm1(x)), minlength=n_cells)
+        values[:, k] = sum_by(cells, -weights * np.log1p(p * np.expm1(x)), n_cells)
     turn = np.cos(np.outer(angles, np.arange(_NODES))) * (2 / _NODES)
     turn[:, 0] /= 2
     return np.asarray(values @ turn, dtype=float)
