@@ -74,6 +74,10 @@ class Registry(Generic[T]):
         self._load_plugins()
         return tuple(self._entries)
 
+    def names(self) -> tuple[str, ...]:
+        """Every name that an entry answers to."""
+        return self.ids()
+
     def _load_plugins(self) -> None:
         if self._plugins_loaded:
             return

@@ -176,13 +176,13 @@ def test_small_groups_are_told_and_bad_options_refused() -> None:
         threshold_sweep(one_class)
     for options, message in (
         ({"thresholds": "some"}, "'all'"),
-        ({"thresholds": []}, "finite numbers"),
-        ({"thresholds": ["a"]}, "must be numbers"),
+        ({"thresholds": []}, "finite number"),
+        ({"thresholds": ["a"]}, "each a finite number"),
         ({"thresholds": 1}, "at least 2"),
         ({"metrics": ["auc"]}, "two-class decisions"),
         ({"limits": {"selection_rate_ration": 0.8}}, "Did you mean 'selection_rate_ratio'"),
         ({"limits": {"accuracy": "high"}}, "finite number"),
-        ({"limits": 3}, "map names"),
+        ({"limits": 3}, "a mapping, each value a finite number"),
         ({"of_class": 1}, "several classes"),
     ):
         with pytest.raises((SpecError, DataError), match=message):

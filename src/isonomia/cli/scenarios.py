@@ -51,5 +51,5 @@ def _described(entry: Scenario) -> dict[str, Any]:
         "level": entry.level,
         "most": most,
         "unit": "" if entry.unit is None else entry.unit.text(),
-        "options": list(entry.options),
+        "options": [one.name for one in entry.parameters],
     }

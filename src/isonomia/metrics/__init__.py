@@ -14,10 +14,12 @@ from isonomia.metrics.evaluation import (
     without_spread,
 )
 from isonomia.metrics.functions import score, table
-from isonomia.metrics.registry import METRICS, Metric
+from isonomia.metrics.registry import METRIC_NAME, METRIC_NAMES, METRICS, Metric
 
 __all__ = [
     "METRICS",
+    "METRIC_NAME",
+    "METRIC_NAMES",
     "Metric",
     "Reliability",
     "Strategy",

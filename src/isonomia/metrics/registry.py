@@ -14,6 +14,7 @@ from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Format
 from isonomia.languages import Message
 from isonomia.models import Surface, SurfaceKind
+from isonomia.parameters import Either, Entry, Several
 from isonomia.registry import Registry
 from isonomia.typing import Floats
 
@@ -172,3 +173,6 @@ class MetricRegistry(Registry[Metric]):
 
 #: Every metric by its id; another package adds its own through the entry point group ``isonomia.metrics``.
 METRICS = MetricRegistry()
+#: An option that names a metric, and one that names one or several.
+METRIC_NAME = Entry(METRICS)
+METRIC_NAMES = Either(METRIC_NAME, Several(METRIC_NAME, 1))

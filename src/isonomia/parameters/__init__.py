@@ -19,6 +19,7 @@ from isonomia.parameters._kinds import (
     Boolean,
     Choice,
     Either,
+    Entry,
     File,
     Integer,
     Keyed,
@@ -29,6 +30,7 @@ from isonomia.parameters._kinds import (
     Schema,
     Several,
     Text,
+    Unfit,
     refuse,
 )
 
@@ -38,6 +40,7 @@ __all__ = [
     "Boolean",
     "Choice",
     "Either",
+    "Entry",
     "File",
     "Integer",
     "Keyed",
@@ -55,6 +58,7 @@ __all__ = [
     "Schema",
     "Several",
     "Text",
+    "Unfit",
     "defaults_of",
     "gathered",
     "options_schema",

@@ -182,7 +182,8 @@ def read_options(
                 raise SpecError(f"{owner} has no option {name!r}{options}")
             values[name] = known[name].kind.check(f"{path}{name}", value)
         except SpecError as error:
-            problems += error.problems
+            named = name not in known or not path or str(error).startswith("`")
+            problems += error.problems if named else [f"`{path}{name}`: {problem}" for problem in error.problems]
     if problems:
         raise gathered(problems)
     return values

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
 
 from isonomia.errors import SpecError, did_you_mean
+from isonomia.registry import Registry
 
 T = TypeVar("T")
 Schema = dict[str, Any]
@@ -19,7 +20,11 @@ _SHOWN = 200
 
 
 class Unfit(ValueError):  # noqa: N818  caught by `check`
-    """A value is not of the kind; the text is a suggestion, or empty."""
+    """A value is not of the kind; `suggestion` follows the usual sentence, `sentence` replaces it."""
+
+    def __init__(self, suggestion: str = "", *, sentence: str = "") -> None:
+        self.suggestion, self.sentence = suggestion, sentence
+        super().__init__(suggestion or sentence)
 
 
 class Kind(Generic[T]):
@@ -43,7 +48,9 @@ class Kind(Generic[T]):
         try:
             return self.read(value)
         except Unfit as unfit:
-            raise refusal(name, self.expected, value, str(unfit)) from None
+            if unfit.sentence:
+                raise SpecError(unfit.sentence) from None
+            raise refusal(name, self.expected, value, unfit.suggestion) from None
 
     def or_none(self, meaning: str = "") -> Maybe[T]:
         """The same kind, or None; `meaning` says what None stands for ("for no limit")."""
@@ -173,7 +180,9 @@ class Boolean(Kind[bool]):
 
 @dataclass(frozen=True)
 class Choice(Kind[str]):
-    """One of several words: a tuple, or a function that lists them when they are needed (the ids of a registry).
+    """One of several words: a tuple, or a function that lists them when they are needed.
+
+    Where they are too many for a sentence, `what` says what they are ("the name of a metric").
 
     >>> Choice(("auto", "batches")).check("solver", "batch")
     Traceback (most recent call last):
@@ -183,6 +192,7 @@ class Choice(Kind[str]):
 
     choices: Iterable[str] | Callable[[], Iterable[str]]
     hint: str = ""
+    what: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -191,7 +201,9 @@ class Choice(Kind[str]):
 
     @property
     def expected(self) -> str:
-        return f"one of {', '.join(self.names)}{self.hint}"
+        names = self.names
+        words = self.what or (repr(names[0]) if len(names) == 1 else f"one of {', '.join(names)}")
+        return f"{words}{self.hint}"
 
     def read(self, value: Any) -> str:
         if not isinstance(value, str) or value not in self.names:
@@ -200,6 +212,36 @@ class Choice(Kind[str]):
 
     def schema(self) -> Schema:
         return {"enum": list(self.names)}
+
+
+@dataclass(frozen=True)
+class Entry(Kind[str]):
+    """The name of an entry of a registry.
+
+    >>> from isonomia.metrics import METRICS
+    >>> Entry(METRICS).check("metric", "acuracy")
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.SpecError: Unknown metric 'acuracy'. Did you mean 'accuracy' or 'macro_accuracy'?
+    """
+
+    registry: Registry[Any]
+
+    @property
+    def expected(self) -> str:
+        return f"the name of a {self.registry.word}"
+
+    def read(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise Unfit
+        try:
+            self.registry[value]
+        except SpecError as error:
+            raise Unfit(sentence=str(error)) from None
+        return value
+
+    def schema(self) -> Schema:
+        return {"enum": list(self.registry.names())}
 
 
 @dataclass(frozen=True)
@@ -366,13 +408,13 @@ class Either(Kind[Any]):
         return ", or ".join(kind.expected for kind in self.kinds)
 
     def read(self, value: Any) -> Any:
-        suggestions = []
+        problems = []
         for kind in self.kinds:
             try:
                 return kind.read(value)
             except Unfit as unfit:
-                suggestions.append(str(unfit))
-        raise Unfit(next(filter(None, suggestions), ""))
+                problems.append(unfit)
+        raise next((unfit for unfit in problems if unfit.args[0]), problems[0])
 
     def schema(self) -> Schema:
         options = [found for kind in self.kinds if (found := kind.schema()) != {"not": {}}]

@@ -20,7 +20,6 @@ from isonomia.evidence import (
     Result,
     Table,
     benjamini_hochberg,
-    check_level,
     normal_p,
     wilson,
 )
@@ -28,7 +27,7 @@ from isonomia.fairness import dataset_attributes
 from isonomia.fairness.groups.grouping import condition
 from isonomia.languages import Message, msg
 from isonomia.models import Outcome, Surface
-from isonomia.parameters import ALPHA, MIN_PER_GROUP, SEED, Boolean, Choice, validated
+from isonomia.parameters import ALPHA, LEVEL, MIN_PER_GROUP, SEED, Boolean, Choice, File, validated
 from isonomia.robustness._reading import Examined, examine
 from isonomia.typing import Floats
 
@@ -39,11 +38,13 @@ INFINITE = msg("there are too few calibration rows for this promise: every inter
 
 
 @validated(
+    calibration=File().or_none(),
     alpha=ALPHA,
+    score=Choice(("auto", "absolute", "threshold", "adaptive")),
     by_group=Boolean(),
     min_per_group=MIN_PER_GROUP,
+    level=LEVEL,
     seed=SEED,
-    score=Choice(("auto", "absolute", "threshold", "adaptive")),
 )
 def conformal(
     data: Any,
@@ -110,7 +111,6 @@ def conformal(
     >>> 0.75 < result.values["coverage"].value < 0.85
     True
     """
-    check_level(level)
     rng = np.random.default_rng(seed)
     examined = examine(data, model)
     if calibration is None:

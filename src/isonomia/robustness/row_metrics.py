@@ -16,6 +16,7 @@ from isonomia.metrics import METRICS, Metric
 from isonomia.metrics.counts import CLASSES, NO_ROWS, ratio
 from isonomia.metrics.means import mean, probability_of_truth
 from isonomia.models import Surface
+from isonomia.parameters import Choice
 from isonomia.typing import Floats
 
 _ALL: tuple[Task, ...] = ("binary", "multiclass", "regression")
@@ -81,6 +82,9 @@ MEASURES: Mapping[str, Metric] = {
     "residual": replace(_MAE, id="residual", title=msg("Mean size of the residual")),
     "mse": replace(_MAE, id="mse", title=msg("Mean squared error"), quantities=_squared),
 }
+
+#: An option that names a metric of rows, or any other metric.
+METRIC = Choice(lambda: (*MEASURES, *METRICS.names()), what="the name of a metric").or_none()
 
 
 def measure_named(name: str | None, surface: Surface, *, ranks: bool = False) -> Metric:

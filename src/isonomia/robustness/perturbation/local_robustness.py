@@ -10,11 +10,11 @@ import numpy as np
 
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable, SpecError
-from isonomia.evidence import Result, check_level, wilson
+from isonomia.evidence import Result, wilson
 from isonomia.fairness import dataset_attributes
 from isonomia.languages import msg
 from isonomia.models import Surface
-from isonomia.parameters import MIN_PER_GROUP, SEED, Boolean, Integer, Number, validated
+from isonomia.parameters import LEVEL, MIN_PER_GROUP, NAMES, SEED, Boolean, Integer, Number, validated
 from isonomia.progress import Progress, silent
 from isonomia.robustness._reading import check_dataset, check_features
 from isonomia.robustness.perturbation.altered_rows import Altering, check_frame
@@ -22,7 +22,7 @@ from isonomia.robustness.perturbation.local_robustness_tables import show
 from isonomia.robustness.perturbation.nearest_flip import Judge, Nearest, Search
 from isonomia.robustness.perturbation.perturb import Wanted, check_model, choose_perturbers
 from isonomia.robustness.perturbation.perturbation_trials import differences
-from isonomia.robustness.perturbation.perturbers import PERTURBERS, Perturber, perturb_rows
+from isonomia.robustness.perturbation.perturbers import PERTURBER_NAMES, PERTURBERS, Perturber, perturb_rows
 from isonomia.typing import Floats
 
 #: Decisions that survive fewer disturbed copies than this are fragile.
@@ -75,13 +75,19 @@ class Firmness:
 
 
 @validated(
-    nearest=Boolean(),
-    keep_valid=Boolean(),
+    strength=Number(at_least=0),
     n_iterations=Integer(1),
-    budget=Integer(1),
-    seed=SEED,
-    fragile=Number(at_least=0),
+    perturbers=PERTURBER_NAMES.or_none(),
+    features=NAMES.or_none(),
     tolerance=Number(at_least=0).or_none(),
+    nearest=Boolean(),
+    budget=Integer(1),
+    fragile=Number(at_least=0),
+    most_rows=Integer(1),
+    min_per_group=MIN_PER_GROUP,
+    keep_valid=Boolean(),
+    level=LEVEL,
+    seed=SEED,
 )
 def local_robustness(
     data: Any,
@@ -159,7 +165,6 @@ def local_robustness(
     1.0
     """
     given, asked = check_dataset(data), check_model(model)
-    check_level(level)
     chosen = _perturbers(perturbers)
     steps = [one.check_level(strength, "strength") for one in chosen]
     altering = Altering(given, asked, check_features(given, features), strict=features is not None)
@@ -186,8 +191,8 @@ def local_robustness(
         n_iterations,
         judge.tolerance,
         fragile,
-        Integer(1).check("most_rows", most_rows),
-        MIN_PER_GROUP.check("min_per_group", min_per_group),
+        most_rows,
+        min_per_group,
         level,
     )
     return show(firm, given.backend)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from isonomia.errors import ModelError, NotApplicable, SpecError, close_to
-from isonomia.evidence import Result, check_level
+from isonomia.evidence import Result
 from isonomia.languages import Message, msg
+from isonomia.metrics import METRIC_NAMES
 from isonomia.models import Model, Surface
-from isonomia.parameters import SEED, Boolean, Integer, Number, validated
+from isonomia.parameters import LEVEL, NAMES, SEED, Boolean, Either, Integer, Number, Several, validated
 from isonomia.progress import Progress, silent
 from isonomia.robustness._reading import check_features, examine
 from isonomia.robustness._ruler import Ruler, choose_metrics
@@ -20,7 +21,8 @@ from isonomia.robustness.perturbation.adversary import Attack, attack
 from isonomia.robustness.perturbation.altered_rows import Altering
 from isonomia.robustness.perturbation.perturb_tables import show
 from isonomia.robustness.perturbation.perturbation_trials import Effect, Trials
-from isonomia.robustness.perturbation.perturbers import PERTURBERS, Perturber
+from isonomia.robustness.perturbation.perturbers import PERTURBER_NAMES, PERTURBERS, Perturber
+from isonomia.robustness.row_metrics import METRIC
 
 #: Steps of 0.05, as far as noise is still noise.
 LEVELS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
@@ -45,7 +47,22 @@ class Study:
     left_out: Mapping[str, str] = field(default_factory=dict)
 
 
-@validated(n_trials=Integer(1), budget=Integer(1), seed=SEED)
+@validated(
+    levels=Either(Number(at_least=0), Several(Number(at_least=0), 1)),
+    n_trials=Integer(1),
+    perturbers=PERTURBER_NAMES.or_none(),
+    features=NAMES.or_none(),
+    metric=METRIC,
+    metrics=METRIC_NAMES.or_none(),
+    by_feature=Boolean(),
+    adversarial=Boolean(),
+    budget=Integer(1),
+    tolerance=Number(at_least=0),
+    critical=Number(at_least=0),
+    keep_valid=Boolean(),
+    level=LEVEL,
+    seed=SEED,
+)
 def perturb(
     data: Any,
     model: Any,
@@ -127,8 +144,6 @@ def perturb(
     >>> [(row["feature"], round(row["drop"], 2)) for row in result.tables["features"].rows()]
     [('x', 0.07), ('z', 0.0)]
     """
-    for name, value in (("by_feature", by_feature), ("adversarial", adversarial), ("keep_valid", keep_valid)):
-        Boolean().check(name, value)
     chosen = choose_perturbers(perturbers)
     steps = _levels(levels, chosen)
     asked = check_model(model)
@@ -138,7 +153,7 @@ def perturb(
     names = check_features(examined.data, features)
     altering = Altering(examined.data, asked, names, said, strict=features is not None)
     ruler = Ruler(metrics_, examined.truth, examined.weights, len(said.classes))
-    trials = Trials(altering, ruler, n_trials=n_trials, level=check_level(level), seed=seed, keep_valid=keep_valid)
+    trials = Trials(altering, ruler, n_trials=n_trials, level=level, seed=seed, keep_valid=keep_valid)
     run = _Run(trials, progress)
     for perturber in chosen:
         run.all_levels(perturber, steps)
@@ -154,8 +169,8 @@ def perturb(
         attacks,
         run.failed,
         tuple(run.idle),
-        Number(at_least=0).check("tolerance", tolerance),
-        Number(at_least=0).check("critical", critical),
+        tolerance,
+        critical,
         altering.left,
     )
     return show(study, examined.data.backend)
@@ -250,9 +265,7 @@ def _made(function: Any, name: str) -> Perturber:
 
 
 def _levels(levels: Any, chosen: Sequence[Perturber]) -> tuple[float, ...]:
-    several = [levels] if isinstance(levels, int | float | np.number) else list(levels)
-    if not several:
-        raise SpecError("`levels` must name at least one level; got none.")
+    several = [levels] if isinstance(levels, float) else levels
     return tuple(sorted({one.check_level(step, "levels") for one in chosen for step in several}))
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from isonomia.data.synthetic.dependence import nearest_correlation, pairwise_correlation
 from isonomia.errors import SpecError
 from isonomia.languages import Message, msg
-from isonomia.parameters import Number
+from isonomia.parameters import Either, Entry, Keyed, Made, Number, Several
 from isonomia.probing import Feature
 from isonomia.registry import Registry
 from isonomia.typing import Floats
@@ -219,6 +219,10 @@ class Perturber:
 
 #: Every perturber by its id; another package adds its own through the entry point group ``isonomia.perturbers``.
 PERTURBERS: Registry[Perturber] = Registry("perturber")
+_FUNCTION = Made(callable, "a function of (frame, level, rng)")
+_ONE = Either(Entry(PERTURBERS), Made(lambda given: isinstance(given, Perturber), "a Perturber"), _FUNCTION)
+#: An option that names perturbers, or brings functions.
+PERTURBER_NAMES = Either(_ONE, Several(_ONE, 1), Keyed(_FUNCTION))
 
 
 def perturb_rows(

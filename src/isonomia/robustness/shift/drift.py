@@ -16,14 +16,13 @@ from isonomia.evidence import (
     Estimate,
     Result,
     benjamini_hochberg,
-    check_level,
     holm,
     normal_p,
     normal_quantile,
     two_proportions,
 )
 from isonomia.models import Model, Surface, surface_of
-from isonomia.parameters import ALPHA, SEED, Boolean, Choice, Integer, validated
+from isonomia.parameters import ALPHA, LEVEL, NAMES, SEED, Boolean, Choice, Integer, validated
 from isonomia.robustness._reading import check_dataset, check_features
 from isonomia.robustness.shift.distances import Distances, category_distances, mass_distances, numeric_distances
 from isonomia.robustness.shift.drift_tables import show
@@ -67,11 +66,13 @@ class Drift:
 
 
 @validated(
+    features=NAMES.or_none(),
+    bins=Integer(2),
+    alpha=ALPHA,
     adjust=Choice(("holm", "bh")),
     joint=Boolean(),
-    alpha=ALPHA,
-    bins=Integer(2),
     folds=Integer(2),
+    level=LEVEL,
     seed=SEED,
     verify=Choice(("evidently",)).or_none(),
 )
@@ -147,7 +148,7 @@ def drift(
     shifts += [_of_codes(f"{a.name}", "group", a, b, weights) for a, b in groups]
     auc, p = None, None
     if joint:
-        auc = two_sample_auc(one, two, names, folds=folds, level=check_level(level), seed=seed)
+        auc = two_sample_auc(one, two, names, folds=folds, level=level, seed=seed)
         p = _above_half(auc)
     raw = np.array([shift.p_value for shift in shifts] + ([] if p is None else [p]))
     adjusted = (holm if adjust == "holm" else benjamini_hochberg)(raw)

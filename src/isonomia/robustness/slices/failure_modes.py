@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Backend, Dataset
 from isonomia.evidence import Estimate, Finding, Format, Picture, Result, wilson
-from isonomia.evidence import check_level as check_confidence
 from isonomia.fairness import condition, dataset_attributes
 from isonomia.languages import Message, msg
-from isonomia.parameters import Integer, Number, validated
+from isonomia.parameters import ALPHA, LEVEL, NAMES, Integer, Number, validated
 from isonomia.robustness._reading import Examined, check_features, examine
 from isonomia.robustness.row_tables import chained, table_of_rows
 from isonomia.robustness.slices.row_failures import Harm, Pattern, harm_of, patterns, unusual_values, worst_rows
@@ -29,7 +28,18 @@ FINDINGS = 5
 REASONS = 3
 
 
-@validated(far=Number(at_least=0))
+@validated(
+    top_k=Integer(1),
+    share=Number(above=0, below=1),
+    features=NAMES.or_none(),
+    confident=Number(above=0, below=1),
+    far=Number(at_least=0),
+    rare=Number(above=0, below=1),
+    bins=Integer(2),
+    min_samples=Integer(1),
+    alpha=ALPHA,
+    level=LEVEL,
+)
 def failure_modes(
     data: Any,
     model: Any = None,
@@ -87,14 +97,6 @@ def failure_modes(
     >>> row["row"], row["kind"]
     (4, 'wrong_confident')
     """
-    top_k, bins, min_samples = (
-        Integer(1).check("top_k", top_k),
-        Integer(2).check("bins", bins),
-        Integer(1).check("min_samples", min_samples),
-    )
-    for name, value in (("share", share), ("confident", confident), ("rare", rare), ("alpha", alpha)):
-        Number(above=0, below=1).check(name, value)
-    check_confidence(level)
     examined = examine(data, model)
     names = tuple(
         dict.fromkeys(

@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, smallest
 from isonomia.data import Dataset
 from isonomia.errors import DataError
-from isonomia.evidence import Result, benjamini_hochberg, check_level, normal_p, normal_quantile
+from isonomia.evidence import Result, benjamini_hochberg, normal_p, normal_quantile
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import together
 from isonomia.metrics import Metric
-from isonomia.parameters import ALPHA, SEED, Boolean, Integer, Number, validated
+from isonomia.parameters import ALPHA, LEVEL, NAMES, SEED, Boolean, Choice, Integer, Number, validated
 from isonomia.robustness._reading import Examined, check_features, examine
 from isonomia.robustness.meter import Cells, Meter
 from isonomia.robustness.missing_reasons import Reason
-from isonomia.robustness.row_metrics import as_error, measure_named
+from isonomia.robustness.row_metrics import METRIC, as_error, measure_named
 from isonomia.robustness.slices.overfit_tables import show
 from isonomia.robustness.slices.slice_auc import measure_ranked
-from isonomia.robustness.slices.slicing import Slicing, learn_cuts
+from isonomia.robustness.slices.slicing import SLICINGS, Slicing, learn_cuts
 from isonomia.robustness.slices.spot_merging import spelt
 from isonomia.typing import Floats
 
@@ -70,7 +70,18 @@ class Comparison:
             )
 
 
-@validated(pairs=Boolean(), seed=SEED, min_samples=Integer(1), gap=Number(at_least=0), alpha=ALPHA)
+@validated(
+    pairs=Boolean(),
+    metric=METRIC,
+    features=NAMES.or_none(),
+    slicing=Choice(SLICINGS),
+    bins=Integer(1),
+    min_samples=Integer(1),
+    gap=Number(at_least=0),
+    alpha=ALPHA,
+    level=LEVEL,
+    seed=SEED,
+)
 def overfit(
     train: Any,
     test: Any,
@@ -145,7 +156,7 @@ def overfit(
     _check_same(one.data, two.data, names)
     chosen = measure_named(metric, one.outcome.surface, ranks=True)
     one, columns = _shared(one, two, names, chosen, slicing, bins, min_samples, seed)
-    side = _Sides(chosen, one, two, min_samples, check_level(level))
+    side = _Sides(chosen, one, two, min_samples, level)
     singles = tuple(side.single(name, *columns[name]) for name in names)
     crossed: list[Gaps] = []
     if pairs:

@@ -9,11 +9,11 @@ import numpy as np
 
 from isonomia.counting import Codes
 from isonomia.errors import SpecError
-from isonomia.evidence import Estimate, Finding, Format, Picture, Result, check_level
+from isonomia.evidence import Estimate, Finding, Format, Picture, Result
 from isonomia.fairness import condition, dataset_attributes, measure_groups
 from isonomia.languages import Message, msg
-from isonomia.metrics import METRICS, check_applicable
-from isonomia.parameters import MIN_PER_GROUP, SEED, Integer, Number, validated
+from isonomia.metrics import METRIC_NAME, METRIC_NAMES, METRICS, check_applicable
+from isonomia.parameters import LEVEL, MIN_PER_GROUP, N_BOOT, NAMES, SEED, Integer, Number, validated
 from isonomia.robustness._reading import Examined, check_features, examine
 from isonomia.robustness.missing_reasons import of_value
 from isonomia.robustness.perturbation.degradation import scale_of, worse_by
@@ -24,7 +24,17 @@ from isonomia.robustness.stress.scenarios import main_metric
 FINDINGS = 5
 
 
-@validated(seed=SEED, tolerance=Number(at_least=0))
+@validated(
+    features=NAMES.or_none(),
+    metrics=METRIC_NAMES.or_none(),
+    metric=METRIC_NAME.or_none(),
+    bins=Integer(2),
+    min_per_group=MIN_PER_GROUP,
+    tolerance=Number(at_least=0),
+    n_boot=N_BOOT,
+    level=LEVEL,
+    seed=SEED,
+)
 def subgroup_diagnostics(
     data: Any,
     model: Any = None,
@@ -77,8 +87,6 @@ def subgroup_diagnostics(
     >>> row["group"], row["metric"], row["value"], str(row["note"])
     ('b', 'specificity', None, 'there are no negative labels')
     """
-    check_level(level)
-    least = MIN_PER_GROUP.check("min_per_group", min_per_group)
     metrics = (metrics,) if isinstance(metrics, str) else metrics
     examined = examine(data, model)
     outcome = examined.outcome
@@ -93,13 +101,13 @@ def subgroup_diagnostics(
         raise SpecError(f"None of the metrics can be measured here. {told_why}")
     main = main_metric(chosen, metric, outcome.task)
     rows: list[dict[str, Any]] = []
-    for column in _columns(examined, features, Integer(2).check("bins", bins)):
+    for column in _columns(examined, features, bins):
         told = measure_groups(
             outcome,
             [column],
             metrics=[m.id for m in chosen],
             weights=examined.weights,
-            min_per_group=least,
+            min_per_group=min_per_group,
             n_boot=n_boot,
             level=level,
             seed=seed,
@@ -123,7 +131,7 @@ def subgroup_diagnostics(
                         "overall": base,
                         "worse_by": harm,
                         "relative": harm / scale_of(one, base),
-                        "small": bool(told.sizes[place] < least),
+                        "small": bool(told.sizes[place] < min_per_group),
                         "note": of_value(
                             one, value, float(part.low[place]), part.reasons[place] if part.reasons else None
                         ),

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.evidence import Result, benjamini_hochberg, check_level
-from isonomia.parameters import ALPHA, SEED, Boolean, Integer, Number, validated
+from isonomia.evidence import Result, benjamini_hochberg
+from isonomia.parameters import ALPHA, LEVEL, NAMES, SEED, Boolean, Choice, Integer, Number, validated
 from isonomia.progress import Progress, silent
 from isonomia.robustness._reading import Examined, check_features, examine
 from isonomia.robustness.meter import Cells, Measured, Meter
-from isonomia.robustness.row_metrics import as_error, measure_named
-from isonomia.robustness.slices.slicing import Cut, Slicing, learn_cuts
+from isonomia.robustness.row_metrics import METRIC, as_error, measure_named
+from isonomia.robustness.slices.slicing import SLICINGS, Cut, Slicing, learn_cuts
 from isonomia.robustness.slices.spot_merging import Spot, explained, fold, rectangles, runs
 from isonomia.robustness.slices.weak_spot_tables import show
 from isonomia.typing import Floats
@@ -64,7 +64,19 @@ class Search:
     n_tests: int
 
 
-@validated(pairs=Boolean(), seed=SEED)
+@validated(
+    pairs=Boolean(),
+    metric=METRIC,
+    features=NAMES.or_none(),
+    slicing=Choice(SLICINGS),
+    bins=Integer(1),
+    min_samples=Integer(1),
+    severity=Number(at_least=0),
+    critical=Number(at_least=0),
+    alpha=ALPHA,
+    level=LEVEL,
+    seed=SEED,
+)
 def weak_spots(
     data: Any,
     model: Any = None,
@@ -139,13 +151,7 @@ def weak_spots(
     >>> [(row["slice"], round(row["value"], 2)) for row in result.tables["weak_spots"].rows()]
     [('x in [40.1, 59.9)', 0.67)]
     """
-    limits = Limits(
-        Integer(1).check("min_samples", min_samples),
-        Number(at_least=0).check("severity", severity),
-        Number(at_least=0).check("critical", critical),
-        ALPHA.check("alpha", alpha),
-        check_level(level),
-    )
+    limits = Limits(min_samples, severity, critical, alpha, level)
     examined = examine(data, model)
     names = check_features(examined.data, features)
     meter = Meter(measure_named(metric, examined.outcome.surface), examined.outcome, examined.weights)

@@ -15,7 +15,7 @@ from isonomia.data.columns import numbers
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.languages import msg
 from isonomia.models import Surface
-from isonomia.parameters import Choice, validated
+from isonomia.parameters import NAMES, Choice, Entry, Text, validated
 from isonomia.robustness.perturbation.altered_rows import Altering, ask_alike
 from isonomia.robustness.perturbation.perturbers import PERTURBERS, Perturber, perturb_rows
 from isonomia.robustness.stress.scenario import scenario
@@ -32,6 +32,7 @@ MAX_VALUES = 64
     unit=msg("chance that a cell is replaced"),
     needs=("model", "features"),
 )
+@validated(features=NAMES.or_none("for all"), perturber=Entry(PERTURBERS).or_none())
 def feature_corruption(
     now: Situation, rng: np.random.Generator, level: float, features: Any = None, perturber: Any = None
 ) -> Situation:
@@ -54,7 +55,7 @@ def feature_corruption(
     unit=msg("chance that a cell is missing"),
     needs=("model", "features"),
 )
-@validated(fill=Choice(("usual", "none")))
+@validated(features=NAMES.or_none("for all"), fill=Choice(("usual", "none")))
 def missing_features(
     now: Situation, rng: np.random.Generator, level: float, features: Any = None, fill: str = "usual"
 ) -> Situation:
@@ -135,6 +136,7 @@ def _frame(series: list[nw.Series[Any]]) -> Any:
     unit=msg("share of the people whose group is recorded wrong"),
     needs=("model", "attributes"),
 )
+@validated(attribute=Text("a protected attribute").or_none("for all"))
 def demographic_swap(now: Situation, rng: np.random.Generator, level: float, attribute: Any = None) -> Situation:
     """Another value of a protected attribute (one of them at random, unless named) for a share of the people.
 

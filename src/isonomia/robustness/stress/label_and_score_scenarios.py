@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.languages import msg
-from isonomia.metrics import METRICS, Metric
+from isonomia.metrics import METRIC_NAME, METRICS, Metric
 from isonomia.metrics.ranks import ordered
+from isonomia.parameters import validated
 from isonomia.robustness.stress.decisions import ranked, with_probability, with_score, with_threshold
 from isonomia.robustness.stress.scenario import scenario
 from isonomia.robustness.stress.situation import Situation
@@ -103,6 +104,7 @@ def _reflected(table: Floats) -> Floats:
     tasks=("binary",),
     needs=("ranking", "decisions"),
 )
+@validated(target=METRIC_NAME)
 def threshold_gaming(now: Situation, rng: np.random.Generator, level: float, target: str = "accuracy") -> Situation:
     """Somebody picks, within `level` of the threshold, the one that is best for `target` on a bootstrap sample.
 

@@ -11,13 +11,14 @@ import numpy as np
 from isonomia.counting import Codes
 from isonomia.data import Dataset
 from isonomia.errors import DataError, NotApplicable, SpecError
-from isonomia.evidence import Estimate, Result, check_level
+from isonomia.evidence import Estimate, Result
 from isonomia.fairness import measure_groups
 from isonomia.languages import Message, msg
-from isonomia.metrics import METRICS, Metric, evaluate_all
-from isonomia.parameters import SEED, Choice, Integer, validated
+from isonomia.metrics import METRIC_NAMES, METRICS, Metric, evaluate_all
+from isonomia.parameters import LEVEL, NAMES, SEED, Choice, Integer, validated
 from isonomia.robustness._reading import check_features, examine
 from isonomia.robustness.slices.slicing import learn_cuts
+from isonomia.robustness.stress.scenario import PLAN
 from isonomia.robustness.stress.scenarios import Scenarios
 from isonomia.robustness.stress.scenarios import scenarios as play_scenarios
 from isonomia.typing import Floats
@@ -55,7 +56,17 @@ class Ranked:
         return np.nan_to_num((self.high - self.low) / 2)
 
 
-@validated(min_samples=Integer(1), n_trials=Integer(1), seed=SEED)
+@validated(
+    across=Choice(("models", "slices", "scenarios")).or_none(),
+    features=NAMES.or_none(),
+    scenarios=PLAN.or_none("for all"),
+    metrics=METRIC_NAMES.or_none(),
+    bins=Integer(1),
+    min_samples=Integer(1),
+    n_trials=Integer(1),
+    level=LEVEL,
+    seed=SEED,
+)
 def metric_disagreement(
     data: Any,
     model: Any = None,
@@ -121,7 +132,6 @@ def metric_disagreement(
     """
     from isonomia.robustness.stress.disagreement_tables import show
 
-    check_level(level)
     metrics = (metrics,) if isinstance(metrics, str) else metrics
     kind = _across(across, data, models, scenarios)
     if kind == "scenarios":
@@ -142,7 +152,6 @@ def metric_disagreement(
     return show(ranked, backend, level)
 
 
-@validated(across=Choice(("models", "slices", "scenarios")).or_none())
 def _across(across: Any, data: Any, models: Any, scenarios: Any) -> Across:
     if isinstance(data, Scenarios) or across == "scenarios" or (across is None and scenarios is not None):
         if across not in (None, "scenarios"):

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data.columns import numbers
 from isonomia.errors import NotApplicable, SpecError, close_to
-from isonomia.fairness.time.periods import periods_of
+from isonomia.fairness.time.periods import EVERY, periods_of
 from isonomia.languages import msg
+from isonomia.parameters import NAMES, Anything, Choice, Either, Integer, validated
 from isonomia.robustness.stress.scenario import scenario
 from isonomia.robustness.stress.situation import Situation
 from isonomia.typing import Floats
@@ -28,6 +29,7 @@ MAX_CATEGORIES = 1000
     unit=msg("share of the class's rows that is dropped"),
     tasks=("binary", "multiclass"),
 )
+@validated(of_class=Anything("a class of the target"))
 def class_imbalance(now: Situation, rng: np.random.Generator, level: float, of_class: Any = None) -> Situation:
     """Drop a share of the rows of one class (the smallest unless named), chosen at random.
 
@@ -65,6 +67,7 @@ def _class(now: Situation, of_class: Any) -> int:
     needs=("features",),
     other_names=("shift",),
 )
+@validated(features=NAMES.or_none("for all"))
 def covariate_shift(now: Situation, rng: np.random.Generator, level: float, features: Any = None) -> Situation:
     """Rows are weighted by exp(level z), z the normal score of one feature taken at random, up or down.
 
@@ -154,6 +157,7 @@ def _standardised(z: Floats) -> Floats:
     unit=msg("share of the rows that is left out"),
     needs=("time",),
 )
+@validated(every=Either(Choice(EVERY), Integer(2)).or_none())
 def temporal_shift(now: Situation, rng: np.random.Generator, level: float, every: Any = None) -> Situation:
     """A stretch of time that holds 1 - level of the rows, at a random place; rows at its ends count in part.
 

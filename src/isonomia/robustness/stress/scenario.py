@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from isonomia.data import Task
-from isonomia.errors import SpecError, close_to
+from isonomia.errors import SpecError
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import not_for
-from isonomia.parameters import Number
+from isonomia.parameters import (
+    Anything,
+    Kind,
+    Number,
+    Parameter,
+    Schema,
+    Unfit,
+    options_schema,
+    parameters_of,
+    read_options,
+)
 from isonomia.registry import Registry
 from isonomia.robustness.stress.situation import Situation
 
@@ -43,7 +53,7 @@ class Scenario:
     tasks : tuple of "binary", "multiclass", "regression"
     needs : tuple of "model", "time", "attributes", "ranking", "decisions", "features"
         What the data must have for it.
-    options : tuple of str
+    parameters : tuple of Parameter
         Further keyword options of `change`.
     other_names : tuple of str
         Other names of the level in a spec ("noise_rate").
@@ -58,8 +68,20 @@ class Scenario:
     unit: Message | None = None
     tasks: tuple[Task, ...] = ALL_TASKS
     needs: tuple[Need, ...] = ()
-    options: tuple[str, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
     other_names: tuple[str, ...] = ()
+
+    @property
+    def strength(self) -> Parameter:
+        """The level as a parameter."""
+        kind = Number(at_least=0, at_most=self.most if np.isfinite(self.most) else None)
+        return Parameter("level", kind, self.level, "how strong it is" if self.unit is None else self.unit.text())
+
+    def schema(self) -> Schema:
+        """The JSON schema of the scenario as a spec writes it: its name, or a mapping with its options."""
+        levels = [replace(self.strength, name=name) for name in ("level", *self.other_names)]
+        whole = options_schema([*levels, *self.parameters])
+        return {**whole, "properties": {"type": {"const": self.id}, **whole["properties"]}, "required": ["type"]}
 
     @property
     def own(self) -> bool:
@@ -116,12 +138,18 @@ def scenario(
     """
 
     def register(change: Change) -> Change:
-        names = tuple(inspect.signature(change).parameters)[3:]
         heading = msg("{name}", name=id) if title is None else title
-        SCENARIOS.add(Scenario(id, purpose, heading, change, options=names, **more))
+        SCENARIOS.add(Scenario(id, purpose, heading, change, parameters=_options(change), **more))
         return change
 
     return register
+
+
+def _options(change: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """What follows (now, rng, level): declared (`validated`), or of any kind."""
+    declared = {one.name: one for one in parameters_of(change)}
+    rest = list(inspect.signature(change).parameters.values())[3:]
+    return tuple(declared.get(one.name, Parameter(one.name, Anything(), one.default)) for one in rest)
 
 
 @dataclass(frozen=True)
@@ -200,12 +228,10 @@ def _from_mapping(given: Mapping[str, Any]) -> Planned:
     levels = [rest.pop(key) for key in ("level", *entry.other_names) if key in rest]
     if len(levels) > 1:
         raise SpecError(f"The scenario '{entry.id}' has its level twice: {dict(given)!r}.")
-    known = ("level", *entry.other_names, *entry.options)
-    for key in rest:
-        if key not in entry.options:
-            raise SpecError(f"The scenario '{entry.id}' has no option {key!r}.{close_to(key, known)}")
+    names = ("level", *entry.other_names)
+    options = read_options(entry.parameters, rest, owner=f"The scenario '{entry.id}'", also=names)
     level = check_strength(entry, levels[0]) if levels else entry.level
-    return Planned(entry, level, rest)
+    return Planned(entry, level, options)
 
 
 def _from_function(change: Callable[..., Any]) -> Planned:
@@ -226,9 +252,14 @@ def _from_function(change: Callable[..., Any]) -> Planned:
         return change(now, rng) if len(parameters) == 2 else change(now, rng, level, **options)  # type: ignore[no-any-return]
 
     levelled.__module__ = getattr(change, "__module__", "")
-    options = tuple(parameters)[3:]
     entry = Scenario(
-        name, "a function of the caller", msg("{name}", name=name), levelled, level=0.1, most=np.inf, options=options
+        name,
+        "a function of the caller",
+        msg("{name}", name=name),
+        levelled,
+        level=0.1,
+        most=np.inf,
+        parameters=_options(change),
     )
     return Planned(entry, entry.level)
 
@@ -237,3 +268,26 @@ def check_strength(entry: Scenario, level: Any) -> float:
     """A level within the scenario's bounds."""
     most = entry.most if np.isfinite(entry.most) else None
     return Number(at_least=0, at_most=most, hint=f" in the scenario '{entry.id}'").check("level", level)
+
+
+class _Plan(Kind[Any]):
+    """Scenarios as callers name them; the value stays as it is given."""
+
+    @property
+    def expected(self) -> str:
+        return "names of scenarios, mappings such as {'type': 'label_noise', 'level': 0.1}, or functions"
+
+    def read(self, value: Any) -> Any:
+        try:
+            plan(value)
+        except SpecError as error:
+            raise Unfit(sentence=str(error)) from None
+        return value
+
+    def schema(self) -> Schema:
+        one = {"anyOf": [{"enum": list(SCENARIOS.ids())}, *(entry.schema() for entry in SCENARIOS)]}
+        return {"anyOf": [*one["anyOf"], {"type": "array", "items": one, "minItems": 1}]}
+
+
+#: An option that names the scenarios to play.
+PLAN = _Plan()

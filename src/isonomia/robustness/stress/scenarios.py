@@ -10,16 +10,16 @@ import numpy as np
 
 from isonomia.data import Task
 from isonomia.errors import NotApplicable, SpecError, close_to
-from isonomia.evidence import Estimate, Result, Table, check_level
+from isonomia.evidence import Estimate, Result, Table
 from isonomia.fairness import dataset_attributes
 from isonomia.languages.naming import as_text
-from isonomia.metrics import METRICS, Metric, evaluate_all
+from isonomia.metrics import METRIC_NAME, METRIC_NAMES, METRICS, Metric, evaluate_all
 from isonomia.models import Model, Surface
-from isonomia.parameters import MIN_PER_GROUP, SEED, Integer, Number, validated
+from isonomia.parameters import LEVEL, MIN_PER_GROUP, SEED, Integer, Number, validated
 from isonomia.progress import Progress, silent
 from isonomia.robustness._reading import Examined, examine
 from isonomia.robustness.stress.gauge import Gauge, applicable
-from isonomia.robustness.stress.scenario import plan
+from isonomia.robustness.stress.scenario import PLAN, plan
 from isonomia.robustness.stress.situation import Situation
 from isonomia.robustness.stress.trials import Run, play
 from isonomia.typing import Floats
@@ -88,7 +88,16 @@ class Scenarios(Result):
         return self.runs[scenario].values[:, ids.index(metric)]
 
 
-@validated(n_trials=Integer(1), seed=SEED, tolerance=Number(at_least=0))
+@validated(
+    scenarios=PLAN.or_none("for all"),
+    n_trials=Integer(1),
+    metrics=METRIC_NAMES.or_none(),
+    metric=METRIC_NAME.or_none(),
+    tolerance=Number(at_least=0),
+    min_per_group=MIN_PER_GROUP,
+    level=LEVEL,
+    seed=SEED,
+)
 def scenarios(
     data: Any,
     model: Any = None,
@@ -158,7 +167,6 @@ def scenarios(
     from isonomia.robustness.stress.scenario_tables import show
 
     planned = plan(scenarios)
-    check_level(level)
     base = situation(data, model)
     gauge, left_out = gauge_of(base, metrics, min_per_group=min_per_group)
     main = main_metric(gauge.metrics, metric, base.task)
@@ -189,7 +197,6 @@ def situation(data: Any, model: Any) -> Situation:
     )
 
 
-@validated(min_per_group=MIN_PER_GROUP)
 def gauge_of(
     base: Situation, metrics: Sequence[str] | None, *, min_per_group: int = 30
 ) -> tuple[Gauge, dict[str, str]]:

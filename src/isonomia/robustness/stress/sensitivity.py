@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from isonomia.errors import NotApplicable, SpecError
-from isonomia.evidence import Estimate, Finding, Picture, Result, check_level
+from isonomia.evidence import Estimate, Finding, Picture, Result
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
-from isonomia.metrics import METRICS, Metric
-from isonomia.parameters import SEED, Integer, Number, validated
+from isonomia.metrics import METRIC_NAMES, METRICS, Metric
+from isonomia.parameters import LEVEL, SEED, Either, Integer, Number, Several, validated
 from isonomia.progress import Progress, silent
 from isonomia.robustness.perturbation.degradation import scale_of
 from isonomia.robustness.row_tables import chained
 from isonomia.robustness.stress.gauge import Gauge
-from isonomia.robustness.stress.scenario import Planned, check_strength, plan
+from isonomia.robustness.stress.scenario import PLAN, Planned, check_strength, plan
 from isonomia.robustness.stress.scenario_tables import absent_table, measured_row, table_of
 from isonomia.robustness.stress.scenarios import baselines, gauge_of, situation
 from isonomia.robustness.stress.trials import Run, play
@@ -51,7 +51,15 @@ class Sensitivity(Result):
     absent: Mapping[str, str] = field(default_factory=dict)
 
 
-@validated(n_trials=Integer(1), seed=SEED, tolerance=Number(at_least=0))
+@validated(
+    scenarios=PLAN,
+    levels=Either(Number(at_least=0), Several(Number(at_least=0), 1)),
+    n_trials=Integer(1),
+    metrics=METRIC_NAMES.or_none(),
+    tolerance=Number(at_least=0),
+    level=LEVEL,
+    seed=SEED,
+)
 def sensitivity(
     data: Any,
     model: Any = None,
@@ -104,7 +112,6 @@ def sensitivity(
     """
     planned = plan(scenarios)
     steps = _levels(levels, planned)
-    check_level(level)
     base = situation(data, model)
     gauge, _ = gauge_of(base, metrics)
     judged = tuple(metric for metric in gauge.metrics if metric.higher_is_better is not None)

@@ -11,12 +11,25 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable, SpecError, close_to
-from isonomia.evidence import Result, check_level, percentile
+from isonomia.evidence import Result, percentile
 from isonomia.fairness import dataset_attributes
 from isonomia.languages import msg
-from isonomia.metrics import METRICS, Metric
+from isonomia.metrics import METRIC_NAMES, METRICS, Metric
 from isonomia.models import Surface
-from isonomia.parameters import MIN_PER_GROUP, N_BOOT, SEED, Integer, Number, validated
+from isonomia.parameters import (
+    LEVEL,
+    MIN_PER_GROUP,
+    N_BOOT,
+    SEED,
+    Anything,
+    Choice,
+    Either,
+    Integer,
+    Keyed,
+    Number,
+    Several,
+    validated,
+)
 from isonomia.robustness._reading import Examined, examine
 from isonomia.robustness.stress.decisions import ranked
 from isonomia.robustness.stress.threshold_tables import draws, measure, spread_between, sweep
@@ -69,7 +82,16 @@ class Curves:
         return int(np.argmin(np.abs(self.thresholds - self.current)))
 
 
-@validated(seed=SEED, min_per_group=MIN_PER_GROUP, n_boot=N_BOOT)
+@validated(
+    thresholds=Either(Integer(2, MOST, hint=" of them"), Choice(("all",)), Several(Number(), 1)).or_none(),
+    metrics=METRIC_NAMES.or_none(),
+    limits=Keyed(Number()).or_none(),
+    of_class=Anything("a class of the target"),
+    min_per_group=MIN_PER_GROUP,
+    n_boot=N_BOOT,
+    level=LEVEL,
+    seed=SEED,
+)
 def threshold_sweep(
     data: Any,
     model: Any = None,
@@ -129,7 +151,6 @@ def threshold_sweep(
     """
     from isonomia.robustness.stress.threshold_sweep_tables import show
 
-    check_level(level)
     examined = examine(data, model)
     surface, truth = binary_of(examined, of_class)
     score = ranked(surface)
@@ -204,21 +225,16 @@ def _metrics(metrics: Sequence[str] | None) -> tuple[Metric, ...]:
 
 def _thresholds(given: Any, score: Floats, surface: Surface) -> Floats:
     if isinstance(given, str):
-        if given != "all":
-            raise SpecError(f"`thresholds` must be a number of them, 'all' or the thresholds; got {given!r}.")
         values = np.unique(score)
         steps = values if values.size <= MOST else values[np.linspace(0, values.size - 1, MOST).astype(np.intp)]
-    elif given is None or (isinstance(given, int | np.integer) and not isinstance(given, bool)):
-        count = STEPS if given is None else Integer(2, MOST).check("thresholds", given)
+    elif given is None or isinstance(given, int):
+        count = STEPS if given is None else given
         whole = surface.probability is not None
         steps = np.arange(count) / (count - 1) if whole else np.unique(np.quantile(score, np.linspace(0, 1, count)))
     else:
-        try:
-            steps = np.unique(np.asarray(list(given), dtype=float))
-        except (TypeError, ValueError):
-            raise SpecError(f"`thresholds` must be numbers; got {given!r}.") from None
-        if steps.size == 0 or steps.size > MOST or not np.isfinite(steps).all():
-            raise SpecError(f"`thresholds` must be 1 to {MOST} finite numbers.")
+        steps = np.unique(np.asarray(given, dtype=float))
+        if steps.size > MOST:
+            raise SpecError(f"`thresholds` must be at most {MOST} numbers; got {steps.size}.")
     return np.unique(np.append(steps, surface.threshold))
 
 
@@ -286,12 +302,9 @@ def _limits(limits: Any, chosen: Sequence[Metric], groups: bool) -> tuple[Limit,
     gaps = [f"{name}_{kind}" for name in COMPARED for kind in ("difference", "ratio")] + ["equalized_odds_difference"]
     if limits is None:
         limits = USUAL_LIMITS if groups else {}
-    if not isinstance(limits, Mapping):
-        raise SpecError(f"`limits` must map names to numbers, as in {USUAL_LIMITS}; got {type(limits).__name__}.")
     ids = [metric.id for metric in chosen]
     out = []
     for name, value in limits.items():
-        Number().check(f"limits[{name!r}]", value)
         if name in gaps:
             out.append(Limit(name, float(value), name.endswith("_ratio"), True))
         elif name in ids:
