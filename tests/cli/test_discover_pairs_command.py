@@ -47,7 +47,17 @@ def test_pairs_are_shown(files: tuple[Path, Path]) -> None:
 
 def test_json_a_file_and_a_ledger(files: tuple[Path, Path], tmp_path: Path) -> None:
     out = tmp_path / "pairs.csv"
-    words = ["--method", "exact", "--json", "--out", str(out), "--store", str(tmp_path / "kept"), "--analysis", "one"]
+    words = [
+        "--method",
+        "exact",
+        "--json",
+        "--out",
+        str(out),
+        "--ledger-dir",
+        str(tmp_path / "kept"),
+        "--analysis",
+        "one",
+    ]
     told = json.loads(call(files, *words).stdout)
     assert told["metrics"]["status"] == "pair"
     assert told["metrics"]["share_low"] == told["metrics"]["share_high"]

@@ -63,11 +63,11 @@ def pairs(
     one_at_a_time: Annotated[
         bool, typer.Option("--one-at-a-time", help="Change one protected attribute at a time only.")
     ] = False,
-    store: Annotated[
+    ledger_dir: Annotated[
         Path | None,
-        typer.Option("--store", metavar="DIR", help="Keep a ledger here, or go on with it."),
+        typer.Option("--ledger-dir", metavar="DIR", help="Keep a ledger here, or go on with it."),
     ] = None,
-    analysis: Annotated[str | None, typer.Option("--analysis", metavar="ID", help="Its name in --store.")] = None,
+    analysis: Annotated[str | None, typer.Option("--analysis", metavar="ID", help="Its name in --ledger-dir.")] = None,
     option: MethodOption = None,
     na: Na = None,
     out: TableFile = None,
@@ -98,7 +98,7 @@ def pairs(
             max_seconds=max_seconds,
             gamma=gamma,
             one_attr_at_a_time=one_at_a_time,
-            store=store,
+            ledger_dir=ledger_dir,
             analysis_id=analysis,
             seed=seed,
             progress=progress,

@@ -5,6 +5,7 @@ from isonomia.models.allowed import ALLOWED, Allowed
 from isonomia.models.columns import FrameKind
 from isonomia.models.endpoint import EndpointProtocol, endpoint, is_address
 from isonomia.models.estimators import split_pipeline
+from isonomia.models.gradients import GradientKind, Gradients, Inputs
 from isonomia.models.loading import MAX_BYTES, SUFFIXES, Format, TrustWarning, load_model, save_model
 from isonomia.models.model import Model, ModelOptions
 from isonomia.models.outcome import Outcome, read_outcome
@@ -20,6 +21,9 @@ __all__ = [
     "EndpointProtocol",
     "Format",
     "FrameKind",
+    "GradientKind",
+    "Gradients",
+    "Inputs",
     "Link",
     "MAX_BYTES",
     "Model",

@@ -9,7 +9,6 @@ from isonomia.probing.ledger import Ledger
 from isonomia.probing.loop import Answer, Asked, Loop, Script, Search, Strategy, Untested
 from isonomia.probing.oracle import Oracle, Said
 from isonomia.probing.probe import Judged, Probe
-from isonomia.probing.slopes import Slopes
 
 __all__ = [
     "Answer",
@@ -27,7 +26,6 @@ __all__ = [
     "Said",
     "Script",
     "Search",
-    "Slopes",
     "Strategy",
     "Untested",
 ]

@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 
 from isonomia.data import Dataset, Task
 from isonomia.errors import ModelError
-from isonomia.models import Model
+from isonomia.models import Gradients, Inputs, Model
 from isonomia.probing.domain import Domain
 from isonomia.typing import Floats
 
 Output = Literal["label", "probability", "number"]
+
+#: Rows on which the formula of a gradient is compared with the model.
+EXAMPLES = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +119,23 @@ class Oracle:
     def handed(self, rows: Floats) -> Any:
         """Rows of the domain as `estimator` takes them: a frame, or an array for one fitted on arrays."""
         return self.domain.decode(rows) if _wants_names(self.estimator) else self._array(rows)
+
+    def gradients(self, ask: Callable[[Floats], Said] | None = None) -> Gradients:
+        """Gradients of the model's score over the domain; `ask` predicts where questions are counted."""
+        domain = self.domain
+        levels = [feature.levels for feature in domain.features if feature.kind == "category"]
+        in_order = all(list(values) == list(range(len(values))) for values in levels)
+        inputs = Inputs(
+            names=domain.names,
+            low=domain.low,
+            high=domain.high,
+            step=domain.step,
+            kind="other" if domain.may_miss.any() or not in_order else "codes" if domain.nominal.any() else "numbers",
+            examples=lambda: domain.sample(EXAMPLES, np.random.default_rng(0)),
+        )
+        return Gradients(
+            self.estimator, ask or self.ask, inputs, positive=lambda: self._classes[1] if self._classes else None
+        )
 
     @property
     def estimator(self) -> Any:

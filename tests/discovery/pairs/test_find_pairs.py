@@ -187,7 +187,7 @@ def test_bad_input_is_explained() -> None:
     with pytest.raises(SpecError, match="`seed`"):
         find_pairs(frame, model, method="observed", protected="sex", seed=-1)
     with pytest.raises(SpecError, match="`analysis_id`"):
-        find_pairs(frame, model, method="observed", protected="sex", store="x", analysis_id="../x")
+        find_pairs(frame, model, method="observed", protected="sex", ledger_dir="x", analysis_id="../x")
     data = Dataset(frame, protected=["sex"], features=["x", "shoe"])
     with pytest.raises(NotApplicable, match=r"does not take 'sex'.*shoe"):
         find_pairs(data, model, method="observed")
@@ -198,13 +198,13 @@ def test_an_interrupted_search_goes_on(tmp_path: Any) -> None:
 
     whole = find(DATA, Boxed(), method="kosei", max_tests=2000)
     count = iter(range(10_000))
-    cut = find(DATA, Boxed(), method="kosei", max_tests=2000, store=tmp_path, cancel=lambda: next(count) > 4)
+    cut = find(DATA, Boxed(), method="kosei", max_tests=2000, ledger_dir=tmp_path, cancel=lambda: next(count) > 4)
     assert cut.metrics["TSN"] < whole.metrics["TSN"]
-    rest = find(DATA, Boxed(), method="kosei", max_tests=2000, store=tmp_path)
+    rest = find(DATA, Boxed(), method="kosei", max_tests=2000, ledger_dir=tmp_path)
     assert np.array_equal(rest.pairs.first, whole.pairs.first)
     assert rest.metrics["n_model_rows"] == whole.metrics["n_model_rows"]
     with pytest.raises(SpecError, match="another run"):
-        find(DATA, Boxed(), method="kosei", max_tests=2000, store=tmp_path, seed=1)
+        find(DATA, Boxed(), method="kosei", max_tests=2000, ledger_dir=tmp_path, seed=1)
 
 
 def test_regression_and_several_classes() -> None:

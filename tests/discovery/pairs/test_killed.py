@@ -27,7 +27,7 @@ def slow(frame):
     rows = domain.encode(frame)
     return (rows[:, 0] + rows[:, 3] + 9 * rows[:, 1] > 60).astype(int)
 
-find_pairs(domain, slow, method="aequitas", protected="sex", max_tests=9000, max_global=300, store=sys.argv[1])
+find_pairs(domain, slow, method="aequitas", protected="sex", max_tests=9000, max_global=300, ledger_dir=sys.argv[1])
 """
 DOMAIN = Domain({"age": (18, 67), "sex": (0, 1), "hours": (1, 60), "pay": (0, 40)}, backend="polars")
 
@@ -58,7 +58,7 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
         running.wait()
     asked.clear()
     before = _recorded(path, tmp_path)
-    rest = find_pairs(DOMAIN, quick, store=tmp_path, **options)
+    rest = find_pairs(DOMAIN, quick, ledger_dir=tmp_path, **options)
     assert before > 0
     assert sum(asked) == 2 * (whole.metrics["TSN"] - before), "a recorded test was sent to the model again"
     assert rest.metrics["TSN"] == whole.metrics["TSN"]

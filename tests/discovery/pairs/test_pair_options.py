@@ -132,8 +132,10 @@ NUMPY: list[tuple[str, dict[str, Any]]] = [
 def test_numbers_of_numpy_are_as_good(method: str, options: dict[str, Any], tmp_path: Path) -> None:
     common: dict[str, Any] = {"max_tests": np.int64(400), "seed": np.int64(3), "gamma": np.float32(0)}
     plain = {name: value.item() for name, value in (options | common).items()}
-    result = find_pairs(DATA, Boxed(), method=method, one_attr_at_a_time=np.False_, store=tmp_path, **options, **common)
-    again = find_pairs(DATA, Boxed(), method=method, one_attr_at_a_time=False, store=tmp_path, **plain)
+    result = find_pairs(
+        DATA, Boxed(), method=method, one_attr_at_a_time=np.False_, ledger_dir=tmp_path, **options, **common
+    )
+    again = find_pairs(DATA, Boxed(), method=method, one_attr_at_a_time=False, ledger_dir=tmp_path, **plain)
     assert result.metrics["TSN"] == again.metrics["TSN"] > 0  # the second goes on where the first stopped: the same run
     assert result.metrics["DSN"] == again.metrics["DSN"]
 
@@ -141,5 +143,5 @@ def test_numbers_of_numpy_are_as_good(method: str, options: dict[str, Any], tmp_
 def test_a_refused_search_leaves_no_ledger_in_the_way(tmp_path: Path) -> None:
     for options in ({"population": 10.5}, {"cross_rate": 5}):
         with pytest.raises(SpecError):
-            find_pairs(DATA, Boxed(), method="expga", store=tmp_path, max_tests=200, **options)  # type: ignore[arg-type]
-    assert find_pairs(DATA, Boxed(), method="expga", store=tmp_path, max_tests=200).metrics["TSN"] > 0
+            find_pairs(DATA, Boxed(), method="expga", ledger_dir=tmp_path, max_tests=200, **options)  # type: ignore[arg-type]
+    assert find_pairs(DATA, Boxed(), method="expga", ledger_dir=tmp_path, max_tests=200).metrics["TSN"] > 0

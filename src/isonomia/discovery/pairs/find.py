@@ -48,7 +48,7 @@ def find_pairs(
     gamma: float = 0.0,
     one_attr_at_a_time: bool = False,
     seed: int = 0,
-    store: str | os.PathLike[str] | None = None,
+    ledger_dir: str | os.PathLike[str] | None = None,
     analysis_id: str | None = None,
     progress: Progress = silent,
     cancel: Callable[[], bool] | None = None,
@@ -83,7 +83,7 @@ def find_pairs(
         Whether the two of a pair may differ in one protected attribute only.
     seed : int
         The same seed gives the same pairs.
-    store : path, optional
+    ledger_dir : path, optional
         A folder to keep the ledger in, under `analysis_id`; the same call goes on where an interrupted one stopped.
     progress, cancel : functions, optional
         Told how far it is; asked whether to stop.
@@ -116,7 +116,7 @@ def find_pairs(
     probe = Probe(oracle, names, values=values, gamma=gamma, one_attr_at_a_time=one_attr_at_a_time, reference=people)
     run = (
         {}
-        if store is None
+        if ledger_dir is None
         else {
             "method": method,
             "seed": seed,
@@ -133,7 +133,7 @@ def find_pairs(
         max_tests=tests,
         max_seconds=seconds,
         max_model_rows=max_model_rows,
-        path=_path(store, analysis_id, method),
+        path=_path(ledger_dir, analysis_id, method),
         run=run,
         cancel=cancel,
     )
@@ -235,14 +235,14 @@ def _pairs(probe: Probe, found: Mapping[str, NDArray[Any]]) -> Pairs:
     return Pairs(first, probe.columns, other, outcome[0], outcome[1], found["score_a"], found["score_b"], found["gap"])
 
 
-def _path(store: str | os.PathLike[str] | None, analysis_id: str | None, method: str) -> Path | None:
-    if store is None:
+def _path(ledger_dir: str | os.PathLike[str] | None, analysis_id: str | None, method: str) -> Path | None:
+    if ledger_dir is None:
         if analysis_id is not None:
-            raise SpecError("`analysis_id` names a ledger inside `store`; give the folder too.")
+            raise SpecError("`analysis_id` names a ledger inside `ledger_dir`; give the folder too.")
         return None
     name = analysis_id or method
     if not _NAME.fullmatch(name) or name.startswith("."):
         raise SpecError(f"`analysis_id` may hold letters, digits, '_', '-' and '.'; got {name!r}.")
-    folder = Path(store)
+    folder = Path(ledger_dir)
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{name}.ledger"

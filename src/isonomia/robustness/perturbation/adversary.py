@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 
 from isonomia.errors import DataError
-from isonomia.models import Surface
+from isonomia.models import Gradients, Surface
 from isonomia.parameters import Integer, validated
-from isonomia.probing import Domain, Oracle, Slopes
+from isonomia.probing import Domain, Oracle
 from isonomia.robustness.perturbation.altered_rows import Altering, spliced
 from isonomia.robustness.perturbation.perturbation_trials import Trials, differences
 from isonomia.robustness.perturbation.perturbers import Columns
@@ -121,9 +121,9 @@ class _Search:
         self.trials, self.altering, self.budget = trials, trials.altering, budget
         said = self.altering.said
         self.rng = np.random.default_rng([trials.seed, 7])
-        self.slopes = known_slopes(self.altering)
-        self.way: Way = "gradient" if self.slopes is not None else "decisions"
-        if self.slopes is None and any(kind in said.kinds for kind in ("probability", "score", "continuous")):
+        self.gradients = known_gradients(self.altering)
+        self.way: Way = "gradient" if self.gradients is not None else "decisions"
+        if self.gradients is None and any(kind in said.kinds for kind in ("probability", "score", "continuous")):
             self.way = "scores"
         self.best = self.altering.rows.copy()
         self.said = said
@@ -196,18 +196,18 @@ class _Search:
             spent += 1
 
     def _along_gradient(self, box: Box, moves: Indices, level: float) -> int:
-        """Steps along the signs of the slopes; one step to the corner is exact where the model is linear."""
-        if self.slopes is None:
+        """Steps along the signs of the gradient; one step to the corner is exact where the model is linear."""
+        if self.gradients is None:
             return 0
         rows = self._open
-        slope = np.sign(self.slopes(self.altering.rows[rows], moves)) if rows.size else np.empty((0, 0))
+        gradient = np.sign(self.gradients(self.altering.rows[rows], moves)) if rows.size else np.empty((0, 0))
         for side in (1.0, -1.0):
             still = ~self.flipped[rows]
             base = self.altering.rows[rows[still]]
-            end = np.where(side * slope[still] > 0, box.high[rows[still]], box.low[rows[still]])
-            self._try(box.hold(np.where(slope[still] == 0, base, end), rows[still], base, moves), rows[still])
+            end = np.where(side * gradient[still] > 0, box.high[rows[still]], box.low[rows[still]])
+            self._try(box.hold(np.where(gradient[still] == 0, base, end), rows[still], base, moves), rows[still])
         spent = 2
-        if self.slopes.kind == "linear" and slope.any(axis=1).all():
+        if self.gradients.kind == "linear" and gradient.any(axis=1).all():
             return self.budget  # the corner is the worst case: nothing is left to search for
         reach = level * self.altering.columns.spread
         for _ in range(min(STEPS, self.budget - spent)):
@@ -216,7 +216,7 @@ class _Search:
                 break
             here = self.best[rows]
             away = np.where(self._positive(rows), -1.0, 1.0)[:, None]
-            moved = here + 0.5 * reach * away * np.sign(self.slopes(here, moves))
+            moved = here + 0.5 * reach * away * np.sign(self.gradients(here, moves))
             self._try(box.hold(moved, rows, here, moves), rows)
             spent += 1
         return spent
@@ -323,8 +323,8 @@ def _with(rows: Floats, place: int, value: Floats | float) -> Floats:
     return out
 
 
-def known_slopes(altering: Altering) -> Slopes | None:
-    """The model's exact slopes, where its formula is known and all that it reads may be moved."""
+def known_gradients(altering: Altering) -> Gradients | None:
+    """The model's exact gradients, where its formula is known and all that it reads may be moved."""
     if not altering.covers_model or not hasattr(altering.model.thing, "classes_"):
         return None
     try:
@@ -332,5 +332,5 @@ def known_slopes(altering: Altering) -> Slopes | None:
     except DataError:
         return None
     oracle = Oracle(altering.model.thing, domain, altering.data)
-    slopes = Slopes(oracle, oracle.ask)
-    return None if slopes.kind == "differences" else slopes
+    gradients = oracle.gradients()
+    return None if gradients.kind == "differences" else gradients

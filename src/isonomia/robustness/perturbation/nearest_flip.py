@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isonomia.models import Surface
-from isonomia.robustness.perturbation.adversary import known_slopes
+from isonomia.robustness.perturbation.adversary import known_gradients
 from isonomia.robustness.perturbation.altered_rows import Altering
 from isonomia.typing import Bools, Floats, Indices
 
@@ -218,16 +218,16 @@ class Search:
 
     def _along_gradient(self) -> None:
         """As far as the known flip, but straight along the gradient: nearer where the way there was not straight."""
-        slopes = known_slopes(self.altering)
-        if slopes is None:
+        gradients = known_gradients(self.altering)
+        if gradients is None:
             return
         own = self._left(np.flatnonzero(np.isfinite(self.distance)), HALVINGS + 2)
         if not own.size:
             return
         rows = self.altering.rows[own]
-        slope = slopes(rows, self.moves) * self.scale
-        size = np.sqrt(np.square(slope).sum(axis=1, keepdims=True))
-        straight = np.divide(slope, size, out=np.zeros_like(slope), where=size > 0)
+        gradient = gradients(rows, self.moves) * self.scale
+        size = np.sqrt(np.square(gradient).sum(axis=1, keepdims=True))
+        straight = np.divide(gradient, size, out=np.zeros_like(gradient), where=size > 0)
         reach = self.distance[own][:, None] * (1 - 1e-9)
         for side in (1.0, -1.0):
             self._ask(self.columns.valid(rows + side * straight * reach * self.scale), own)

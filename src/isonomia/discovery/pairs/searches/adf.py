@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import Space
 from isonomia.languages import msg
+from isonomia.models import Gradients
 from isonomia.parameters import Integer, Number, validated
 from isonomia.probing import Answer, Search
-from isonomia.probing.slopes import Slopes
 from isonomia.typing import Floats
 
 
@@ -66,13 +66,13 @@ def adf(
     weights_every
         Steps after which the weights of a walk are computed again; None chooses by the model.
     """
-    slopes = Slopes(space.probe.oracle, space.loop.consult)
-    if slopes.kind == "differences":
+    gradients = space.probe.oracle.gradients(space.loop.consult)
+    if gradients.kind == "differences":
         space.notes.append(
             msg("The model gives no gradients; they were measured by asking about one unit up and down.")
         )
-    space.facts["gradients"] = slopes.kind
-    every = weights_every if weights_every is not None else (0 if slopes.kind == "differences" else 1)
+    space.facts["gradients"] = gradients.kind
+    every = weights_every if weights_every is not None else (0 if gradients.kind == "differences" else 1)
     active = space.clusters(cluster_num, max_global)
     space.facts["global_seeds"] = len(active)
     stored: list[Floats] = []
@@ -84,27 +84,27 @@ def adf(
         stored.append(active[hit])
         pairs.append(answer.extremes[hit])
         taken += int(hit.sum()) * turn
-        active = _ascend(space, slopes, active[going], answer.extremes[going], step_size)
+        active = _ascend(space, gradients, active[going], answer.extremes[going], step_size)
         if len(active) == 0 or turn == max_iter:
             break
     seeds = np.concatenate(stored)
     space.facts.update(global_found=len(seeds), steps_to_found=taken / len(seeds) if len(seeds) else None)
-    yield from _local(space, slopes, seeds, np.concatenate(pairs), max_local, step_size, every)
+    yield from _local(space, gradients, seeds, np.concatenate(pairs), max_local, step_size, every)
 
 
-def _loss_slopes(space: Space, slopes: Slopes, people: Floats) -> Floats:
+def _loss_gradients(space: Space, gradients: Gradients, people: Floats) -> Floats:
     """Gradient of the loss -log p(own label) of people."""
-    slope = slopes(people, space.movable)
+    gradient = gradients(people, space.movable)
     said = space.loop.consult(people)
     if said.label is None or said.score is None or said.score.ndim == 2:
-        return -slope  # a regression, or the slope of the decided class: less of it is a higher loss
+        return -gradient  # a regression, or the gradient of the decided class: less of it is a higher loss
     p = said.score if space.probe.oracle.threshold != 0.0 else 1.0 / (1.0 + np.exp(-np.clip(said.score, -500, 500)))
     own = np.where(said.label == 1, p, 1.0 - p)
     side = np.where(said.label == 1, -1.0, 1.0)
-    return np.asarray(slope * (side / np.maximum(own, 1e-12))[:, None])
+    return np.asarray(gradient * (side / np.maximum(own, 1e-12))[:, None])
 
 
-def _ascend(space: Space, slopes: Slopes, rows: Floats, extremes: NDArray[np.intp], step_size: float) -> Floats:
+def _ascend(space: Space, gradients: Gradients, rows: Floats, extremes: NDArray[np.intp], step_size: float) -> Floats:
     """Move each row one unit where its own loss and that of its farthest variant rise together.
 
     Where they do so nowhere (a flat part of a net), one attribute moves at random, as in the authors' code. Rows that
@@ -112,8 +112,8 @@ def _ascend(space: Space, slopes: Slopes, rows: Floats, extremes: NDArray[np.int
     """
     if len(rows) == 0:
         return rows
-    first = np.sign(_loss_slopes(space, slopes, rows))
-    second = np.sign(_loss_slopes(space, slopes, _farthest(space, rows, extremes)))
+    first = np.sign(_loss_gradients(space, gradients, rows))
+    second = np.sign(_loss_gradients(space, gradients, _farthest(space, rows, extremes)))
     direction = np.zeros_like(rows)
     columns = space.movable
     direction[:, columns] = np.where(first == second, first, 0.0)[:, columns]
@@ -138,7 +138,7 @@ def _farthest(space: Space, rows: Floats, extremes: NDArray[np.intp]) -> Floats:
 
 def _local(
     space: Space,
-    slopes: Slopes,
+    gradients: Gradients,
     seeds: Floats,
     extremes: NDArray[np.intp],
     max_local: int,
@@ -153,7 +153,7 @@ def _local(
     ladder: Floats | None = None
     for turn in range(max_local):
         if ladder is None or (every and turn % every == 0):
-            ladder = _ladder(space, slopes, walkers, extremes)
+            ladder = _ladder(space, gradients, walkers, extremes)
         pick = (space.rng.random(len(walkers))[:, None] > ladder).sum(axis=1)
         direction = space.rng.choice(np.array([-1.0, 1.0]), size=len(walkers))
         moved = space.step(walkers, columns[pick], direction, size=step_size)
@@ -162,9 +162,9 @@ def _local(
         walkers[stay], extremes[stay] = moved[stay], answer.extremes[stay]
 
 
-def _ladder(space: Space, slopes: Slopes, rows: Floats, extremes: NDArray[np.intp]) -> Floats:
+def _ladder(space: Space, gradients: Gradients, rows: Floats, extremes: NDArray[np.intp]) -> Floats:
     """Cumulated odds of the attributes of each row: 1 / (|g| + |g'|), so that what matters least moves most."""
-    size = sum(np.abs(_loss_slopes(space, slopes, space.as_variant(rows, extremes[:, side]))) for side in (0, 1))
+    size = sum(np.abs(_loss_gradients(space, gradients, space.as_variant(rows, extremes[:, side]))) for side in (0, 1))
     weight = 1.0 / np.maximum(np.asarray(size)[:, space.movable], 1e-9)
     ladder = np.cumsum(weight / weight.sum(axis=1, keepdims=True), axis=1)
     return np.asarray(ladder[:, :-1])
