@@ -13,13 +13,13 @@ import pytest
 from babel.messages.pofile import read_po
 
 import isonomia
-from isonomia.languages import LANGUAGES
-from isonomia.languages.message import catalog
+from isonomia.languages import languages
+from isonomia.languages.locales import catalog
 
 SOURCE = Path(str(files(isonomia)))
 #: A template's calls of `_("...")`, which Jinja reads as its own language, not as Python.
 CALL = re.compile(r"""\b_\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*\)""")
-OTHERS = [language for language in LANGUAGES if language != "en"]
+OTHERS = [language for language in languages() if language != "en"]
 
 
 def in_code() -> Iterator[tuple[str, str]]:

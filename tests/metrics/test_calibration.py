@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable, SpecError
-from isonomia.languages.message import catalog
+from isonomia.languages.locales import catalog
 from isonomia.metrics import evaluate, expected_calibration_error, reliability
 from isonomia.metrics.bins import STRATEGIES, bin_edges
 from isonomia.models import Surface

@@ -10,6 +10,7 @@ import typer
 from isonomia.cli.options import Json, Junit, NoColor, Out, Quiet
 from isonomia.cli.screen import Screen
 from isonomia.errors import SpecError
+from isonomia.languages import languages
 
 
 def run(
@@ -20,7 +21,8 @@ def run(
         bool, typer.Option("--schema", help="Print the JSON Schema of a spec, for editors, and do nothing else.")
     ] = False,
     lang: Annotated[
-        str | None, typer.Option("--lang", metavar="L", help="Language: en or pt-BR; else the spec's own.")
+        str | None,
+        typer.Option("--lang", metavar="L", help=f"Language: {' or '.join(languages())}; else the spec's own."),
     ] = None,
     out: Out = None,
     junit: Junit = None,

@@ -1,19 +1,22 @@
-"""How it is said: sentences in English and Portuguese, with numbers written as each language writes them."""
+"""How it is worded: sentences in every language of the report, with numbers as each language writes them."""
 
 from isonomia.languages.encoding import Encoded, Record, decode, encode
-from isonomia.languages.message import LANGUAGES, Language, Message, check_language, msg, translate
+from isonomia.languages.locales import Language, Locale, check_language, languages, locale, translate
+from isonomia.languages.message import Message, msg
 from isonomia.languages.naming import Name
 
 __all__ = [
     "Encoded",
-    "LANGUAGES",
     "Language",
+    "Locale",
     "Message",
     "Name",
     "Record",
     "check_language",
     "decode",
     "encode",
+    "languages",
+    "locale",
     "msg",
     "translate",
 ]

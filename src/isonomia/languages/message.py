@@ -1,8 +1,8 @@
-"""Sentences that can be said in every language of the report.
+"""Sentences that can be written in every language of the report.
 
-A sentence is an English template with named gaps, and what goes into them. Where code writes ``msg("...")`` the
-template is a literal, and a catalog in ``languages/<locale>/<room>.po`` holds its translation; a test fails on any
-template that has none.
+A sentence is an English template with named gaps, and the values for them. Where code writes ``msg("...")`` the
+template is a literal, and a catalog in ``languages/<locale>/<room>.po`` has its translation; a test fails on any
+template without one.
 """
 
 from __future__ import annotations
@@ -11,20 +11,15 @@ import math
 import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
-from typing import Any, Literal, get_args
+from typing import Any
 
-from isonomia.errors import SpecError, close_to
 from isonomia.languages.encoding import Encoded, decode, encode
-
-Language = Literal["en", "pt-BR"]
-LANGUAGES: tuple[Language, ...] = get_args(Language)
+from isonomia.languages.locales import check_language, locale, translate
 
 
 @dataclass(frozen=True)
 class Message(Encoded, kind="message"):
-    """A sentence with gaps and what goes into them.
+    """A sentence with gaps and the values for them.
 
     Gaps take the formats ``pct`` (0.123 as 12.3%), ``points`` (0.123 as 12.3), ``num`` (three significant digits),
     ``num4`` (four decimals), ``int`` (1,234), ``p`` (a p-value) and none (a text, or another message). A missing
@@ -71,43 +66,6 @@ def msg(template: str, /, **params: Any) -> Message:
     return Message(template, params)
 
 
-def check_language(language: str) -> Language:
-    """The language under its usual spelling, or an error that lists what there is.
-
-    >>> check_language("pt_br")
-    'pt-BR'
-    """
-    for known in LANGUAGES:
-        if language == known:
-            return known
-    wanted = language.replace("_", "-").lower()
-    for known in LANGUAGES:
-        if wanted in (known.lower(), known.split("-")[0].lower()):
-            return known
-    raise SpecError(f"Unknown language {language!r}.{close_to(language, LANGUAGES)}")
-
-
-def translate(text: str, language: str = "en") -> str:
-    """A template in another language; the English one where the catalog has none."""
-    known = check_language(language)
-    return text if known == "en" else catalog(known).get(text, text)
-
-
-@cache
-def catalog(language: Language) -> Mapping[str, str]:
-    """All translations of one language, from its ``.po`` files."""
-    from babel.messages.pofile import read_po
-
-    table: dict[str, str] = {}
-    folder = files("isonomia.languages").joinpath(language.replace("-", "_"))
-    for path in sorted(folder.iterdir(), key=lambda item: item.name):
-        if path.name.endswith(".po"):
-            with path.open("rb") as stream:
-                entries = read_po(stream, locale=language.replace("-", "_"))
-            table |= {entry.id: entry.string for entry in entries if entry.id and entry.string}  # type: ignore[misc]
-    return table
-
-
 def write_number(value: float | None, style: str, language: str = "en") -> str:
     """A number as a language writes it.
 
@@ -119,7 +77,7 @@ def write_number(value: float | None, style: str, language: str = "en") -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return translate("not available", language)
     text = _STYLES[style](float(value)) if style in _STYLES else format(value, style)
-    return text.translate(_COMMAS) if check_language(language) == "pt-BR" else text
+    return locale(language).write(text)
 
 
 def write_interval(low: float | None, high: float | None, style: str, language: str = "en") -> str:
@@ -130,8 +88,8 @@ def write_interval(low: float | None, high: float | None, style: str, language: 
     """
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return ""
-    between = "; " if check_language(language) == "pt-BR" else ", "
-    return f"[{write_number(low, style, language)}{between}{write_number(high, style, language)}]"
+    separator = locale(language).separator
+    return f"[{write_number(low, style, language)}{separator}{write_number(high, style, language)}]"
 
 
 def _significant(value: float) -> str:
@@ -151,13 +109,12 @@ _STYLES: dict[str, Callable[[float], str]] = {
     "int": lambda value: f"{value:,.0f}",
     "p": lambda value: "< 0.0001" if value < 0.0001 else f"{value:.4f}",
 }
-_COMMAS = str.maketrans(",.", ".,")
 
 
 class _Sentence(string.Formatter):
     """Fills the gaps of one sentence in one language."""
 
-    def __init__(self, language: Language, escape: Callable[[str], str] | None) -> None:
+    def __init__(self, language: str, escape: Callable[[str], str] | None) -> None:
         self.language = language
         self.escape = escape or (lambda text: text)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from isonomia.evidence import Estimate, Result
 from isonomia.evidence.table import yes_no
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, locale, msg
 from isonomia.languages.message import write_interval, write_number
 from isonomia.languages.naming import Name, is_in, is_value, shown
 
@@ -125,7 +125,7 @@ def moment(iso: str, language: str) -> str:
         time = datetime.fromisoformat(iso)
     except ValueError:
         return tame(iso)
-    day = format_date(time, "long", locale=language.replace("-", "_"))
+    day = format_date(time, "long", locale=locale(language).babel)
     return f"{day} {time:%H:%M} {time.tzname() or ''}".strip()
 
 

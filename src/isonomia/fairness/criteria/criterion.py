@@ -12,7 +12,7 @@ from isonomia.errors import NotApplicable, SpecError
 from isonomia.evidence import Estimate, Result
 from isonomia.fairness.groups.gaps import Aggregate, Gap, combine, gaps_of, scaled, told
 from isonomia.fairness.groups.group_metrics import GroupMetrics, measure_groups
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, languages, msg
 from isonomia.languages.naming import is_value, together
 from isonomia.models import Outcome
 from isonomia.parameters import Choice, Number, validated
@@ -290,7 +290,7 @@ class Criterion(Result):
             "threshold": self.threshold,
             "passes": self.passes,
             "decided": self.decided,
-            "interpretation": {language: self.interpretation(language) for language in ("en", "pt-BR")},
+            "interpretation": {language: self.interpretation(language) for language in languages()},
         }
 
     def __repr__(self) -> str:

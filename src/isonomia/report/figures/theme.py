@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from isonomia.languages import Language
+from isonomia.languages import locale
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -20,7 +20,6 @@ SEQUENTIAL = ((0.0, "#f2f6fb"), (0.35, "#a9c9e8"), (0.7, "#3d86c0"), (1.0, "#084
 DIVERGING = ((0.0, "#b2450b"), (0.25, "#eda678"), (0.5, "#f5f5f2"), (0.75, "#86b6da"), (1.0, "#0b5a94"))
 INK, FAINT, LINE = "#1f2933", "#5f6c7b", "#d5dbe3"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-SEPARATORS: dict[Language, str] = {"en": ".,", "pt-BR": ",."}
 #: Axis ticks for each way of writing numbers.
 TICKS = {"pct": ".0%", "points": ".1%", "int": ",d", "p": ".3~f"}
 
@@ -106,7 +105,8 @@ def finish(figure: Figure, reading: Reading) -> Figure:
     legend = figure.layout.showlegend is not False and sum(trace.showlegend is not False for trace in figure.data) > 1
     meta = {"left_out": 0, **(figure.layout.meta or {}), "title": reading.say(reading.picture.title)}
     meta["left_out"] += reading.left_out
-    figure.layout.separators, figure.layout.meta = SEPARATORS[reading.language], meta
+    marks = locale(reading.language)
+    figure.layout.separators, figure.layout.meta = marks.decimal + marks.thousands, meta
     if not legend and not figure.layout.annotations:
         figure.layout.margin = {"t": 12}
     return figure

@@ -1,0 +1,109 @@
+"""Languages as data: a folder per language, with a ``locale.toml`` and a ``<room>.po`` per room.
+
+To add a language, add its folder. Nothing else in the package names languages.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from isonomia.errors import SpecError, close_to
+
+#: A language's code, as `languages` lists them: "en", "pt-BR".
+Language = str
+#: The language that messages are written in.
+SOURCE: Language = "en"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Locale:
+    """How a language writes numbers, from its ``locale.toml``."""
+
+    code: Language
+    name: str
+    decimal: str
+    thousands: str
+    separator: str
+
+    @property
+    def babel(self) -> str:
+        """The code as Babel and the language's folder spell it: "pt_BR"."""
+        return self.code.replace("-", "_")
+
+    def write(self, number: str) -> str:
+        """A number in English digits ("1,234.5") with the marks of the language.
+
+        >>> locale("pt-BR").write("1,234.5")
+        '1.234,5'
+        """
+        return number.translate(str.maketrans(",.", self.thousands + self.decimal))
+
+
+def folder() -> Traversable:
+    """Where the languages' folders are."""
+    return files("isonomia.languages")
+
+
+@cache
+def _locales() -> Mapping[Language, Locale]:
+    found = []
+    for item in folder().iterdir():
+        if item.is_dir() and item.joinpath("locale.toml").is_file():
+            found.append(Locale(**tomllib.loads(item.joinpath("locale.toml").read_text(encoding="utf-8"))))
+    return {one.code: one for one in sorted(found, key=lambda one: (one.code != SOURCE, one.code))}
+
+
+def languages() -> tuple[Language, ...]:
+    """The codes of all languages, English first.
+
+    >>> languages()
+    ('en', 'pt-BR')
+    """
+    return tuple(_locales())
+
+
+def locale(language: str) -> Locale:
+    """How a language writes numbers."""
+    return _locales()[check_language(language)]
+
+
+def check_language(language: str) -> Language:
+    """The language under its usual spelling, or an error that lists the languages.
+
+    >>> check_language("pt_br")
+    'pt-BR'
+    """
+    known = languages()
+    if language in known:
+        return language
+    wanted = language.replace("_", "-").lower()
+    for code in known:
+        if wanted in (code.lower(), code.split("-")[0].lower()):
+            return code
+    raise SpecError(f"Unknown language {language!r}.{close_to(language, known)}")
+
+
+def translate(text: str, language: str = SOURCE) -> str:
+    """A template in another language; the English one where the catalog has none."""
+    code = check_language(language)
+    return text if code == SOURCE else catalog(code).get(text, text)
+
+
+@cache
+def catalog(language: Language) -> Mapping[str, str]:
+    """All translations of one language, from its ``.po`` files."""
+    from babel.messages.pofile import read_po
+
+    table: dict[str, str] = {}
+    babel = locale(language).babel
+    for path in sorted(folder().joinpath(babel).iterdir(), key=lambda item: item.name):
+        if path.name.endswith(".po"):
+            with path.open("rb") as stream:
+                entries = read_po(stream, locale=babel)
+            table |= {entry.id: entry.string for entry in entries if entry.id and entry.string}  # type: ignore[misc]
+    return table
