@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from isonomia import display
 from isonomia._version import __version__
 from isonomia.errors import (
     DataError,
@@ -88,6 +89,8 @@ __all__ = [
     "synth",
     "run",
 ]
+
+display.render_with(lambda: importlib.import_module("isonomia.report"))
 
 
 def __getattr__(name: str) -> Any:

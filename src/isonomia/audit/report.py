@@ -105,9 +105,9 @@ class Report:
         """The report as JSON-safe values, in the shape of its schema."""
         return to_json(self.document)
 
-    def to_html(self, language: str | None = None) -> str:
-        """The report as one self-contained page."""
-        return to_html(self.document, language or self.language)
+    def to_html(self, language: str | None = None, *, page: bool = True) -> str:
+        """The report as one self-contained page; with ``page=False`` as a static fragment of another page."""
+        return to_html(self.document, language or self.language, page=page)
 
     def to_markdown(self, language: str | None = None) -> str:
         """The report as Markdown."""
@@ -134,7 +134,4 @@ class Report:
         return f"{fold.severity}: {fold.first.message}{others}"
 
     def _repr_html_(self) -> str:
-        import html
-
-        items = "".join(f"<li>{html.escape(self._line(fold))}</li>" for fold in self.folds[:10])
-        return f"<p>{html.escape(repr(self).splitlines()[0])}</p><ul>{items}</ul>"
+        return self.document._repr_html_()

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from isonomia.display import Shown
 from isonomia.evidence.column import Format
 from isonomia.evidence.estimate import Estimate
 from isonomia.languages import Message, Record
@@ -17,7 +18,7 @@ SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "notice")
 
 
 @dataclass(frozen=True)
-class Finding(Record, kind="finding"):
+class Finding(Record, Shown, kind="finding"):
     """What was found, for whom, how many rows, how large, how sure.
 
     Attributes

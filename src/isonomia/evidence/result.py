@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import count
+from typing import Any, TypeVar
 
+from isonomia.data import Backend
+from isonomia.display import Shown, renderer
+from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence.column import Format
 from isonomia.evidence.finding import Finding
 from isonomia.evidence.table import Table
@@ -27,7 +30,29 @@ class Picture(Record, kind="picture"):
 
 
 @dataclass(frozen=True)
-class Result(Record, kind="result"):
+class Drawing(Shown):
+    """A picture with the table it shows: it can be shown alone.
+
+    Attributes
+    ----------
+    picture : Picture
+    table : Table
+    """
+
+    picture: Picture
+    table: Table
+
+    def plot(self, language: str = "en") -> Any:
+        """The Plotly figure."""
+        return renderer().draw(self.picture, self.table, language)
+
+    def to_svg(self, language: str = "en") -> str:
+        """A static drawing with the same numbers, as one ``<svg>`` element."""
+        return renderer().draw_svg(self.picture, self.table, language)
+
+
+@dataclass(frozen=True)
+class Result(Record, Shown, kind="result"):
     """The outcome of one examination.
 
     Attributes
@@ -65,6 +90,47 @@ class Result(Record, kind="result"):
         """The main table as a frame of the kind the user gave."""
         return next(iter(self.tables.values())).frame()
 
+    def to_frame(self, name: str, backend: Backend | None = None) -> Any:
+        """The table of this name as a frame of the kind the user gave, or of the kind asked for."""
+        return _named(self.tables, name, "table").frame(backend)
+
+    @property
+    def drawings(self) -> dict[str, Drawing]:
+        """The pictures with their tables, by name: that of the table; a second picture of it is called ``name_2``."""
+        drawings: dict[str, Drawing] = {}
+        for picture in self.pictures:
+            if picture.table not in self.tables:
+                raise SpecError(
+                    f"The picture '{picture.title}' shows the table {picture.table!r}, which the result {self.code!r} "
+                    f"does not have. Available: {', '.join(self.tables)}."
+                )
+            names = (picture.table if number == 1 else f"{picture.table}_{number}" for number in count(1))
+            name = next(name for name in names if name not in drawings)
+            drawings[name] = Drawing(picture, self.tables[picture.table])
+        return drawings
+
+    def plot(self, name: str | None = None, language: str = "en") -> Any:
+        """The Plotly figures.
+
+        Parameters
+        ----------
+        name : str, optional
+            Which picture of `drawings`; its figure is returned.
+        language : "en" or "pt-BR"
+
+        Returns
+        -------
+        plotly.graph_objects.Figure or dict of them
+            Without a name: the figure of a result with one picture, a dict of figures by name where there are several.
+        """
+        drawings = self.drawings
+        if name is not None:
+            return _named(drawings, name, "picture").plot(language)
+        if not drawings:
+            raise NotApplicable(f"the result '{self.code}' has no pictures")
+        figures = {name: drawing.plot(language) for name, drawing in drawings.items()}
+        return next(iter(figures.values())) if len(figures) == 1 else figures
+
     def heading(self, name: str, language: str = "en") -> str:
         """What a figure of `values` is called."""
         if name in self.titles:
@@ -85,7 +151,11 @@ class Result(Record, kind="result"):
             f"{len(self.findings)} finding{'' if len(self.findings) == 1 else 's'})"
         )
 
-    def _repr_html_(self) -> str:
-        findings = "".join(f"<li>{html.escape(str(finding.message))}</li>" for finding in self.findings)
-        tables = "".join(table._repr_html_() for table in self.tables.values())
-        return f"<h3>{html.escape(self.title.text())}</h3><ul>{findings}</ul>{tables}"
+
+T = TypeVar("T")
+
+
+def _named(parts: Mapping[str, T], name: str, kind: str) -> T:
+    if name not in parts:
+        raise SpecError(f"The result has no {kind} called {name!r}.{close_to(name, parts)}")
+    return parts[name]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from isonomia.data import Backend, default_backend, to_frame
+from isonomia.display import Shown
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence.column import Column, Format, Values, plain
 from isonomia.languages import Message, Record, msg
 
 
 @dataclass(frozen=True)
-class Table(Record, kind="table"):
+class Table(Record, Shown, kind="table"):
     """Columns of equal length.
 
     Attributes
@@ -163,14 +163,6 @@ class Table(Record, kind="table"):
         given = {column.name: column for column in columns}
         kept = tuple(given.pop(column.name, column) for column in self.columns)
         return replace(self, columns=(*kept, *given.values()))
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(column.heading())}</th>" for column in self.columns)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(column.text(row))}</td>" for column in self.columns) + "</tr>"
-            for row in range(len(self))
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 @dataclass(frozen=True)

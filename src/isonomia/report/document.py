@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_args
 
+from isonomia.display import Shown
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Estimate, Finding, Fold, Result, Severity, fold, rank
 from isonomia.languages import Language, Message, Record, msg
@@ -93,7 +94,7 @@ class Verdict(Record, kind="verdict"):
 
 
 @dataclass(frozen=True)
-class Section(Record, kind="section"):
+class Section(Record, Shown, kind="section"):
     """One check of the audit and how it ended.
 
     Attributes
@@ -132,7 +133,7 @@ class Section(Record, kind="section"):
 
 
 @dataclass(frozen=True)
-class Document:
+class Document(Shown):
     """Everything a report shows.
 
     Attributes
@@ -182,6 +183,11 @@ class Document:
         twice = sorted({code for code in codes if codes.count(code) > 1})
         if twice:
             raise SpecError(f"Each section of a document needs a code of its own; {twice} came more than once.")
+
+    def _repr_html_(self) -> str:
+        from isonomia.report.page import summary_html
+
+        return summary_html(self, self.language)
 
     def __getitem__(self, code: str) -> Section:
         for section in self.sections:

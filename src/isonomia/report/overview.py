@@ -80,12 +80,12 @@ def fold_view(document: Document, fold: Fold, number: int, language: Language) -
     """One entry: the worst finding in full, the others beneath it, and links to the checks that saw it."""
     sections = {section.code: section for section in document.sections}
     return {
-        **card(document, fold.first, language),
+        **card(fold.first, language, _evidence(document, fold.first)),
         "number": number,
         "id": f"finding-{number}",
         "subject": words.subject_of(fold, language),
         "also": words.also(document, fold, language),
-        "others": [card(document, finding, language) for finding in fold.others],
+        "others": [card(finding, language, _evidence(document, finding)) for finding in fold.others],
         "links": [
             (section_id(found), sentence(found.title, language))
             for code in fold.checks
@@ -94,8 +94,8 @@ def fold_view(document: Document, fold: Fold, number: int, language: Language) -
     }
 
 
-def card(document: Document, finding: Finding, language: Language) -> View:
-    """One finding as texts."""
+def card(finding: Finding, language: Language, evidence: str = "") -> View:
+    """One finding as texts; `evidence` is the id of the table that shows it."""
     estimate = finding.estimate
     p = finding.p_adjusted if finding.p_adjusted is not None else finding.p_value
     return {
@@ -114,7 +114,7 @@ def card(document: Document, finding: Finding, language: Language) -> View:
         "size": write_number(finding.magnitude, ",.1f", language) + " ×" if math.isfinite(finding.magnitude) else "—",
         "threshold": "" if finding.threshold is None else with_unit(finding.threshold, finding.format, language),
         "advice": sentence(finding.advice, language),
-        "evidence": _evidence(document, finding),
+        "evidence": evidence,
     }
 
 

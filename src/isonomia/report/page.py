@@ -1,6 +1,6 @@
-"""The report as one HTML file: offline, printable, readable on a phone.
+"""A report, or any part of one, as HTML: a file that is offline, printable and readable on a phone, or a fragment.
 
-The file loads nothing: style, script and pictures are inside, and a content security policy forbids any address and any
+A page loads nothing: style, script and pictures are inside, and a content security policy forbids any address and any
 script other than the two whose hashes it names. Everything from data goes through Jinja's autoescape.
 """
 
@@ -21,22 +21,33 @@ from markupsafe import Markup
 from isonomia._version import __version__
 from isonomia.languages import Language, check_language, translate
 from isonomia.report.document import Document
-from isonomia.report.view import Figures, view
+from isonomia.report.parts import Figures, Setting, part_view
+from isonomia.report.view import document_view, summary_view
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-#: The file stays below this many bytes; tables are shown with fewer rows until it does.
-MOST_BYTES = 1_500_000
-#: How many rows of a table are tried, in this order.
-ROWS = (200, 60, 30, 15, 8, 3)
+#: Rows of each table, and tables and pictures of each result (all of them where None).
+Limits = tuple[tuple[int, int | None], ...]
+#: A page stays below this many bytes, and so does the fragment of a whole report; any other fragment below the second.
+MOST_BYTES, FRAGMENT_BYTES = 1_500_000, 200_000
+#: How many rows of each table, and how many tables and pictures of a result, are tried, in this order.
+PAGE: Limits = ((200, None), (60, None), (30, None), (15, None), (8, None), (3, None))
+FRAGMENT: Limits = ((60, None), (30, None), (15, None), (8, None), (3, 12), (3, 3), (1, 1))
 
 _PLOTLY = "plotly-cartesian-4.1.1.min.js"
 _ELSEWHERE = re.compile(r"https?://(?!www\.w3\.org/)")
 
 
-def to_html(document: Document, language: str = "en") -> str:
-    """The whole report as one self-contained page.
+def to_html(part: Any, language: str = "en", *, page: bool = True) -> str:
+    """A report, or any part of one, as a self-contained page or as a fragment of another page.
+
+    Parameters
+    ----------
+    part : Document, Section, Result, Table, Drawing or Finding
+    language : "en" or "pt-BR"
+    page : bool
+        False gives a fragment: static figures, no script, no ids, styles that touch nothing around it.
 
     Examples
     --------
@@ -45,31 +56,68 @@ def to_html(document: Document, language: str = "en") -> str:
     (True, True)
     """
     known = check_language(language)
-    page, figures = "", Figures()
-    for rows in ROWS:
-        page = _render(document, known, rows, figures)
-        if len(page.encode("utf-8", "replace")) < MOST_BYTES:
+    if not page:
+        whole = isinstance(part, Document)
+        return _fragment(part, known, "document", MOST_BYTES) if whole else _fragment(part, known)
+    return _smallest(PAGE, MOST_BYTES, known, True, lambda setting: _page(part, setting))
+
+
+def summary_html(document: Document, language: str) -> str:
+    """The beginning of a report as a fragment, for a notebook: verdict, worst findings, how each check ended."""
+    return _fragment(document, check_language(language), "summary")
+
+
+def _smallest(limits: Limits, most_bytes: int, language: Language, page: bool, render: Callable[[Setting], str]) -> str:
+    """The first rendering that is small enough: with fewer and fewer rows, then with fewer parts."""
+    html, figures = "", Figures()
+    for rows, parts in limits:
+        figures.begin()
+        html = render(Setting(language, rows, figures, page, parts))
+        if len(html.encode("utf-8", "replace")) < most_bytes:
             break
-    return page
+    return html
 
 
-def _render(document: Document, language: Language, rows: int, figures: Figures) -> str:
-    shown = view(document, language, rows, figures)
-    page: str = (
-        _environment(language)
-        .get_template("report.html")
-        .render(
-            **shown,
-            lang=language,
-            version=__version__,
-            style=Markup(_asset("report.css")),
-            plotly=_packed_plotly(),
-            script=Markup(_asset("report.js")),
-            policy=_policy([_plotly(), _asset("report.js")]),
-            pictures=_packed(_json({"template": _template(), "figures": shown["figures"]})),
-        )
+def _fragment(part: Any, language: Language, kind: str = "", most_bytes: int = FRAGMENT_BYTES) -> str:
+    def render(setting: Setting) -> str:
+        if kind:
+            shown = (document_view if kind == "document" else summary_view)(part, setting)
+            return _rendered("fragment.html", setting, **shown, kind=kind, style=_style("parts.css", "document.css"))
+        macro, shown = part_view(part, setting)
+        sheets = ("parts.css", "document.css") if macro == "card" else ("parts.css",)
+        return _rendered("fragment.html", setting, part=shown, kind=macro, style=_style(*sheets))
+
+    return _smallest(FRAGMENT, most_bytes, language, False, render)
+
+
+def _page(part: Any, setting: Setting) -> str:
+    if isinstance(part, Document):
+        name, context = "report.html", document_view(part, setting)
+    else:
+        kind, shown = part_view(part, setting)
+        name, context = "part.html", {"kind": kind, "part": shown, "title": shown["title"], "created": ""}
+    figures = setting.figures.shown
+    return _rendered(
+        name,
+        setting,
+        **context,
+        version=__version__,
+        style=_style("parts.css", "document.css", "page.css"),
+        plotly=_packed_plotly() if figures else "",
+        script=Markup(_asset("report.js")),
+        policy=_policy([_plotly(), _asset("report.js")]),
+        pictures=_packed(_json({"template": _template(), "figures": figures})) if figures else "",
     )
+
+
+def _rendered(template: str, setting: Setting, **context: Any) -> str:
+    environment = _environment(setting.language)
+    page: str = environment.get_template(template).render(lang=setting.language, linked=setting.page, **context)
     return page
+
+
+def _style(*sheets: str) -> Markup:
+    return Markup("".join(_asset(sheet) for sheet in sheets))
 
 
 def _policy(scripts: list[str]) -> str:

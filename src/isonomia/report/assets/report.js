@@ -6,7 +6,7 @@
   var plots = Array.prototype.slice.call(document.querySelectorAll(".plot"));
   var NARROW = 560;
 
-  function colour(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
+  function colour(name) { return getComputedStyle(document.body).getPropertyValue(name).trim(); }
   function copy(value) { return JSON.parse(JSON.stringify(value)); }
 
   function merge(into, from) {
@@ -39,6 +39,7 @@
     plot.dataset.width = plot.clientWidth;
     var figure = held.figures[Number(plot.dataset.figure)];
     var wanted = layout(figure, plot.clientWidth);
+    if (!plot.classList.contains("js-plotly-plot")) plot.textContent = ""; // the static drawing
     plot.style.minHeight = wanted.height + "px";
     return Plotly.react(plot, copy(figure.data), wanted, options);
   }
@@ -110,7 +111,8 @@
   }
   window.addEventListener("hashchange", open);
   open();
-  if (window.innerWidth < 1024) document.querySelector("nav details").open = false;
+  var contents = document.querySelector("nav details");
+  if (contents && window.innerWidth < 1024) contents.open = false;
 
   // ---- pairs are shown one at a time, from the rows of their table; texts from data are only ever set as texts --------
   document.querySelectorAll(".browser").forEach(function (browser) {

@@ -1,0 +1,192 @@
+"""The parts of a report as texts, each on its own: a result, a section, a table, a picture, a finding.
+
+A page and a fragment are made of the same parts; the templates only arrange them, they compute nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from isonomia.evidence import Drawing, Finding, Result, Table
+from isonomia.languages import Language, msg
+from isonomia.report import words
+from isonomia.report.document import Section
+from isonomia.report.figures import describe, static
+from isonomia.report.figures.svg.drawing import NARROW, WIDE
+from isonomia.report.overview import View, anchor, card, section_id
+from isonomia.report.tables import cells, shown_columns
+from isonomia.report.texts import headline, sentence, tame
+
+#: Marks of a picture for each row of a table that is shown, and the maximum.
+MARKS, MOST_MARKS = 20, 600
+#: Tables with more rows than this are closed until they are opened.
+FOLDED = 12
+#: More headline figures than this are closed as well.
+TILES = 9
+#: Findings that a part lists, and columns of a table in a fragment.
+FINDINGS, COLUMNS = 10, 40
+
+
+class Figures:
+    """The figures of a page in their order; one that was drawn before, with as many marks, is not drawn again."""
+
+    def __init__(self) -> None:
+        self.shown: list[View] = []
+        self._drawn: dict[tuple[int, int], tuple[View, Markup]] = {}
+
+    def begin(self) -> None:
+        """Start again, as with other numbers of rows."""
+        self.shown = []
+
+    def add(self, drawing: Drawing, language: Language, rows: int) -> tuple[View, Markup]:
+        """A figure as Plotly's JSON, and as static drawings for a page and for a phone."""
+        picture, most = drawing.picture, min(MARKS * rows, MOST_MARKS)
+        if (id(picture), most) not in self._drawn:
+            described = describe(picture, drawing.table, language, most=most)
+            drawn = Markup("").join(Markup(static(picture.kind, described, width)) for width in (WIDE, NARROW))
+            self._drawn[id(picture), most] = described, drawn
+        self.shown.append(self._drawn[id(picture), most][0])
+        return self._drawn[id(picture), most]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How parts are shown.
+
+    Attributes
+    ----------
+    language : str
+    rows : int
+        At most this many rows of each table.
+    figures : Figures
+        Collects what is drawn.
+    page : bool
+        Whether they stand in a page of ours, with ids, links and a script.
+    parts : int, optional
+        At most this many tables and pictures of a result.
+    """
+
+    language: Language
+    rows: int
+    figures: Figures
+    page: bool = True
+    parts: int | None = None
+
+
+def result_view(result: Result, code: str, setting: Setting) -> View:
+    """A result: headline figures, pictures, tables, notes."""
+    language, most = setting.language, setting.parts
+    drawings = [drawing for drawing in result.drawings.values() if len(drawing.table)]
+    tables = list(result.tables.items())
+    hidden = 0 if most is None else len(drawings[most:]) + len(tables[most:])
+    return {
+        "title": sentence(result.title, language),
+        "headlines": [
+            (_name(result.heading(name, language)), headline(result, name, language)) for name in result.values
+        ],
+        "many": len(result.values) > TILES,
+        "pictures": [picture_view(drawing, setting) for drawing in drawings[:most]],
+        "tables": [table_view(table, setting, name, code) for name, table in tables[:most]],
+        "hidden": msg("{n:int} more tables and pictures", n=hidden).text(language) if hidden else "",
+        "notes": [sentence(note, language) for note in result.notes],
+        "findings": [],
+    }
+
+
+def found_view(findings: tuple[Finding, ...], setting: Setting) -> View:
+    """The findings of one check, the first ones."""
+    hidden = len(findings[FINDINGS:])
+    return {
+        "findings": [card(finding, setting.language) for finding in findings[:FINDINGS]],
+        "unlisted": msg("{n:int} more findings", n=hidden).text(setting.language) if hidden else "",
+    }
+
+
+def section_view(section: Section, setting: Setting) -> View:
+    """A check of an audit: how it ended and why, and its result."""
+    shown: View = {"headlines": [], "many": False, "tables": [], "pictures": [], "notes": [], "findings": []}
+    if section.result is not None:
+        shown = result_view(section.result, section.code, setting)
+    return {
+        **shown,
+        "hidden": shown.get("hidden", ""),
+        "id": section_id(section),
+        "title": sentence(section.title, setting.language),
+        "purpose": sentence(section.purpose, setting.language),
+        "outcome": section.outcome,
+        "open": section.outcome in ("issue", "failed"),
+        "said": words.OUTCOMES[section.outcome].text(setting.language),
+        "reason": sentence(section.reason, setting.language),
+    }
+
+
+def picture_view(drawing: Drawing, setting: Setting) -> View:
+    """A picture: its title, its static drawing, and its index among the figures of the page."""
+    described, drawn = setting.figures.add(drawing, setting.language, setting.rows)
+    left_out = described["layout"]["meta"]["left_out"]
+    more = msg("{n:int} more are in the table.", n=left_out)
+    return {
+        "index": len(setting.figures.shown) - 1,
+        "title": sentence(drawing.picture.title, setting.language),
+        "left_out": more.text(setting.language) if left_out else "",
+        "drawing": drawn,
+    }
+
+
+def table_view(table: Table, setting: Setting, name: str = "", code: str = "") -> View:
+    """A table: headings, cells, and what is not shown of it."""
+    language, rows = setting.language, setting.rows
+    columns = None if setting.page else COLUMNS
+    shown = [line[:columns] for line in cells(table, language, rows)]
+    heads = [tame(column.heading(language)) for column in shown_columns(table)]
+    numeric = [any(line[index].number for line in shown) for index in range(len(heads[:columns]))]
+    return {
+        "id": "table-" + anchor(f"{code}/{name}"),
+        "title": _name(name or "table") if table.title is None else sentence(table.title, language),
+        "heads": list(zip(heads[:columns], numeric, strict=True)),
+        "rows": shown,
+        "more": "; ".join(_left_out(len(table), rows, 0 if columns is None else len(heads[columns:]), setting)),
+        "folded": len(table) > FOLDED and bool(name),
+        "changes": any(cell.change for line in shown for cell in line),
+        "empty": not shown,
+    }
+
+
+def _left_out(total: int, rows: int, columns: int, setting: Setting) -> list[str]:
+    """That rows and columns are not shown."""
+    parts = []
+    if total > rows and setting.page:
+        parts.append(
+            msg("The first {shown:int} of {total:int} rows; report.json has all of them.", shown=rows, total=total)
+        )
+    elif total > rows:
+        parts.append(msg("one more row") if total - rows == 1 else msg("{n:int} more rows", n=total - rows))
+    if columns:
+        parts.append(msg("one more column") if columns == 1 else msg("{n:int} more columns", n=columns))
+    return [part.text(setting.language) for part in parts]
+
+
+def _name(key: str) -> str:
+    """A table's or a figure's key as a heading."""
+    text = tame(key.replace("_", " "))
+    return text[:1].upper() + text[1:]
+
+
+def part_view(part: Any, setting: Setting) -> tuple[str, View]:
+    """Any part but a whole report: the macro of ``parts.html`` that arranges it, and its texts."""
+    if isinstance(part, Section):
+        return "section", {**section_view(part, setting), **found_view(part.findings, setting), "open": True}
+    if isinstance(part, Result):
+        return "result", {**result_view(part, part.code, setting), **found_view(part.findings, setting)}
+    if isinstance(part, Table):
+        return "table", table_view(part, setting)
+    if isinstance(part, Drawing):
+        return "picture", picture_view(part, setting)
+    if isinstance(part, Finding):
+        extra = {"id": "finding", "number": "", "also": "", "others": []}
+        shown = card(part, setting.language)
+        return "card", {**shown, **extra, "subject": shown["who"], "title": msg("Finding").text(setting.language)}
+    raise TypeError(f"Only parts of a report can be shown as HTML; got {type(part).__name__}.")
