@@ -53,7 +53,7 @@ def ticking(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     def start(step: float) -> None:
         moments = itertools.count()
         watch = SimpleNamespace(perf_counter=lambda: next(moments) * step)
-        monkeypatch.setattr("isonomia.progress.time", watch)
+        monkeypatch.setattr("isonomia.events.time", watch)
         monkeypatch.setattr("isonomia.probing.ledger.time", watch)
 
     return start

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from isonomia import display
 from isonomia._version import __version__
 from isonomia.errors import (
+    Cancelled,
     DataError,
     IsonomiaError,
     MissingExtraError,
@@ -29,12 +30,15 @@ if TYPE_CHECKING:
     from isonomia.data import Dataset, read
     from isonomia.data import catalog as datasets
     from isonomia.data.synthetic import synth
+    from isonomia.events import Event, Progress
     from isonomia.evidence import Estimate, Finding, Result
     from isonomia.models import Model, Surface, load_model
 
 #: Where each lazily imported name lives.
 _HOME = {
     "Dataset": "isonomia.data",
+    "Event": "isonomia.events",
+    "Progress": "isonomia.events",
     "Estimate": "isonomia.evidence",
     "Finding": "isonomia.evidence",
     "Result": "isonomia.evidence",
@@ -62,15 +66,18 @@ _ROOMS = (
 )
 
 __all__ = [
+    "Cancelled",
     "DataError",
     "Dataset",
     "Estimate",
+    "Event",
     "Finding",
     "IsonomiaError",
     "MissingExtraError",
     "Model",
     "ModelError",
     "NotApplicable",
+    "Progress",
     "Report",
     "Result",
     "SpecError",

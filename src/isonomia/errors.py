@@ -8,7 +8,8 @@ The tree::
     │   └── UntrustedError     a model file would have to be trusted and was not
     ├── SpecError              options or a spec are wrong (all problems together in `.problems`)
     ├── NotApplicable          the question has no answer for this input; `.reason` says why
-    └── MissingExtraError      an optional package is needed; names its install command
+    ├── MissingExtraError      an optional package is needed; names its install command
+    └── Cancelled              the caller ended the work before it was finished
 
 A message says what was found, what was expected and what to do.
 """
@@ -63,6 +64,13 @@ class NotApplicable(IsonomiaError):  # noqa: N818  a statement, not a fault
         self.message = reason
         self.reason = str(reason)
         super().__init__(self.reason)
+
+
+class Cancelled(IsonomiaError):  # noqa: N818  what the caller asked for, not a fault
+    """The caller ended the work before it was finished; see `isonomia.Progress`."""
+
+    def __init__(self, message: str = "The work was cancelled before it was finished.") -> None:
+        super().__init__(message)
 
 
 class MissingExtraError(IsonomiaError, ImportError):

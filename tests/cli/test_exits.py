@@ -6,16 +6,20 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+import isonomia
 from isonomia.cli.app import Door, app
-from isonomia.errors import DataError, MissingExtraError, NotApplicable, SpecError, UntrustedError
+from isonomia.errors import Cancelled, DataError, MissingExtraError, NotApplicable, SpecError, UntrustedError
 
 runner = CliRunner()
+SOURCE = str(Path(isonomia.__file__).parent.parent)
 
 
 def program(failing: Callable[[], None]) -> typer.Typer:
@@ -45,7 +49,8 @@ def raising(error: BaseException) -> Callable[[], None]:
         (PermissionError(13, "Permission denied", "out"), 2, "Permission denied: 'out'."),
         (ZeroDivisionError("division by zero"), 5, "Internal error, a fault of Isonomia: ZeroDivisionError"),
         (MemoryError(), 5, "MemoryError"),
-        (KeyboardInterrupt(), 130, "Interrupted."),
+        (KeyboardInterrupt(), 130, "Interrupted: the work was ended"),
+        (Cancelled(), 130, "Interrupted: the work was ended"),
         (typer.Exit(3), 3, ""),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else None,
@@ -79,22 +84,21 @@ def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
 
 
 def test_version_and_help() -> None:
-    import isonomia
-
     assert runner.invoke(app, ["--version"]).stdout.strip() == isonomia.__version__
     shown = runner.invoke(app, ["--help"])
     assert shown.exit_code == 0
     assert "metrics" in shown.stdout
 
 
-def isonomia_process(*arguments: str) -> subprocess.Popen[str]:
+def isonomia_process(*arguments: str, folder: Path | None = None) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "isonomia.cli", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         encoding="utf-8",
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        cwd=folder,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONPATH": SOURCE},
     )
 
 
@@ -103,6 +107,44 @@ def test_a_real_process_ends_with_the_same_codes() -> None:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (2, "")
     assert "Did you mean 'accuracy'" in err
+
+
+@pytest.mark.parametrize("command", ["audit", "discover pairs", "discover subgroups", "run"])
+def test_ctrl_c_leaves_nothing_half_written(command: str, tmp_path: Path) -> None:
+    """SIGINT in the middle of the work of a real process: its code, one line, no file, and the ledger can go on."""
+    slow = tmp_path / "slow_model.py"
+    slow.write_text(
+        "import pathlib, time\n"
+        "def predict(frame):\n"
+        "    pathlib.Path(__file__).with_name('asked').touch()\n"
+        "    time.sleep(0.2)\n"
+        "    return (frame['x'].to_numpy() > 3).astype(int)\n"
+    )
+    rows = "".join(f"{i % 7},{'FM'[i % 2]},{int(i % 7 > 2)}\n" for i in range(400))
+    (tmp_path / "data.csv").write_text("x,sex,y\n" + rows)
+    (tmp_path / "spec.json").write_text(
+        '{"dataset": "data.csv", "target": "y", "protected": ["sex"], "model": {"path": "slow_model:predict", '
+        '"trust": true}, "checks": ["perturb"], "options": {"perturb": {"n_trials": 1000}}, "out": "out"}'
+    )
+    model = ["--model", "slow_model:predict", "--trust"]
+    roles = ["data.csv", "--target", "y", "--protected", "sex", *model]
+    arguments = {
+        "audit": ["audit", *roles, "--checks", "full", "--out", "out", "--junit", "out.xml"],
+        "discover pairs": ["discover", "pairs", *roles, "--out", "out.csv", "--method", "themis"],
+        "discover subgroups": ["discover", "subgroups", *roles, "--out", "out.csv", "--method", "verifair"],
+        "run": ["run", "spec.json"],
+    }[command]
+    with isonomia_process(*arguments, folder=tmp_path) as process:
+        deadline = time.monotonic() + 120
+        while not (tmp_path / "asked").exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert process.poll() is None, process.communicate()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err == "Interrupted: the work was ended before it was finished.\n"
+    left = {path.name for path in tmp_path.iterdir()} - {"__pycache__"}
+    assert left == {"slow_model.py", "data.csv", "spec.json", "asked"}
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="pipes break otherwise on this system")

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from isonomia.cli import progress_bar
-from isonomia.cli.progress_bar import Waiting
+from isonomia.cli.progress_bar import ProgressBar
 from isonomia.cli.screen import Screen, printable
 from isonomia.evidence import Table
 from isonomia.languages import msg
@@ -79,9 +79,10 @@ def test_no_color_is_no_color(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_is_shown_to_those_who_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    with Waiting(Screen(), "reading") as progress:
-        progress("reading", 1, 2)
-        assert not progress.shown
+    bar = ProgressBar(Screen(), msg("Reading"))
+    with bar as progress:
+        progress.stage("reading", msg("Reading"), total=2).at(1)
+        assert not bar.shown
     assert terminal.getvalue() == ""
 
 
@@ -91,18 +92,40 @@ def test_a_bar_comes_after_a_while_and_goes(monkeypatch: pytest.MonkeyPatch, par
     monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    with Waiting(Screen(), "reading [red]x") as progress:
+    bar = ProgressBar(Screen(), msg("{name}", name="reading [red]x"))
+    with bar as progress:
         deadline = time.monotonic() + 60
-        while not progress.shown and time.monotonic() < deadline:
+        while not bar.shown and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert progress.shown
+        assert bar.shown
         for done in range(parts):
-            progress("counting", done, parts)
-        wanted = "counting" if parts else "reading [red]x"
+            progress.stage("counting", msg("Counting conjunctions"), total=parts).at(done)
+        wanted = "Counting conjunctions" if parts else "reading [red]x"
         while wanted not in terminal.getvalue() and time.monotonic() < deadline:
             time.sleep(0.01)
-    assert not progress.shown
+    assert not bar.shown
     assert wanted in terminal.getvalue()
+
+
+def test_stages_have_bars_of_their_own_in_the_language_of_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_bar, "PATIENCE", 0.01)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stderr", Terminal())
+    bar = ProgressBar(Screen(language="pt-BR"), msg("Reading"))
+
+    def described() -> list[tuple[str, float, float | None]]:
+        assert bar._bars is not None
+        return [(task.description, task.completed, task.total) for task in bar._bars.tasks]
+
+    with bar as progress:
+        while not bar.shown:
+            time.sleep(0.01)
+        with progress.stage("audit", msg("Running checks"), total=3) as checks:
+            checks.at(1)
+            progress.stage("pairs", msg("Searching for pairs"), total=0).at(40)
+            assert described() == [("Executando as verificações", 1, 3), ("  Buscando pares", 40, None)]
+            checks.at(2)
+            assert described() == [("Executando as verificações", 2, 3)]
 
 
 @pytest.mark.parametrize(("stream", "screen"), [(io.StringIO, Screen()), (Terminal, Screen(quiet=True))])
@@ -110,6 +133,6 @@ def test_no_bar_where_nobody_looks(monkeypatch: pytest.MonkeyPatch, stream: type
     monkeypatch.setattr(progress_bar, "PATIENCE", 0.01)
     page = stream()
     monkeypatch.setattr("sys.stderr", page)
-    with Waiting(screen, "reading"):
+    with ProgressBar(screen, msg("Reading")):
         time.sleep(0.1)
     assert page.getvalue() == ""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from isonomia.counting import Cells, Codes, Lattice, Level
 from isonomia.errors import DataError, SpecError
-from isonomia.progress import Clock
+from isonomia.events import Clock
 
 
 def brute_force(

@@ -10,6 +10,7 @@ import pytest
 from scipy import optimize, special, stats
 
 import isonomia as iso
+from isonomia import Event
 from isonomia.data.synthetic import ANNOTATIONS, Copula, GroundTruth, Outcome, Schema, credit, generate
 from isonomia.data.synthetic.pairs import choices
 
@@ -254,10 +255,10 @@ def test_the_truth_survives_json(copula: Copula) -> None:
     assert table["id"].to_list() == ["P01A", "P01B", "P02A", "P02B", "P03A", "P03B"]
 
 
-def test_progress_is_told(copula: Copula) -> None:
-    told: list[tuple[str, int, int]] = []
-    make(copula, n_pairs=2, n_samples=5, n_background=5, progress=lambda *step: told.append(step))
-    assert told[-1] == ("populate", 5, 5)
+def test_progress_is_reported(copula: Copula) -> None:
+    events: list[Event] = []
+    make(copula, n_pairs=2, n_samples=5, n_background=5, progress=events.append)
+    assert (events[-1].path, events[-1].done, events[-1].total) == (("populate",), 5, 5)
 
 
 def test_a_dataset_is_its_own_source() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isonomia import DataError, SpecError
+from isonomia import Cancelled, DataError, Progress, SpecError
 from isonomia.probing import Domain, Ledger, Loop, Oracle, Probe, Script, Search
 
 DOMAIN = Domain({"age": (0, 40), "pay": (0, 40), "sex": ["F", "M"]}, backend="polars")
@@ -70,7 +70,10 @@ def test_another_runs_ledger_is_refused(tmp_path: Path) -> None:
 
 
 def test_limits_and_cancelling() -> None:
-    assert run(None, cancel=lambda: True).ledger.tsn == 0
+    progress = Progress()
+    progress.cancel()
+    with pytest.raises(Cancelled):
+        run(None, progress=progress)
     assert run(None, max_seconds=1e-9).ledger.tsn == 0
     for name in ("max_tests", "max_seconds", "max_model_rows"):
         with pytest.raises(SpecError, match=name):

@@ -25,11 +25,11 @@ from isonomia.audit.spec_options import wired
 from isonomia.audit.subject import Subject
 from isonomia.audit.verdict import judge
 from isonomia.data import Dataset
-from isonomia.errors import IsonomiaError, MissingExtraError, NotApplicable, SpecError
+from isonomia.errors import Cancelled, IsonomiaError, MissingExtraError, NotApplicable, SpecError
+from isonomia.events import Progress, ProgressLike
 from isonomia.languages import check_language, msg
 from isonomia.models import Model
 from isonomia.parameters import LEVEL, Integer, validated
-from isonomia.progress import Progress, silent
 from isonomia.report import Document, Section
 
 
@@ -48,7 +48,7 @@ def audit(
     reference: Any = None,
     language: str = "en",
     options: Mapping[str, Mapping[str, Any]] | None = None,
-    progress: Progress = silent,
+    progress: ProgressLike = None,
 ) -> Report:
     """Examine what a model does to the people in a dataset.
 
@@ -72,10 +72,18 @@ def audit(
     language : "en" or "pt-BR"
     options : mapping, optional
         Options of single checks, by their code.
+    progress : callable or Progress, optional
+        Receives an `Event` as work goes on; that of a finished check carries its section. A `Progress` can cancel the
+        audit, from any thread.
 
     Returns
     -------
     Report
+
+    Raises
+    ------
+    Cancelled
+        Where `progress` was cancelled; nothing is written.
     """
     if not isinstance(data, Dataset):
         raise SpecError(
@@ -89,7 +97,8 @@ def audit(
     known = check_language(language)
     timings: dict[str, float] = {}
     started = time.perf_counter()
-    progress("prediction", 0, len(chosen) + 1)
+    events = Progress.of(progress)
+    events.check()
     wrapped = model if model is None or isinstance(model, Model) else Model.of(model)
     subject = Subject.of(
         data,
@@ -101,18 +110,15 @@ def audit(
         missing=missing,
         reference=_reference(data, reference),
         options=_check_options(options or {}, chosen),
-        progress=progress,
+        progress=events,
     )
     timings["prediction"] = time.perf_counter() - started
-    sections = []
-    for done, entry in enumerate(chosen):
-        progress(entry.id, done + 1, len(chosen) + 1)
-        sections.append(_section(entry, subject))
+    with events.stage("audit", msg("Running checks"), total=len(chosen)) as stage:
+        sections = [_section(entry, subject) for entry in stage.over(chosen)]
     sections, n_tests = _adjusted(sections)
     begun = time.perf_counter()
     verdict = None if rules is None else judge(rules, subject)
     timings["verdict"] = time.perf_counter() - begun
-    progress("done", len(chosen) + 1, len(chosen) + 1)
     sheet = balance_sheet(subject)
     document = Document(
         msg("Audit of {name}", name=data.name) if data.name else msg("Audit"),
@@ -129,7 +135,7 @@ def audit(
     return Report(document)
 
 
-def run(spec: str | Path | Mapping[str, Any] | Spec, *, progress: Progress = silent) -> Report:
+def run(spec: str | Path | Mapping[str, Any] | Spec, *, progress: ProgressLike = None) -> Report:
     """Everything from one spec: a mapping, or a JSON or YAML file; paths in a file are relative to it.
 
     Parameters
@@ -202,6 +208,13 @@ def _load_model(given: ModelSpec) -> Model:
 
 def _section(entry: Check, subject: Subject) -> Section:
     """One check; what it cannot answer, and what goes wrong, is told in its section and never hidden."""
+    with subject.progress.stage(entry.id, entry.title, total=1) as stage:
+        section = _examined(entry, subject)
+        stage.at(1, result=section)
+    return section
+
+
+def _examined(entry: Check, subject: Subject) -> Section:
     started = time.perf_counter()
 
     def ended(outcome: Any, **parts: Any) -> Section:
@@ -214,8 +227,8 @@ def _section(entry: Check, subject: Subject) -> Section:
         return ended("not_applicable", reason=error.message)
     except MissingExtraError as error:
         return ended("skipped", reason=str(error))
-    except SpecError:
-        raise  # an option is wrong: the user's to repair, before anything is believed
+    except (SpecError, Cancelled):
+        raise  # an option is wrong: the user's to repair, before anything is believed; or the user wants no more
     except IsonomiaError as error:
         return ended("failed", reason=str(error))
     return ended("issue" if result.findings else "passed", result=in_words(result))

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Dataset, Missing, Task
 from isonomia.errors import DataError, NotApplicable
+from isonomia.events import Progress
 from isonomia.fairness import dataset_attributes
 from isonomia.languages import msg
 from isonomia.models import Model, Outcome, surface_of, truth_codes
-from isonomia.progress import Progress, silent
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Subject:
     missing: Missing = "group"
     reference: Any = "largest"
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    progress: Progress = silent
+    progress: Progress = field(default_factory=Progress)
 
     @classmethod
     def of(cls, data: Dataset, model: Model | None, **options: Any) -> Subject:

@@ -65,12 +65,12 @@ def audit(
     """
     from isonomia.audit import audit as examine
     from isonomia.cli.output import deliver
-    from isonomia.cli.progress_bar import Waiting
+    from isonomia.cli.progress_bar import ProgressBar
     from isonomia.cli.reading import read_model, read_table
-    from isonomia.languages import check_language
+    from isonomia.languages import check_language, msg
 
     screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
-    with Waiting(screen, "reading") as progress:
+    with ProgressBar(screen, msg("Reading")) as progress:
         table = read_table(
             data,
             na=na,

@@ -60,11 +60,12 @@ def show(name: Name, json: Json = False, quiet: Quiet = False, no_color: NoColor
 @datasets.command("fetch")
 def fetch(name: Name, json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> None:
     """Put a dataset into the cache; the only command that uses the network."""
-    from isonomia.cli.progress_bar import Waiting
+    from isonomia.cli.progress_bar import ProgressBar
     from isonomia.data import catalog
+    from isonomia.languages import msg
 
     screen = Screen(json=json, quiet=quiet, color=not no_color)
-    with Waiting(screen, f"fetching {name}"):
+    with ProgressBar(screen, msg("Fetching {name}", name=name)):
         path = catalog.fetch(name)
     if json:
         screen.data({"name": name, "path": str(path)})

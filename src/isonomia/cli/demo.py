@@ -53,7 +53,7 @@ def demo(
     from isonomia.audit import audit
     from isonomia.cli.frames import write_frame
     from isonomia.cli.output import deliver
-    from isonomia.cli.progress_bar import Waiting
+    from isonomia.cli.progress_bar import ProgressBar
     from isonomia.data import wrap
     from isonomia.data.synthetic import credit
     from isonomia.languages import check_language, msg
@@ -65,13 +65,13 @@ def demo(
     )
     out.mkdir(parents=True, exist_ok=True)
     # One thread: so few rows gain nothing from more, and on a busy machine boosting's threads wait for one another.
-    with Waiting(screen, "making data") as progress, threadpool_limits(1):
+    with ProgressBar(screen, msg("Making data")) as progress, threadpool_limits(1):
         made = credit(rows, seed=seed)
         train, test = split(made.dataset, seed)
-        progress("training", 0, 0)
+        progress.stage("training", msg("Training a model")).at(0)
         model = fit(train, seed)
         report = audit(test, model, policy="eeoc", seed=seed, language=screen.language, progress=progress)
-        progress("writing", 0, 0)
+        progress.stage("writing", msg("Writing files")).at(0)
         write_frame(wrap(test.frame).select([*test.features, str(test.target)]), out / "applications.csv")
         save_model(model, out / "model.skops")
     deliver(report, screen, out=out, junit=None)

@@ -79,15 +79,15 @@ def subgroups(
 ) -> None:
     """Find subgroups with other outcomes or errors than the rest."""
     from isonomia.cli.frames import check_writable, write_frame
-    from isonomia.cli.progress_bar import Waiting
+    from isonomia.cli.progress_bar import ProgressBar
     from isonomia.cli.reading import read_model, read_options, read_table
     from isonomia.discovery import METHODS, find_subgroups
-    from isonomia.languages import check_language
+    from isonomia.languages import check_language, msg
 
     screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
     if out is not None:
         check_writable(out)
-    with Waiting(screen, "searching") as progress:
+    with ProgressBar(screen, msg("Searching")) as progress:
         table = read_table(
             data,
             na=na,

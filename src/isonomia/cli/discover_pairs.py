@@ -79,15 +79,15 @@ def pairs(
 ) -> None:
     """Find people who would be treated differently if only protected attributes were different."""
     from isonomia.cli.frames import check_writable, write_frame
-    from isonomia.cli.progress_bar import Waiting
+    from isonomia.cli.progress_bar import ProgressBar
     from isonomia.cli.reading import read_model, read_options, read_table
     from isonomia.discovery import PAIR_METHODS, find_pairs
-    from isonomia.languages import check_language
+    from isonomia.languages import check_language, msg
 
     screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
     if out is not None:
         check_writable(out)
-    with Waiting(screen, "searching") as progress:
+    with ProgressBar(screen, msg("Searching")) as progress:
         table = read_table(data, na=na, protected=protected, target=target, positive=positive)
         result = find_pairs(
             table,

@@ -1,7 +1,8 @@
 """How a command ends: exit codes, and what is said when something went wrong.
 
 0 meets the policy, 1 exceeds it, 2 bad input or spec, 3 not enough evidence, 4 nothing was evaluated, 5 internal error.
-The first, second, fourth and fifth come from a verdict (`isonomia.audit` decides); the others from here.
+The first, second, fourth and fifth come from a verdict (`isonomia.audit` decides); the others from here, and 130 where
+the user interrupts with Ctrl-C.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 
 import typer
 
-from isonomia.errors import IsonomiaError
+from isonomia.errors import Cancelled, IsonomiaError
 
 BAD_INPUT = 2
 INTERNAL = 5
@@ -28,10 +29,10 @@ def guarded() -> Iterator[None]:
     """Turn every error into a message on stderr and its exit code; a traceback only with ISONOMIA_TRACEBACK=1."""
     try:
         yield
+    except (Cancelled, KeyboardInterrupt) as error:
+        raise _end("Interrupted: the work was ended before it was finished.", INTERRUPTED) from error
     except IsonomiaError as error:
         raise _end(str(error), BAD_INPUT) from error
-    except KeyboardInterrupt as error:
-        raise _end("Interrupted.", INTERRUPTED) from error
     except BrokenPipeError as error:
         # Nobody reads any more; Python must not complain about it when it flushes at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -75,14 +75,14 @@ def fairness(
     Every criterion by attribute and intersection, a score with its parts, and what cannot hold together at these base
     rates. It states no verdict: for that, hold the model against a policy with `isonomia audit`.
     """
-    from isonomia.cli.progress_bar import Waiting
+    from isonomia.cli.progress_bar import ProgressBar
     from isonomia.cli.reading import read_table
     from isonomia.fairness import guide
-    from isonomia.languages import check_language
+    from isonomia.languages import check_language, msg
 
     screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
     advice = None if use is None else guide(use)  # type: ignore[arg-type]  # checked there
-    with Waiting(screen, "reading"):
+    with ProgressBar(screen, msg("Reading")):
         table = read_table(
             data,
             na=na,

@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+from isonomia.atomic import atomic_write
 from isonomia.errors import SpecError
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet")
@@ -27,10 +28,11 @@ def write_frame(frame: Any, path: Path) -> None:
 
     check_writable(path)
     table = nw.from_native(frame, eager_only=True).to_polars()
-    if path.name.lower().endswith(".parquet"):
-        table.write_parquet(path)
-    elif path.name.lower().endswith(".csv"):
-        table.write_csv(path)
-    else:
-        with path.open("wb") as plain, gzip.GzipFile(filename="", fileobj=plain, mode="wb", mtime=0) as stream:
-            table.write_csv(stream)
+    with atomic_write(path) as part:
+        if path.name.lower().endswith(".parquet"):
+            table.write_parquet(part)
+        elif path.name.lower().endswith(".csv"):
+            table.write_csv(part)
+        else:
+            with part.open("wb") as plain, gzip.GzipFile(filename="", fileobj=plain, mode="wb", mtime=0) as stream:
+                table.write_csv(stream)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from isonomia.atomic import atomic_write
 from isonomia.cli.screen import Screen
 from isonomia.languages import msg
 
@@ -23,7 +24,8 @@ def deliver(report: Report, screen: Screen, *, out: Path | None, junit: Path | N
         from isonomia.cli.junit import to_junit
 
         junit.parent.mkdir(parents=True, exist_ok=True)
-        junit.write_text(to_junit(report.document, screen.language), encoding="utf-8", errors="replace")
+        with atomic_write(junit) as part:
+            part.write_text(to_junit(report.document, screen.language), encoding="utf-8", errors="replace")
     if screen.json:
         typer.echo(dumps(report.document))
     if screen.talks:

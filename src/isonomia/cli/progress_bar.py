@@ -1,4 +1,4 @@
-"""A progress bar for people who wait: after a second, on a terminal, never in the way of output."""
+"""Progress bars for people who wait: after a second, on a terminal, never in the way of output."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import sys
 import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
+
+from isonomia.events import Event, Progress
+from isonomia.languages import Message
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -16,23 +19,25 @@ if TYPE_CHECKING:
 PATIENCE = 1.0
 
 
-class Waiting:
-    """A `Progress` callback that shows a bar on stderr once the work takes longer than a second.
+class ProgressBar:
+    """Shows the stages of long work on stderr, one bar for each, once it takes longer than a second.
 
-    Works for parts that tell how far they are, and for those that do not (the bar then only moves).
+    A stage that does not know how many parts it has gets a bar that only moves.
 
     Examples
     --------
     >>> from isonomia.cli.screen import Screen
-    >>> with Waiting(Screen(), "counting") as progress:
-    ...     progress("counting", 1, 2)
+    >>> from isonomia.languages import msg
+    >>> with ProgressBar(Screen(), msg("Reading")) as progress:
+    ...     progress.stage("audit", msg("Running checks"), total=2).at(1)
     """
 
-    def __init__(self, screen: Screen, stage: str) -> None:
+    def __init__(self, screen: Screen, message: Message) -> None:
         self._screen = screen
-        self._stage, self._done, self._total = stage, 0, 0
+        #: The last event of every stage that is under way, the outermost first.
+        self._stages = [Event(path=(), message=message, done=0, total=0)]
         self._bars: Bars | None = None
-        self._task: Any = None
+        self._tasks: dict[tuple[str, ...], Any] = {}
         self._lock = threading.Lock()
         self._closed = False
         self._timer = threading.Timer(PATIENCE, self._show)
@@ -43,16 +48,10 @@ class Waiting:
         """Whether a bar is on the terminal now."""
         return self._bars is not None
 
-    def __call__(self, stage: str, done: int, total: int) -> None:
-        """Tell that `done` of `total` parts of `stage` are finished."""
-        with self._lock:
-            self._stage, self._done, self._total = stage, done, total
-            self._update()
-
-    def __enter__(self) -> Waiting:
+    def __enter__(self) -> Progress:
         if not self._screen.quiet and sys.stderr.isatty():
             self._timer.start()
-        return self
+        return Progress(self._receive)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -63,6 +62,12 @@ class Waiting:
             if self._bars is not None:
                 self._bars.stop()
                 self._bars = None
+
+    def _receive(self, event: Event) -> None:
+        with self._lock:
+            outer = [one for one in self._stages if one.path and event.path[: len(one.path)] == one.path != event.path]
+            self._stages = [*outer, event]
+            self._update()
 
     def _show(self) -> None:
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -78,9 +83,15 @@ class Waiting:
                 transient=True,
             )
             self._bars.start()
-            self._task = self._bars.add_task(self._stage, total=None)
             self._update()
 
     def _update(self) -> None:
-        if self._bars is not None:
-            self._bars.update(self._task, description=self._stage, completed=self._done, total=self._total or None)
+        if self._bars is None:
+            return
+        for path in [path for path in self._tasks if all(path != one.path for one in self._stages)]:
+            self._bars.remove_task(self._tasks.pop(path))
+        for depth, one in enumerate(self._stages):
+            if one.path not in self._tasks:
+                self._tasks[one.path] = self._bars.add_task("", total=None)
+            text = "  " * depth + one.message.text(self._screen.language)
+            self._bars.update(self._tasks[one.path], description=text, completed=one.done, total=one.total or None)

@@ -43,13 +43,13 @@ def run(
     from isonomia.audit import read_spec
     from isonomia.audit import run as run_spec
     from isonomia.cli.output import deliver
-    from isonomia.cli.progress_bar import Waiting
-    from isonomia.languages import check_language
+    from isonomia.cli.progress_bar import ProgressBar
+    from isonomia.languages import check_language, msg
 
     given = read_spec(spec)
     screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang or given.language))
     place = out if out is not None or given.out is None else Path(given.out)
-    with Waiting(screen, "reading") as progress:
+    with ProgressBar(screen, msg("Reading")) as progress:
         report = run_spec(given.model_copy(update={"out": None, "language": screen.language}), progress=progress)
     deliver(report, screen, out=place, junit=junit)
     raise typer.Exit(report.exit_code)

@@ -12,7 +12,7 @@ from isonomia.cli.screen import Screen
 
 if TYPE_CHECKING:
     from isonomia.data.synthetic import Synthetic
-    from isonomia.progress import Progress
+    from isonomia.events import Progress
 
 
 def synth(
@@ -56,17 +56,19 @@ def synth(
 
     Credit data, or data like yours; what is true about them is written to OUT.truth.json.
     """
+    from isonomia.atomic import atomic_write
     from isonomia.cli.frames import check_writable, write_frame
-    from isonomia.cli.progress_bar import Waiting
+    from isonomia.cli.progress_bar import ProgressBar
     from isonomia.cli.roles import read_privileged, read_protected
     from isonomia.errors import SpecError
+    from isonomia.languages import msg
 
     screen = Screen(json=json, quiet=quiet, color=not no_color)
     check_writable(out)
     if like is not None and schema is not None:
         raise SpecError("Give either --like or --schema, not both.")
     groups = {"protected": read_protected(protected or []), "privileged": read_privileged(privileged or [])}
-    with Waiting(screen, "making data") as progress:
+    with ProgressBar(screen, msg("Making data")) as progress:
         if like is None and schema is None:
             if any(groups.values()) or target or positive or columns or outcome != "binary":
                 raise SpecError("Credit data have their own columns and outcome; give --like or --schema for others.")
@@ -85,7 +87,8 @@ def synth(
             made = _generated(like, schema, target, positive, groups, options, progress)
         write_frame(made.frame, out)
     truth = out.with_name(f"{out.name}.truth.json")
-    truth.write_text(made.truth.to_json() + "\n", encoding="utf-8")
+    with atomic_write(truth) as part:
+        part.write_text(made.truth.to_json() + "\n", encoding="utf-8")
     _tell(screen, made, out, truth)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting.codes import Codes, smallest
-from isonomia.progress import Clock
+from isonomia.events import Clock
 
 Words = NDArray[np.uint64]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting._bitsets import Conjunctions
 from isonomia.counting.codes import Codes, smallest
-from isonomia.progress import Clock
+from isonomia.events import Clock
 
 #: Rows worked on at a time.
 _CHUNK = 1 << 16

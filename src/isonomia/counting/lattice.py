@@ -26,8 +26,9 @@ from isonomia.counting.by_code import sum_by
 from isonomia.counting.cells import Cells
 from isonomia.counting.codes import Codes
 from isonomia.errors import DataError, SpecError
+from isonomia.events import Clock
+from isonomia.languages import msg
 from isonomia.parameters import Choice
-from isonomia.progress import Clock, Progress, silent
 from isonomia.typing import Floats
 
 Route = Literal["auto", "bits", "cells"]
@@ -70,8 +71,8 @@ class Lattice:
         How to count. "bits": one packed bitset an item, and-ed and counted word by word; for quantities that have few
         different values. "cells": one composite code a combination of features, summed by `bincount`. "auto" takes what
         is cheaper for the sizes at hand, level by level. The sums are the same.
-    clock, progress
-        The time limit, and whom to tell.
+    clock
+        The time limit, and where the search reports.
 
     Attributes
     ----------
@@ -101,7 +102,6 @@ class Lattice:
         budget: int = DEFAULT_BUDGET,
         route: Route = "auto",
         clock: Clock | None = None,
-        progress: Progress = silent,
     ) -> None:
         Choice(("auto", "bits", "cells")).check("route", route)
         if isinstance(columns, Cells):
@@ -117,7 +117,6 @@ class Lattice:
         self.min_size = float(min_size)
         self.budget = int(budget)
         self.clock = clock or Clock()
-        self.progress = progress
         self.looked_at = self.counted = 0
         self.complete = True
         size = terms.get(("w",)) or terms["n",]
@@ -209,8 +208,9 @@ class Lattice:
         first = np.arange(self.n_items, dtype=np.int32).reshape(-1, 1)
         everyone = (self.item_sums[:, 0] == self.totals[0]).astype(np.uint64)
         level = Level(first, self.item_sums, np.zeros((self.n_items, 1), dtype=np.int64), everyone)
+        stage = self.clock.progress.stage("conjunctions", msg("Counting conjunctions"), total=max_l)
         for length in range(1, max_l + 1):
-            self.progress("conjunctions", length, max_l)
+            stage.at(length - 1)
             if len(level):
                 yield level
             if length == max_l or not len(level):

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
+from isonomia.atomic import atomic_write
 from isonomia.errors import ModelError, UntrustedError, close_to
 from isonomia.models._boosters import load_lightgbm, load_xgboost
 from isonomia.models._catboost import load_catboost
@@ -165,7 +166,8 @@ def save_model(model: Any, path: str | Path) -> Path:
     estimator = model.thing if isinstance(model, Model) else model
     content = save_skops(estimator)
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(content)
+    with atomic_write(target) as part:
+        part.write_bytes(content)
     return target
 
 

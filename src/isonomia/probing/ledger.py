@@ -7,7 +7,7 @@ import math
 import os
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.errors import DataError, SpecError
+from isonomia.events import Progress
 from isonomia.parameters import Integer, Number
 from isonomia.probing.key_map import KeyMap
 from isonomia.probing.keys import Keys
@@ -46,8 +47,8 @@ class Ledger:
         The file. Its folder must exist.
     run : mapping, optional
         What identifies the run (method, options, domain); another run's file is refused.
-    cancel : function, optional
-        Asked between batches; the search ends when it says True.
+    progress : Progress, optional
+        Where the search reports, and is cancelled: the budget cannot be asked about after that.
 
     Attributes
     ----------
@@ -63,7 +64,7 @@ class Ledger:
         max_model_rows: int | None = None,
         path: str | os.PathLike[str] | None = None,
         run: Mapping[str, Any] | None = None,
-        cancel: Callable[[], bool] | None = None,
+        progress: Progress | None = None,
     ) -> None:
         none = ", or None for no limit"
         self.max_tests = None if max_tests is None else Integer(1, hint=none).check("max_tests", max_tests)
@@ -71,7 +72,7 @@ class Ledger:
         self.max_model_rows = (
             None if max_model_rows is None else Integer(1, hint=none).check("max_model_rows", max_model_rows)
         )
-        self.cancel = cancel
+        self.progress = Progress.of(progress)
         #: Rows one test sends to the model; the loop that uses the ledger says how many.
         self.test_rows = 1
         self.told = KeyMap(OUTCOMES)
@@ -112,7 +113,8 @@ class Ledger:
 
     @property
     def late(self) -> bool:
-        """Whether the seconds are over."""
+        """Whether the seconds are over; raises `Cancelled` where the caller wants the search to end."""
+        self.progress.check()
         return self.max_seconds is not None and self.elapsed >= self.max_seconds
 
     @property
@@ -121,7 +123,7 @@ class Ledger:
         full = self.max_tests is not None and len(self.told) >= self.max_tests
         asked = self.max_model_rows is not None and self.rows_left(self.test_rows) == 0
         replaying = len(self.told) < len(self.cache)
-        return self.late or full or (asked and not replaying) or (self.cancel is not None and bool(self.cancel()))
+        return self.late or full or (asked and not replaying)
 
     def metrics(self) -> dict[str, Any]:
         """TSN, DSN, SUR = DSN / TSN, DSS = seconds per finding (None without one), and what the model was asked."""

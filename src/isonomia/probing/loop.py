@@ -15,12 +15,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.languages import msg
 from isonomia.probing.batch_size import Pace
 from isonomia.probing.key_map import distinct_keys, first_keys
 from isonomia.probing.ledger import OUTCOMES, Ledger
 from isonomia.probing.oracle import Said
 from isonomia.probing.probe import Probe
-from isonomia.progress import Progress, silent
 from isonomia.typing import Floats
 
 #: Model rows of one call at most.
@@ -158,8 +158,9 @@ class Loop:
     (13, 5)
     """
 
-    def __init__(self, probe: Probe, ledger: Ledger, *, progress: Progress = silent) -> None:
-        self.probe, self.ledger, self.progress = probe, ledger, progress
+    def __init__(self, probe: Probe, ledger: Ledger) -> None:
+        self.probe, self.ledger = probe, ledger
+        self._stage = ledger.progress.stage("pairs", msg("Searching for pairs"), total=ledger.max_tests or 0)
         self._counted = 0  # rows of the model that the ledger knows of
         ledger.test_rows = probe.n_variants
         largest = min(LARGEST_CALL, CALL_BYTES // (8 * len(probe.domain)))
@@ -169,14 +170,15 @@ class Loop:
 
     def drive(self, strategy: Strategy) -> None:
         """Run a strategy until it ends or the budget is spent."""
-        while not self.ledger.spent:
-            try:
-                rows = strategy.ask()
-            except BudgetSpent:
-                break
-            if rows is None:
-                break
-            strategy.tell(self.test(rows))
+        with self._stage:
+            while not self.ledger.spent:
+                try:
+                    rows = strategy.ask()
+                except BudgetSpent:
+                    break
+                if rows is None:
+                    break
+                strategy.tell(self.test(rows))
 
     def test(self, rows: Asked) -> Answer:
         """Test rows: valid ones, each person once, as far as the budget goes."""
@@ -245,7 +247,7 @@ class Loop:
         self.ledger.classes = [_plain(value) for value in self.probe.oracle.classes]
         self.ledger.record(keys, outcome, found, asked)
         self._pace.learn(asked[0], asked[2])
-        self.progress("pairs", self.ledger.tsn, int(self.ledger.max_tests or 0))
+        self._stage.at(self.ledger.tsn)
 
     def consult(self, rows: Floats) -> Said:
         """Ask the model about rows as they are: counted as model rows, not as tests, and recorded too."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from isonomia.atomic import atomic_write
 from isonomia.errors import SpecError, close_to
 from isonomia.report.document import Document
 from isonomia.report.json_report import dumps
@@ -57,15 +57,7 @@ def save(
 
 
 def _write(path: Path, text: str) -> Path:
-    """Through a file beside it, so that a reader never sees half a report."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    part = Path(name)
-    try:
+    with atomic_write(path) as part:
         # half of a surrogate pair, which hostile data may hold, has no UTF-8
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(text.encode("utf-8", "replace"))
-        part.chmod(0o644)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+        part.write_bytes(text.encode("utf-8", "replace"))
     return path

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isonomia import Dataset, NotApplicable, SpecError
+from isonomia import Cancelled, Dataset, NotApplicable, Progress, SpecError
 from isonomia.discovery import PAIR_METHODS, find_pairs
 from isonomia.probing import Domain
 
@@ -167,8 +167,6 @@ def test_budgets_are_kept(ticking: Callable[[float], None]) -> None:
     assert 1.0 <= quick.metrics["total_time"] < 2.0
     assert quick.metrics["stopped"] == "seconds"
     assert f"The time limit ended the search after {quick.metrics['TSN']:,} people" in str(quick.notes[-1])
-    calls = iter([False] * 3 + [True] * 100)
-    assert find_pairs(DATA, Boxed(), method="themis", cancel=lambda: next(calls)).metrics["stopped"] == "cancelled"
 
 
 def test_bad_input_is_explained() -> None:
@@ -197,12 +195,14 @@ def test_an_interrupted_search_goes_on(tmp_path: Any) -> None:
     from isonomia.discovery.pairs.find import find_pairs as find
 
     whole = find(DATA, Boxed(), method="kosei", max_tests=2000)
-    count = iter(range(10_000))
-    cut = find(DATA, Boxed(), method="kosei", max_tests=2000, ledger_dir=tmp_path, cancel=lambda: next(count) > 4)
-    assert cut.metrics["TSN"] < whole.metrics["TSN"]
+    progress = Progress(lambda event: progress.cancel() if event.done > 400 else None)
+    with pytest.raises(Cancelled):
+        find(DATA, Boxed(), method="kosei", max_tests=2000, ledger_dir=tmp_path, progress=progress)
+    kept = (tmp_path / "kosei.ledger").stat().st_size
     rest = find(DATA, Boxed(), method="kosei", max_tests=2000, ledger_dir=tmp_path)
     assert np.array_equal(rest.pairs.first, whole.pairs.first)
     assert rest.metrics["n_model_rows"] == whole.metrics["n_model_rows"]
+    assert 400 < kept < (tmp_path / "kosei.ledger").stat().st_size
     with pytest.raises(SpecError, match="another run"):
         find(DATA, Boxed(), method="kosei", max_tests=2000, ledger_dir=tmp_path, seed=1)
 

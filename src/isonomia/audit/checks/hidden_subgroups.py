@@ -89,6 +89,7 @@ def _search(subject: Subject, method: str, given: dict[str, Any]) -> SubgroupRes
         y_true=None,
         weights=subject.weights,
         seed=subject.seed,
+        progress=subject.progress,
         **options,
     )
 

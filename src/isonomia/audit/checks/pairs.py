@@ -69,7 +69,12 @@ def pairs(subject: Subject) -> Result:
         raise NotApplicable(msg("there is no model to ask about changed people, only its predictions"))
     own = dict(given.pop("options", {}))
     found = find_pairs(
-        subject.data, subject.model, seed=subject.seed, **{"max_seconds": 60.0, "method": "auto", **given}, **own
+        subject.data,
+        subject.model,
+        seed=subject.seed,
+        progress=subject.progress,
+        **{"max_seconds": 60.0, "method": "auto", **given},
+        **own,
     )
     told: dict[str, Any] = {**found.metrics, **found.values}
     told |= {name: _WORDS[told[name]] for name in ("status", "gap_scale") if told.get(name) is not None}

@@ -27,4 +27,11 @@ def weak_spots(subject: Subject) -> Result:
     given = options_of(subject, "weak_spots", _OPTIONS)
     given.setdefault("min_samples", subject.min_per_group)
     given.setdefault("critical", DOUBLED)
-    return find(subject.known, subject.outcome.surface, level=subject.level, seed=subject.seed, **given)
+    return find(
+        subject.known,
+        subject.outcome.surface,
+        level=subject.level,
+        seed=subject.seed,
+        progress=subject.progress,
+        **given,
+    )

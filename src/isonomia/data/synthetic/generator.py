@@ -17,8 +17,9 @@ from isonomia.data.synthetic.pairs import Amount, Pair, amounts, define_pairs
 from isonomia.data.synthetic.source import Source, read_source
 from isonomia.data.synthetic.truth import GroundTruth, Side, Subgroup
 from isonomia.errors import SpecError
+from isonomia.events import Progress, ProgressLike
+from isonomia.languages import msg
 from isonomia.parameters import SEED, Choice, Integer, validated
-from isonomia.progress import Progress, silent
 from isonomia.typing import Floats
 
 #: What `_subgroup` says of rows drawn for none.
@@ -75,7 +76,7 @@ def generate(
     columns: Sequence[str] | None = None,
     name: str | None = None,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
 ) -> Synthetic:
     """Generate data with injected, annotated bias.
 
@@ -119,7 +120,8 @@ def generate(
         The columns to model; by default the features of a dataset, every column of a frame.
     seed : int
         The same seed gives the same data.
-    progress : callable, optional
+    progress : callable or Progress, optional
+        Receives the events of the work; a `Progress` can cancel it.
 
     Returns
     -------
@@ -138,11 +140,10 @@ def generate(
     >>> made.dataset.features
     ('sex', 'pay')
     """
-    tell = progress or silent
+    events = Progress.of(progress)
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
-    tell("fit", 0, 1)
-    plan = read_source(source, outcome, protected, privileged, columns, name, seed)
-    tell("fit", 1, 1)
+    with events.stage("fit", msg("Learning the columns")):
+        plan = read_source(source, outcome, protected, privileged, columns, name, seed)
     made = _pairs(plan, pairs, n_pairs, intersectionality, granularity, similarity, bias, streams[0])
     count = len(made)
     sizes = amounts(n_samples, count, streams[0], "n_samples", low=0, high=1e9, whole=True).astype(int)
@@ -150,7 +151,7 @@ def generate(
     doubt = amounts(epistemic, count, streams[0], "epistemic", low=0, high=1e6)
     if sizes.sum() == 0 and n_background == 0:
         raise SpecError("There would be no row at all: give `n_samples` or `n_background` above 0.")
-    coded, drawn_for = _populate(plan.copula, made, sizes, n_background, streams[1], tell)
+    coded, drawn_for = _populate(plan.copula, made, sizes, n_background, streams[1], events)
     levels = _spread(drawn_for, noise, aleatoric), _spread(drawn_for, doubt, epistemic)
     settings = {"seed": seed, "n_pairs": count, "n_background": n_background, "applies": applies}
     return _assemble(plan, made, coded, drawn_for, levels, settings, streams[2])
@@ -190,23 +191,29 @@ def _pairs(
 
 
 def _populate(
-    copula: Copula, pairs: list[Pair], sizes: NDArray[Any], n_background: int, rng: np.random.Generator, tell: Progress
+    copula: Copula,
+    pairs: list[Pair],
+    sizes: NDArray[Any],
+    n_background: int,
+    rng: np.random.Generator,
+    progress: Progress,
 ) -> tuple[Coded, NDArray[np.int64]]:
     """Phase 3: the shuffled rows of all subgroups and the background, and for which each was drawn (-1: none)."""
     blocks: list[Coded] = []
     owner: list[int] = []
     sides = [side for pair in pairs for side in (pair.a, pair.b)]
+    stage = progress.stage("populate", msg("Drawing rows"), total=len(sides) + 1)
     for index, conditions in enumerate(sides):
         n = int(sizes[index // 2])
         copula._boxes(conditions)  # an impossible condition is told even where no row is drawn
         if n:
             blocks.append(copula.draw(n, rng, conditions))
             owner += [index] * n
-        tell("populate", index + 1, len(sides) + 1)
+        stage.advance()
     if n_background:
         blocks.append(copula.draw(n_background, rng))
         owner += [-1] * n_background
-    tell("populate", len(sides) + 1, len(sides) + 1)
+    stage.advance()
     order = rng.permutation(len(owner))
     coded = {column: np.concatenate([block[column] for block in blocks])[order] for column in copula.columns}
     return coded, np.asarray(owner, dtype=np.int64)[order]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,11 +20,11 @@ from isonomia.discovery.pairs.searches.auto import finish
 from isonomia.discovery.pairs.searches.exact import conclude
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.events import Progress, ProgressLike
 from isonomia.languages import msg
 from isonomia.models import Model
 from isonomia.parameters import SEED, validated
 from isonomia.probing import Domain, Ledger, Loop, Oracle, Probe, Script
-from isonomia.progress import Progress, silent
 from isonomia.typing import Floats
 
 #: The budget of a search where none is given.
@@ -50,8 +50,7 @@ def find_pairs(
     seed: int = 0,
     ledger_dir: str | os.PathLike[str] | None = None,
     analysis_id: str | None = None,
-    progress: Progress = silent,
-    cancel: Callable[[], bool] | None = None,
+    progress: ProgressLike = None,
     **options: Any,
 ) -> PairResult:
     """Find people who would be treated differently if only their protected attributes were different.
@@ -85,8 +84,8 @@ def find_pairs(
         The same seed gives the same pairs.
     ledger_dir : path, optional
         A folder to keep the ledger in, under `analysis_id`; the same call goes on where an interrupted one stopped.
-    progress, cancel : functions, optional
-        Told how far it is; asked whether to stop.
+    progress : callable or Progress, optional
+        Receives the events of the search; a `Progress` can cancel it. What `ledger_dir` holds by then is not lost.
     **options
         The method's own, see its docstring.
 
@@ -135,9 +134,9 @@ def find_pairs(
         max_model_rows=max_model_rows,
         path=_path(ledger_dir, analysis_id, method),
         run=run,
-        cancel=cancel,
+        progress=Progress.of(progress),
     )
-    loop = Loop(probe, ledger, progress=progress)
+    loop = Loop(probe, ledger)
     space = Space(loop, people, np.random.default_rng(seed), data=dataset)
     if clipped:
         space.notes.append(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from isonomia.data.synthetic import Copula
 from isonomia.discovery.pairs.space import Space
 from isonomia.discovery.subgroups import find_subgroups
-from isonomia.errors import IsonomiaError
+from isonomia.errors import Cancelled, IsonomiaError
 from isonomia.evidence import Table
 from isonomia.languages import msg
 from isonomia.typing import Floats
@@ -84,7 +84,17 @@ def lifted(space: Space, found: NDArray[np.bool_]) -> None:
     frame = space.domain.decode(space.people)
     names = [space.domain.names[int(column)] for column in space.movable]
     try:
-        result = find_subgroups(frame, method="sliceline", errors=found.astype(float), features=names, k=5, max_l=2)
+        result = find_subgroups(
+            frame,
+            method="sliceline",
+            errors=found.astype(float),
+            features=names,
+            k=5,
+            max_l=2,
+            progress=space.loop.ledger.progress,
+        )
+    except Cancelled:
+        raise
     except IsonomiaError as reason:  # slices are an addition; pairs stand without them, and it is said
         space.notes.append(msg("The findings could not be lifted to subgroups: {reason}", reason=str(reason)))
         return

@@ -343,8 +343,6 @@ def _pictures(tables: dict[str, Table]) -> tuple[Picture, ...]:
 
 def _stopped(space: Space) -> str:
     ledger = space.loop.ledger
-    if ledger.cancel is not None and ledger.cancel():
-        return "cancelled"
     if ledger.tests_left == 0:
         return "tests"
     if ledger.max_model_rows is not None and ledger.rows_left(space.probe.n_variants) == 0:

@@ -13,9 +13,9 @@ from isonomia.data import Dataset, Task, check_weights, to_numpy
 from isonomia.discovery.subgroups.method import Method
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError
+from isonomia.events import Clock
 from isonomia.models import Model, Outcome, Surface, encode_labels, finite_numbers, read_outcome
 from isonomia.parameters import Integer, Number, defaults_of, read_options
-from isonomia.progress import Clock, Progress
 
 
 def as_dataset(data: Any, protected: Sequence[str] | str | None, features: Sequence[str] | None) -> Dataset:
@@ -157,7 +157,6 @@ def read_problem(
     metric: str | Sequence[str] | None,
     seed: int,
     clock: Clock,
-    progress: Progress,
     max_memory: int,
     options: Mapping[str, Any],
 ) -> Problem:
@@ -187,7 +186,6 @@ def read_problem(
         **check_limits(method, k, max_l, min_support, len(data), len(data.features)),
         seed=seed,
         clock=clock,
-        progress=progress,
         max_memory=max_memory,
         options=options,
         data=data,

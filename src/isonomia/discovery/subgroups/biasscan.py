@@ -145,6 +145,7 @@ def run(problem: Problem) -> Search:
     nulls = [scan.null() if options["n_randomisations"] else None for scan in scans]
     found: list[Subgroup] = []
     before: list[list[Subgroup]] = [[] for _ in scans]
+    stage = problem.clock.progress.stage("subgroups", msg("Scanning for subgroups"), total=problem.k)
     while len(found) < problem.k:
         place = int(np.argmax([scan.next.score for scan in scans]))
         scan = scans[place]
@@ -158,7 +159,7 @@ def run(problem: Problem) -> Search:
         )
         found.append(subgroup)
         before[place].append(subgroup)
-        problem.progress("subgroups", len(found), problem.k)
+        stage.at(len(found))
         if len(found) < problem.k:
             scan.advance()
     return _search_of(problem, scans, nulls, found)

@@ -34,7 +34,6 @@ def run(problem: Problem) -> Search:
         weights=problem.weights,
         budget=problem.max_memory,
         clock=problem.clock,
-        progress=problem.progress,
     )
     patterns = Patterns(lattice, quantities, problem.max_l, columns)
     p_values = np.array([part.p_value for part in patterns.divergences])

@@ -18,11 +18,11 @@ from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgrou
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.result import SubgroupResult
 from isonomia.errors import SpecError
+from isonomia.events import Clock, Progress, ProgressLike
 from isonomia.evidence import holm
 from isonomia.languages import Message, msg
 from isonomia.models import Model
 from isonomia.parameters import SEED, Number, validated
-from isonomia.progress import Clock, Progress, silent
 
 #: With `max_overlap` a method is asked for this many times `k`, so that enough are left.
 _SPARE = 8
@@ -60,7 +60,7 @@ def find_subgroups(
     max_memory: int = DEFAULT_BUDGET,
     holdout: float | None = None,
     max_overlap: float | None = None,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
     **options: Any,
 ) -> SubgroupResult:
     """Find subgroups that a model treats differently.
@@ -102,8 +102,8 @@ def find_subgroups(
         adjusting for the subgroups reported alone.
     max_overlap : float, optional
         Leave out subgroups that share more than this much of their rows (intersection over union) with a better one.
-    progress : callable, optional
-        Told how far the search is.
+    progress : callable or Progress, optional
+        Receives the events of the search; a `Progress` can cancel it.
     **options
         The method's own parameters.
 
@@ -121,7 +121,7 @@ def find_subgroups(
     ('sex = F, city = x', 50, 1.0)
     """
     chosen = METHODS[method]
-    clock = Clock(max_seconds)
+    clock = Clock(max_seconds, Progress.of(progress))
     given = _reading.check_options(chosen, options)
     dataset = _reading.as_dataset(data, protected, features)
     model = _reading.as_model(model, positive, task)
@@ -140,15 +140,16 @@ def find_subgroups(
         metric=metric,
         seed=seed,
         clock=clock,
-        progress=progress or silent,
         max_memory=_reading.check_memory(max_memory),
         options=given,
     )
     asked = problem if max_overlap is None else replace(problem, k=problem.k * _SPARE)
-    if holdout is None:
-        measured, search = problem, chosen.run(asked)
-    else:
-        measured, search = _with_holdout(chosen, asked, holdout)
+    with clock.progress.stage(chosen.id, msg("Searching for subgroups")):
+        if holdout is None:
+            measured, search = problem, chosen.run(asked)
+        else:
+            measured, search = _with_holdout(chosen, asked, holdout)
+        clock.progress.check()
     search, masks = _without_repeats(search, measured, max_overlap, problem.k)
     return _assemble(chosen, problem, measured, search, masks, clock)
 

@@ -14,7 +14,7 @@ from isonomia.counting import Codes
 from isonomia.counting.lattice import DEFAULT_BUDGET
 from isonomia.data import Dataset, Task
 from isonomia.errors import DataError
-from isonomia.progress import Clock, Progress, silent
+from isonomia.events import Clock
 from isonomia.typing import Floats
 
 
@@ -49,8 +49,8 @@ class Problem:
     min_support : float, int or callable
         What a subgroup must hold: a share, a number of rows, or a function of the rows there are. See `min_rows`.
     seed : int
-    clock, progress
-        The time limit, and whom to tell.
+    clock
+        The time limit, and where the search reports.
     max_memory : int
         Bytes a search over conjunctions may work with.
     options : mapping
@@ -74,7 +74,6 @@ class Problem:
     min_support: float | int | Callable[[int], float] = 1
     seed: int = 0
     clock: Clock = field(default_factory=Clock)
-    progress: Progress = silent
     max_memory: int = DEFAULT_BUDGET
     options: Mapping[str, Any] = field(default_factory=dict)
     data: Dataset | None = None

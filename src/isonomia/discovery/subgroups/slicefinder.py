@@ -139,7 +139,6 @@ def _search_lattice(problem: Problem, loss: _Loss) -> Search:
         weights=problem.weights,
         budget=problem.max_memory,
         clock=problem.clock,
-        progress=problem.progress,
     )
     investing = AlphaInvesting(options["alpha"], policy=options["policy"])
     found: list[Subgroup] = []

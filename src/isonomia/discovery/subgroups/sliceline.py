@@ -117,7 +117,6 @@ def _search(problem: Problem, error: Quantity) -> Search:
         weights=weights,
         budget=problem.max_memory,
         clock=problem.clock,
-        progress=problem.progress,
     )
     best = _walk(lattice, values, problem, total)
     tests = lattice.possible(problem.max_l)

@@ -183,6 +183,7 @@ def _sample(
     """Draw until every comparison is decided or the budget ends; False where the time limit ended it."""
     individual = options["spec"] == "individual"
     batch = int(options["n_samples"])
+    stage = problem.clock.progress.stage("comparisons", msg("Comparing groups"), total=len(pairs))
     while any(pair.open for pair in pairs):
         moved = False
         needed = [pair for pair in pairs if pair.open]
@@ -205,7 +206,7 @@ def _sample(
         for pair in pairs:
             if pair.open:
                 _look(pair, individual, options["c"], delta)
-        problem.progress("comparisons decided", sum(not pair.open for pair in pairs), len(pairs))
+        stage.at(sum(not pair.open for pair in pairs))
         if not moved:
             break
         batch *= 2

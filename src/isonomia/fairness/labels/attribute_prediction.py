@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, sum_by
+from isonomia.events import Stage
 from isonomia.evidence import Estimate, normal_quantile
 from isonomia.fairness.labels.mutual_information import equal_shares
 from isonomia.fairness.labels.single_thread import one_thread
@@ -54,9 +55,9 @@ def tell(
     learning: Learning,
     *,
     level: float,
-    done: Callable[[int], None],
+    stage: Stage,
 ) -> Told:
-    """Predict a column from the matrix `X`; `done` is told each fold that is finished."""
+    """Predict a column from the matrix `X`; `stage` advances with each fold."""
     counts, least = target.counts(), max(MIN_ROWS, learning.folds)
     common = [code for code in range(target.size) if counts[code] >= least and code != target.missing]
     if len(common) < 2:
@@ -68,7 +69,7 @@ def tell(
     y = np.searchsorted(common, target.codes[rows])
     w = np.ones(y.size) if weights is None else weights[rows]
     with one_thread():
-        proba, lost, error = _cross_validated(_binned(X[rows], categorical), y, w, categorical, learning, done)
+        proba, lost, error = _cross_validated(_binned(X[rows], categorical), y, w, categorical, learning, stage)
     said = proba.argmax(axis=1)
     auc, right = one_vs_rest_auc(y, proba, w, level), balanced_accuracy(y, said, w, level)
     return Told(len(common), auc, right, lost, error)
@@ -86,7 +87,7 @@ def _binned(X: Floats, categorical: Sequence[bool]) -> Floats:
 
 
 def _cross_validated(
-    X: Floats, y: Indices, w: Floats, categorical: Sequence[bool], learning: Learning, done: Callable[[int], None]
+    X: Floats, y: Indices, w: Floats, categorical: Sequence[bool], learning: Learning, stage: Stage
 ) -> tuple[Floats, Floats, Floats]:
     """Probabilities of rows left out, the loss of balanced accuracy when a column of theirs is shuffled, its error."""
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -120,7 +121,7 @@ def _cross_validated(
         lost[fold], variance[fold] = np.transpose(
             [_mean_loss(y[some], right - (column == y[some]), w[some]) for column in said]
         )
-        done(fold + 1)
+        stage.advance()
     # folds share no rows they are judged on
     return proba, lost.mean(axis=0), np.sqrt(variance.sum(axis=0)) / folds
 

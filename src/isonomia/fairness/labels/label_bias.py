@@ -12,6 +12,7 @@ import numpy as np
 from isonomia.counting import Codes
 from isonomia.data import Dataset, kind_of
 from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Estimate, Picture, Result, Table, benjamini_hochberg, check_level, normal_quantile
 from isonomia.fairness.groups.averages import effective_rows
 from isonomia.fairness.groups.group_metrics import GroupMetrics, measure_groups
@@ -22,7 +23,6 @@ from isonomia.fairness.labels.mutual_information import equal_shares, informatio
 from isonomia.languages import msg
 from isonomia.models import Outcome, Surface
 from isonomia.parameters import Integer
-from isonomia.progress import Progress, silent
 
 #: More rows than this are sampled for the search of neighbours.
 MAX_ROWS = 20_000
@@ -52,7 +52,7 @@ def label_bias(
     n_boot: int = 500,
     level: float = 0.95,
     seed: int = 0,
-    progress: Progress = silent,
+    progress: ProgressLike = None,
 ) -> LabelBias:
     """Signs of bias in the true labels.
 
@@ -112,7 +112,15 @@ def label_bias(
         known, classes, attribute_sets(attributes, by), _strata(known, chosen), level, seed
     )
     tables["neighbours"] = against_similar(
-        known, label, attributes, by=by, k=k, max_rows=max_rows, level=level, seed=seed, progress=progress
+        known,
+        label,
+        attributes,
+        by=by,
+        k=k,
+        max_rows=max_rows,
+        level=level,
+        seed=seed,
+        progress=Progress.of(progress),
     )
     facet = {"facet": "class"} if "class" in tables["neighbours"] else {}
     pictures = (

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.data import Dataset, wrap
+from isonomia.events import Progress
 from isonomia.evidence import Table, benjamini_hochberg, normal_p, normal_quantile
 from isonomia.fairness.groups.averages import mean_interval
 from isonomia.fairness.groups.grouping import By, form_groups
@@ -17,7 +18,6 @@ from isonomia.fairness.labels.label_values import class_column, worths
 from isonomia.fairness.people.encoding import Points, encode_people
 from isonomia.fairness.people.neighbours import nearest
 from isonomia.languages import msg
-from isonomia.progress import Progress
 from isonomia.typing import Floats
 
 #: Of a larger group this many people, drawn at random, are held against similar ones, who are found among all.
@@ -94,7 +94,7 @@ def _figures(
     progress: Progress,
 ) -> list[Any]:
     """For each kind of label: own mean, that of similar people, the difference and the disagreement with ends, p."""
-    near = nearest(points, k, rows=rows, pool=~own, progress=progress, stage="label_bias")
+    near = nearest(points, k, rows=rows, pool=~own, progress=progress)
     mine = None if w is None else w[rows]
     everything = np.column_stack(kinds)
     similar = near.mean(everything, w)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Dataset, kind_of
 from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, normal_quantile
 from isonomia.fairness.groups.averages import effective_rows
 from isonomia.fairness.groups.grouping import By, attribute_sets, dataset_attributes
@@ -21,7 +22,6 @@ from isonomia.fairness.labels.mutual_information import equal_shares, informatio
 from isonomia.fairness.people.encoding import MAX_CATEGORIES
 from isonomia.languages import Message, msg
 from isonomia.parameters import SEED, Integer, validated
-from isonomia.progress import Progress, silent
 from isonomia.typing import Floats
 
 #: More rows than this are sampled: how well an attribute can be told does not need more.
@@ -63,7 +63,7 @@ def proxies(
     max_rows: int = MAX_ROWS,
     level: float = 0.95,
     seed: int = 0,
-    progress: Progress = silent,
+    progress: ProgressLike = None,
 ) -> Proxies:
     """How well the protected attributes are predicted from the other columns, and which columns carry them.
 
@@ -125,13 +125,10 @@ def proxies(
     auc: dict[str, Estimate] = {}
     balanced: dict[str, Estimate] = {}
     targets = attribute_sets([column for column in known if attributes is None or column.name in attributes], by)
-    for place, target in enumerate(targets):
+    stage = Progress.of(progress).stage("folds", msg("Predicting protected attributes"), total=len(targets) * folds)
+    for target in targets:
         column = target.take(rows).observed()
-
-        def done(fold: int, place: int = place) -> None:
-            progress("proxies", place * folds + fold, len(targets) * folds)
-
-        one = tell(column, X, categorical, weights, learning, level=level, done=done)
+        one = tell(column, X, categorical, weights, learning, level=level, stage=stage)
         auc[column.name], balanced[column.name] = one.auc, one.balanced
         _add(told, column.name, one)
         carried["attribute"] += [column.name] * len(kept)

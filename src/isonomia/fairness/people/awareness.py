@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from isonomia.counting import MISSING, Codes, composite, sum_by
 from isonomia.data import Backend, Task, backend_of, check_weights, wrap
 from isonomia.errors import DataError, NotApplicable, SpecError
+from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, wilson
 from isonomia.fairness.groups.grouping import read_attributes
 from isonomia.fairness.people.encoding import METRICS, Metric, Points, Standardise, encode_people
@@ -21,7 +22,6 @@ from isonomia.languages.naming import together
 from isonomia.models import Surface, read_outcome
 from isonomia.models.surface import as_numbers
 from isonomia.parameters import Choice, Integer, Number, validated
-from isonomia.progress import Progress, silent
 from isonomia.typing import Floats, Indices
 
 #: Given the rows of the first and of the second people of each pair, a distance of at least 0 a pair.
@@ -73,6 +73,7 @@ def awareness(
     positive: Any = None,
     level: float = 0.95,
     seed: int = 0,
+    progress: ProgressLike = None,
 ) -> Awareness:
     """Pairs with |f(x) - f(x')| > lipschitz x distance(x, x'), the Lipschitz condition of fairness through awareness.
 
@@ -138,6 +139,7 @@ def awareness(
         max_rows=max_rows,
         level=level,
         seed=seed,
+        progress=progress,
         backend=backend_of(X, y_pred, y_score),
     )
 
@@ -160,7 +162,7 @@ def awareness_of(
     level: float = 0.95,
     seed: int = 0,
     backend: Backend | None = None,
-    progress: Progress = silent,
+    progress: ProgressLike = None,
 ) -> Awareness:
     """`awareness` of what a model said."""
     check_level(level)
@@ -177,7 +179,9 @@ def awareness_of(
     w = np.ones(n) if weights is None else weights
     if (w > 0).sum() < 2:
         raise NotApplicable(msg("a pair needs two rows"))
-    first, second, near, whole = _pairs(points, w, k, max_pairs, max_rows, np.random.default_rng(seed), progress)
+    first, second, near, whole = _pairs(
+        points, w, k, max_pairs, max_rows, np.random.default_rng(seed), Progress.of(progress)
+    )
     distance = _given_distance(metric, X, first, second) if callable(metric) else _distance(points, first, second)
     difference = _difference(surface, first, second, unit)
     excess = difference - lipschitz * distance
@@ -262,7 +266,7 @@ def _pairs(
     asked = rows
     if max_rows is not None and rows.size > max_rows:
         asked = np.sort(rng.choice(rows, max_rows, replace=False))
-    found = nearest(points, min(k + 1, rows.size), rows=asked, pool=w > 0, progress=progress, stage="awareness")
+    found = nearest(points, min(k + 1, rows.size), rows=asked, pool=w > 0, progress=progress)
     representative = np.zeros(int(found.row.max()) + 1, dtype=np.intp)
     representative[found.row[rows]] = rows
     who = np.repeat(found.who, np.diff(found.start))

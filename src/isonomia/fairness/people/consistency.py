@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Backend, Task, backend_of, check_weights
 from isonomia.errors import DataError, NotApplicable
+from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level
 from isonomia.fairness.groups.averages import mean_interval
 from isonomia.fairness.groups.grouping import form_groups, read_attributes
@@ -20,7 +21,6 @@ from isonomia.fairness.people.neighbours import Neighbours, nearest
 from isonomia.languages import Message, msg
 from isonomia.models import Surface, read_outcome
 from isonomia.parameters import SEED, Integer, Number, validated
-from isonomia.progress import Progress, silent
 from isonomia.typing import Floats
 
 #: How many of the rows that stand out most are listed.
@@ -55,6 +55,7 @@ def consistency(
     max_rows: int | None = None,
     level: float = 0.95,
     seed: int = 0,
+    progress: ProgressLike = None,
 ) -> Consistency:
     r"""Consistency: 1 - mean over rows of |prediction - mean prediction of the k nearest rows|.
 
@@ -80,6 +81,8 @@ def consistency(
         nobody's neighbours); their mean prediction, and the mean over rows, are weighted.
     max_rows : int, optional
         Where there are more rows, this many of them, drawn at random, are held against their neighbours among all.
+    progress : callable or Progress, optional
+        Receives the events of the search; a `Progress` can cancel it.
 
     Notes
     -----
@@ -111,6 +114,7 @@ def consistency(
         max_rows=max_rows,
         level=level,
         seed=seed,
+        progress=progress,
         backend=backend_of(X, sensitive_features, y_pred),
     )
 
@@ -131,7 +135,7 @@ def consistency_of(
     level: float = 0.95,
     seed: int = 0,
     backend: Backend | None = None,
-    progress: Progress = silent,
+    progress: ProgressLike = None,
 ) -> Consistency:
     """`consistency` of what a model said."""
     check_level(level)
@@ -145,7 +149,7 @@ def consistency_of(
     asked = np.arange(n)
     if max_rows is not None and n > max_rows:
         asked = np.sort(np.random.default_rng(seed).choice(n, max_rows, replace=False))
-    found = nearest(points, k, rows=asked, pool=w > 0, progress=progress, stage="consistency")
+    found = nearest(points, k, rows=asked, pool=w > 0, progress=Progress.of(progress))
     rows = np.full(n, np.nan)
     rows[asked] = _agreement(surface, asked, found, weights, unit)
     kind = backend or backend_of()

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from isonomia.counting import count_by, sum_by
 from isonomia.errors import NotApplicable
+from isonomia.events import Progress, Stage
 from isonomia.fairness.people.encoding import Points
 from isonomia.fairness.people.exact_neighbours import Alike
 from isonomia.languages import msg
 from isonomia.parameters import Integer
-from isonomia.progress import Progress, silent
 from isonomia.typing import Floats, Indices
 
 #: With more rows than this a tree and a look at everyone are tried on a few rows first.
@@ -34,7 +34,7 @@ RESERVE = 9
 ROUNDING = 1e-9
 #: Numbers in a block of the exact second look.
 BLOCK = 1 << 22
-#: Different rows that are searched for together, between two words about progress.
+#: Different rows that are searched for together, between two events.
 TOGETHER = 1024
 
 
@@ -90,8 +90,7 @@ def nearest(
     *,
     rows: Indices | None = None,
     pool: NDArray[np.bool_] | None = None,
-    progress: Progress = silent,
-    stage: str = "neighbours",
+    progress: Progress | None = None,
 ) -> Neighbours:
     """The k nearest neighbours of every row, itself among them.
 
@@ -120,14 +119,14 @@ def nearest(
     counts = count_by(row[inside], len(distinct))
     there = np.flatnonzero(counts)
     who, asked = np.unique(row if rows is None else row[rows], return_inverse=True)
-    progress(stage, 0, who.size)
-    parts, left = _among_alike(points, row, there, counts[there], who, int(k))
+    stage = Progress.of(progress).stage("neighbours", msg("Searching for similar people"), total=who.size)
+    parts, left = _among_alike(points, row, there, counts[there], who, int(k), stage)
     search = _Search(distinct[there], points.p, left.size)
     for begin in range(0, left.size, TOGETHER):
         some = left[begin : begin + TOGETHER]
-        progress(stage, who.size - left.size + begin, who.size)
+        stage.at(who.size - left.size + begin)
         parts += _places(search, distinct[who[some]], some, counts[there], int(k))
-    progress(stage, who.size, who.size)
+    stage.at(who.size)
     place, index = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
     share = np.concatenate([part[2] for part in parts])
     order = np.argsort(place, kind="stable")
@@ -136,7 +135,13 @@ def nearest(
 
 
 def _among_alike(
-    points: Points, row: Indices, there: Indices, counts: NDArray[np.integer[Any]], who: Indices, k: int
+    points: Points,
+    row: Indices,
+    there: Indices,
+    counts: NDArray[np.integer[Any]],
+    who: Indices,
+    k: int,
+    stage: Stage,
 ) -> tuple[list[tuple[Indices, Indices, Floats]], Indices]:
     """What rows of the same categories settle, and who is left."""
     if points.codes is None or points.numbers is None:
@@ -144,8 +149,10 @@ def _among_alike(
     first = np.zeros(int(row.max()) + 1, dtype=np.intp)
     first[row] = np.arange(row.size)
     alike = Alike(points.codes[first], points.numbers[first], there, counts, points.apart, points.p)
-    parts, left = [], []
+    parts: list[tuple[Indices, Indices, Floats]] = []
+    left: list[Indices] = []
     for begin in range(0, who.size, TOGETHER):
+        stage.at(begin - sum(part.size for part in left))
         place, index, share, settled = alike.places(who[begin : begin + TOGETHER], k)
         parts.append((place + begin, index, share))
         left.append(begin + np.flatnonzero(~settled))

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Dataset, wrap
-from isonomia.errors import DataError, ModelError
-from isonomia.models import Model, Surface, SurfaceKind
+from isonomia.errors import DataError
+from isonomia.events import Progress
+from isonomia.models import Model, Surface
 from isonomia.probing import Feature
+from isonomia.robustness.perturbation.paced_model import LARGEST_CALL, PacedModel, joined
 from isonomia.robustness.perturbation.perturbers import Columns
 from isonomia.typing import Floats, Indices
 
@@ -35,6 +37,8 @@ class Altering:
         What the model says about the rows as they are, where that is known.
     strict : bool
         Whether a column that cannot be held (all missing, infinite values) is an error, or left as it is.
+    progress : Progress, optional
+        Checked before every call of the model.
 
     Attributes
     ----------
@@ -45,7 +49,14 @@ class Altering:
     """
 
     def __init__(
-        self, data: Dataset, model: Model, names: Sequence[str], said: Surface | None = None, *, strict: bool = True
+        self,
+        data: Dataset,
+        model: Model,
+        names: Sequence[str],
+        said: Surface | None = None,
+        *,
+        strict: bool = True,
+        progress: Progress | None = None,
     ) -> None:
         self.data, self.model = data, model
         features, self.left = _features(data, names, strict)
@@ -53,6 +64,7 @@ class Altering:
         rows = np.stack([f.encode(data.column(f.name)) for f in features], axis=1)
         self.columns = Columns(features, rows)
         self.said = model.surface(data) if said is None else said
+        self._paced = PacedModel(model, data, self.said, progress)
         wanted = dict.fromkeys((*data.features, *(model.features or ())))
         self._others = [name for name in wanted if name in data.columns and name not in self.names]
         self._order = [name for name in wanted if name in data.columns]
@@ -68,8 +80,8 @@ class Altering:
 
     @property
     def portion(self) -> int:
-        """How many changed rows are asked about in one call."""
-        return max(1, CELLS // max(1, len(self._order)))
+        """How many changed rows are held as a frame at once."""
+        return min(LARGEST_CALL, max(1, CELLS // max(1, len(self._order))))
 
     @cached_property
     def read(self) -> NDArray[np.bool_]:
@@ -90,10 +102,10 @@ class Altering:
     def ask(self, rows: Floats, source: Indices) -> Surface:
         """What the model says about changed rows, each made of the row `source` of the data."""
         parts = [
-            self._asked(self.frame(rows[start : start + self.portion], source[start : start + self.portion]))
+            self._paced.surface(self.frame(rows[start : start + self.portion], source[start : start + self.portion]))
             for start in range(0, len(rows), self.portion)
         ]
-        return parts[0] if len(parts) == 1 else joined(parts)
+        return joined(parts)
 
     def changed(self, rows: Floats, count: int = 1) -> NDArray[np.bool_]:
         """Which of `count` copies of all rows differ from the rows, in a column the model reads: (count * n,)."""
@@ -112,7 +124,7 @@ class Altering:
         new = np.flatnonzero(self.changed(rows, count))
         if new.size == len(rows):
             return self.ask(rows, np.tile(np.arange(len(self)), count)), new.size
-        kept = self.said if count == 1 else joined([self.said] * count)
+        kept = joined([self.said] * count)
         return (spliced(kept, new, self.ask(rows[new], new % len(self))) if new.size else kept), new.size
 
     def ask_frames(self, frames: Sequence[Any], places: Indices) -> Surface:
@@ -122,12 +134,8 @@ class Altering:
         for start in range(0, len(frames), step):
             part = [self._completed(wrap(frame), places) for frame in frames[start : start + step]]
             whole = part[0] if len(part) == 1 else nw.maybe_reset_index(nw.concat(part, how="vertical"))
-            out.append(self._asked(whole.to_native()))
-        return out[0] if len(out) == 1 else joined(out)
-
-    def _asked(self, frame: Any) -> Surface:
-        surface, self.model = ask_alike(self.model, self.data, frame, self.said)
-        return surface
+            out.append(self._paced.surface(whole.to_native()))
+        return joined(out)
 
     # frames ----------------------------------------------------------------------------------------------------------
 
@@ -213,34 +221,6 @@ def _features(data: Dataset, names: Sequence[str], strict: bool) -> tuple[tuple[
     if not held:
         raise DataError(f"No column can be changed. {next(iter(left.values()), '')}")
     return tuple(held), left
-
-
-def ask_alike(model: Model, data: Dataset, frame: Any, said: Surface) -> tuple[Surface, Model]:
-    """What the model says about other rows in the way it spoke about the data, and the model that knows that way."""
-    surface = model.surface(data, frame=frame)
-    if surface.kinds == said.kinds:
-        return surface, model
-    # a function does not say what it returns: a few rows can look like decisions where all look like probabilities
-    kind = next(kind for kind in _TOLD if kind in said.kinds)
-    threshold = said.threshold if kind == "score" and said.label is not None else None
-    told = Model.of(model, output=kind, threshold=threshold)
-    surface = told.surface(data, frame=frame)
-    if surface.kinds != said.kinds:
-        raise ModelError(
-            f"The model said {' and '.join(said.kinds)} about the data, and {' and '.join(surface.kinds)} "
-            "about changed rows. A model must answer all rows in the same way."
-        )
-    return surface, told
-
-
-_TOLD: tuple[SurfaceKind, ...] = ("continuous", "probability", "score", "label")
-
-
-def joined(parts: Sequence[Surface]) -> Surface:
-    """Surfaces of portions as one."""
-    first = parts[0]
-    whole: dict[str, Any] = {kind: np.concatenate([getattr(part, kind) for part in parts]) for kind in first.kinds}
-    return replace(first, **whole)
 
 
 def spliced(kept: Surface, places: Indices, new: Surface) -> Surface:

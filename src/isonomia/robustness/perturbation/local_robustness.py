@@ -10,12 +10,12 @@ import numpy as np
 
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable, SpecError
+from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result, wilson
 from isonomia.fairness import dataset_attributes
 from isonomia.languages import msg
 from isonomia.models import Surface
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, NAMES, SEED, Boolean, Integer, Number, validated
-from isonomia.progress import Progress, silent
 from isonomia.robustness._reading import check_dataset, check_features
 from isonomia.robustness.perturbation.altered_rows import Altering, check_frame
 from isonomia.robustness.perturbation.local_robustness_tables import show
@@ -106,7 +106,7 @@ def local_robustness(
     keep_valid: bool = True,
     level: float = 0.95,
     seed: int = 0,
-    progress: Progress = silent,
+    progress: ProgressLike = None,
 ) -> LocalRobustness:
     """Disturb every row a few times, see whether its decision stays, and look for the nearest flip.
 
@@ -167,13 +167,13 @@ def local_robustness(
     given, asked = check_dataset(data), check_model(model)
     chosen = _perturbers(perturbers)
     steps = [one.check_level(strength, "strength") for one in chosen]
-    altering = Altering(given, asked, check_features(given, features), strict=features is not None)
+    events = Progress.of(progress)
+    altering = Altering(given, asked, check_features(given, features), strict=features is not None, progress=events)
     judge = Judge(altering.said, tolerance)
     copies = Copies(altering, chosen, steps[0], keep_valid=keep_valid, seed=seed)
     search = Search(altering, judge, budget=budget, seed=seed) if nearest else None
-    same, deviation = copies.run(n_iterations, judge, search, progress)
-    progress("nearest flips", 0, 1)
-    found = None if search is None else search.run()
+    same, deviation = copies.run(n_iterations, judge, search, events)
+    found = None if search is None else search.run(events)
     low, high = wilson(same, n_iterations, level)
     firm = Firmness(
         altering,
@@ -238,8 +238,9 @@ class Copies:
         same, moved = np.zeros(n), np.zeros(n)
         step = max(1, self.altering.portion // n)
         everyone = np.arange(n)
+        stage = progress.stage("copies", msg("Disturbing every row"), total=count)
         for start in range(0, count, step):
-            progress("disturbed copies", start, count)
+            stage.at(start)
             size = min(step, count - start)
             rngs = [self.generator(copy) for copy in range(start, start + size)]
             first = self.perturbers[0]

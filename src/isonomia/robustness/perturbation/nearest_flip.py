@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isonomia.events import Progress
+from isonomia.languages import msg
 from isonomia.models import Surface
 from isonomia.robustness.perturbation.adversary import known_gradients
 from isonomia.robustness.perturbation.altered_rows import Altering
@@ -91,16 +93,21 @@ class Search:
         self.distance = np.full(len(altering), np.inf)
         self.asked = np.zeros(len(altering), dtype=np.int64)
 
-    def run(self) -> Nearest:
+    def run(self, progress: Progress) -> Nearest:
         """All steps, within the budget."""
         if self.moves.size:
             ends = self._unlike()
-            self._single_values(ends)
-            self._whole(ends)
-            self._put_back()
-            self._along_gradient()
-            self._halve()
-            self._shrink()
+            steps = (
+                lambda: self._single_values(ends),
+                lambda: self._whole(ends),
+                self._put_back,
+                self._along_gradient,
+                self._halve,
+                self._shrink,
+            )
+            with progress.stage("nearest_flips", msg("Searching for the nearest flips"), total=len(steps)) as stage:
+                for step in stage.over(steps):
+                    step()
         found = np.isfinite(self.distance)
         return Nearest(self.best, np.where(found, self.distance, np.nan), float(self.asked.mean()))
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from isonomia.errors import ModelError, NotApplicable, SpecError, close_to
+from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRIC_NAMES
 from isonomia.models import Model, Surface
 from isonomia.parameters import LEVEL, NAMES, SEED, Boolean, Either, Integer, Number, Several, validated
-from isonomia.progress import Progress, silent
 from isonomia.robustness._reading import check_features, examine
 from isonomia.robustness._ruler import Ruler, choose_metrics
 from isonomia.robustness.perturbation.adversary import Attack, attack
@@ -81,7 +81,7 @@ def perturb(
     keep_valid: bool = True,
     level: float = 0.95,
     seed: int = 0,
-    progress: Progress = silent,
+    progress: ProgressLike = None,
 ) -> Result:
     """Disturb the inputs, ask the model again, and tell what every metric loses.
 
@@ -151,10 +151,11 @@ def perturb(
     said = examined.outcome.surface
     metrics_ = choose_metrics(metrics, metric, examined.truth, said, examined.weights)
     names = check_features(examined.data, features)
-    altering = Altering(examined.data, asked, names, said, strict=features is not None)
+    events = Progress.of(progress)
+    altering = Altering(examined.data, asked, names, said, strict=features is not None, progress=events)
     ruler = Ruler(metrics_, examined.truth, examined.weights, len(said.classes))
     trials = Trials(altering, ruler, n_trials=n_trials, level=level, seed=seed, keep_valid=keep_valid)
-    run = _Run(trials, progress)
+    run = _Run(trials, events)
     for perturber in chosen:
         run.all_levels(perturber, steps)
     if by_feature:
@@ -192,22 +193,23 @@ class _Run:
         if not places.size:
             self.idle.append(perturber)
             return
-        for done, step in enumerate(steps):
-            self.progress(f"perturb {perturber.id}", done, len(steps))
-            try:
-                self.effects.append(self.trials.run(perturber, step, places))
-            except ModelError as error:
-                self.failed[perturber.id] = (perturber, str(error))
-                return
+        with self.progress.stage(perturber.id, perturber.title, total=len(steps)) as stage:
+            for step in stage.over(steps):
+                try:
+                    self.effects.append(self.trials.run(perturber, step, places))
+                except ModelError as error:
+                    self.failed[perturber.id] = (perturber, str(error))
+                    return
         self.ran.append(perturber)
 
     def single_features(self, step: float) -> None:
         """Each feature alone, disturbed by the first perturber that ran and can change it."""
-        for place in range(len(self.trials.altering.names)):
-            able = [one for one in self.ran if place in self._places(one)]
-            if able:
-                self.progress("perturb features", place, len(self.trials.altering.names))
-                self.features.append(self.trials.run(able[0], step, np.array([place])))
+        names = self.trials.altering.names
+        with self.progress.stage("features", msg("Disturbing single features"), total=len(names)) as stage:
+            for place in stage.over(range(len(names))):
+                able = [one for one in self.ran if place in self._places(one)]
+                if able:
+                    self.features.append(self.trials.run(able[0], step, np.array([place])))
 
     def _places(self, perturber: Perturber) -> Any:
         """The columns that a perturber can change: of its kind, and not constant where it goes by what was seen."""

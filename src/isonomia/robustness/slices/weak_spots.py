@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
+from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result, benjamini_hochberg
+from isonomia.languages import msg
 from isonomia.parameters import ALPHA, LEVEL, NAMES, SEED, Boolean, Choice, Integer, Number, validated
-from isonomia.progress import Progress, silent
 from isonomia.robustness._reading import Examined, check_features, examine
 from isonomia.robustness.meter import Cells, Measured, Meter
 from isonomia.robustness.row_metrics import METRIC, as_error, measure_named
@@ -92,7 +93,7 @@ def weak_spots(
     alpha: float = 0.05,
     level: float = 0.95,
     seed: int = 0,
-    progress: Progress = silent,
+    progress: ProgressLike = None,
 ) -> Result:
     """Slice every feature (and every pair) and tell where the model errs more than it does overall.
 
@@ -156,7 +157,7 @@ def weak_spots(
     names = check_features(examined.data, features)
     meter = Meter(measure_named(metric, examined.outcome.surface), examined.outcome, examined.weights)
     cuts, columns, meter = _slice(examined, names, meter, slicing, bins, limits, seed)
-    search = _search(meter, cuts, columns, limits, pairs, progress)
+    search = _search(meter, cuts, columns, limits, pairs, Progress.of(progress))
     return show(search, examined.data.backend, honest=slicing in ("tree", "adaptive"), n_rows=len(examined))
 
 
@@ -189,9 +190,8 @@ def _search(
     singles = tuple(judge.slices((name,), cells) for name, cells in counted.items())
     crossed = []
     couples = list(combinations(columns, 2)) if pairs else []
-    for done, (one, two) in enumerate(couples):
-        if done % 16 == 0:
-            progress("pairs", done, len(couples))
+    stage = progress.stage("feature_pairs", msg("Slicing pairs of features"), total=len(couples))
+    for one, two in stage.over(couples):
         crossed.append(judge.pair((one, two), meter.count([columns[one], columns[two]]), counted[one], counted[two]))
     every = [*singles, *crossed]
     sizes = np.cumsum([part.p_value.size for part in every])[:-1]

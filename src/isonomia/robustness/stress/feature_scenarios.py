@@ -16,7 +16,7 @@ from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.languages import msg
 from isonomia.models import Surface
 from isonomia.parameters import NAMES, Choice, Entry, Text, validated
-from isonomia.robustness.perturbation.altered_rows import Altering, ask_alike
+from isonomia.robustness.perturbation.altered_rows import Altering
 from isonomia.robustness.perturbation.perturbers import PERTURBERS, Perturber, perturb_rows
 from isonomia.robustness.stress.scenario import scenario
 from isonomia.robustness.stress.situation import Situation
@@ -186,7 +186,6 @@ def _usable(now: Situation) -> tuple[str, ...]:
 
 def _answers(now: Situation, column: Codes, values: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """What the model says with each value recorded for everyone, (values, rows); a band's middle row stands for it."""
-    assert now.model is not None
     table = nw.maybe_reset_index(wrap(now.data.frame).select(now.inputs))
     raw = Codes.encode(now.data.column(column.name)).codes
     answers: list[Surface] = []
@@ -195,5 +194,5 @@ def _answers(now: Situation, column: Codes, values: NDArray[Any]) -> dict[str, N
         row = rows[np.argsort(raw[rows], kind="stable")[rows.size // 2]]
         told = nw.maybe_reset_index(table[column.name][np.full(len(now), row)])
         frame = table.with_columns(told.alias(column.name)).to_native()
-        answers.append(ask_alike(now.model, now.data, frame, now.surface)[0])
+        answers.append(now.predict(frame))
     return {kind: np.stack([getattr(answer, kind) for answer in answers]) for kind in now.surface.kinds}

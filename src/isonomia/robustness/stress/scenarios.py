@@ -10,13 +10,14 @@ import numpy as np
 
 from isonomia.data import Task
 from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Estimate, Result, Table
 from isonomia.fairness import dataset_attributes
+from isonomia.languages import msg
 from isonomia.languages.naming import as_text
 from isonomia.metrics import METRIC_NAME, METRIC_NAMES, METRICS, Metric, evaluate_all
 from isonomia.models import Model, Surface
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, SEED, Integer, Number, validated
-from isonomia.progress import Progress, silent
 from isonomia.robustness._reading import Examined, examine
 from isonomia.robustness.stress.gauge import Gauge, applicable
 from isonomia.robustness.stress.scenario import PLAN, plan
@@ -110,7 +111,7 @@ def scenarios(
     min_per_group: int = 30,
     level: float = 0.95,
     seed: int = 0,
-    progress: Progress = silent,
+    progress: ProgressLike = None,
 ) -> Scenarios:
     """Play scenarios many times and measure every metric, calibration and gaps between groups in every trial.
 
@@ -139,6 +140,8 @@ def scenarios(
         Of intervals: the baseline's, and the middle part of the trials.
     seed : int
         Same seed, same result. A trial depends on the seed, the scenario and its own number only.
+    progress : callable or Progress, optional
+        Receives the events of the trials; a `Progress` can cancel them.
 
     Returns
     -------
@@ -167,21 +170,22 @@ def scenarios(
     from isonomia.robustness.stress.scenario_tables import show
 
     planned = plan(scenarios)
-    base = situation(data, model)
+    base = situation(data, model, Progress.of(progress))
     gauge, left_out = gauge_of(base, metrics, min_per_group=min_per_group)
     main = main_metric(gauge.metrics, metric, base.task)
     figures = baselines(gauge, level, 200, seed)
     runs: dict[str, Run] = {}
     absent: dict[str, str] = {}
-    for one in planned:
-        try:
-            runs[one.name] = play(one, gauge, n_trials, seed, progress=progress, stage=one.name)
-        except NotApplicable as reason:
-            absent[one.name] = as_text(reason.message)
+    with base.progress.stage("scenarios", msg("Playing scenarios"), total=len(planned)) as stage:
+        for one in stage.over(planned):
+            try:
+                runs[one.name] = play(one, gauge, n_trials, seed)
+            except NotApplicable as reason:
+                absent[one.name] = as_text(reason.message)
     return show(gauge, figures, runs, absent, left_out, main=main, tolerance=tolerance, level=level)
 
 
-def situation(data: Any, model: Any) -> Situation:
+def situation(data: Any, model: Any, progress: Progress) -> Situation:
     """The rows with a known target, what was said about them, and the model if there is one."""
     examined: Examined = examine(data, model)
     asked = (
@@ -194,6 +198,7 @@ def situation(data: Any, model: Any) -> Situation:
         examined.weights,
         dataset_attributes(examined.data),
         asked,
+        progress=progress,
     )
 
 

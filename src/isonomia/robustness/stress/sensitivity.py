@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from isonomia.errors import NotApplicable, SpecError
+from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Estimate, Finding, Picture, Result
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
 from isonomia.metrics import METRIC_NAMES, METRICS, Metric
 from isonomia.parameters import LEVEL, SEED, Either, Integer, Number, Several, validated
-from isonomia.progress import Progress, silent
 from isonomia.robustness.perturbation.degradation import scale_of
 from isonomia.robustness.row_tables import chained
 from isonomia.robustness.stress.gauge import Gauge
@@ -71,7 +71,7 @@ def sensitivity(
     tolerance: float = 0.05,
     level: float = 0.95,
     seed: int = 0,
-    progress: Progress = silent,
+    progress: ProgressLike = None,
 ) -> Sensitivity:
     """Play scenarios at growing levels and tell which metric gives way first.
 
@@ -112,7 +112,7 @@ def sensitivity(
     """
     planned = plan(scenarios)
     steps = _levels(levels, planned)
-    base = situation(data, model)
+    base = situation(data, model, Progress.of(progress))
     gauge, _ = gauge_of(base, metrics)
     judged = tuple(metric for metric in gauge.metrics if metric.higher_is_better is not None)
     if not judged:
@@ -121,16 +121,12 @@ def sensitivity(
     figures = baselines(gauge, level, 0, seed)
     runs: dict[str, list[Run]] = {}
     absent: dict[str, str] = {}
-    for one in planned:
-        try:
-            runs[one.name] = [
-                play(
-                    one.at(step), gauge, n_trials if step else 1, seed, progress=progress, stage=f"{one.name} {step:g}"
-                )
-                for step in steps
-            ]
-        except NotApplicable as reason:
-            absent[one.name] = as_text(reason.message)
+    with base.progress.stage("scenarios", msg("Playing scenarios"), total=len(planned)) as stage:
+        for one in stage.over(planned):
+            try:
+                runs[one.name] = [play(one.at(step), gauge, n_trials if step else 1, seed) for step in steps]
+            except NotApplicable as reason:
+                absent[one.name] = as_text(reason.message)
     return _Shown(gauge, figures, runs, absent, steps, tolerance, level).result()
 
 

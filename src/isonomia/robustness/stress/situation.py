@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Dataset, Task
 from isonomia.errors import SpecError
+from isonomia.events import Progress
 from isonomia.models import Model, Surface
+from isonomia.robustness.perturbation.paced_model import PacedModel
 from isonomia.typing import Floats
 
 T = TypeVar("T")
@@ -47,6 +49,8 @@ class Situation:
         The protected attributes.
     model : Model or None
         What answers about other features; None where only predictions are known.
+    progress : Progress
+        Where trials report, and are cancelled.
     """
 
     data: Dataset
@@ -56,6 +60,7 @@ class Situation:
     attributes: tuple[Codes, ...] = ()
     model: Model | None = None
     asked: Asked | None = None
+    progress: Progress = field(default_factory=Progress, repr=False)
     memory: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -77,6 +82,13 @@ class Situation:
         if key not in self.memory:
             self.memory[key] = make()
         return self.memory[key]  # type: ignore[no-any-return]
+
+    def predict(self, frame: Any) -> Surface:
+        """What the model predicts for other features, in the kinds of predictions it gave about the data."""
+        if self.model is None:
+            raise SpecError("A scenario changed features, and there is no model to ask about them.")
+        model = self.model
+        return self.once("model", lambda: PacedModel(model, self.data, self.surface, self.progress)).surface(frame)
 
     def with_labels(self, truth: NDArray[Any]) -> Situation:
         """Other true outcomes."""

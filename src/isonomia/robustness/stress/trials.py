@@ -12,10 +12,7 @@ import numpy as np
 
 from isonomia.data import wrap
 from isonomia.errors import IsonomiaError, NotApplicable, SpecError
-from isonomia.models import Surface
-from isonomia.progress import Progress, silent
-from isonomia.robustness.perturbation.altered_rows import ask_alike
-from isonomia.robustness.stress.gauge import Gauge, Reading
+from isonomia.robustness.stress.gauge import Gauge
 from isonomia.robustness.stress.scenario import Planned
 from isonomia.robustness.stress.situation import Situation, check_changed
 from isonomia.typing import Floats
@@ -60,9 +57,7 @@ def generator(seed: int, name: str, trial: int) -> np.random.Generator:
     return np.random.default_rng([seed, zlib.crc32(name.encode()), trial])
 
 
-def play(
-    planned: Planned, gauge: Gauge, n_trials: int, seed: int, *, progress: Progress = silent, stage: str = "trials"
-) -> Run:
+def play(planned: Planned, gauge: Gauge, n_trials: int, seed: int) -> Run:
     """Play a scenario and measure every trial.
 
     Raises
@@ -73,10 +68,8 @@ def play(
     reason = planned.scenario.reason(gauge.base)
     if reason is not None:
         raise NotApplicable(reason)
-    readings: list[Reading] = []
-    for now in _answered(_situations(planned, gauge.base, n_trials, seed)):
-        readings.append(gauge.read(now))
-        progress(stage, len(readings), n_trials)
+    stage = gauge.base.progress.stage(planned.name, planned.scenario.title, total=n_trials)
+    readings = [gauge.read(now) for now in stage.over(_answered(_situations(planned, gauge.base, n_trials, seed)))]
     return Run(planned, gauge.values(readings), gauge.gap_values(readings))
 
 
@@ -113,8 +106,6 @@ def _answered(situations: Iterator[Situation]) -> Iterator[Situation]:
 
 def _ask(held: Sequence[Situation]) -> Iterator[Situation]:
     waiting = [now for now in held if now.asked is not None]
-    if waiting and waiting[0].model is None:
-        raise SpecError("A scenario changed features, and there is no model to ask about them.")
     tables = [_table(now) for now in waiting]
     answers: dict[int, Any] = {}
     start = 0
@@ -124,20 +115,13 @@ def _ask(held: Sequence[Situation]) -> Iterator[Situation]:
             stop += 1
         part = tables[start:stop]
         whole = part[0] if len(part) == 1 else nw.maybe_reset_index(nw.concat(part, how="vertical"))
-        surface = _answer(waiting[start], whole.to_native())
+        surface = waiting[start].predict(whole.to_native())
         ends = np.cumsum([len(table) for table in part])
         for now, end, table in zip(waiting[start:stop], ends, part, strict=True):
             answers[id(now)] = surface.take(np.arange(end - len(table), end))
         start = stop
     for now in held:
         yield now if now.asked is None else now.answered(answers[id(now)])
-
-
-def _answer(now: Situation, frame: Any) -> Surface:
-    """What the model says, in the way it spoke about the data."""
-    assert now.model is not None
-    surface, now.memory["model"] = ask_alike(now.memory.get("model", now.model), now.data, frame, now.surface)
-    return surface
 
 
 def _table(now: Situation) -> nw.DataFrame[Any]:

@@ -20,8 +20,8 @@ from isonomia.discovery.subgroups.bayes.mining import Ranking, discrimination_pa
 from isonomia.discovery.subgroups.bayes.network import NaiveBayes
 from isonomia.discovery.subgroups.bayes.patterns import Patterns
 from isonomia.errors import DataError
+from isonomia.events import Clock
 from isonomia.parameters import Integer, Number, validated
-from isonomia.progress import Clock
 from isonomia.typing import Floats
 
 #: Patterns are held this much below delta, so that rounding does not bring them back.

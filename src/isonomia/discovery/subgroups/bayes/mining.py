@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from isonomia.discovery.subgroups.bayes.network import NaiveBayes
 from isonomia.discovery.subgroups.bayes.patterns import Figures, Ints, Patterns
 from isonomia.errors import SpecError
+from isonomia.events import Clock
 from isonomia.parameters import Choice, Integer, Number, validated
-from isonomia.progress import Clock
 from isonomia.typing import Bools, Floats
 
 Ranking = Literal["discrimination", "divergence"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import sum_by
 from isonomia.discovery.subgroups.scan.families import Family
-from isonomia.progress import Clock
+from isonomia.events import Clock
 from isonomia.typing import Bools, Floats
 
 Ints = NDArray[np.int64]

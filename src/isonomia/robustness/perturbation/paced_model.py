@@ -1,0 +1,82 @@
+"""A model that is asked about altered rows of a dataset, in calls short enough to be cancelled between them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from isonomia.data import Dataset, wrap
+from isonomia.errors import ModelError
+from isonomia.events import Progress
+from isonomia.models import Model, Surface, SurfaceKind
+from isonomia.probing.batch_size import Pace
+
+#: Rows of one call at most.
+LARGEST_CALL = 100_000
+
+_KINDS: tuple[SurfaceKind, ...] = ("continuous", "probability", "score", "label")
+
+
+class PacedModel:
+    """Answers about altered rows with the same kinds of predictions as about the data.
+
+    Parameters
+    ----------
+    model : Model
+    data : Dataset
+        What the rows were altered from.
+    said : Surface
+        What the model predicted for the data.
+    progress : Progress, optional
+        Checked before every call.
+    """
+
+    def __init__(self, model: Model, data: Dataset, said: Surface, progress: Progress | None = None) -> None:
+        self.data, self.said = data, said
+        self._model = model
+        self._progress = Progress.of(progress)
+        self._pace = Pace(1, LARGEST_CALL)
+
+    def surface(self, frame: Any) -> Surface:
+        """The predictions for a frame of rows, asked for in calls of about half a second."""
+        table = wrap(frame)
+        parts: list[Surface] = []
+        start = 0
+        while start < len(table) or not parts:
+            self._progress.check()
+            size = self._pace.rows
+            part = frame if size >= len(table) else table[start : start + size].to_native()
+            began = time.perf_counter()
+            parts.append(self._ask(part))
+            self._pace.learn(min(size, len(table) - start), time.perf_counter() - began)
+            start += size
+        return joined(parts)
+
+    def _ask(self, frame: Any) -> Surface:
+        surface = self._model.surface(self.data, frame=frame)
+        if surface.kinds == self.said.kinds:
+            return surface
+        # a function does not declare what it returns: a few rows can look like decisions, all like probabilities
+        kind = next(kind for kind in _KINDS if kind in self.said.kinds)
+        threshold = self.said.threshold if kind == "score" and self.said.label is not None else None
+        self._model = Model.of(self._model, output=kind, threshold=threshold)
+        surface = self._model.surface(self.data, frame=frame)
+        if surface.kinds != self.said.kinds:
+            raise ModelError(
+                f"The model said {' and '.join(self.said.kinds)} about the data, and {' and '.join(surface.kinds)} "
+                "about changed rows. A model must answer all rows in the same way."
+            )
+        return surface
+
+
+def joined(parts: Sequence[Surface]) -> Surface:
+    """Surfaces of portions as one."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    whole: dict[str, Any] = {kind: np.concatenate([getattr(part, kind) for part in parts]) for kind in first.kinds}
+    return replace(first, **whole)

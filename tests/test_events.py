@@ -1,0 +1,209 @@
+"""Events: stages that nest, sections as they finish, and a cancellation from another thread that takes effect soon."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+import isonomia as iso
+from isonomia import Cancelled, Dataset, Event, Progress
+from isonomia.discovery import METHODS, PAIR_METHODS
+from isonomia.languages import msg
+from isonomia.report import Section
+
+
+def people(task: str, n: int = 400) -> tuple[Dataset, Any]:
+    rng = np.random.default_rng(3)
+    x, skill = rng.integers(0, 5, n), rng.integers(0, 4, n)
+    sex = np.where(rng.random(n) < 0.5, "F", "M")
+    signal = x + skill + (sex == "M") + rng.normal(size=n)
+    y: Any = signal if task == "regression" else np.digitize(signal, [4.5] if task == "binary" else [3.5, 5.5])
+    frame = {"x": x, "skill": skill, "sex": sex, "y": y}
+    data = Dataset(frame, target="y", protected=["sex"], task=task, positive=1 if task == "binary" else None)
+    learner = LinearRegression() if task == "regression" else LogisticRegression(max_iter=200)
+    model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), learner)
+    features = data.frame[list(data.features)]
+    return data, model.fit(features, y)
+
+
+DATA, MODEL = people("binary")
+FEATURES = DATA.frame[list(DATA.features)]
+
+
+# events ---------------------------------------------------------------------------------------------------------------
+
+
+def test_an_inner_stage_stands_below_the_outer_one() -> None:
+    seen: list[tuple[tuple[str, ...], int, int]] = []
+    progress = Progress(lambda event: seen.append((event.path, event.done, event.total)))
+    with progress.stage("outer", msg("Reading"), total=2) as outer:
+        for _ in outer.over("ab"):
+            assert list(progress.stage("inner", msg("Reading"), total=1).over([7])) == [7]
+    progress.stage("after", msg("Reading")).at(0)
+    inner = [(("outer", "inner"), 0, 1), (("outer", "inner"), 1, 1)]
+    around = [(("outer",), done, 2) for done in (0, 1, 2)]
+    assert seen == [around[0], around[0], *inner, around[1], *inner, around[2], (("after",), 0, 0)]
+
+
+def test_an_error_ends_its_stage() -> None:
+    events: list[Event] = []
+    progress = Progress(events.append)
+    with (
+        pytest.raises(ZeroDivisionError),
+        progress.stage("outer", msg("Reading")),
+        progress.stage("in", msg("Reading")),
+    ):
+        raise ZeroDivisionError
+    progress.stage("after", msg("Reading")).at(0)
+    assert events[-1].path == ("after",)
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
+def test_an_audit_reports_every_check_and_hands_over_its_section(task: str) -> None:
+    data, model = people(task)
+    events: list[Event] = []
+    report = iso.audit(data, model, checks="full", n_boot=50, options=QUICK, progress=events.append)
+    sections = [event.result for event in events if event.result is not None]
+    assert all(isinstance(section, Section) for section in sections)
+    assert [section.code for section in sections] == [section.code for section in report.document.sections]
+    assert all(event.path == ("audit", event.result.code) for event in events if event.result is not None)
+    outer = [event for event in events if event.path == ("audit",)]
+    assert [event.done for event in outer] == [0, *range(len(sections) + 1)]
+    assert {event.total for event in outer} == {len(sections)}
+    # everything in between belongs to the check that is under way, and counts within its own stage
+    current = None
+    for event in events:
+        if len(event.path) == 2:
+            current = event.path
+        elif len(event.path) > 2:
+            assert event.path[:2] == current
+        assert 0 <= event.done <= (event.total or event.done)
+    nested = {event.path[1] for event in events if len(event.path) > 2}
+    assert {"perturb", "scenarios", "local_robustness", "consistency", "weak_spots", "pairs"} <= nested
+    assert all(event.message.text("pt-BR") for event in events)
+
+
+QUICK = {
+    "perturb": {"n_trials": 3},
+    "scenarios": {"n_trials": 3},
+    "sensitivity": {"n_trials": 3},
+    "local_robustness": {"n_iterations": 3, "budget": 12},
+    "pairs": {"max_tests": 200},
+}
+
+
+# cancelling -----------------------------------------------------------------------------------------------------------
+
+
+WORK: dict[str, Callable[[Any], Any]] = {
+    "audit": lambda progress: iso.audit(DATA, MODEL, checks="full", options=QUICK, n_boot=50, progress=progress),
+    "perturb": lambda progress: iso.robustness.perturb(DATA, MODEL, n_trials=5, progress=progress),
+    "scenarios": lambda progress: iso.robustness.scenarios(DATA, MODEL, n_trials=5, progress=progress),
+    "sensitivity": lambda progress: iso.robustness.sensitivity(DATA, MODEL, n_trials=5, progress=progress),
+    "local_robustness": lambda progress: iso.robustness.local_robustness(DATA, MODEL, progress=progress),
+    "weak_spots": lambda progress: iso.robustness.weak_spots(DATA, MODEL, pairs=True, progress=progress),
+    "consistency": lambda progress: iso.fairness.consistency(FEATURES, MODEL.predict(FEATURES), progress=progress),
+    "awareness": lambda progress: iso.fairness.awareness(FEATURES, MODEL.predict(FEATURES), progress=progress),
+    "proxies": lambda progress: iso.fairness.proxies(DATA, progress=progress),
+    "label_bias": lambda progress: iso.fairness.label_bias(DATA, progress=progress),
+}
+WORK |= {
+    f"find_subgroups {name}": lambda progress, name=name: iso.discovery.find_subgroups(  # type: ignore[misc]
+        DATA, MODEL, method=name, progress=progress
+    )
+    for name in METHODS.ids()
+}
+WORK |= {
+    f"find_pairs {name}": lambda progress, name=name: iso.discovery.find_pairs(  # type: ignore[misc]
+        DATA, MODEL, method=name, progress=progress
+    )
+    for name in PAIR_METHODS.ids()
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+@pytest.mark.parametrize("after", [0, 2])
+def test_another_thread_cancels_within_two_seconds(name: str, after: int) -> None:
+    """The work goes on after its event only once it was cancelled; its own CPU time counts, not that of others."""
+    reached, cancelled = threading.Event(), threading.Event()
+    outcome: list[object] = []
+    seen: list[Event] = []
+    clock = [0.0]
+
+    def sink(event: Event) -> None:
+        seen.append(event)
+        if len(seen) == after + 1:
+            reached.set()
+            assert cancelled.wait(60)
+            clock[0] = time.thread_time()
+
+    def work() -> None:
+        try:
+            outcome.append(WORK[name](progress))
+        except Exception as error:
+            outcome.append(error)
+        clock.append(time.thread_time())
+        reached.set()
+
+    progress = Progress(sink)
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert reached.wait(120)
+    progress.cancel()
+    cancelled.set()
+    thread.join(120)
+    if after and len(seen) <= after:
+        return  # the work had ended before
+    assert isinstance(outcome[0], Cancelled), outcome
+    assert len(seen) == after + 1
+    assert clock[1] - clock[0] < 2
+
+
+def test_a_cancelled_audit_can_be_repeated() -> None:
+    checks = ["performance", "weak_spots", "consistency"]
+    whole = iso.audit(DATA, MODEL, checks=checks)
+    progress = Progress(lambda event: progress.cancel() if "weak_spots" in event.path else None)
+    with pytest.raises(Cancelled, match="cancelled before it was finished"):
+        iso.audit(DATA, MODEL, checks=checks, progress=progress)
+    with pytest.raises(Cancelled):
+        iso.audit(DATA, MODEL, checks=checks, progress=progress)  # a cancelled one stays so
+    again = iso.audit(DATA, MODEL, checks=checks, progress=Progress())
+    assert [f.message for f in again.findings] == [f.message for f in whole.findings]
+
+
+def test_a_sink_may_end_the_work_too() -> None:
+    def sink(event: Event) -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        iso.robustness.scenarios(DATA, MODEL, n_trials=2, progress=sink)
+
+
+def test_nothing_is_printed_in_library_use(capfd: pytest.CaptureFixture[str]) -> None:
+    iso.audit(DATA, MODEL, checks="quick", progress=Progress())
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_slow_model_is_asked_in_short_calls() -> None:
+    """Altered rows go to the model in calls of about half a second, however many there are."""
+    rows: list[int] = []
+
+    def slow(frame: Any) -> Any:
+        rows.append(len(frame))
+        time.sleep(len(frame) * 2e-4)
+        return np.asarray(frame["x"]) > 2
+
+    data = Dataset({"x": np.arange(6000.0), "y": np.arange(6000) % 2}, target="y")
+    progress = Progress(lambda event: progress.cancel() if rows and sum(rows) > 15_000 else None)
+    with pytest.raises(Cancelled):
+        iso.robustness.perturb(data, slow, n_trials=50, progress=progress)
+    assert rows[0] == 6000
+    assert max(rows[1:]) <= 4096
