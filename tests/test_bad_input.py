@@ -50,7 +50,7 @@ ERRORS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ),
     ("missing predictions", {"p": [0.0, 1.0, None] * 20}, {}, "missing"),
     ("negative weights", {"w": [1.0, -1.0] * 30}, {"weight": "w"}, "weights"),
-    ("no predictions", {}, {"prediction": None}, "nothing to examine"),
+    ("no predictions", {}, {"prediction": None}, "There are no predictions"),
 ]
 
 

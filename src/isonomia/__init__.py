@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from isonomia.events import Event, Progress
     from isonomia.evidence import Estimate, Finding, Result
     from isonomia.models import Model, Surface, load_model
+    from isonomia.subject import Subject
 
 #: Where each lazily imported name lives.
 _HOME = {
@@ -49,6 +50,7 @@ _HOME = {
     "Model": "isonomia.models",
     "Surface": "isonomia.models",
     "load_model": "isonomia.models",
+    "Subject": "isonomia.subject",
     "synth": "isonomia.data.synthetic",
 }
 _ROOMS = (
@@ -56,6 +58,7 @@ _ROOMS = (
     "models",
     "counting",
     "evidence",
+    "subject",
     "probing",
     "metrics",
     "fairness",
@@ -81,6 +84,7 @@ __all__ = [
     "Report",
     "Result",
     "SpecError",
+    "Subject",
     "Surface",
     "UntrustedError",
     "__version__",

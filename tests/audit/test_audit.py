@@ -270,7 +270,7 @@ def test_bad_options(options: dict[str, Any], message: str) -> None:
 
 
 def test_nothing_to_examine() -> None:
-    with pytest.raises(iso.DataError, match="nothing to examine"):
+    with pytest.raises(iso.DataError, match="There are no predictions"):
         iso.audit(dataset(people(200), prediction=None))
 
 

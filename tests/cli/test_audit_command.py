@@ -174,7 +174,7 @@ def test_bands_and_chosen_checks(unequal: Path) -> None:
         (["DATA", "--protected", "gender"], "`protected` must name a column of the data; got 'gender'"),
         (["DATA", "--protected", "sex", "--target", "hird"], "Did you mean 'hired'"),
         (["DATA", "--protected", "sex", "--target", "hired"], "`positive` must say"),
-        (["DATA", "--protected", "sex", "--target", "hired", "--positive", "yes"], "nothing to examine"),
+        (["DATA", "--protected", "sex", "--target", "hired", "--positive", "yes"], "There are no predictions"),
         (["DATA", *ROLES, "--policy", "eoc"], "Did you mean 'eeoc'"),
         (["DATA", *ROLES, "--checks", "grup_fairness"], "group_fairness"),
         (["DATA", *ROLES, "--lang", "fr"], "Unknown language"),

@@ -94,13 +94,13 @@ def test_a_wrong_value_would_not_agree() -> None:
     from dataclasses import replace
 
     from isonomia.fairness.groups.verify import verify_with_fairlearn
-    from isonomia.models import read_outcome
+    from isonomia.subject import Subject
 
     y, p = np.array([1, 0, 1, 0]), np.array([1, 1, 0, 0])
     result = group_metrics(y, p, sensitive_features=["a", "a", "b", "b"], metrics=["accuracy"], n_boot=0)
     part = result.measured["accuracy"]
     wrong = replace(result, measured={"accuracy": replace(part, value=part.value + 0.01)})
-    assert verify_with_fairlearn(wrong, read_outcome(y, p)).values["fairlearn_agrees"] is False
+    assert verify_with_fairlearn(wrong, Subject.of(y, p).outcome).values["fairlearn_agrees"] is False
 
 
 @given(cases())
@@ -294,7 +294,7 @@ def test_the_kind_of_frame_comes_back(frame_kind: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"y_true": [0, 1], "y_pred": [0, 1, 1], "sensitive_features": ["a", "b", "a"]}, "2 true outcomes, but 3 pred"),
+        ({"y_true": [0, 1], "y_pred": [0, 1, 1], "sensitive_features": ["a", "b", "a"]}, "2 true outcomes for 3 rows"),
         ({"y_true": None, "y_pred": [0, 1, 1], "sensitive_features": ["a", "b"]}, "2 rows in 'group', but there are 3"),
         ({"y_true": ["no", "yes"], "y_pred": ["no", "yes"], "sensitive_features": ["a", "b"]}, "`positive` must say"),
         ({"y_true": [0, 1, 0], "y_pred": [0.2, 0.7, 0.9], "sensitive_features": ["a", "b", "a"]}, "scores"),
@@ -303,12 +303,12 @@ def test_the_kind_of_frame_comes_back(frame_kind: Any) -> None:
         ({"y_true": None, "y_pred": [0, 1], "sensitive_features": ["a", "b"], "metrics": ["tpr"]}, "needs true labels"),
         (
             {"y_true": None, "y_pred": [0, 1], "sensitive_features": ["a", "b"], "metrics": ["selecton_rate"]},
-            "Close to",
+            "Did you mean",
         ),
         ({"y_true": None, "y_pred": [0, 1], "sensitive_features": ["a", "b"], "weights": [1, -1]}, "weights"),
         ({"y_true": None, "y_pred": [0, 1], "sensitive_features": ["a", "b"], "reference": "c"}, "must be a value of"),
         ({"y_true": None, "y_pred": [0, 1], "sensitive_features": ["a", "b"], "level": 95}, "level"),
-        ({"y_true": [1, None], "y_pred": [0, 1], "task": "binary", "sensitive_features": ["a", "b"]}, "missing"),
+        ({"y_true": [None, None], "y_pred": [0, 1], "task": "binary", "sensitive_features": ["a", "b"]}, "missing"),
     ],
 )
 def test_bad_input_says_what_was_found(arguments: dict[str, Any], message: str) -> None:

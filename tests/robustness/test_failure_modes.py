@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from isonomia import Dataset, SpecError
-from isonomia.models import Surface, read_outcome
+from isonomia.models import Surface
 from isonomia.robustness import failure_modes
 from isonomia.robustness.slices.row_failures import harm_of, worst_rows
+from isonomia.subject import Subject
 
 MakePeople = Callable[..., tuple[Dataset, Any]]
 
@@ -25,20 +26,20 @@ def test_several_classes_with_probabilities() -> None:
     rows = [row["row"] for row in result.tables["rows"].rows()]
     assert len(rows) == 3
     assert set(rows[:2]) == {3, 4}
-    harm = harm_of(read_outcome(truth, None, y_score=table, task="multiclass"), 0.9)
+    harm = harm_of(Subject.of(truth, y_score=table, task="multiclass").outcome, 0.9)
     expected = [1 - table[i, t] + (table[i].argmax() != t) for i, t in enumerate(truth)]
     np.testing.assert_allclose(harm.size, expected)
 
 
 def test_numbers_labels_and_scores() -> None:
-    residuals = harm_of(read_outcome([1.0, 2, 3, 4, 5], [1.1, 2.0, 5.0, 3.5, 5.2], task="regression"), 0.9)
+    residuals = harm_of(Subject.of([1.0, 2, 3, 4, 5], [1.1, 2.0, 5.0, 3.5, 5.2], task="regression").outcome, 0.9)
     assert int(np.argmax(residuals.size)) == 2
     assert residuals.kind.tolist() == ["too_high", "right", "too_high", "too_low", "too_high"]
-    labels = harm_of(read_outcome(["a", "b", "c", "a", "b"], ["a", "c", "c", "b", "b"]), 0.9)
+    labels = harm_of(Subject.of(["a", "b", "c", "a", "b"], ["a", "c", "c", "b", "b"]).outcome, 0.9)
     assert labels.size.tolist() == [0, 1, 0, 1, 0]
     scores = np.array([5.0, -1, 3, 3, 9])
     truth = np.array([1, 0, 0, 1, 0])
-    placed = harm_of(read_outcome(truth, None, y_score=scores), 0.9)
+    placed = harm_of(Subject.of(truth, y_score=scores).outcome, 0.9)
     for i in range(5):
         others = scores[truth != truth[i]]
         wrong = np.mean((others > scores[i]) + 0.5 * (others == scores[i]))
@@ -47,7 +48,7 @@ def test_numbers_labels_and_scores() -> None:
 
 
 def test_wrong_and_confident_comes_first_and_is_called_so() -> None:
-    outcome = read_outcome([0, 0, 1, 1], None, y_score=[0.99, 0.6, 0.8, 0.97])
+    outcome = Subject.of([0, 0, 1, 1], y_score=[0.99, 0.6, 0.8, 0.97]).outcome
     harm = harm_of(outcome, 0.9)
     assert harm.kind.tolist() == ["wrong_confident", "wrong", "right_unsure", "right"]
     assert np.argsort(-harm.size).tolist() == [0, 1, 2, 3]

@@ -9,9 +9,10 @@ from scipy import stats
 from isonomia.counting import Codes
 from isonomia.errors import SpecError
 from isonomia.metrics import METRICS
-from isonomia.models import Outcome, Surface
+from isonomia.models import Surface
 from isonomia.robustness import Meter
 from isonomia.robustness.row_metrics import MEASURES, measure_named
+from isonomia.subject import Outcome
 
 
 def classes(rng: np.random.Generator, n: int = 400, k: int = 3) -> Outcome:

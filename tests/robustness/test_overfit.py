@@ -10,8 +10,8 @@ from sklearn.metrics import roc_auc_score
 
 from isonomia import DataError, Dataset, Model, SpecError
 from isonomia.metrics import evaluate
-from isonomia.models import truth_codes
 from isonomia.robustness import SLICINGS, overfit
+from isonomia.subject import Subject
 
 TASKS = ("binary", "multiclass", "regression")
 
@@ -93,14 +93,14 @@ def test_any_metric_in_its_direction_equals_brute_force(metric: str) -> None:
         for side, data in (("train", train), ("test", test)):
             part = data.take(data.column("city").to_numpy() == row["slice"])
             surface = _surface(part)
-            found[side] = evaluate(name, truth_codes(part, surface).values, surface, n_boot=50).value
+            found[side] = evaluate(name, Subject.of(part, surface).truth, surface, n_boot=50).value
             assert row[side] == pytest.approx(found[side], abs=1e-12)
         assert row["gap"] == pytest.approx(sign * (found["train"] - found["test"]), abs=1e-12)
         assert row["gap_low"] < row["gap"] < row["gap_high"]
 
 
 def _surface(data: Dataset) -> Any:
-    from isonomia.models import surface_of
+    from isonomia.subject import surface_of
 
     return surface_of(data)
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from isonomia import Dataset, SpecError
 from isonomia.metrics import METRICS, evaluate
-from isonomia.models import read_outcome
 from isonomia.robustness import dashboard, scenarios, sensitivity, subgroup_diagnostics
 from isonomia.robustness.perturbation.degradation import scale_of, worse_by
 from isonomia.robustness.stress.sensitivity import gives_way, slope
+from isonomia.subject import Subject
 
 MakePeople = Callable[..., tuple[Dataset, Any]]
 TASKS = ("binary", "multiclass", "regression")
@@ -194,7 +194,7 @@ def test_subgroups_are_what_evaluating_each_alone_gives(task: str, people: MakeP
     if task == "binary":
         assert score is not None
         score = score[:, 1]
-    outcome = read_outcome(y, model.predict(X), y_score=score, task=task)  # type: ignore[arg-type]
+    outcome = Subject.of(y, model.predict(X), y_score=score, task=task).outcome  # type: ignore[arg-type]
     checked = 0
     for row in result.tables["subgroups"].rows():
         rows = data.column(row["attribute"]).to_numpy().astype(str) == row["group"]

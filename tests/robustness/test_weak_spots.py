@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isonomia import DataError, Dataset, SpecError
+from isonomia import DataError, Dataset, NotApplicable, SpecError
 from isonomia.robustness import SLICINGS, change_points, weak_spots
 
 TASKS = ("binary", "multiclass", "regression")
@@ -191,9 +191,9 @@ def test_bad_options_are_named(make_broken: Any, options: dict[str, Any], told: 
 
 
 def test_bad_data_is_named() -> None:
-    with pytest.raises(DataError, match="must be a Dataset"):
+    with pytest.raises(DataError, match="There are no predictions: give a model"):
         weak_spots({"x": [1]})
-    with pytest.raises(DataError, match="no target"):
+    with pytest.raises(NotApplicable, match="no target"):
         weak_spots(Dataset({"x": [1, 2], "s": [0, 1]}, prediction="s"))
     nothing = {"x": [np.nan, np.nan], "y": [0, 1], "s": [0, 1]}
     with pytest.raises(DataError, match="no finite number"):

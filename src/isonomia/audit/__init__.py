@@ -17,7 +17,6 @@ from isonomia.audit.report import Report
 from isonomia.audit.runner import audit, run
 from isonomia.audit.spec import DataSpec, EndpointSpec, ModelSpec, Spec, read_spec
 from isonomia.audit.spec_schema import spec_schema
-from isonomia.audit.subject import Subject
 from isonomia.audit.verdict import exit_code, judge
 
 __all__ = [
@@ -31,7 +30,6 @@ __all__ = [
     "Report",
     "Rule",
     "Spec",
-    "Subject",
     "audit",
     "check",
     "checks",

@@ -7,18 +7,18 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.audit.subject import Subject
 from isonomia.counting import tally
 from isonomia.evidence import Result, Table
 from isonomia.languages import msg
+from isonomia.subject import Subject
 
 
 def balance_sheet(subject: Subject) -> Result:
     """Rows used, rows with missing protected values, groups too small, cells empty."""
     lines = [
-        (msg("rows given"), len(subject.data)),
-        (msg("rows without a target, left out"), int((~subject.rows).sum())),
-        (msg("rows used"), len(subject.outcome)),
+        (msg("rows given"), subject.rows.size),
+        (msg("rows without a target, left out"), subject.n_dropped),
+        (msg("rows used"), len(subject)),
     ]
     if subject.weights is not None:
         lines.append((msg("effective rows after weighting"), int(_effective(subject.weights))))
@@ -29,14 +29,14 @@ def balance_sheet(subject: Subject) -> Result:
             {"n": "int"},
             {"what": msg("what"), "n": msg("rows")},
             msg("Rows"),
-            subject.data.backend,
+            subject.backend,
         ),
     }
     if len(attributes):
         tables["attributes"] = attributes
     if len(subject.attributes) > 1:
         tables["cells"] = _cells(subject)
-    values = {"rows_given": len(subject.data), "rows_used": len(subject.outcome)}
+    values = {"rows_given": subject.rows.size, "rows_used": len(subject)}
     titles = {"rows_given": msg("rows given"), "rows_used": msg("rows used")}
     return Result("balance_sheet", msg("Balance sheet"), tables, values, titles=titles)
 
@@ -49,16 +49,16 @@ def _attributes(subject: Subject) -> Table:
         columns["groups"].append(column.size)
         columns["missing"].append(int(counts[column.missing]) if column.missing is not None else 0)
         columns["smallest"].append(int(counts.min()))
-        columns["small"].append(int((counts < subject.min_per_group).sum()))
+        columns["small"].append(int((counts < subject.settings.min_per_group).sum()))
     titles = {
         "attribute": msg("protected attribute"),
         "groups": msg("groups"),
         "missing": msg("rows with a missing value"),
         "smallest": msg("rows of the smallest group"),
-        "small": msg("groups below {least:int} rows", least=subject.min_per_group),
+        "small": msg("groups below {least:int} rows", least=subject.settings.min_per_group),
     }
     formats = dict.fromkeys(("groups", "missing", "smallest", "small"), "int")
-    return Table.of(columns, formats, titles, msg("Protected attributes"), subject.data.backend)  # type: ignore[arg-type]
+    return Table.of(columns, formats, titles, msg("Protected attributes"), subject.backend)  # type: ignore[arg-type]
 
 
 def _cells(subject: Subject) -> Table:
@@ -68,15 +68,15 @@ def _cells(subject: Subject) -> Table:
         columns["cells"].append(" x ".join(column.name for column in pair))
         columns["possible"].append(counts.size)
         columns["empty"].append(int((counts == 0).sum()))
-        columns["small"].append(int(((counts > 0) & (counts < subject.min_per_group)).sum()))
+        columns["small"].append(int(((counts > 0) & (counts < subject.settings.min_per_group)).sum()))
     titles = {
         "cells": msg("intersection"),
         "possible": msg("possible groups"),
         "empty": msg("without a row"),
-        "small": msg("groups below {least:int} rows", least=subject.min_per_group),
+        "small": msg("groups below {least:int} rows", least=subject.settings.min_per_group),
     }
     formats = dict.fromkeys(("possible", "empty", "small"), "int")
-    return Table.of(columns, formats, titles, msg("Intersections"), subject.data.backend)  # type: ignore[arg-type]
+    return Table.of(columns, formats, titles, msg("Intersections"), subject.backend)  # type: ignore[arg-type]
 
 
 def _effective(weights: NDArray[np.float64]) -> float:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from isonomia.audit.subject import Subject
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Result
 from isonomia.languages import Message
 from isonomia.registry import Registry
+from isonomia.subject import Subject
 
 CheckSet = Literal["quick", "standard", "full"]
 SETS: tuple[CheckSet, ...] = ("quick", "standard", "full")

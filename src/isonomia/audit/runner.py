@@ -7,11 +7,11 @@ import json
 import platform
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from isonomia._version import __version__
 from isonomia.audit.balance import balance_sheet
@@ -22,20 +22,20 @@ from isonomia.audit.policy import Policy, load_policy
 from isonomia.audit.report import Report
 from isonomia.audit.spec import ModelSpec, Spec, read_spec
 from isonomia.audit.spec_options import wired
-from isonomia.audit.subject import Subject
 from isonomia.audit.verdict import judge
 from isonomia.data import Dataset
 from isonomia.errors import Cancelled, IsonomiaError, MissingExtraError, NotApplicable, SpecError
 from isonomia.events import Progress, ProgressLike
 from isonomia.languages import check_language, msg
 from isonomia.models import Model
-from isonomia.parameters import LEVEL, Integer, validated
+from isonomia.parameters import LEVEL, validated
 from isonomia.report import Document, Section
+from isonomia.subject import Reading, Settings, Subject
 
 
 @validated(level=LEVEL)
 def audit(
-    data: Dataset,
+    data: Any,
     model: Any = None,
     *,
     checks: str | Sequence[str] = "standard",
@@ -49,15 +49,18 @@ def audit(
     language: str = "en",
     options: Mapping[str, Mapping[str, Any]] | None = None,
     progress: ProgressLike = None,
+    **given: Unpack[Reading],
 ) -> Report:
     """Examine what a model does to the people in a dataset.
 
     Parameters
     ----------
-    data : Dataset
-        With its protected attributes; with predictions (``prediction=``, ``score=``) where no model is given.
+    data : Dataset, frame, column of true outcomes, or Subject
+        With its protected attributes; with predictions (``prediction=``, ``score=``) where no model is given. A plain
+        frame takes its roles as keywords, arrays are given as ``sensitive_features=`` and so on (see `Subject.of`).
     model : optional
-        Anything that predicts: a fitted estimator, a callable, an `isonomia.Model`. It is asked once.
+        Anything that predicts: a fitted estimator, a callable, an `isonomia.Model`. It is asked once. Predictions may
+        be given instead, as a `Surface` or a column.
     checks : "quick", "standard", "full" or names of checks
     policy : name, file, mapping or Policy, optional
         What the subject is held against ("eeoc", "nyc-ll144", "ecoa", "engineering", or your own file).
@@ -85,13 +88,7 @@ def audit(
     Cancelled
         Where `progress` was cancelled; nothing is written.
     """
-    if not isinstance(data, Dataset):
-        raise SpecError(
-            f"`data` must be a Dataset; got {type(data).__name__}. Make one with isonomia.Dataset(frame, target=..., "
-            "protected=[...]) or isonomia.read(path, ...)."
-        )
-    for name, value, least in (("seed", seed, 0), ("n_boot", n_boot, 0), ("min_per_group", min_per_group, 1)):
-        Integer(least).check(name, value)
+    settings = Settings(n_boot, level, seed, min_per_group, missing, reference)
     chosen = choose_checks(checks)
     rules = None if policy is None else load_policy(policy)
     known = check_language(language)
@@ -99,19 +96,12 @@ def audit(
     started = time.perf_counter()
     events = Progress.of(progress)
     events.check()
-    wrapped = model if model is None or isinstance(model, Model) else Model.of(model)
-    subject = Subject.of(
-        data,
-        wrapped,
-        n_boot=n_boot,
-        level=level,
-        seed=seed,
-        min_per_group=min_per_group,
-        missing=missing,
-        reference=_reference(data, reference),
+    subject = replace(
+        Subject.of(data, model, **given, **asdict(settings)),
         options=_check_options(options or {}, chosen),
         progress=events,
     )
+    assert subject.surface.kinds  # says what to give, where there are no predictions
     timings["prediction"] = time.perf_counter() - started
     with events.stage("audit", msg("Running checks"), total=len(chosen)) as stage:
         sections = [_section(entry, subject) for entry in stage.over(chosen)]
@@ -121,10 +111,10 @@ def audit(
     timings["verdict"] = time.perf_counter() - begun
     sheet = balance_sheet(subject)
     document = Document(
-        msg("Audit of {name}", name=data.name) if data.name else msg("Audit"),
+        msg("Audit of {name}", name=subject.name) if subject.name else msg("Audit"),
         _told(subject),
         tuple(sections),
-        balance_sheet=replace(sheet, notes=(*sheet.notes, *data.notes)),
+        balance_sheet=replace(sheet, notes=(*sheet.notes, *(() if subject.dataset is None else subject.dataset.notes))),
         verdict=verdict,
         policy=None if rules is None else rules.model_dump(mode="json"),
         language=known,
@@ -242,12 +232,6 @@ def _adjusted(sections: Sequence[Section]) -> tuple[list[Section], int]:
     return [replace(section, result=fresh.get(section.code)) for section in sections], n_tests
 
 
-def _reference(data: Dataset, given: Any) -> Any:
-    if given is not None:
-        return given
-    return {name: list(values) for name, values in data.privileged.items()} or "largest"
-
-
 def _check_options(
     options: Mapping[str, Mapping[str, Any]], chosen: Sequence[Check]
 ) -> Mapping[str, Mapping[str, Any]]:
@@ -261,43 +245,45 @@ def _check_options(
 
 
 def _told(subject: Subject) -> dict[str, Any]:
-    data, model = subject.data, subject.model
-    told: dict[str, Any] = {"dataset": data.name or "", "rows": len(data), "target": data.target}
-    if data.task == "binary":
-        told["positive"] = str(data.positive)
-    told["protected"] = list(data.protected)
-    if data.privileged:
+    data, model = subject.dataset, subject.model
+    told: dict[str, Any] = {"dataset": subject.name, "rows": subject.rows.size}
+    told["target"] = None if data is None else data.target
+    if subject.task == "binary":
+        told["positive"] = str(subject.surface.classes[1])
+    told["protected"] = [column.name for column in subject.attributes]
+    if data is not None and data.privileged:
         told["privileged"] = {name: [str(value) for value in values] for name, values in data.privileged.items()}
     told["task"] = subject.task
-    if data.roles.weight is not None:
+    if data is not None and data.roles.weight is not None:
         told["weight"] = data.roles.weight
-    if model is None:
-        told["prediction"] = data.roles.prediction
-        told["score"] = list(data.roles.score)
-    else:
+    if model is not None:
         told["model"] = repr(model)
         told["trusted"] = bool(getattr(model, "trusted", False))
+    elif data is not None:
+        told["prediction"] = data.roles.prediction
+        told["score"] = list(data.roles.score)
     return {key: value for key, value in told.items() if value not in (None, "", [])}
 
 
 def _fingerprint(subject: Subject, chosen: Sequence[Check], policy: Policy | None, n_tests: int) -> dict[str, Any]:
+    roles: Mapping[str, Any] = {} if subject.dataset is None else subject.dataset.options()
     asked = {
         "checks": [entry.id for entry in chosen],
         "policy": None if policy is None else policy.model_dump(mode="json"),
         "options": {name: dict(values) for name, values in subject.options.items()},
-        "roles": {key: str(value) for key, value in sorted(subject.data.options().items())},
-        "n_boot": subject.n_boot,
-        "level": subject.level,
-        "min_per_group": subject.min_per_group,
-        "missing": subject.missing,
-        "reference": str(subject.reference),
-        "seed": subject.seed,
+        "roles": {key: str(value) for key, value in sorted(roles.items())},
+        "n_boot": subject.settings.n_boot,
+        "level": subject.settings.level,
+        "min_per_group": subject.settings.min_per_group,
+        "missing": subject.settings.missing,
+        "reference": str(subject.settings.reference),
+        "seed": subject.settings.seed,
     }
     text = json.dumps(asked, sort_keys=True, default=str)
     return {
-        "data_sha256": subject.data.fingerprint,
+        "data_sha256": subject.fingerprint,
         "spec_sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "seed": subject.seed,
+        "seed": subject.settings.seed,
         "tests": n_tests,
         "isonomia": __version__,
         "python": platform.python_version(),

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from isonomia.audit.policy import Policy, Rule
-from isonomia.audit.subject import Subject
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.evidence import Estimate
 from isonomia.fairness import GroupMetrics, measure_groups
@@ -16,6 +15,7 @@ from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS, evaluate
 from isonomia.metrics.applicable import TASKS
 from isonomia.report import Criterion, Document, Verdict, VerdictOutcome
+from isonomia.subject import Subject
 
 #: A gap counts as shown when its adjusted p-value is below this.
 ALPHA = 0.05
@@ -28,7 +28,7 @@ def judge(policy: Policy, subject: Subject) -> Verdict:
         try:
             criteria += _criteria(rule, policy, subject)
         except NotApplicable as reason:
-            missing = Estimate.missing(reason.message, n=len(subject.outcome))
+            missing = Estimate.missing(reason.message, n=len(subject))
             criteria.append(_criterion(rule, "not_applicable", missing, reason=reason.message))
     outcome = worst([criterion.outcome for criterion in criteria])
     title = _said(policy.title)
@@ -67,11 +67,11 @@ def _criteria(rule: Rule, policy: Policy, subject: Subject) -> list[Criterion]:
         figure = evaluate(
             rule.metric,
             truth,
-            subject.outcome.surface,
+            subject.surface,
             weights=subject.weights,
-            level=subject.level,
-            n_boot=subject.n_boot,
-            seed=subject.seed,
+            level=subject.settings.level,
+            n_boot=subject.settings.n_boot,
+            seed=subject.settings.seed,
         )
         return [_criterion(rule, *_decide(rule, figure, None))]
     measured = _measured(rule, policy, subject)
@@ -88,9 +88,9 @@ def _measured(rule: Rule, policy: Policy, subject: Subject) -> GroupMetrics:
         )
     if metric.needs_labels and subject.outcome.truth is None:
         raise NotApplicable(msg("the data name no target, so there are no true outcomes to compare with"))
-    if subject.task != "regression" and subject.outcome.surface.label is None:
+    if subject.task != "regression" and subject.surface.label is None:
         raise NotApplicable(msg("there are scores but no decisions"))
-    least = max(policy.min_per_group, int(np.ceil(rule.min_share * len(subject.outcome))))
+    least = max(policy.min_per_group, int(np.ceil(rule.min_share * len(subject))))
     options = {**subject.grouping(), "min_per_group": least}
     if rule.against == "best":
         options["reference"] = "best"
@@ -123,13 +123,13 @@ def _worst_of(rule: Rule, way: tuple[str, ...], measured: GroupMetrics, subject:
             way=" x ".join(way),
             least=measured.min_per_group,
         )
-        missing = Estimate.missing(reason, n=len(subject.outcome))
+        missing = Estimate.missing(reason, n=len(subject))
         return _criterion(rule, "not_enough_evidence", missing, who={"by": " x ".join(way)}, reason=reason)
     row = min(rows, key=lambda r: r["ratio"]) if rule.measure == "ratio" else max(rows, key=_size)
     group = measured.groups.groups[places[row["group"]]]
     place = places.get(row["reference"])
     against = dict(measured.groups.groups[place].texts) if place is not None else {"reference": row["reference"]}
-    figure = _figure(rule, row, int(measured.sizes[places[row["group"]]]), subject.level)
+    figure = _figure(rule, row, int(measured.sizes[places[row["group"]]]), subject.settings.level)
     outcome, _, reason_ = _decide(rule, figure, row["p_adjusted"])
     return _criterion(rule, outcome, figure, who=dict(group.texts), reference=against, reason=reason_)
 

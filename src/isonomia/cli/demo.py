@@ -113,8 +113,8 @@ def fit(data: Dataset, seed: int) -> Any:
 def _compare_with_truth(screen: Screen, biased: tuple[Subgroup, ...], data: Dataset, report: Report) -> None:
     """Which of the biases that were put in show up as findings."""
     from isonomia.evidence import Table
-    from isonomia.fairness import dataset_attributes
     from isonomia.languages import msg
+    from isonomia.subject import dataset_attributes
 
     attributes = dataset_attributes(data)
     seen = [nearest(subgroup.matches(data.frame), attributes, report.findings) for subgroup in biased]

@@ -29,9 +29,9 @@ from isonomia.errors import SpecError
 from isonomia.languages import Message, msg
 
 if TYPE_CHECKING:
-    from isonomia.audit.subject import Subject
     from isonomia.data import Dataset
     from isonomia.fairness import Equivalence, Incompatibility, Suite
+    from isonomia.subject import Subject
 
 #: Columns of the table of measures that fit a terminal.
 _SHOWN = ("by", "measure", "value", "threshold", "outcome", "lowest", "highest")
@@ -110,10 +110,9 @@ def fairness(
 
 
 def _subject(table: Dataset, **options: Any) -> Subject:
-    from isonomia.audit.subject import Subject
+    from isonomia.subject import Subject
 
-    reference = {name: list(values) for name, values in table.privileged.items()} or "largest"
-    return Subject.of(table, None, reference=reference, **options)
+    return Subject.of(table, **options)
 
 
 def _examine(
@@ -127,7 +126,7 @@ def _examine(
     subject.needs_decisions()
     grouping = subject.grouping()
     reference = grouping.pop("reference")
-    probability = subject.outcome.surface.probability
+    probability = subject.surface.probability
     found = measure_suite(
         subject.outcome,
         columns,

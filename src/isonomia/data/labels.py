@@ -57,6 +57,11 @@ def two_classes(labels: Sequence[Any], positive: Any, *, what: str) -> tuple[Any
     (('no', 'yes'), ('not yes', 'yes'))
     """
     known = ordered(labels)
+    if len(known) > 2:
+        raise DataError(
+            f"{what[:1].upper()}{what[1:]} must have two values (the task is binary); got {len(known)}: "
+            f"{listed(known)}. {look_like_scores(known)}Write both with the same two values."
+        )
     if positive is None:
         positive = _conventional(known, what)
     index = index_of(positive, known)
@@ -64,11 +69,6 @@ def two_classes(labels: Sequence[Any], positive: Any, *, what: str) -> tuple[Any
     others = [label for place, label in enumerate(known) if place != index]
     if index is None and len(known) == 2:
         raise DataError(f"`positive` must be a value of {what}; got {positive!r}.{close_to(positive, known)}")
-    if len(others) > 1:
-        raise DataError(
-            f"{what[:1].upper()}{what[1:]} must have two values; got {len(known)}: {listed(known)}. "
-            f"{look_like_scores(others)}Write both with the same two values."
-        )
     if others:
         return others[0], mine
     if isinstance(mine, bool | np.bool_):

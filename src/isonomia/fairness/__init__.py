@@ -19,7 +19,7 @@ from isonomia.fairness.groups.distributions import DistributionParity, distribut
 from isonomia.fairness.groups.equivalence import Equivalence, equivalence, equivalence_of, measure_equivalence
 from isonomia.fairness.groups.group_calibration import GroupCalibration, calibration_of, group_calibration
 from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics, measure_groups
-from isonomia.fairness.groups.grouping import Group, Groups, condition, dataset_attributes, form_groups, read_attributes
+from isonomia.fairness.groups.grouping import Group, Groups, condition, form_groups
 from isonomia.fairness.groups.homogeneity import homogeneity
 from isonomia.fairness.groups.references import against_references
 from isonomia.fairness.groups.suite import Suite, measure_suite, suite
@@ -54,7 +54,6 @@ __all__ = [
     "Criterion",
     "condition",
     "criterion",
-    "dataset_attributes",
     "demographic_parity",
     "disparate_impact",
     "distribution_parity",
@@ -99,7 +98,6 @@ __all__ = [
     "predictive_parity",
     "Proxies",
     "proxies",
-    "read_attributes",
     "represent",
     "Representation",
     "representation",

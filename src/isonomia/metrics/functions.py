@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from isonomia.data import Task, check_weights, kind_of_values, to_numpy
+from isonomia.data import Task, kind_of_values, to_numpy
 from isonomia.evidence import Estimate, Table
 from isonomia.languages import msg
 from isonomia.metrics.evaluation import evaluate
 from isonomia.metrics.registry import METRICS, Metric
-from isonomia.models import read_outcome
+from isonomia.subject import Subject
 
 
 def score(
@@ -58,9 +58,9 @@ def score(
     decisions = y_pred
     if y_score is None and y_pred is not None and _holds_scores(wanted, y_pred, task):
         decisions, y_score = None, y_pred
-    outcome = read_outcome(y_true, decisions, y_score=y_score, task=task, positive=positive)
-    weights = check_weights(sample_weight, len(outcome))
-    return evaluate(metric, outcome.truth, outcome.surface, weights=weights, level=level, n_boot=n_boot, seed=seed)
+    subject = Subject.of(y_true, decisions, y_score=y_score, weights=sample_weight, task=task, positive=positive)
+    truth, surface = subject.outcome.truth, subject.surface
+    return evaluate(metric, truth, surface, weights=subject.weights, level=level, n_boot=n_boot, seed=seed)
 
 
 def _holds_scores(metric: Metric, y_pred: Any, task: Task | None) -> bool:

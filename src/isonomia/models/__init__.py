@@ -8,12 +8,10 @@ from isonomia.models.estimators import split_pipeline
 from isonomia.models.gradients import GradientKind, Gradients, Inputs
 from isonomia.models.loading import MAX_BYTES, SUFFIXES, Format, TrustWarning, load_model, save_model
 from isonomia.models.model import Model, ModelOptions
-from isonomia.models.outcome import Outcome, read_outcome
 from isonomia.models.surface import Surface, SurfaceKind, check_probabilities, encode_labels, finite_numbers
 from isonomia.models.trees.arrays import TreeEnsemble
 from isonomia.models.trees.links import Link, apply_link
 from isonomia.models.trees.reading import read_trees
-from isonomia.models.truth import Truth, surface_of, truth_codes
 
 __all__ = [
     "ALLOWED",
@@ -28,13 +26,11 @@ __all__ = [
     "MAX_BYTES",
     "Model",
     "ModelOptions",
-    "Outcome",
     "SUFFIXES",
     "Surface",
     "SurfaceKind",
     "TreeEnsemble",
     "TrustWarning",
-    "Truth",
     "apply_link",
     "check_probabilities",
     "encode_labels",
@@ -43,10 +39,7 @@ __all__ = [
     "finite_numbers",
     "is_address",
     "load_model",
-    "read_outcome",
     "read_trees",
     "save_model",
     "split_pipeline",
-    "surface_of",
-    "truth_codes",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Dataset, Task, index_of, listed, look_like_scores, to_numpy
+from isonomia.data import Task, index_of, listed, look_like_scores, to_numpy
 from isonomia.errors import DataError
 
 SurfaceKind = Literal["label", "probability", "score", "continuous"]
@@ -73,13 +73,6 @@ class Surface:
         """What was said about some of the rows."""
         parts = {name: getattr(self, name)[rows] for name in self.kinds}
         return replace(self, **parts)
-
-    @classmethod
-    def from_dataset(cls, data: Dataset, *, threshold: float | None = None) -> Surface:
-        """The surface of the predictions and scores that a dataset carries; see `models.surface_of`."""
-        from isonomia.models.truth import surface_of
-
-        return surface_of(data, threshold=threshold)
 
     def with_label(self, label: NDArray[Any] | None) -> Surface:
         """The same with decisions that were made elsewhere, where there are any."""
@@ -179,7 +172,7 @@ def encode_labels(labels: Any, classes: Sequence[Any], *, what: str) -> NDArray[
     >>> encode_labels(["yes", "no", "yes"], ("no", "yes"), what="predictions").tolist()
     [1, 0, 1]
     """
-    column = Codes.encode(labels, name=what)
+    column = labels if isinstance(labels, Codes) else Codes.encode(labels, name=what)
     if column.missing is not None:
         raise DataError(
             f"{int(column.counts()[-1])} of {len(column)} {what} are missing. Drop these rows, or fill them."
@@ -190,5 +183,7 @@ def encode_labels(labels: Any, classes: Sequence[Any], *, what: str) -> NDArray[
         raise DataError(
             f"The {what} must be among {listed(classes, 8)}; got {listed(strange, 5)}. {look_like_scores(strange)}"
         )
+    if indices == list(range(len(indices))):
+        return column.codes
     table = np.array([index or 0 for index in indices], dtype=np.min_scalar_type(max(len(classes) - 1, 1)))
     return table[column.codes]

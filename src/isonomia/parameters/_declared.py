@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
@@ -52,6 +53,17 @@ def plain(value: Any) -> Any:
     return None
 
 
+def _other_keywords(function: Callable[..., Any]) -> tuple[str, ...] | None:
+    """The names that ``**given: Unpack[Options]`` takes; none without such a parameter, None where any name is."""
+    open_ended = [
+        one for one in inspect.signature(function).parameters.values() if one.kind is inspect.Parameter.VAR_KEYWORD
+    ]
+    if not open_ended:
+        return ()
+    inner = typing.get_args(typing.get_type_hints(function).get(open_ended[0].name))
+    return tuple(typing.get_type_hints(inner[0])) if inner and typing.is_typeddict(inner[0]) else None
+
+
 def validated(**kinds: Kind[Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Check arguments of a function against declared kinds before it runs.
 
@@ -78,14 +90,14 @@ def validated(**kinds: Kind[Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
         undeclared = [name for name in kinds if name not in signature]
         if undeclared:
             raise TypeError(f"{function.__qualname__} has no parameter {undeclared[0]!r} to validate")
-        closed = all(one.kind is not inspect.Parameter.VAR_KEYWORD for one in signature.values())
+        others = functools.cache(lambda: _other_keywords(function))
 
         @functools.wraps(function)
         def checked(*args: P.args, **options: P.kwargs) -> R:
-            if closed:
-                for name in options:
-                    if name not in signature:
-                        raise SpecError(f"`{function.__name__}` has no option {name!r}.{close_to(name, names)}")
+            for name in options:
+                if name not in signature and (known := others()) is not None and name not in known:
+                    near = close_to(name, (*names, *known))
+                    raise SpecError(f"`{function.__name__}` has no option {name!r}.{near}")
             for name, kind in kinds.items():
                 if name in options:
                     options[name] = kind.check(name, options[name])

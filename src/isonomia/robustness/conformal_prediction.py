@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,11 @@ from isonomia.evidence import (
     normal_p,
     wilson,
 )
-from isonomia.fairness import dataset_attributes
 from isonomia.fairness.groups.grouping import condition
 from isonomia.languages import Message, msg
-from isonomia.models import Outcome, Surface
+from isonomia.models import Surface
 from isonomia.parameters import ALPHA, LEVEL, MIN_PER_GROUP, SEED, Boolean, Choice, File, validated
-from isonomia.robustness._reading import Examined, examine
+from isonomia.subject import Outcome, Reading, Subject
 from isonomia.typing import Floats
 
 Score = Literal["auto", "absolute", "threshold", "adaptive"]
@@ -46,7 +45,7 @@ INFINITE = msg("there are too few calibration rows for this promise: every inter
     level=LEVEL,
     seed=SEED,
 )
-def conformal(
+def conformal(  # type: ignore[misc]  # a score column of a plain frame is named in a Dataset: `score` is taken
     data: Any,
     model: Any = None,
     *,
@@ -57,13 +56,15 @@ def conformal(
     min_per_group: int = 30,
     level: float = 0.95,
     seed: int = 0,
+    **given: Unpack[Reading],
 ) -> Result:
     """Split conformal intervals (numbers) or sets (classes), and how often they hold the truth.
 
     Parameters
     ----------
-    data : Dataset
+    data : Dataset, frame or Subject
         With a target; with predictions where no model is given.
+        A plain frame takes its roles as keywords (``target=...``; see `subject.Reading`).
     model : optional
         Anything that predicts; asked once.
     calibration : Dataset, optional
@@ -112,14 +113,14 @@ def conformal(
     True
     """
     rng = np.random.default_rng(seed)
-    examined = examine(data, model)
+    subject = Subject.of(data, model, **given)
     if calibration is None:
-        if len(examined) < 4:
-            raise DataError(f"Two halves of {len(examined)} rows are too small; give at least 4 rows.")
-        first = rng.permutation(len(examined)) % 2 == 0
-        held, shown = _take(examined, first), _take(examined, ~first)
+        if len(subject) < 4:
+            raise DataError(f"Two halves of {len(subject)} rows are too small; give at least 4 rows.")
+        first = rng.permutation(len(subject)) % 2 == 0
+        held, shown = subject.take(first), subject.take(~first)
     else:
-        held, shown = examine(calibration, model, name="calibration"), examined
+        held, shown = subject.like(calibration), subject
         if held.outcome.task != shown.outcome.task or held.outcome.surface.classes != shown.outcome.surface.classes:
             raise DataError("`calibration` and `data` must have the same task and the same classes.")
     kind = _kind(score, shown.outcome.surface)
@@ -146,11 +147,6 @@ def conformal_quantile(scores: Floats, alpha: float, weights: Floats | None = No
     reached = np.cumsum(weights[order]) / (weights.sum() + weights.mean())
     place = int(np.searchsorted(reached, 1 - alpha - 1e-12))
     return float("inf") if place >= n else float(scores[order][place])
-
-
-def _take(examined: Examined, rows: NDArray[np.bool_]) -> Examined:
-    weights = None if examined.weights is None else examined.weights[rows]
-    return Examined(examined.data.take(rows), examined.outcome.take(rows), weights)
 
 
 def _kind(score: Score, surface: Surface) -> Literal["absolute", "threshold", "adaptive"]:
@@ -205,16 +201,16 @@ def _covered(outcome: Outcome, kind: str, widths: Floats, rng: np.random.Generat
 
 
 def _widths(
-    strange: Floats, held: Examined, shown: Examined, alpha: float, by_group: bool, least: int
+    strange: Floats, held: Subject, shown: Subject, alpha: float, by_group: bool, least: int
 ) -> tuple[Floats, Floats, int]:
     """The width each examined row is given, how many rows it was set on, and how many groups have their own."""
     widths = np.full(len(shown), conformal_quantile(strange, alpha, held.weights))
     basis = np.full(len(shown), float(len(held)))
     if not by_group:
         return widths, basis, 0
-    if not shown.data.protected:
+    if not shown.known.protected:
         raise DataError("`by_group=True` needs protected attributes: name them in the dataset (protected=[...]).")
-    both = [composite(dataset_attributes(side.data)) for side in (held, shown)]
+    both = [composite(side.attributes) for side in (held, shown)]
     own = 0
     for code, label in enumerate(both[1].labels):
         if label not in both[0].labels:
@@ -232,7 +228,7 @@ def _widths(
 class _Shown:
     """What was covered, as tables, findings and pictures."""
 
-    examined: Examined
+    subject: Subject
     covered: NDArray[np.bool_]
     size: Floats
     widths: Floats
@@ -246,19 +242,19 @@ class _Shown:
 
     def result(self) -> Result:
         """The result that a user sees."""
-        backend = self.examined.data.backend
-        everyone = Codes("", np.zeros(len(self.examined), dtype=np.uint8), ("everyone",))
+        backend = self.subject.known.backend
+        everyone = Codes("", np.zeros(len(self.subject), dtype=np.uint8), ("everyone",))
         overall = self._rows(everyone)[0]
         rows = [{**overall, "attribute": msg("everyone"), "group": msg("everyone")}]
-        for column in dataset_attributes(self.examined.data):
+        for column in self.subject.attributes:
             rows += self._rows(column)
         p = benjamini_hochberg([row["p_value"] for row in rows])
         for row, adjusted in zip(rows, p, strict=True):
             row["p_adjusted"] = float(adjusted)
         tables = {"coverage": self._table(rows, msg("Coverage, overall and by group"), backend)}
         if self.kind != "absolute":
-            surface = self.examined.outcome.surface
-            truth = Codes("class", self.examined.truth, surface.classes)
+            surface = self.subject.surface
+            truth = Codes("class", self.subject.truth, surface.classes)
             tables["by_class"] = self._table(self._rows(truth), msg("Coverage by true class"), backend, tested=False)
             tables["set_sizes"] = self._sizes(backend)
         values: dict[str, Any] = {
@@ -287,7 +283,7 @@ class _Shown:
         )
 
     def _rows(self, column: Codes) -> list[dict[str, Any]]:
-        w = self.examined.weights
+        w = self.subject.weights
         n = column.counts()
         mass, square, hit, size, basis = (
             sum_by(column.codes, x, column.size)

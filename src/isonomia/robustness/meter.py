@@ -15,7 +15,7 @@ from isonomia.errors import SpecError
 from isonomia.evidence import two_proportions, welch, wilson
 from isonomia.metrics import Metric
 from isonomia.metrics.means import mean
-from isonomia.models import Outcome
+from isonomia.subject import Outcome
 from isonomia.typing import Floats
 
 #: Step of the numeric derivative of a metric, as a share of all rows.
@@ -89,9 +89,9 @@ class Meter:
 
     Examples
     --------
-    >>> from isonomia.models import read_outcome
+    >>> from isonomia.subject import Subject
     >>> from isonomia.robustness.row_metrics import MEASURES
-    >>> meter = Meter(MEASURES["error_rate"], read_outcome([0, 1, 1, 0], [0, 1, 0, 0]), None)
+    >>> meter = Meter(MEASURES["error_rate"], Subject.of([0, 1, 1, 0], [0, 1, 0, 0]).outcome, None)
     >>> meter.measure(meter.count([Codes.encode(["a", "a", "b", "b"])]), 0.95).value.tolist()
     [0.0, 0.5]
     """

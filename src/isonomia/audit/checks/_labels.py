@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from isonomia.audit.checks._people import people_by_name
-from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Table
 from isonomia.languages import Message, msg
+from isonomia.subject import Subject
 
 #: Labels of a group that differ by this from those of people like them are worth telling (in standard deviations for a
 #: regression).
@@ -33,7 +33,7 @@ def label_findings(
     found = []
     for row in table.rows():
         gap = row["difference"]
-        if row["p_value"] is None or abs(gap) < least or row["n"] < subject.min_per_group:
+        if row["p_value"] is None or abs(gap) < least or row["n"] < subject.settings.min_per_group:
             continue
         who = people.get(row["group"], {})
         ends = row["difference_low"], row["difference_high"]
@@ -42,7 +42,7 @@ def label_findings(
                 code,
                 "warning",
                 told(row),
-                Estimate(gap, *ends, n=row["n"], method=method, level=subject.level),
+                Estimate(gap, *ends, n=row["n"], method=method, level=subject.settings.level),
                 who=who,
                 reference=_the_other(who, people),
                 n=row["n"],

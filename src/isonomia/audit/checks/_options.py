@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from isonomia.audit.subject import Subject
-from isonomia.data import Dataset, read
+from isonomia.data import read
 from isonomia.errors import SpecError, close_to
+from isonomia.subject import Subject
 
 
 def options_of(subject: Subject, code: str, known: Sequence[str]) -> dict[str, Any]:
@@ -20,10 +20,8 @@ def options_of(subject: Subject, code: str, known: Sequence[str]) -> dict[str, A
     return given
 
 
-def other_dataset(subject: Subject, given: Any) -> Dataset:
-    """A second dataset: as it is, or read from a file with the roles of the first."""
-    if isinstance(given, Dataset):
-        return given
+def other_rows(subject: Subject, given: Any) -> Subject:
+    """Other rows for the same model: a dataset, a frame, or a file that is read with the roles of the first."""
     if isinstance(given, str | Path):
-        return read(given, **subject.data.options())
-    return subject.data.replace(given)
+        given = subject.shared(("read", str(given)), lambda: read(given, **subject.data.options()))
+    return subject.like(given)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from isonomia.audit.subject import Subject
 from isonomia.fairness.groups.grouping import form_groups
+from isonomia.subject import Subject
 
 
 def people_by_name(subject: Subject) -> Mapping[str, Mapping[str, str]]:

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.audit.subject import Subject
 from isonomia.data import Dataset, wrap
 from isonomia.languages import Message, msg
+from isonomia.subject import Subject
 
 R = TypeVar("R")
 
@@ -23,17 +23,17 @@ MAX_PEOPLE = 4_000
 
 def sampled(subject: Subject, options: Mapping[str, Any]) -> NDArray[np.intp]:
     """Rows of the subject, at most ``max_rows`` of them."""
-    n, most = len(subject.outcome), int(options.get("max_rows", MAX_ROWS))
+    n, most = len(subject), int(options.get("max_rows", MAX_ROWS))
     if n <= most:
         return np.arange(n)
-    return np.sort(np.random.default_rng(subject.seed).choice(n, most, replace=False))
+    return np.sort(np.random.default_rng(subject.settings.seed).choice(n, most, replace=False))
 
 
 def said_of_sample(rows: NDArray[np.intp], subject: Subject) -> tuple[Message, ...]:
     """That a sample was looked at, where it was."""
-    if rows.size == len(subject.outcome):
+    if rows.size == len(subject):
         return ()
-    return (msg("{n:int} of {all:int} rows were sampled.", n=rows.size, all=len(subject.outcome)),)
+    return (msg("{n:int} of {all:int} rows were sampled.", n=rows.size, all=len(subject)),)
 
 
 def neighbourly(subject: Subject, options: dict[str, Any], measure: Callable[..., R]) -> tuple[R, NDArray[np.intp]]:
@@ -43,13 +43,13 @@ def neighbourly(subject: Subject, options: dict[str, Any], measure: Callable[...
     data = subject.known
     found = measure(
         people_of(data, rows),
-        subject.outcome.surface.take(rows),
+        subject.surface.take(rows),
         protected=[name for name in data.protected if name in data.features],
         columns=[column.take(rows) for column in subject.attributes],
         weights=None if subject.weights is None else subject.weights[rows],
         max_rows=options.get("max_people", MAX_PEOPLE),
-        level=subject.level,
-        seed=subject.seed,
+        level=subject.settings.level,
+        seed=subject.settings.seed,
         backend=data.backend,
         progress=subject.progress,
         **own,

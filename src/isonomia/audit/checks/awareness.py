@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._sample import neighbourly, said_of_sample
-from isonomia.audit.subject import Subject
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import awareness_of
 from isonomia.languages import msg
+from isonomia.subject import Subject
 
 #: More neighbours treated more differently than they are than this is worth telling.
 MOST_VIOLATIONS = 0.05

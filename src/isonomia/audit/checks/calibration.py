@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.subject import Subject
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, Finding, Picture, Result, normal_p, normal_quantile
 from isonomia.fairness import condition
 from isonomia.languages import Message, msg
 from isonomia.metrics import Reliability, reliability
+from isonomia.subject import Subject
 
 #: A group whose predicted and observed rates differ by more than this on average is worth telling.
 GAP = 0.05
@@ -27,14 +27,14 @@ GAP = 0.05
 )
 def calibration(subject: Subject) -> Result:
     """Reliability overall and for each protected attribute."""
-    truth, surface = subject.truth, subject.outcome.surface
+    truth, surface = subject.truth, subject.surface
     if surface.probability is None:
         raise NotApplicable(msg("there are no probabilities, only decisions or scores"))
     options: dict[str, Any] = {
         "weights": subject.weights,
-        "level": subject.level,
-        "n_boot": subject.n_boot,
-        "seed": subject.seed,
+        "level": subject.settings.level,
+        "n_boot": subject.settings.n_boot,
+        "seed": subject.settings.seed,
     }
     overall = reliability(truth, surface, **options)
     tables, pictures, findings = dict(overall.tables), list(overall.pictures), []
@@ -43,7 +43,7 @@ def calibration(subject: Subject) -> Result:
         part = reliability(truth, surface, groups=named, **options)
         for name in ("by_group", "bins_by_group"):
             titled = _TITLES[name](column.name)
-            tables[f"{name}_{column.name}"] = replace(part.tables[name], title=titled, backend=subject.data.backend)
+            tables[f"{name}_{column.name}"] = replace(part.tables[name], title=titled, backend=subject.backend)
         pictures += [
             Picture(picture.kind, f"{picture.table}_{column.name}", picture.title, picture.options)
             for picture in part.pictures
@@ -63,10 +63,10 @@ def _findings(part: Reliability, column: Codes, subject: Subject) -> list[Findin
     found = []
     for row, text in zip(part.tables["by_group"].rows(), column.texts, strict=True):
         gap = row["gap"]
-        if gap is None or abs(gap) < GAP or row["n"] < subject.min_per_group:
+        if gap is None or abs(gap) < GAP or row["n"] < subject.settings.min_per_group:
             continue
         low, high = row["gap_low"], row["gap_high"]
-        error = (high - low) / (2 * normal_quantile(subject.level)) if low is not None else None
+        error = (high - low) / (2 * normal_quantile(subject.settings.level)) if low is not None else None
         p_value = float(normal_p(gap / error)) if error else None
         group = condition(column.name, text)
         message = (
@@ -87,7 +87,7 @@ def _findings(part: Reliability, column: Codes, subject: Subject) -> list[Findin
                 "calibration.group_gap",
                 "warning" if p_value is not None else "notice",
                 message,
-                Estimate(gap, low, high, n=row["n"], method="normal", level=subject.level),
+                Estimate(gap, low, high, n=row["n"], method="normal", level=subject.settings.level),
                 who={column.name: text},
                 n=row["n"],
                 magnitude=abs(gap) / GAP,

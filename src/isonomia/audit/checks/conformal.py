@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._options import options_of, other_dataset
-from isonomia.audit.subject import Subject
+from isonomia.audit.checks._options import options_of, other_rows
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.robustness import conformal as find
+from isonomia.subject import Subject
 
 _OPTIONS = ("calibration", "alpha", "score", "by_group")
 
@@ -24,13 +24,15 @@ def conformal(subject: Subject) -> Result:
     """Coverage on one half of the rows of widths set on the other (or on the option `calibration`)."""
     assert subject.truth is not None
     given = options_of(subject, "conformal", _OPTIONS)
-    if subject.task != "regression" and subject.outcome.surface.probability is None:
+    if subject.task != "regression" and subject.surface.probability is None:
         raise NotApplicable(msg("sets of classes need probabilities, and the predictions hold none"))
-    if len(subject.outcome) < 4:
+    if len(subject) < 4:
         raise NotApplicable(msg("there are fewer than four rows"))
-    given |= {"min_per_group": subject.min_per_group, "level": subject.level, "seed": subject.seed}
+    given |= {
+        "min_per_group": subject.settings.min_per_group,
+        "level": subject.settings.level,
+        "seed": subject.settings.seed,
+    }
     if given.get("calibration") is not None:
-        held = other_dataset(subject, given.pop("calibration"))
-        return find(subject.data, subject.model, calibration=held, **given)
-    given.pop("calibration", None)
-    return find(subject.known, subject.outcome.surface, **given)
+        given["calibration"] = other_rows(subject, given["calibration"])
+    return find(subject, **given)

@@ -7,10 +7,10 @@ from dataclasses import replace
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._people import people_by_name
 from isonomia.audit.checks._sample import neighbourly, said_of_sample
-from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Result, normal_p, normal_quantile
 from isonomia.fairness import consistency_of
 from isonomia.languages import msg
+from isonomia.subject import Subject
 
 #: People are expected to be treated like their neighbours at least this much.
 LEAST_CONSISTENCY = 0.8
@@ -48,10 +48,10 @@ def consistency(subject: Subject) -> Result:
     people = people_by_name(subject)
     for row in result.tables["by_group"].rows():
         low, high = row["consistency_low"], row["consistency_high"]
-        if value is None or low is None or row["n"] < subject.min_per_group:
+        if value is None or low is None or row["n"] < subject.settings.min_per_group:
             continue
         gap = row["consistency"] - value
-        error = (high - low) / (2 * normal_quantile(subject.level))
+        error = (high - low) / (2 * normal_quantile(subject.settings.level))
         if gap > -GROUP_GAP or error <= 0:
             continue
         findings.append(
@@ -64,7 +64,7 @@ def consistency(subject: Subject) -> Result:
                     value=row["consistency"],
                     base=value,
                 ),
-                Estimate(row["consistency"], low, high, n=row["n"], method="normal", level=subject.level),
+                Estimate(row["consistency"], low, high, n=row["n"], method="normal", level=subject.settings.level),
                 who=people.get(row["group"], {}),
                 n=row["n"],
                 magnitude=-gap / GROUP_GAP,

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.subject import Subject
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import Counterfactual
 from isonomia.fairness import counterfactual as ask
 from isonomia.languages import Message, msg
+from isonomia.subject import Subject
 
 #: More people decided differently because of the attribute alone than this is worth telling.
 RATE = 0.01
@@ -35,8 +35,8 @@ def counterfactual(subject: Subject) -> Result:
     subject.needs_attributes()
     if subject.model is None:
         raise NotApplicable(msg("there is no model to ask about changed people, only its predictions"))
-    options: dict[str, Any] = {"level": subject.level, "seed": subject.seed}
-    numbers = subject.outcome.surface.continuous if subject.task == "regression" else None
+    options: dict[str, Any] = {"level": subject.settings.level, "seed": subject.settings.seed}
+    numbers = subject.surface.continuous if subject.task == "regression" else None
     if numbers is not None:
         options["tolerance"] = MOVED * float(np.std(numbers))
     options |= subject.options.get("counterfactual", {})

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._options import options_of, other_dataset
-from isonomia.audit.subject import Subject
+from isonomia.audit.checks._options import options_of, other_rows
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.robustness import drift as find
+from isonomia.subject import Subject
 
 _OPTIONS = ("reference", "features", "bins", "alpha", "adjust", "joint", "folds", "verify")
 
@@ -25,5 +25,5 @@ def drift(subject: Subject) -> Result:
     given = options_of(subject, "drift", _OPTIONS)
     if given.get("reference") is None:
         raise NotApplicable(msg("no reference data was given (option reference of this check)"))
-    reference = other_dataset(subject, given.pop("reference"))
-    return find(reference, subject.data, subject.model, level=subject.level, seed=subject.seed, **given)
+    reference = other_rows(subject, given.pop("reference"))
+    return find(reference, subject, level=subject.settings.level, seed=subject.settings.seed, **given)

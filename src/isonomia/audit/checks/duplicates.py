@@ -8,10 +8,10 @@ from typing import Any
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._labels import label_findings
-from isonomia.audit.subject import Subject
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import duplicates as find_duplicates
 from isonomia.languages import Message, msg
+from isonomia.subject import Subject
 
 #: More rows with an equal of another label than this are worth telling.
 CONFLICTS = 0.01
@@ -26,7 +26,7 @@ CONFLICTS = 0.01
 )
 def duplicates(subject: Subject) -> Result:
     """Equal people with different labels."""
-    result = find_duplicates(subject.data, level=subject.level, **subject.options.get("duplicates", {}))
+    result = find_duplicates(subject.data, level=subject.settings.level, **subject.options.get("duplicates", {}))
     findings = []
     share = result.in_conflict
     if share.value is not None and share.value > CONFLICTS:

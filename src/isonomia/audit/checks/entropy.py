@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Result
 from isonomia.fairness import entropy_of
 from isonomia.languages import msg
+from isonomia.subject import Subject
 
 #: A larger share of the inequality between groups than this is worth telling.
 SHARE_BETWEEN = 0.05
@@ -27,11 +27,11 @@ def entropy(subject: Subject) -> Result:
         subject.outcome,
         subject.needs_attributes(),
         weights=subject.weights,
-        missing=subject.missing,
-        n_boot=subject.n_boot,
-        level=subject.level,
-        seed=subject.seed,
-        backend=subject.data.backend,
+        missing=subject.settings.missing,
+        n_boot=subject.settings.n_boot,
+        level=subject.settings.level,
+        seed=subject.settings.seed,
+        backend=subject.backend,
         **subject.options.get("entropy", {}),
     )
     findings = []
@@ -52,11 +52,11 @@ def entropy(subject: Subject) -> Result:
                     row["between"],
                     row["between_low"],
                     row["between_high"],
-                    n=len(subject.outcome),
+                    n=len(subject),
                     method="bootstrap",
-                    level=subject.level,
+                    level=subject.settings.level,
                 ),
-                n=len(subject.outcome),
+                n=len(subject),
                 magnitude=share / SHARE_BETWEEN,
                 threshold=SHARE_BETWEEN,
                 evidence="entropy/decomposition",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.subject import Subject
 from isonomia.errors import SpecError
 from isonomia.evidence import Estimate, Finding, Result
 from isonomia.fairness import Equivalence, measure_equivalence
 from isonomia.fairness.groups.equivalence import OPEN
 from isonomia.languages import msg
+from isonomia.subject import Subject
 
 
 @check(
@@ -31,8 +31,8 @@ def equivalence(subject: Subject) -> Result:
         # a tenth of the predictions' spread, since numbers have no points
         import numpy as np
 
-        assert subject.outcome.surface.continuous is not None
-        grouping["margin"] = 0.1 * float(np.std(subject.outcome.surface.continuous)) or 1e-12
+        assert subject.surface.continuous is not None
+        grouping["margin"] = 0.1 * float(np.std(subject.surface.continuous)) or 1e-12
     found: Equivalence = measure_equivalence(subject.outcome, columns, **grouping)
     titles = {"margin": msg("margin"), "rows": msg("rows")}
     findings = _findings(found, subject)
@@ -58,8 +58,8 @@ def _findings(found: Equivalence, subject: Subject) -> tuple[Finding, ...]:
                 all=len(said),
                 margin=found.margin,
             ),
-            Estimate(unsettled / len(said), n=len(subject.outcome), method="count"),
-            n=len(subject.outcome),
+            Estimate(unsettled / len(said), n=len(subject), method="count"),
+            n=len(subject),
             magnitude=1.0,
             threshold=found.margin,
             evidence="equivalence/equivalence",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
-from isonomia.audit.subject import Subject
 from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.robustness import failure_modes as find
+from isonomia.subject import Subject
 
 _OPTIONS = ("top_k", "share", "features", "confident", "far", "rare", "bins", "min_samples", "alpha")
 
@@ -23,5 +23,5 @@ def failure_modes(subject: Subject) -> Result:
     """The twenty worst rows by default."""
     assert subject.truth is not None
     given = options_of(subject, "failure_modes", _OPTIONS)
-    given.setdefault("min_samples", subject.min_per_group)
-    return find(subject.known, subject.outcome.surface, level=subject.level, **given)
+    given.setdefault("min_samples", subject.settings.min_per_group)
+    return find(subject, level=subject.settings.level, **given)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.subject import Subject
 from isonomia.counting import encode_features
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Finding, Result
@@ -15,6 +14,7 @@ from isonomia.fairness import Suite, measure_suite
 from isonomia.fairness.groups.grouping import condition
 from isonomia.languages import msg
 from isonomia.languages.naming import together
+from isonomia.subject import Subject
 
 #: Gaps that the check of group fairness tells group by group; telling them again would count them twice.
 _TOLD_BY_GROUP = (
@@ -48,7 +48,7 @@ def fairness_suite(subject: Subject) -> Result:
     grouping = subject.grouping()
     reference = grouping.pop("reference")
     named: Any = None if isinstance(reference, str) and reference in ("largest", "best", "overall") else reference
-    probability = subject.outcome.surface.probability
+    probability = subject.surface.probability
     scores = probability if probability is not None and probability.ndim == 1 else None
     found = measure_suite(subject.outcome, columns, privileged=named, scores=scores, **{**grouping, **options})
     findings = tuple(

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._people import people_by_name
-from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Result
 from isonomia.fairness import calibration_of
 from isonomia.languages import msg
+from isonomia.subject import Subject
 
 #: A slope this far below 1 says that the model is too sure of itself about a group.
 SLOPE = 0.8
@@ -30,17 +30,17 @@ def group_calibration(subject: Subject) -> Result:
         columns,
         by="all",
         weights=subject.weights,
-        missing=subject.missing,
-        n_boot=subject.n_boot,
-        level=subject.level,
-        seed=subject.seed,
-        backend=subject.data.backend,
+        missing=subject.settings.missing,
+        n_boot=subject.settings.n_boot,
+        level=subject.settings.level,
+        seed=subject.settings.seed,
+        backend=subject.backend,
     )
     findings = []
     people = people_by_name(subject)
     for row in result.tables["by_group"].rows():
         high = row.get("slope_high")
-        if row["slope"] is None or high is None or row["n"] < subject.min_per_group or high >= SLOPE:
+        if row["slope"] is None or high is None or row["n"] < subject.settings.min_per_group or high >= SLOPE:
             continue
         findings.append(
             Finding(
@@ -51,7 +51,9 @@ def group_calibration(subject: Subject) -> Result:
                     group=row["group"],
                     slope=row["slope"],
                 ),
-                Estimate(row["slope"], row["slope_low"], high, n=row["n"], method="normal", level=subject.level),
+                Estimate(
+                    row["slope"], row["slope_low"], high, n=row["n"], method="normal", level=subject.settings.level
+                ),
                 who=people.get(row["group"], {}),
                 n=row["n"],
                 magnitude=SLOPE / max(row["slope"], 0.1),

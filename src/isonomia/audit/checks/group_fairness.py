@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.subject import Subject
 from isonomia.counting import Codes, tally
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, Finding, Picture, Result, Table
 from isonomia.fairness import Group, GroupMetrics, condition, measure_groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
+from isonomia.subject import Subject
 
 #: A gap of a rate this large is worth telling.
 RATE_GAP = 0.1
@@ -43,7 +43,7 @@ _NOT_HELD = ("base_rate", "mean_label", "npv")
 def group_fairness(subject: Subject) -> Result:
     """Metrics of every group and intersection, compared with the reference."""
     columns = subject.needs_attributes()
-    if subject.task != "regression" and subject.outcome.surface.label is None:
+    if subject.task != "regression" and subject.surface.label is None:
         raise NotApplicable(msg("there are scores but no decisions; name a prediction column, or give a threshold"))
     names = [
         name for name in _METRICS[subject.task] if subject.outcome.truth is not None or not METRICS[name].needs_labels
@@ -72,13 +72,13 @@ _MOST_CLASSES = 8
 
 
 def _has_confusion(subject: Subject) -> bool:
-    surface = subject.outcome.surface
+    surface = subject.surface
     return surface.label is not None and subject.outcome.truth is not None and len(surface.classes) <= _MOST_CLASSES
 
 
 def _confusion(subject: Subject) -> Table:
     """How many of each group were predicted what, by what was true."""
-    surface, truth = subject.outcome.surface, subject.truth
+    surface, truth = subject.surface, subject.truth
     assert surface.label is not None
     codes = tuple(range(len(surface.classes)))
     names = [str(label) for label in surface.classes]
@@ -92,7 +92,7 @@ def _confusion(subject: Subject) -> Table:
             columns["predicted"].append(names[place[2]])
             columns["n"].append(float(counts[place]))
     titles = {"group": msg("group"), "true": msg("true"), "predicted": msg("predicted"), "n": msg("rows")}
-    return Table.of(columns, {"n": "int"}, titles, msg("Confusion by group"), subject.data.backend)
+    return Table.of(columns, {"n": "int"}, titles, msg("Confusion by group"), subject.backend)
 
 
 def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
@@ -154,15 +154,15 @@ def _findings(result: GroupMetrics, subject: Subject) -> tuple[Finding, ...]:
     assert result.groups is not None
     places = {group.name: index for index, group in enumerate(result.groups.groups)}
     spread = 1.0
-    if subject.outcome.surface.continuous is not None:
-        spread = float(np.std(subject.outcome.surface.continuous)) or 1.0
+    if subject.surface.continuous is not None:
+        spread = float(np.std(subject.surface.continuous)) or 1.0
     gaps: list[_Gap] = []
     for row in result.tables["comparisons"].rows():
         metric = row["metric"].split("[")[0]
         place = places[row["group"]]
         n = int(result.sizes[place])
         part = result.measured[row["metric"]]
-        if metric in _NOT_HELD or row["difference"] is None or part.size[place] < subject.min_per_group:
+        if metric in _NOT_HELD or row["difference"] is None or part.size[place] < subject.settings.min_per_group:
             continue
         value = float(part.value[place])
         base = value - row["difference"]
@@ -217,7 +217,7 @@ def _finding(gap: _Gap, result: GroupMetrics, subject: Subject) -> Finding:
             row["difference_high"],
             n=gap.n,
             method="bootstrap",
-            level=subject.level,
+            level=subject.settings.level,
         ),
         who=dict(gap.group.texts),
         n=gap.n,

@@ -7,11 +7,11 @@ from typing import Any
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
-from isonomia.audit.subject import Subject
 from isonomia.discovery import METHODS, SubgroupResult, find_subgroups
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Finding, Picture, Result, Table, rank
 from isonomia.languages import Message, msg
+from isonomia.subject import Subject
 
 _OPTIONS = ("methods", "k", "max_l", "min_support", "holdout", "bins", "features", "max_seconds")
 #: Below this many rows two halves tell nothing.
@@ -83,12 +83,9 @@ def _search(subject: Subject, method: str, given: dict[str, Any]) -> SubgroupRes
     if METHODS[method].measure is None:
         options.pop("holdout")
     return find_subgroups(
-        subject.known,
-        subject.outcome.surface,
+        subject,
         method=method,
-        y_true=None,
-        weights=subject.weights,
-        seed=subject.seed,
+        seed=subject.settings.seed,
         progress=subject.progress,
         **options,
     )

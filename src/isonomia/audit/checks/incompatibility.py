@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.subject import Subject
 from isonomia.errors import SpecError
 from isonomia.evidence import Result
 from isonomia.fairness import guide, measure_incompatibility
 from isonomia.languages import msg
+from isonomia.subject import Subject
 
 
 @check(
@@ -26,7 +26,7 @@ def incompatibility(subject: Subject) -> Result:
     if options:
         raise SpecError(f"The check 'incompatibility' has one option, `use`; got {', '.join(map(repr, options))}.")
     found = measure_incompatibility(subject.outcome, columns, by="each", **subject.grouping())
-    table = replace(guide(use).tables["guide"], backend=subject.data.backend)
+    table = replace(guide(use).tables["guide"], backend=subject.backend)
     return Result(
         found.code,
         found.title,

@@ -8,10 +8,10 @@ from typing import Any
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._labels import label_findings
-from isonomia.audit.subject import Subject
 from isonomia.evidence import Result
 from isonomia.fairness import label_bias as look_at_labels
 from isonomia.languages import Message, msg
+from isonomia.subject import Subject
 
 #: Similar people are looked for among this many rows, drawn at random where there are more.
 MAX_ROWS = 10_000
@@ -29,9 +29,9 @@ def label_bias(subject: Subject) -> Result:
     subject.needs_attributes()
     data = subject.known
     options: dict[str, Any] = {
-        "n_boot": max(subject.n_boot, 1),
-        "level": subject.level,
-        "seed": subject.seed,
+        "n_boot": max(subject.settings.n_boot, 1),
+        "level": subject.settings.level,
+        "seed": subject.settings.seed,
         "max_rows": MAX_ROWS,
         "progress": subject.progress,
     }

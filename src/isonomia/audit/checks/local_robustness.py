@@ -9,11 +9,10 @@ import numpy as np
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
 from isonomia.audit.checks._sample import said_of_sample, sampled
-from isonomia.audit.subject import Subject
-from isonomia.errors import NotApplicable
 from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.robustness import local_robustness as examine
+from isonomia.subject import Subject
 
 _OPTIONS = (
     "strength",
@@ -40,14 +39,18 @@ _OPTIONS = (
 )
 def local_robustness(subject: Subject) -> Result:
     """Disturbed copies of a sample of rows, and the nearest flip of each."""
-    if subject.model is None:
-        raise NotApplicable(msg("there is no model to ask about changed rows, only its predictions"))
+    subject.needs_model()
     given = options_of(subject, "local_robustness", _OPTIONS)
     rows = sampled(subject, given)
     given.pop("max_rows", None)
-    given.setdefault("min_per_group", subject.min_per_group)
-    data = subject.known if rows.size == len(subject.outcome) else subject.known.take(rows)
-    result = examine(data, subject.model, level=subject.level, seed=subject.seed, progress=subject.progress, **given)
+    given.setdefault("min_per_group", subject.settings.min_per_group)
+    result = examine(
+        subject if rows.size == len(subject) else subject.take(rows),
+        level=subject.settings.level,
+        seed=subject.settings.seed,
+        progress=subject.progress,
+        **given,
+    )
     places = np.flatnonzero(subject.rows)[rows]
     table = result.tables["fragile"]
     row = replace(table["row"], values=places[np.asarray(table["row"].values, dtype=np.intp)])

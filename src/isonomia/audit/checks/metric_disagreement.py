@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
-from isonomia.audit.subject import Subject
 from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.robustness import metric_disagreement as find
+from isonomia.subject import Subject
 
 _OPTIONS = ("across", "features", "scenarios", "metrics", "bins", "n_trials")
 
@@ -24,10 +24,9 @@ def metric_disagreement(subject: Subject) -> Result:
     assert subject.truth is not None
     given = options_of(subject, "metric_disagreement", _OPTIONS)
     return find(
-        subject.known,
-        subject.outcome.surface if subject.model is None else subject.model,
-        min_samples=subject.min_per_group,
-        level=subject.level,
-        seed=subject.seed,
+        subject,
+        min_samples=subject.settings.min_per_group,
+        level=subject.settings.level,
+        seed=subject.settings.seed,
         **given,
     )

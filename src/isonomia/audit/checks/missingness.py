@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._people import people_by_name
-from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Result
 from isonomia.fairness import missingness as look_for_gaps
 from isonomia.languages import msg
+from isonomia.subject import Subject
 
 #: A column missing this much more often for a group is worth telling.
 MISSING_GAP = 0.05
@@ -25,12 +25,12 @@ MISSING_GAP = 0.05
 def missingness(subject: Subject) -> Result:
     """Missing values by group."""
     subject.needs_attributes()
-    result = look_for_gaps(subject.data, level=subject.level, **subject.options.get("missingness", {}))
+    result = look_for_gaps(subject.data, level=subject.settings.level, **subject.options.get("missingness", {}))
     findings = []
     people = people_by_name(subject)
     for row in result.tables["missing"].rows():
         gap = row["difference"]
-        if gap is None or gap < MISSING_GAP or row["n"] < subject.min_per_group:
+        if gap is None or gap < MISSING_GAP or row["n"] < subject.settings.min_per_group:
             continue
         findings.append(
             Finding(
@@ -44,7 +44,12 @@ def missingness(subject: Subject) -> Result:
                     others=row["others"],
                 ),
                 Estimate(
-                    row["rate"], row["rate_low"], row["rate_high"], n=row["n"], method="wilson", level=subject.level
+                    row["rate"],
+                    row["rate_low"],
+                    row["rate_high"],
+                    n=row["n"],
+                    method="wilson",
+                    level=subject.settings.level,
                 ),
                 who=people.get(row["group"], {}),
                 n=row["n"],

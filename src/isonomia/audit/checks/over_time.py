@@ -8,11 +8,11 @@ from typing import Any
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._people import people_by_name
 from isonomia.audit.naming import metric_title
-from isonomia.audit.subject import Subject
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, Finding, Result
 from isonomia.fairness import OverTime, follow
 from isonomia.languages import msg
+from isonomia.subject import Subject
 
 #: A gap that changes by this is worth telling (rates; other metrics are told whenever the change stands).
 CHANGE = 0.05
@@ -44,7 +44,7 @@ def over_time(subject: Subject) -> Result:
 
         wanted = _METRICS[subject.task]
         options["metrics"] = [m for m in wanted if subject.outcome.truth is not None or not METRICS[m].needs_labels]
-    settings: dict[str, Any] = {**subject.grouping(), "n_boot": min(max(subject.n_boot, 300), 500), **options}
+    settings: dict[str, Any] = {**subject.grouping(), "n_boot": min(max(subject.settings.n_boot, 300), 500), **options}
     result = follow(subject.outcome, columns, subject.known.column(name), **settings)
     return replace(result, findings=_findings(result, subject))
 
@@ -67,9 +67,9 @@ def _findings(result: OverTime, subject: Subject) -> tuple[Finding, ...]:
                 alert["change"],
                 alert["change_low"],
                 alert["change_high"],
-                n=len(subject.outcome),
+                n=len(subject),
                 method="normal",
-                level=subject.level,
+                level=subject.settings.level,
             )
             message = msg(
                 "The gap of {metric} between {group} and {reference} changed by {change:num} from {period} on.", **facts
@@ -80,7 +80,7 @@ def _findings(result: OverTime, subject: Subject) -> tuple[Finding, ...]:
                     "warning",
                     message,
                     estimate,
-                    n=len(subject.outcome),
+                    n=len(subject),
                     **about,
                     magnitude=abs(alert["change"]) / CHANGE,
                     threshold=CHANGE,
@@ -98,7 +98,7 @@ def _findings(result: OverTime, subject: Subject) -> tuple[Finding, ...]:
                     "notice",
                     message,
                     Estimate(alert["change"]),
-                    n=len(subject.outcome),
+                    n=len(subject),
                     magnitude=abs(alert["change"]) / CHANGE,
                     evidence="over_time/gaps",
                     **about,

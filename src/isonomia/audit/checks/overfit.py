@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._options import options_of, other_dataset
-from isonomia.audit.subject import Subject
+from isonomia.audit.checks._options import options_of, other_rows
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.robustness import overfit as find
+from isonomia.subject import Subject
 
 _OPTIONS = ("train", "pairs", "metric", "features", "slicing", "bins", "min_samples", "gap", "alpha")
 
@@ -26,6 +26,6 @@ def overfit(subject: Subject) -> Result:
     if given.get("train") is None:
         raise NotApplicable(msg("the rows of training were not given (option train of this check)"))
     assert subject.truth is not None
-    train = other_dataset(subject, given.pop("train"))
-    given.setdefault("min_samples", subject.min_per_group)
-    return find(train, subject.data, subject.model, level=subject.level, seed=subject.seed, **given)
+    train = other_rows(subject, given.pop("train"))
+    given.setdefault("min_samples", subject.settings.min_per_group)
+    return find(train, subject, level=subject.settings.level, seed=subject.settings.seed, **given)

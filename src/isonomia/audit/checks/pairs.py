@@ -7,11 +7,11 @@ from typing import Any
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
-from isonomia.audit.subject import Subject
 from isonomia.discovery import find_pairs
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Format, Result
 from isonomia.languages import Message, msg
+from isonomia.subject import Subject
 
 _OPTIONS = (
     "method",
@@ -71,7 +71,7 @@ def pairs(subject: Subject) -> Result:
     found = find_pairs(
         subject.data,
         subject.model,
-        seed=subject.seed,
+        seed=subject.settings.seed,
         progress=subject.progress,
         **{"max_seconds": 60.0, "method": "auto", **given},
         **own,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.subject import Subject
 from isonomia.evidence import Estimate, Finding, Picture, Result, Table
 from isonomia.languages import msg
 from isonomia.metrics import METRICS, confusion, evaluate_all
+from isonomia.subject import Subject
 
 
 @check(
@@ -20,9 +20,14 @@ from isonomia.metrics import METRICS, confusion, evaluate_all
 )
 def performance(subject: Subject) -> Result:
     """All metrics of the task, and the confusion table of a classification."""
-    truth, surface = subject.truth, subject.outcome.surface
+    truth, surface = subject.truth, subject.surface
     figures = evaluate_all(
-        truth, surface, weights=subject.weights, level=subject.level, n_boot=subject.n_boot, seed=subject.seed
+        truth,
+        surface,
+        weights=subject.weights,
+        level=subject.settings.level,
+        n_boot=subject.settings.n_boot,
+        seed=subject.settings.seed,
     )
     shown = {name: figure for name, figure in figures.items() if METRICS[name].higher_is_better is not None}
     tables = {"metrics": _metric_table(shown, subject)}
@@ -62,11 +67,11 @@ def _metric_table(figures: dict[str, Estimate], subject: Subject) -> Table:
         "note": msg("note"),
     }
     formats = {"value": "num4", "low": "num4", "high": "num4"}
-    return Table.of(columns, formats, titles, msg("Metrics over all rows"), subject.data.backend)  # type: ignore[arg-type]
+    return Table.of(columns, formats, titles, msg("Metrics over all rows"), subject.backend)  # type: ignore[arg-type]
 
 
 def _confusion_table(subject: Subject) -> Table:
-    surface = subject.outcome.surface
+    surface = subject.surface
     assert surface.label is not None
     table = confusion(subject.truth, surface.label, len(surface.classes), subject.weights)
     names = [str(label) for label in surface.classes]
@@ -76,15 +81,15 @@ def _confusion_table(subject: Subject) -> Table:
         "n": table.ravel(),
     }
     titles = {"true": msg("true"), "predicted": msg("predicted"), "n": msg("rows")}
-    return Table.of(columns, {"n": "int"}, titles, msg("Confusion table"), subject.data.backend)
+    return Table.of(columns, {"n": "int"}, titles, msg("Confusion table"), subject.backend)
 
 
 def _findings(subject: Subject, figures: dict[str, Estimate]) -> tuple[Finding, ...]:
     """A model that is no better than always saying the same is worth telling."""
-    n = len(subject.outcome)
+    n = len(subject)
     balanced = figures.get("balanced_accuracy")
     if balanced is not None and balanced.low is not None and subject.task != "regression":
-        chance = 1 / len(subject.outcome.surface.classes)
+        chance = 1 / len(subject.surface.classes)
         if balanced.low <= chance:
             return (
                 Finding(

@@ -7,12 +7,11 @@ from dataclasses import replace
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
 from isonomia.audit.checks._sample import said_of_sample, sampled
-from isonomia.audit.subject import Subject
-from isonomia.errors import NotApplicable
 from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.robustness import PERTURBERS
 from isonomia.robustness import perturb as disturb
+from isonomia.subject import Subject
 
 #: Every disturbance counts in an audit; fewer levels and trials than by hand.
 LEVELS = (0.1, 0.2, 0.3)
@@ -45,14 +44,18 @@ _OPTIONS = (
 def perturb(subject: Subject) -> Result:
     """Every disturbance at a few levels, on a sample of rows; an adversary by option."""
     assert subject.truth is not None
-    if subject.model is None:
-        raise NotApplicable(msg("there is no model to ask about changed rows, only its predictions"))
+    subject.needs_model()
     given = options_of(subject, "perturb", _OPTIONS)
     rows = sampled(subject, given)
     given.pop("max_rows", None)
     given.setdefault("levels", LEVELS)
     given.setdefault("n_trials", TRIALS)
     given.setdefault("perturbers", [one.id for one in PERTURBERS])
-    data = subject.known if rows.size == len(subject.outcome) else subject.known.take(rows)
-    result = disturb(data, subject.model, level=subject.level, seed=subject.seed, progress=subject.progress, **given)
+    result = disturb(
+        subject if rows.size == len(subject) else subject.take(rows),
+        level=subject.settings.level,
+        seed=subject.settings.seed,
+        progress=subject.progress,
+        **given,
+    )
     return replace(result, notes=(*result.notes, *said_of_sample(rows, subject)))

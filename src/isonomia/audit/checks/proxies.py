@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.subject import Subject
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import proxies as find_proxies
 from isonomia.languages import msg
+from isonomia.subject import Subject
 
 #: More rows are sampled: how well an attribute can be told does not need more.
 MAX_ROWS = 10_000
@@ -28,8 +28,8 @@ def proxies(subject: Subject) -> Result:
     """How well the attributes are told from the other columns."""
     subject.needs_attributes()
     options: dict[str, Any] = {
-        "level": subject.level,
-        "seed": subject.seed,
+        "level": subject.settings.level,
+        "seed": subject.settings.seed,
         "folds": 3,
         "max_rows": MAX_ROWS,
         "progress": subject.progress,

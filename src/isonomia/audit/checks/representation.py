@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.subject import Subject
 from isonomia.counting import count_by
 from isonomia.evidence import Estimate, Finding, Picture, Result, Table, wilson
 from isonomia.fairness import Representation, form_groups, represent
 from isonomia.languages import Message, msg
+from isonomia.subject import Subject
 
 #: A group with a smaller share of the rows than this is worth telling.
 THIN_SHARE = 0.01
@@ -30,8 +30,8 @@ def representation(subject: Subject) -> Result:
     groups = form_groups(columns, by="each")
     cells = count_by(groups.cells.codes, groups.cells.size)
     sizes = (cells @ groups.indicator([group.cells for group in groups.groups])).astype(int)
-    total = len(subject.outcome)
-    low, high = wilson(sizes, np.full(sizes.size, total), subject.level)
+    total = len(subject)
+    low, high = wilson(sizes, np.full(sizes.size, total), subject.settings.level)
     table: dict[str, object] = {
         "attribute": [group.by[0] for group in groups.groups],
         "group": [next(iter(group.texts.values())) for group in groups.groups],
@@ -42,7 +42,7 @@ def representation(subject: Subject) -> Result:
     }
     findings = []
     for group, size in zip(groups.groups, sizes.tolist(), strict=True):
-        if size < subject.min_per_group or size / total < THIN_SHARE:
+        if size < subject.settings.min_per_group or size / total < THIN_SHARE:
             findings.append(
                 Finding(
                     "representation.thin_group",
@@ -76,7 +76,7 @@ def representation(subject: Subject) -> Result:
         {"n": "int", "share": "pct", "share_low": "pct", "share_high": "pct"},
         titles,
         msg("Groups in the data"),
-        subject.data.backend,
+        subject.backend,
     )
     picture = Picture(
         "bars", "groups", msg("Share of each group"), {"labels": "group", "value": "share", "facet": "attribute"}
@@ -86,7 +86,11 @@ def representation(subject: Subject) -> Result:
     population = subject.options.get("representation", {}).get("population")
     if population is not None:
         against = represent(
-            columns, population=population, weights=subject.weights, level=subject.level, backend=subject.data.backend
+            columns,
+            population=population,
+            weights=subject.weights,
+            level=subject.settings.level,
+            backend=subject.backend,
         )
         tables |= {"population": against.tables["groups"], "population_tests": against.tables["tests"]}
         notes = against.notes
@@ -124,9 +128,9 @@ def _against_population(against: Representation, subject: Subject) -> list[Findi
                     row["share"],
                     row["share_low"],
                     row["share_high"],
-                    n=len(subject.outcome),
+                    n=len(subject),
                     method="wilson",
-                    level=subject.level,
+                    level=subject.settings.level,
                 ),
                 who={row["attribute"]: row["group"]},
                 n=row["n"],

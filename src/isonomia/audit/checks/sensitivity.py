@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
-from isonomia.audit.subject import Subject
 from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.robustness import sensitivity as find
+from isonomia.subject import Subject
 
 #: Trials at each level in an audit, where nobody says.
 TRIALS = 10
@@ -28,10 +28,9 @@ def sensitivity(subject: Subject) -> Result:
     given = options_of(subject, "sensitivity", _OPTIONS)
     given.setdefault("n_trials", TRIALS)
     return find(
-        subject.known,
-        subject.outcome.surface if subject.model is None else subject.model,
-        level=subject.level,
-        seed=subject.seed,
+        subject,
+        level=subject.settings.level,
+        seed=subject.settings.seed,
         progress=subject.progress,
         **given,
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
-from isonomia.audit.subject import Subject
 from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.robustness import subgroup_diagnostics as find
+from isonomia.subject import Subject
 
 #: Replicates behind an interval in an audit.
 MOST_BOOT = 200
@@ -27,11 +27,10 @@ def subgroup_diagnostics(subject: Subject) -> Result:
     assert subject.truth is not None
     given = options_of(subject, "subgroup_diagnostics", _OPTIONS)
     return find(
-        subject.known,
-        subject.outcome.surface,
-        min_per_group=subject.min_per_group,
-        level=subject.level,
-        n_boot=min(subject.n_boot, MOST_BOOT),
-        seed=subject.seed,
+        subject,
+        min_per_group=subject.settings.min_per_group,
+        level=subject.settings.level,
+        n_boot=min(subject.settings.n_boot, MOST_BOOT),
+        seed=subject.settings.seed,
         **given,
     )

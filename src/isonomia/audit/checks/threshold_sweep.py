@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
-from isonomia.audit.subject import Subject
 from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.robustness import threshold_sweep as find
+from isonomia.subject import Subject
 
 #: Thresholds, and replicates at each, in an audit.
 STEPS, MOST_BOOT = 21, 200
@@ -28,11 +28,10 @@ def threshold_sweep(subject: Subject) -> Result:
     given = options_of(subject, "threshold_sweep", _OPTIONS)
     given.setdefault("thresholds", STEPS)
     return find(
-        subject.known,
-        subject.outcome.surface,
-        min_per_group=subject.min_per_group,
-        level=subject.level,
-        n_boot=min(subject.n_boot, MOST_BOOT),
-        seed=subject.seed,
+        subject,
+        min_per_group=subject.settings.min_per_group,
+        level=subject.settings.level,
+        n_boot=min(subject.settings.n_boot, MOST_BOOT),
+        seed=subject.settings.seed,
         **given,
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._options import options_of
-from isonomia.audit.subject import Subject
 from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.robustness import weak_spots as find
+from isonomia.subject import Subject
 
 #: Beside unequal treatment of people, an error is critical when it is twice the overall one.
 DOUBLED = 1.0
@@ -25,13 +25,12 @@ def weak_spots(subject: Subject) -> Result:
     """Slices of every feature; pairs, the metric and the way of slicing by option."""
     assert subject.truth is not None
     given = options_of(subject, "weak_spots", _OPTIONS)
-    given.setdefault("min_samples", subject.min_per_group)
+    given.setdefault("min_samples", subject.settings.min_per_group)
     given.setdefault("critical", DOUBLED)
     return find(
-        subject.known,
-        subject.outcome.surface,
-        level=subject.level,
-        seed=subject.seed,
+        subject,
+        level=subject.settings.level,
+        seed=subject.settings.seed,
         progress=subject.progress,
         **given,
     )

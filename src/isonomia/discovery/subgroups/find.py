@@ -23,6 +23,7 @@ from isonomia.evidence import holm
 from isonomia.languages import Message, msg
 from isonomia.models import Model
 from isonomia.parameters import SEED, Number, validated
+from isonomia.subject import Reading
 
 #: With `max_overlap` a method is asked for this many times `k`, so that enough are left.
 _SPARE = 8
@@ -67,8 +68,8 @@ def find_subgroups(
 
     Parameters
     ----------
-    data : Dataset, or any frame of features
-        The rows to search.
+    data : Dataset, Subject, or any frame of features
+        The rows to search. Rows without a true outcome are left out.
     model : model, Surface or None
         Who predicts; None where predictions or errors are given, or are columns of the dataset.
     method : str
@@ -90,7 +91,7 @@ def find_subgroups(
     positive, task : optional
         As in `Dataset`, for a bare frame.
     weights : column or its name, optional
-        One weight a row.
+        One weight per row.
     seed : int
     max_seconds : float, optional
         After this time the search stops and returns what it has, flagged as partial.
@@ -123,15 +124,20 @@ def find_subgroups(
     chosen = METHODS[method]
     clock = Clock(max_seconds, Progress.of(progress))
     given = _reading.check_options(chosen, options)
-    dataset = _reading.as_dataset(data, protected, features)
-    model = _reading.as_model(model, positive, task)
+    reading: Reading = {
+        "y_true": y_true,
+        "y_pred": y_pred,
+        "y_score": y_score,
+        "weights": weights,
+        "protected": protected,
+        "positive": positive,
+        "task": task,
+    }
+    subject = _reading.read_subject(data, model, features, reading)
     problem = _reading.read_problem(
-        dataset,
-        model,
+        subject,
         chosen,
-        outcome=_reading.read_outcomes(dataset, model, y_true, y_pred, y_score, task, positive),
-        errors=_reading.read_errors(errors, len(dataset)),
-        weights=_reading.read_weights(dataset, weights),
+        errors=_reading.read_errors(errors, subject),
         k=k,
         max_l=max_l,
         min_support=min_support,
@@ -151,7 +157,7 @@ def find_subgroups(
             measured, search = _with_holdout(chosen, asked, holdout)
         clock.progress.check()
     search, masks = _without_repeats(search, measured, max_overlap, problem.k)
-    return _assemble(chosen, problem, measured, search, masks, clock)
+    return subject.noted(_assemble(chosen, problem, measured, search, masks, clock))
 
 
 def _with_holdout(method: Method, problem: Problem, holdout: float) -> tuple[Problem, Search]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
-from isonomia.data import Missing, Task, backend_of, check_weights
+from isonomia.data import Missing, Task
 from isonomia.fairness.criteria.criterion import FOUR_FIFTHS, MIN_PER_GROUP, THRESHOLD, Criterion, criterion
 from isonomia.fairness.groups.comparisons import Reference
 from isonomia.fairness.groups.gaps import Aggregate
-from isonomia.fairness.groups.grouping import By, read_attributes
-from isonomia.models import read_outcome
+from isonomia.fairness.groups.grouping import By
+from isonomia.subject import Subject
 
 
 class Shared(TypedDict, total=False):
@@ -45,19 +45,17 @@ def criterion_of_arrays(
 ) -> Criterion:
     """A criterion for what the user gave: read, encoded, judged."""
     given: dict[str, Any] = dict(options)
-    outcome = read_outcome(y_true, y_pred, task=given.pop("task", None), positive=given.pop("positive", None))
-    columns = read_attributes(sensitive_features, length=len(outcome))
-    held = given.pop("control", None)
-    control = () if held is None else read_attributes(held, what="control", length=len(outcome))
+    reading = {name: given.pop(name, None) for name in ("task", "positive", "weights")}
+    subject = Subject.of(y_true, y_pred, sensitive_features=sensitive_features, **reading)
     return criterion(
         name,
-        outcome,
-        columns,
+        subject.outcome,
+        subject.attributes,
         threshold=threshold,
         min_per_group=min_per_group,
-        weights=check_weights(given.pop("weights", None), len(outcome)),
-        control=control,
-        backend=backend_of(sensitive_features, y_pred, y_true),
+        weights=subject.weights,
+        control=subject.columns(given.pop("control", None), "control"),
+        backend=subject.backend,
         **given,
     )
 

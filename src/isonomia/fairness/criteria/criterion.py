@@ -14,8 +14,8 @@ from isonomia.fairness.groups.gaps import Aggregate, Gap, combine, gaps_of, scal
 from isonomia.fairness.groups.group_metrics import GroupMetrics, measure_groups
 from isonomia.languages import Message, languages, msg
 from isonomia.languages.naming import is_value, together
-from isonomia.models import Outcome
 from isonomia.parameters import Choice, Number, validated
+from isonomia.subject import Outcome
 
 #: Largest difference of rates that counts as equal, unless another is given.
 THRESHOLD = 0.1

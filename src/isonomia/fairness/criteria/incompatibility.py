@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import sum_by
-from isonomia.data import Missing, backend_of, check_weights
+from isonomia.data import Missing
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Result, chi_square, percentile, two_proportions
 from isonomia.fairness.criteria.conflict_report import (
@@ -24,10 +24,10 @@ from isonomia.fairness.criteria.conflict_report import (
 )
 from isonomia.fairness.criteria.conflicts import BALANCE, CONFLICTS, Conflict
 from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
-from isonomia.fairness.groups.grouping import By, read_attributes
+from isonomia.fairness.groups.grouping import By
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import TASKS
-from isonomia.models import Outcome, read_outcome
+from isonomia.subject import Outcome, Subject
 from isonomia.typing import Floats
 
 
@@ -101,19 +101,20 @@ def incompatibility(
     >>> row["forced"].text(), round(row["lowest_value"], 3), round(row["highest_value"], 3)
     ('False positive rate', 0.119, 0.417)
     """
-    outcome = read_outcome(y_true, y_pred, y_score=y_score, positive=positive)
-    columns = read_attributes(sensitive_features, length=len(outcome))
+    subject = Subject.of(
+        y_true, y_pred, y_score=y_score, positive=positive, sensitive_features=sensitive_features, weights=weights
+    )
     return measure_incompatibility(
-        outcome,
-        columns,
-        weights=check_weights(weights, len(outcome)),
+        subject.outcome,
+        subject.attributes,
+        weights=subject.weights,
         by=by,
         missing=missing,
         min_per_group=min_per_group,
         n_boot=n_boot,
         level=level,
         seed=seed,
-        backend=backend_of(sensitive_features, y_pred, y_true),
+        backend=subject.backend,
     )
 
 

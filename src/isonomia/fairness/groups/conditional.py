@@ -9,16 +9,15 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Backend, backend_of, check_weights
+from isonomia.data import Backend, backend_of
 from isonomia.errors import SpecError
 from isonomia.evidence import Table, benjamini_hochberg, normal_p, percentile
 from isonomia.fairness.criteria.criteria_functions import Shared
 from isonomia.fairness.criteria.criterion import MIN_PER_GROUP, THRESHOLD, Criterion, criterion
 from isonomia.fairness.groups.group_metrics import GroupMetrics
-from isonomia.fairness.groups.grouping import read_attributes
 from isonomia.fairness.groups.measure import spread_of
 from isonomia.languages import Message, msg
-from isonomia.models import Outcome, read_outcome
+from isonomia.subject import Outcome, Subject
 
 
 def conditional_statistical_parity(
@@ -56,17 +55,16 @@ def conditional_statistical_parity(
     [-0.2]
     """
     given: dict[str, Any] = dict(options)
-    outcome = read_outcome(None, y_pred, task=given.pop("task", None), positive=given.pop("positive", None))
-    columns = read_attributes(sensitive_features, length=len(outcome))
-    held = read_attributes(control, what="control", length=len(outcome))
+    reading = {name: given.pop(name, None) for name in ("task", "positive", "weights")}
+    subject = Subject.of(None, y_pred, sensitive_features=sensitive_features, **reading)
     return condition(
-        outcome,
-        columns,
-        control=held,
+        subject.outcome,
+        subject.attributes,
+        control=subject.columns(control, "control"),
         threshold=threshold,
         min_per_group=min_per_group,
-        weights=check_weights(given.pop("weights", None), len(outcome)),
-        backend=backend_of(sensitive_features, y_pred),
+        weights=subject.weights,
+        backend=subject.backend,
         **given,
     )
 

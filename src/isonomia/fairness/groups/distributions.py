@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, composite, smallest
-from isonomia.data import Backend, Missing, backend_of, check_weights
+from isonomia.data import Backend, Missing, backend_of
 from isonomia.errors import DataError
 from isonomia.evidence import Format, Picture, Result, Table, benjamini_hochberg, check_level
 from isonomia.evidence.intervals import without_bootstrap
 from isonomia.fairness.groups.comparisons import Reference, Stratum, strata_of
 from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP
-from isonomia.fairness.groups.grouping import By, Groups, form_groups, read_attributes, rows_with_attributes
+from isonomia.fairness.groups.grouping import By, Groups, form_groups, rows_with_attributes
 from isonomia.fairness.groups.histograms import Histograms
 from isonomia.languages import Message, msg
-from isonomia.models.surface import finite_numbers
+from isonomia.models import Surface
 from isonomia.parameters import Integer
+from isonomia.subject import Subject
 from isonomia.typing import Floats
 
 #: The quantiles compared, unless others are given.
@@ -86,15 +87,14 @@ def distribution_parity(
     >>> row["group"], row["mean_difference"], row["ks"], row["wasserstein"]
     ('group=b', 1.0, 0.25, 1.0)
     """
-    numbers = finite_numbers(y_pred, what="predictions")
-    columns = read_attributes(sensitive_features, length=numbers.size)
-    held = () if control is None else read_attributes(control, what="control", length=numbers.size)
+    numbers = Surface.of_numbers(y_pred)
+    subject = Subject.of(None, numbers, sensitive_features=sensitive_features, weights=weights)
     return measure_distributions(
-        numbers,
-        columns,
+        np.asarray(numbers.continuous),
+        subject.attributes,
         quantiles=quantiles,
-        weights=check_weights(weights, numbers.size),
-        control=held,
+        weights=subject.weights,
+        control=subject.columns(control, "control"),
         reference=reference,
         by=by,
         missing=missing,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Missing, Task, backend_of, check_weights
+from isonomia.data import Missing, Task
 from isonomia.evidence import (
     Format,
     Picture,
@@ -23,9 +23,9 @@ from isonomia.evidence import (
 from isonomia.evidence.equivalence import check_margin
 from isonomia.fairness.groups.comparisons import Reference
 from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
-from isonomia.fairness.groups.grouping import By, read_attributes
+from isonomia.fairness.groups.grouping import By
 from isonomia.languages import Message, msg
-from isonomia.models import Outcome, read_outcome
+from isonomia.subject import Outcome, Subject
 
 #: The margin within which rates count as the same, unless another is given.
 MARGIN = 0.05
@@ -122,23 +122,23 @@ def equivalence(
     >>> equivalence(None, said[:80], sensitive_features=["F"] * 40 + ["M"] * 40).shown
     False
     """
-    outcome = read_outcome(y_true, y_pred, task=task, positive=positive)
-    columns = read_attributes(sensitive_features, length=len(outcome))
-    held = () if control is None else read_attributes(control, what="control", length=len(outcome))
+    subject = Subject.of(
+        y_true, y_pred, task=task, positive=positive, sensitive_features=sensitive_features, weights=weights
+    )
     return measure_equivalence(
-        outcome,
-        columns,
+        subject.outcome,
+        subject.attributes,
         metrics=metrics,
         margin=margin,
-        control=held,
+        control=subject.columns(control, "control"),
         reference=reference,
         by=by,
         missing=missing,
-        weights=check_weights(weights, len(outcome)),
+        weights=subject.weights,
         min_per_group=min_per_group,
         n_boot=n_boot,
         seed=seed,
-        backend=backend_of(sensitive_features, y_pred, y_true),
+        backend=subject.backend,
     )
 
 

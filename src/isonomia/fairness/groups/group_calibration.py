@@ -10,23 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Backend, Missing, backend_of, check_weights, to_numpy
+from isonomia.data import Backend, Missing, backend_of, to_numpy
 from isonomia.data.schema import kind_of_values
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Column, Estimate, Picture, Result, Table, benjamini_hochberg, normal_p, normal_quantile
-from isonomia.fairness.groups.grouping import (
-    By,
-    Groups,
-    form_groups,
-    named_groups,
-    read_attributes,
-    rows_with_attributes,
-)
+from isonomia.fairness.groups.grouping import By, Groups, form_groups, named_groups, rows_with_attributes
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
 from isonomia.metrics import Reliability, Strategy, reliability
-from isonomia.models import Outcome, Surface, read_outcome
+from isonomia.models import Surface
 from isonomia.parameters import N_BOOT, SEED, validated
+from isonomia.subject import Outcome, Subject
 from isonomia.typing import Floats
 
 #: Class-wise calibration is spelt out for at most this many classes.
@@ -106,20 +100,21 @@ def group_calibration(
     """
     if kind_of_values(y_true) == "numeric" and (np.asarray(to_numpy(y_true)) % 1 != 0).any():
         raise NotApplicable(msg("a regression predicts numbers, not probabilities"))
-    outcome = read_outcome(y_true, None, y_score=y_score, positive=positive)
-    columns = read_attributes(sensitive_features, length=len(outcome))
+    subject = Subject.of(
+        y_true, y_score=y_score, positive=positive, sensitive_features=sensitive_features, weights=weights
+    )
     return calibration_of(
-        outcome,
-        columns,
+        subject.outcome,
+        subject.attributes,
         by=by,
         bins=bins,
         strategy=strategy,
-        weights=check_weights(weights, len(outcome)),
+        weights=subject.weights,
         missing=missing,
         n_boot=n_boot,
         level=level,
         seed=seed,
-        backend=backend_of(sensitive_features, y_score, y_true),
+        backend=subject.backend,
     )
 
 

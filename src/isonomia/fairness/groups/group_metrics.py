@@ -9,17 +9,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Backend, Missing, Task, backend_of, check_weights
+from isonomia.data import Backend, Missing, Task, backend_of
 from isonomia.errors import SpecError
 from isonomia.evidence import Column, Estimate, Picture, Result, Table, check_level
 from isonomia.evidence.intervals import without_bootstrap
 from isonomia.fairness.groups.comparisons import Reference, compare, strata_of
-from isonomia.fairness.groups.grouping import By, Groups, form_groups, read_attributes, rows_with_attributes
+from isonomia.fairness.groups.grouping import By, Groups, form_groups, rows_with_attributes
 from isonomia.fairness.groups.measure import Measured, Sample, choose_metrics, count_cells, measure
 from isonomia.fairness.groups.tables import by_group_table, comparison_table, disparity_table, group_columns
 from isonomia.languages import Message, msg
-from isonomia.models import Outcome, read_outcome
 from isonomia.parameters import N_BOOT, SEED, Choice, Integer, validated
+from isonomia.subject import Outcome, Subject
 from isonomia.typing import Floats
 
 #: Groups with fewer rows than this are shown and flagged, and left out of the disparity between groups.
@@ -161,15 +161,21 @@ def group_metrics(
     >>> r.overall["tpr"].value
     0.6666666666666666
     """
-    outcome = read_outcome(y_true, y_pred, y_score=y_score, task=task, positive=positive)
-    columns = read_attributes(sensitive_features, length=len(outcome))
-    held = () if control is None else read_attributes(control, what="control", length=len(outcome))
+    subject = Subject.of(
+        y_true,
+        y_pred,
+        y_score=y_score,
+        task=task,
+        positive=positive,
+        sensitive_features=sensitive_features,
+        weights=weights,
+    )
     result = measure_groups(
-        outcome,
-        columns,
-        control=held,
+        subject.outcome,
+        subject.attributes,
+        control=subject.columns(control, "control"),
         metrics=metrics,
-        weights=check_weights(weights, len(outcome)),
+        weights=subject.weights,
         reference=reference,
         by=by,
         missing=missing,
@@ -177,13 +183,13 @@ def group_metrics(
         n_boot=n_boot,
         level=level,
         seed=seed,
-        backend=backend_of(sensitive_features, y_pred, y_true),
+        backend=subject.backend,
     )
     if verify is None:
         return result
     from isonomia.fairness.groups.verify import verify_with_fairlearn
 
-    agreement = verify_with_fairlearn(result, outcome, check_weights(weights, len(outcome)))
+    agreement = verify_with_fairlearn(result, subject.outcome, subject.weights)
     return replace(
         result, tables={**result.tables, "verified": agreement.table}, values={**result.values, **agreement.values}
     )

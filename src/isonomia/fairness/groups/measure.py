@@ -20,7 +20,7 @@ from isonomia.evidence import percentile, wilson
 from isonomia.fairness.groups.grouping import Groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS, Metric, logit_interval, one_vs_rest, smaller_class, without_spread
-from isonomia.models import Outcome
+from isonomia.subject import Outcome
 from isonomia.typing import Floats
 
 #: One-vs-rest metrics are spelt out for at most this many classes unless they are asked for by name.

@@ -9,7 +9,7 @@ from isonomia.data import backend_of
 from isonomia.evidence import Format, Table
 from isonomia.fairness.groups.group_metrics import measure_groups
 from isonomia.languages import Message, msg
-from isonomia.models import Outcome
+from isonomia.subject import Outcome
 
 #: The rules that choose a reference by themselves.
 RULES = ("largest", "best", "overall")

@@ -12,7 +12,7 @@ from isonomia.fairness.groups.gaps import combine, gaps_of, scaled, told
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.fairness.groups.suite_table import Judged
 from isonomia.languages import msg
-from isonomia.models import Outcome
+from isonomia.subject import Outcome
 
 #: Gaps of means are told in standard deviations of the predictions, and a fifth of one is a small effect (Cohen).
 MEAN_THRESHOLD = 0.2

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from isonomia.counting import Codes
-from isonomia.data import Missing, Task, backend_of, check_weights
+from isonomia.data import Missing, Task
 from isonomia.errors import DataError, SpecError
 from isonomia.evidence import Estimate, Picture, Result, Table
 from isonomia.fairness.criteria.criterion import DESCRIPTIONS, FOUR_FIFTHS, THRESHOLD, judge_criterion
@@ -17,16 +17,15 @@ from isonomia.fairness.groups.conditional import condition
 from isonomia.fairness.groups.distributions import measure_distributions
 from isonomia.fairness.groups.gaps import Aggregate, gaps_of
 from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
-from isonomia.fairness.groups.grouping import read_attributes
 from isonomia.fairness.groups.homogeneity import homogeneity
 from isonomia.fairness.groups.references import against_references
 from isonomia.fairness.groups.regression_measures import judge_numbers, score_parts_of_numbers
 from isonomia.fairness.groups.score import Part, ScoreParts, assessment, score_decisions, score_numbers, score_table
 from isonomia.fairness.groups.suite_table import Judged, findings_of, measures_table
 from isonomia.languages import Message, msg
-from isonomia.models import Outcome, read_outcome
 from isonomia.models.surface import finite_numbers
 from isonomia.parameters import Choice, Number, validated
+from isonomia.subject import Outcome, Subject
 
 Config = Literal["quick", "medium", "full"]
 CONFIGS: tuple[Config, ...] = get_args(Config)
@@ -178,19 +177,20 @@ def suite(
     >>> found.overall_fairness_score, len(found.critical_issues)
     (0.0, 1)
     """
-    outcome = read_outcome(y_true, y_pred, task=task, positive=positive)
-    columns = read_attributes(sensitive_features, length=len(outcome))
+    subject = Subject.of(
+        y_true, y_pred, task=task, positive=positive, sensitive_features=sensitive_features, weights=weights
+    )
     scores = None if y_score is None else finite_numbers(y_score, what="scores")
-    if scores is not None and scores.shape != (len(outcome),):
-        raise DataError(f"`y_score` needs one number a row: {len(outcome)}; got an array of shape {scores.shape}.")
+    if scores is not None and scores.size != subject.rows.size:
+        raise DataError(f"`y_score` must have one number per row ({subject.rows.size}); got {scores.size}.")
     return measure_suite(
-        outcome,
-        columns,
+        subject.outcome,
+        subject.attributes,
         config=config,
         privileged=privileged,
-        scores=scores,
-        control=() if control is None else read_attributes(control, what="control", length=len(outcome)),
-        weights=check_weights(weights, len(outcome)),
+        scores=None if scores is None else scores[subject.rows],
+        control=subject.columns(control, "control"),
+        weights=subject.weights,
         threshold=threshold,
         ratio_threshold=ratio_threshold,
         missing=missing,
@@ -198,7 +198,7 @@ def suite(
         n_boot=n_boot,
         level=level,
         seed=seed,
-        backend=backend_of(sensitive_features, y_pred, y_true),
+        backend=subject.backend,
     )
 
 

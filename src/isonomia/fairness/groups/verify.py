@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from isonomia.errors import require
 from isonomia.evidence import Estimate, Table
 from isonomia.languages import msg
-from isonomia.models import Outcome
+from isonomia.subject import Outcome
 
 if TYPE_CHECKING:
     from isonomia.fairness.groups.group_metrics import GroupMetrics

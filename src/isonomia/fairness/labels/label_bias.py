@@ -16,13 +16,14 @@ from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Estimate, Picture, Result, Table, benjamini_hochberg, check_level, normal_quantile
 from isonomia.fairness.groups.averages import effective_rows
 from isonomia.fairness.groups.group_metrics import GroupMetrics, measure_groups
-from isonomia.fairness.groups.grouping import By, attribute_sets, dataset_attributes
+from isonomia.fairness.groups.grouping import By, attribute_sets
 from isonomia.fairness.labels.label_neighbours import MAX_ASKED, against_similar
 from isonomia.fairness.labels.label_values import left_out_classes
 from isonomia.fairness.labels.mutual_information import equal_shares, information, permuted, spread, table
 from isonomia.languages import msg
-from isonomia.models import Outcome, Surface
+from isonomia.models import Surface
 from isonomia.parameters import Integer
+from isonomia.subject import Outcome, dataset_attributes
 
 #: More rows than this are sampled for the search of neighbours.
 MAX_ROWS = 20_000

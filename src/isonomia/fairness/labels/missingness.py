@@ -12,8 +12,9 @@ from isonomia.counting import Codes, sum_by
 from isonomia.data import Dataset
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Picture, Result, Table, benjamini_hochberg, check_level, two_proportions, wilson
-from isonomia.fairness.groups.grouping import By, dataset_attributes, named_groups
+from isonomia.fairness.groups.grouping import By, named_groups
 from isonomia.languages import Message, msg
+from isonomia.subject import dataset_attributes
 
 
 def missingness(

@@ -16,12 +16,13 @@ from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, normal_quantile
 from isonomia.fairness.groups.averages import effective_rows
-from isonomia.fairness.groups.grouping import By, attribute_sets, dataset_attributes
+from isonomia.fairness.groups.grouping import By, attribute_sets
 from isonomia.fairness.labels.attribute_prediction import LEAVES, RATE, Learning, Told, tell
 from isonomia.fairness.labels.mutual_information import equal_shares, information, spread, table
 from isonomia.fairness.people.encoding import MAX_CATEGORIES
 from isonomia.languages import Message, msg
 from isonomia.parameters import SEED, Integer, validated
+from isonomia.subject import dataset_attributes
 from isonomia.typing import Floats
 
 #: More rows than this are sampled: how well an attribute can be told does not need more.

@@ -21,8 +21,9 @@ from isonomia.evidence import (
     normal_p,
     wilson,
 )
-from isonomia.fairness.groups.grouping import By, combinations_of, condition, dataset_attributes, read_attributes
+from isonomia.fairness.groups.grouping import By, combinations_of, condition
 from isonomia.languages import Message, msg
+from isonomia.subject import dataset_attributes, read_attributes
 from isonomia.typing import Floats
 
 #: Shares (or counts) of each value of an attribute in a population; or everyone alike.

@@ -10,18 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import MISSING, Codes, composite, sum_by
-from isonomia.data import Backend, Task, backend_of, check_weights, wrap
+from isonomia.data import Backend, Task, backend_of, wrap
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, wilson
-from isonomia.fairness.groups.grouping import read_attributes
 from isonomia.fairness.people.encoding import METRICS, Metric, Points, Standardise, encode_people
 from isonomia.fairness.people.neighbours import nearest
 from isonomia.languages import msg
 from isonomia.languages.naming import together
-from isonomia.models import Surface, read_outcome
-from isonomia.models.surface import as_numbers
+from isonomia.models import Surface
 from isonomia.parameters import Choice, Integer, Number, validated
+from isonomia.subject import Subject
 from isonomia.typing import Floats, Indices
 
 #: Given the rows of the first and of the second people of each pair, a distance of at least 0 a pair.
@@ -118,22 +117,25 @@ def awareness(
     >>> found.table[["first", "second"]].to_numpy().tolist()
     [[0, 1]]
     """
-    if y_pred is None and y_score is not None:
-        table = as_numbers(y_score, what="scores")
-        surface = Surface.of_probabilities(table, classes=tuple(range(2 if table.ndim == 1 else table.shape[1])))
-    else:
-        surface = read_outcome(None, y_pred, y_score=y_score, task=task, positive=positive).surface
-    groups = () if sensitive_features is None else read_attributes(sensitive_features, length=len(surface))
+    subject = Subject.of(
+        None,
+        y_pred,
+        y_score=y_score,
+        task=task,
+        positive=positive,
+        sensitive_features=sensitive_features,
+        weights=weights,
+    )
     return awareness_of(
         X,
-        surface,
+        subject.surface,
         metric=metric,
         standardise=standardise,
         protected=protected,
-        columns=groups,
+        columns=subject.attributes,
         lipschitz=lipschitz,
         unit=unit,
-        weights=check_weights(weights, len(surface)),
+        weights=subject.weights,
         k=k,
         max_pairs=max_pairs,
         max_rows=max_rows,

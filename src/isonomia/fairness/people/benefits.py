@@ -10,7 +10,7 @@ import numpy as np
 from isonomia.data import to_numpy
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.languages import Message, msg
-from isonomia.models import Outcome
+from isonomia.subject import Outcome
 from isonomia.typing import Floats
 
 

@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Backend, Task, backend_of, check_weights
+from isonomia.data import Backend, Task, backend_of
 from isonomia.errors import DataError, NotApplicable
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level
 from isonomia.fairness.groups.averages import mean_interval
-from isonomia.fairness.groups.grouping import form_groups, read_attributes
+from isonomia.fairness.groups.grouping import form_groups
 from isonomia.fairness.people.encoding import Metric, Standardise, encode_people
 from isonomia.fairness.people.neighbours import Neighbours, nearest
 from isonomia.languages import Message, msg
-from isonomia.models import Surface, read_outcome
+from isonomia.models import Surface
 from isonomia.parameters import SEED, Integer, Number, validated
+from isonomia.subject import Subject
 from isonomia.typing import Floats
 
 #: How many of the rows that stand out most are listed.
@@ -99,17 +100,18 @@ def consistency(
     >>> consistency({"x": [0.0, 0.1, 5.0, 5.1]}, [1, 1, 0, 1], k=2).value.value
     0.75
     """
-    surface = read_outcome(None, y_pred, task=task, positive=positive).surface
-    groups = () if sensitive_features is None else read_attributes(sensitive_features, length=len(surface))
+    subject = Subject.of(
+        None, y_pred, task=task, positive=positive, sensitive_features=sensitive_features, weights=weights
+    )
     return consistency_of(
         X,
-        surface,
+        subject.surface,
         k=k,
         metric=metric,
         standardise=standardise,
         protected=protected,
-        columns=groups,
-        weights=check_weights(weights, len(surface)),
+        columns=subject.attributes,
+        weights=subject.weights,
         unit=unit,
         max_rows=max_rows,
         level=level,

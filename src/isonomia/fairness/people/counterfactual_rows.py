@@ -16,12 +16,12 @@ from isonomia.data import Dataset, wrap
 from isonomia.errors import DataError
 from isonomia.evidence import Estimate, wilson
 from isonomia.fairness.groups.averages import effective_rows, mean_interval
-from isonomia.fairness.groups.grouping import dataset_attributes
 from isonomia.fairness.people.causal_graph import Mechanisms
 from isonomia.languages import msg
 from isonomia.languages.naming import together
 from isonomia.models import Model, Surface
 from isonomia.probing.features import Feature
+from isonomia.subject import dataset_attributes
 from isonomia.typing import Floats
 
 Route = Literal["flip", "graph", "proxies"]

@@ -24,9 +24,10 @@ from isonomia.evidence import (
     wilson,
 )
 from isonomia.fairness.groups.averages import effective_rows
-from isonomia.fairness.groups.grouping import By, dataset_attributes, form_groups
+from isonomia.fairness.groups.grouping import By, form_groups
 from isonomia.fairness.labels.label_values import class_column, left_out_classes, worths
 from isonomia.languages import msg
+from isonomia.subject import dataset_attributes
 from isonomia.typing import Floats
 
 Ints = NDArray[np.int64]

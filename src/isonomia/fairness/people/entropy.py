@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from isonomia.counting import Codes, composite, count_by, resample_sums, sum_by
-from isonomia.data import Backend, Missing, Task, backend_of, check_weights
+from isonomia.data import Backend, Missing, Task, backend_of
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, percentile
 from isonomia.evidence.intervals import without_bootstrap
 from isonomia.fairness.groups.comparisons import UNSTEADY
-from isonomia.fairness.groups.grouping import By, form_groups, read_attributes, rows_with_attributes
+from isonomia.fairness.groups.grouping import By, form_groups, rows_with_attributes
 from isonomia.fairness.people.benefits import benefits_of, check_benefits, what_benefits_are
 from isonomia.languages import msg
-from isonomia.models import Outcome, read_outcome
 from isonomia.parameters import N_BOOT, SEED, Number, validated
+from isonomia.subject import Outcome, Subject
 from isonomia.typing import Floats
 
 #: Benefits with at most this many different values are counted, so that their bootstrap is exact.
@@ -102,20 +102,21 @@ def generalized_entropy(
     >>> round(e.total, 6), round(e.within, 6), round(e.between, 6)
     (0.25, 0.125, 0.125)
     """
-    outcome = read_outcome(y_true, y_pred, task=task, positive=positive)
-    columns = () if sensitive_features is None else read_attributes(sensitive_features, length=len(outcome))
+    subject = Subject.of(
+        y_true, y_pred, task=task, positive=positive, sensitive_features=sensitive_features, weights=weights
+    )
     return entropy_of(
-        outcome,
-        columns,
+        subject.outcome,
+        subject.attributes,
         alpha=alpha,
         benefit=benefit,
-        weights=check_weights(weights, len(outcome)),
+        weights=subject.weights,
         by=by,
         missing=missing,
         n_boot=n_boot,
         level=level,
         seed=seed,
-        backend=backend_of(sensitive_features, y_pred, y_true),
+        backend=subject.backend,
     )
 
 

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from isonomia.counting import Codes
-from isonomia.data import Dataset
-from isonomia.errors import NotApplicable
 from isonomia.evidence import Picture, Result, Table, benjamini_hochberg, normal_p, normal_quantile
 from isonomia.fairness.groups.comparisons import Reference
 from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
-from isonomia.fairness.groups.grouping import By, dataset_attributes
+from isonomia.fairness.groups.grouping import By
 from isonomia.fairness.time.control_limits import FORMATS, TITLES
 from isonomia.languages import Message, msg
-from isonomia.models import Model, Outcome, surface_of, truth_codes
-from isonomia.typing import Floats
+from isonomia.subject import Reading, Subject
 
 
 def change_between(
-    before: Dataset,
-    after: Dataset,
+    before: Any,
+    after: Any,
     model: Any = None,
     *,
     metrics: Sequence[str] | None = None,
@@ -32,30 +28,31 @@ def change_between(
     n_boot: int = 1000,
     level: float = 0.95,
     seed: int = 0,
+    **given: Unpack[Reading],
 ) -> Result:
     """How group metrics and gaps changed between two datasets, and whether by more than chance.
 
-    Both have the same roles. Changes are after - before; the tests are z-tests of two independent samples, with
+    Both are Datasets, or frames with their roles as keywords (see `subject.Reading`), and have the same roles.
+    Changes are after - before; the tests are z-tests of two independent samples, with
     ``p_adjusted`` after Benjamini and Hochberg. Groups that only one of them has are listed without a change.
     """
-    asked = model if model is None or isinstance(model, Model) else Model.of(model)
-    whom = reference or {name: list(values) for name, values in before.privileged.items()} or "largest"
+    first = Subject.of(before, model, reference=reference, **given)
+    sides = (first, first.like(after))
     parts = []
-    for data in (before, after):
-        outcome, columns, weights = _read(data, asked)
+    for side in sides:
         parts.append(
             measure_groups(
-                outcome,
-                columns,
+                side.outcome,
+                side.needs_attributes(),
                 metrics=metrics,
-                weights=weights,
-                reference=whom,
+                weights=side.weights,
+                reference=first.settings.reference,
                 by=by,
                 min_per_group=min_per_group,
                 n_boot=n_boot,
                 level=level,
                 seed=seed,
-                backend=before.backend,
+                backend=first.backend,
             )
         )
     names = ("kind", "metric", "group", "before", "after", "change", "change_low", "change_high", "p_value", "note")
@@ -69,31 +66,15 @@ def change_between(
             for name, value in zip(names, (kind, *key, *row), strict=True):
                 out[name].append(value)
     shown: dict[str, Any] = {**out, "p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float))}
-    table = Table.of(shown, FORMATS, TITLES, msg("Change between two datasets"), before.backend)
+    table = Table.of(shown, FORMATS, TITLES, msg("Change between two datasets"), first.backend)
     picture = Picture(
         "forest",
         "changes",
         msg("Change of each group, with intervals"),
         {"labels": ["metric", "group"], "value": "change", "facet": "kind", "reference": 0.0},
     )
-    return Result("change_between", msg("Change between two datasets"), {"changes": table}, {}, (), (picture,))
-
-
-def _read(data: Dataset, model: Model | None) -> tuple[Outcome, Sequence[Codes], Floats | None]:
-    if not data.protected:
-        raise NotApplicable(msg("the data name no protected attribute"))
-    surface = surface_of(data) if model is None else model.surface(data)
-    columns, weights = dataset_attributes(data), data.weights
-    if data.target is None:
-        return Outcome(None, surface), columns, weights
-    truth, rows = truth_codes(data, surface)
-    if rows.all():
-        return Outcome(truth, surface), columns, weights
-    return (
-        Outcome(truth[rows], surface.take(rows)),
-        [column.take(rows).observed() for column in columns],
-        None if weights is None else weights[rows],
-    )
+    notes = tuple(note for side in sides for note in side.notes)
+    return Result("change_between", msg("Change between two datasets"), {"changes": table}, {}, (), (picture,), notes)
 
 
 Figure = tuple[float, float]

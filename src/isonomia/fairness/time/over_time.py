@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from isonomia.counting import Codes
-from isonomia.data import Backend, Missing, Task, backend_of, check_weights
+from isonomia.data import Backend, Missing, Task, backend_of
 from isonomia.errors import DataError
 from isonomia.evidence import Picture, Result, Table, check_level
 from isonomia.fairness.groups.comparisons import Reference
 from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
-from isonomia.fairness.groups.grouping import By, read_attributes
+from isonomia.fairness.groups.grouping import By
 from isonomia.fairness.time.control_limits import (
     FORMATS,
     PERIOD,
@@ -27,8 +27,8 @@ from isonomia.fairness.time.control_limits import (
 )
 from isonomia.fairness.time.periods import Every, periods_of
 from isonomia.languages import msg
-from isonomia.models import Outcome, read_outcome
 from isonomia.parameters import SEED, Integer, Number, validated
+from isonomia.subject import Outcome, Subject
 from isonomia.typing import Floats
 
 
@@ -130,15 +130,22 @@ def over_time(
     >>> [(a["group"], a["period"]) for a in found.alerts if a["kind"] == "change of the gap"]
     [('sex=F', '6')]
     """
-    outcome = read_outcome(y_true, y_pred, y_score=y_score, task=task, positive=positive)
-    columns = read_attributes(sensitive_features, length=len(outcome))
+    subject = Subject.of(
+        y_true,
+        y_pred,
+        y_score=y_score,
+        task=task,
+        positive=positive,
+        sensitive_features=sensitive_features,
+        weights=weights,
+    )
     return follow(
-        outcome,
-        columns,
+        subject.outcome,
+        subject.attributes,
         time,
         every=every,
         metrics=metrics,
-        weights=check_weights(weights, len(outcome)),
+        weights=subject.weights,
         reference=reference,
         by=by,
         missing=missing,
@@ -147,7 +154,7 @@ def over_time(
         n_boot=n_boot,
         level=level,
         seed=seed,
-        backend=backend_of(sensitive_features, y_pred, y_true),
+        backend=subject.backend,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -12,17 +12,17 @@ from isonomia.counting import Codes
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result, wilson
-from isonomia.fairness import dataset_attributes
 from isonomia.languages import msg
 from isonomia.models import Surface
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, NAMES, SEED, Boolean, Integer, Number, validated
-from isonomia.robustness._reading import check_dataset, check_features
+from isonomia.robustness._features import check_features
 from isonomia.robustness.perturbation.altered_rows import Altering, check_frame
 from isonomia.robustness.perturbation.local_robustness_tables import show
 from isonomia.robustness.perturbation.nearest_flip import Judge, Nearest, Search
-from isonomia.robustness.perturbation.perturb import Wanted, check_model, choose_perturbers
+from isonomia.robustness.perturbation.perturb import Wanted, choose_perturbers
 from isonomia.robustness.perturbation.perturbation_trials import differences
 from isonomia.robustness.perturbation.perturbers import PERTURBER_NAMES, PERTURBERS, Perturber, perturb_rows
+from isonomia.subject import Reading, Subject
 from isonomia.typing import Floats
 
 #: Decisions that survive fewer disturbed copies than this are fragile.
@@ -107,6 +107,7 @@ def local_robustness(
     level: float = 0.95,
     seed: int = 0,
     progress: ProgressLike = None,
+    **given: Unpack[Reading],
 ) -> LocalRobustness:
     """Disturb every row a few times, see whether its decision stays, and look for the nearest flip.
 
@@ -164,11 +165,15 @@ def local_robustness(
     >>> float(found.scores[0])
     1.0
     """
-    given, asked = check_dataset(data), check_model(model)
+    subject = Subject.of(data, model, **given)
+    rows = subject.known
     chosen = _perturbers(perturbers)
     steps = [one.check_level(strength, "strength") for one in chosen]
     events = Progress.of(progress)
-    altering = Altering(given, asked, check_features(given, features), strict=features is not None, progress=events)
+    names = check_features(rows, features)
+    altering = Altering(
+        rows, subject.needs_model(), names, subject.surface, strict=features is not None, progress=events
+    )
     judge = Judge(altering.said, tolerance)
     copies = Copies(altering, chosen, steps[0], keep_valid=keep_valid, seed=seed)
     search = Search(altering, judge, budget=budget, seed=seed) if nearest else None
@@ -183,9 +188,9 @@ def local_robustness(
         deviation,
         found,
         _after(altering, found),
-        dataset_attributes(given),
-        given.weights,
-        given.privileged,
+        subject.attributes,
+        subject.weights,
+        rows.privileged,
         chosen,
         strength,
         n_iterations,
@@ -195,7 +200,7 @@ def local_robustness(
         min_per_group,
         level,
     )
-    return show(firm, given.backend)
+    return subject.noted(show(firm, rows.backend))
 
 
 def _perturbers(wanted: Any) -> tuple[Perturber, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -13,9 +13,8 @@ from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRIC_NAMES
-from isonomia.models import Model, Surface
 from isonomia.parameters import LEVEL, NAMES, SEED, Boolean, Either, Integer, Number, Several, validated
-from isonomia.robustness._reading import check_features, examine
+from isonomia.robustness._features import check_features
 from isonomia.robustness._ruler import Ruler, choose_metrics
 from isonomia.robustness.perturbation.adversary import Attack, attack
 from isonomia.robustness.perturbation.altered_rows import Altering
@@ -23,6 +22,7 @@ from isonomia.robustness.perturbation.perturb_tables import show
 from isonomia.robustness.perturbation.perturbation_trials import Effect, Trials
 from isonomia.robustness.perturbation.perturbers import PERTURBER_NAMES, PERTURBERS, Perturber
 from isonomia.robustness.row_metrics import METRIC
+from isonomia.subject import Reading, Subject
 
 #: Steps of 0.05, as far as noise is still noise.
 LEVELS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
@@ -82,13 +82,15 @@ def perturb(
     level: float = 0.95,
     seed: int = 0,
     progress: ProgressLike = None,
+    **given: Unpack[Reading],
 ) -> Result:
     """Disturb the inputs, ask the model again, and tell what every metric loses.
 
     Parameters
     ----------
-    data : Dataset
+    data : Dataset, frame or Subject
         With a target; rows without one are left out.
+        A plain frame takes its roles as keywords (``target=...``; see `subject.Reading`).
     model : estimator, function or Model
     levels : float or sequence of float
         How strong: the noise in standard deviations ("raw", "correlated", "rounding"), the width of the shift in
@@ -146,14 +148,14 @@ def perturb(
     """
     chosen = choose_perturbers(perturbers)
     steps = _levels(levels, chosen)
-    asked = check_model(model)
-    examined = examine(data, asked)
-    said = examined.outcome.surface
-    metrics_ = choose_metrics(metrics, metric, examined.truth, said, examined.weights)
-    names = check_features(examined.data, features)
+    subject = Subject.of(data, model, **given)
+    asked = subject.needs_model()
+    said = subject.surface
+    metrics_ = choose_metrics(metrics, metric, subject.truth, said, subject.weights)
+    names = check_features(subject.known, features)
     events = Progress.of(progress)
-    altering = Altering(examined.data, asked, names, said, strict=features is not None, progress=events)
-    ruler = Ruler(metrics_, examined.truth, examined.weights, len(said.classes))
+    altering = Altering(subject.known, asked, names, said, strict=features is not None, progress=events)
+    ruler = Ruler(metrics_, subject.truth, subject.weights, len(said.classes))
     trials = Trials(altering, ruler, n_trials=n_trials, level=level, seed=seed, keep_valid=keep_valid)
     run = _Run(trials, events)
     for perturber in chosen:
@@ -174,7 +176,7 @@ def perturb(
         critical,
         altering.left,
     )
-    return show(study, examined.data.backend)
+    return show(study, subject.known.backend)
 
 
 class _Run:
@@ -269,10 +271,3 @@ def _made(function: Any, name: str) -> Perturber:
 def _levels(levels: Any, chosen: Sequence[Perturber]) -> tuple[float, ...]:
     several = [levels] if isinstance(levels, float) else levels
     return tuple(sorted({one.check_level(step, "levels") for one in chosen for step in several}))
-
-
-def check_model(model: Any) -> Model:
-    """The model, wrapped; predictions alone cannot be asked about changed rows."""
-    if model is None or isinstance(model, Surface):
-        raise NotApplicable(msg("there is no model to ask about changed rows, only its predictions"))
-    return model if isinstance(model, Model) else Model.of(model)

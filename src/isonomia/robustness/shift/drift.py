@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +21,15 @@ from isonomia.evidence import (
     normal_quantile,
     two_proportions,
 )
-from isonomia.models import Model, Surface, surface_of
+from isonomia.models import Surface
 from isonomia.parameters import ALPHA, LEVEL, NAMES, SEED, Boolean, Choice, Integer, validated
-from isonomia.robustness._reading import check_dataset, check_features
+from isonomia.robustness._features import check_features
 from isonomia.robustness.shift.distances import Distances, category_distances, mass_distances, numeric_distances
 from isonomia.robustness.shift.drift_tables import show
 from isonomia.robustness.shift.two_sample import two_sample_auc
 from isonomia.robustness.slices.overfit import aligned
 from isonomia.robustness.slices.slicing import as_floats
+from isonomia.subject import Reading, Subject
 from isonomia.typing import Floats
 
 Role = Literal["feature", "target", "prediction", "group"]
@@ -90,14 +91,16 @@ def drift(
     level: float = 0.95,
     seed: int = 0,
     verify: Literal["evidently"] | None = None,
+    **given: Unpack[Reading],
 ) -> Result:
     """Which variables of the current data differ from the reference, by how much, and how surely.
 
     Parameters
     ----------
-    reference, current : Dataset
+    reference, current : Dataset, frame or Subject
         With the same features of the same kinds. Targets, predictions and protected attributes are compared where both
-        have them; weights are used where they are there.
+        have them; weights are used where they are there. All rows are compared, also those without a target: the
+        population is in question, and the share of missing targets is one of its traits.
     model : optional
         Anything that predicts; asked once about each, so that its predictions are compared.
     features : sequence of str, optional
@@ -128,14 +131,14 @@ def drift(
 
     Examples
     --------
-    >>> from isonomia import Dataset
-    >>> before = Dataset({"age": np.arange(500.0), "city": ["N", "S"] * 250})
-    >>> after = Dataset({"age": np.arange(500.0) + 100, "city": ["N", "S"] * 250})
+    >>> before = {"age": np.arange(500.0), "city": ["N", "S"] * 250}
+    >>> after = {"age": np.arange(500.0) + 100, "city": ["N", "S"] * 250}
     >>> result = drift(before, after, joint=False)
     >>> [(row["variable"], row["drifted"]) for row in result.tables["variables"].rows()]
     [('age', True), ('city', False)]
     """
-    one, two = check_dataset(reference, "reference"), check_dataset(current, "current")
+    sides = Subject.of(reference, model, **given), Subject.of(current, model, **given)
+    one, two = sides[0].data, sides[1].data
     names = check_features(one, features)
     _check_alike(one, two, names)
     weights = (one.weights, two.weights)
@@ -143,7 +146,7 @@ def drift(
     if one.target is not None and two.target is not None:
         _check_alike(one, two, (one.target,))
         shifts.append(_column(one, two, one.target, "target", bins, weights, task=one.task))
-    shifts += _predictions(one, two, model, bins, weights)
+    shifts += _predictions(sides[0].predictions, sides[1].predictions, bins, weights)
     groups = tuple(_groups(one, two))
     shifts += [_of_codes(f"{a.name}", "group", a, b, weights) for a, b in groups]
     auc, p = None, None
@@ -248,20 +251,13 @@ def _of_codes(name: str, role: Role, a: Codes, b: Codes, weights: tuple[Floats |
     return Shift(name, role, found, found.p_value, None, (share[0], share[1]), (None, None))
 
 
-def _predictions(
-    one: Dataset, two: Dataset, model: Any, bins: int, weights: tuple[Floats | None, Floats | None]
-) -> list[Shift]:
-    if model is None:
-        if not all(data.roles.prediction is not None or data.roles.score for data in (one, two)):
-            return []
-        said = surface_of(one), surface_of(two)
-    else:
-        asked = model if isinstance(model, Model) else Model.of(model)
-        said = asked.surface(one), asked.surface(two)
-    values = _spoken(said[0]), _spoken(said[1])
+def _predictions(one: Surface, two: Surface, bins: int, weights: tuple[Floats | None, Floats | None]) -> list[Shift]:
+    if not (one.kinds and two.kinds):
+        return []
+    values = _spoken(one), _spoken(two)
     if values[0] is not None and values[1] is not None:
         return [_of_numbers("prediction", "prediction", values[0], values[1], bins, weights)]
-    a, b = (Codes("prediction", np.asarray(s.label, dtype=np.uint32), tuple(map(str, s.classes))) for s in said)
+    a, b = (Codes("prediction", np.asarray(s.label, dtype=np.uint32), tuple(map(str, s.classes))) for s in (one, two))
     return [_of_codes("prediction", "prediction", *aligned(a, b), weights)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Backend, Dataset
 from isonomia.evidence import Estimate, Finding, Format, Picture, Result, wilson
-from isonomia.fairness import condition, dataset_attributes
+from isonomia.fairness import condition
 from isonomia.languages import Message, msg
 from isonomia.parameters import ALPHA, LEVEL, NAMES, Integer, Number, validated
-from isonomia.robustness._reading import Examined, check_features, examine
+from isonomia.robustness._features import check_features
 from isonomia.robustness.row_tables import chained, table_of_rows
 from isonomia.robustness.slices.row_failures import Harm, Pattern, harm_of, patterns, unusual_values, worst_rows
 from isonomia.robustness.slices.slicing import learn_cuts
+from isonomia.subject import Reading, Subject
 
 #: A slice with this many times its share of the worst rows is told; at this many it is a warning.
 LIFT, WARNING = 1.5, 3.0
@@ -54,13 +55,15 @@ def failure_modes(
     min_samples: int = 30,
     alpha: float = 0.05,
     level: float = 0.95,
+    **given: Unpack[Reading],
 ) -> Result:
     """The rows served worst with what is unusual about them, and the slices that hold more than their share of them.
 
     Parameters
     ----------
-    data : Dataset
+    data : Dataset, frame or Subject
         With a target; with predictions where no model is given. Rows without a target are left out.
+        A plain frame takes its roles as keywords (``target=...``; see `subject.Reading`).
     model : optional
         Anything that predicts; asked once.
     top_k : int
@@ -97,24 +100,24 @@ def failure_modes(
     >>> row["row"], row["kind"]
     (4, 'wrong_confident')
     """
-    examined = examine(data, model)
+    subject = Subject.of(data, model, **given)
     names = tuple(
         dict.fromkeys(
-            [*check_features(examined.data, features), *(examined.data.protected if features is None else ())]
+            [*check_features(subject.known, features), *(subject.known.protected if features is None else ())]
         )
     )
-    harm = harm_of(examined.outcome, confident)
+    harm = harm_of(subject.outcome, confident)
     worst = worst_rows(harm.size, share)
-    columns = _slices(examined, names, bins, min_samples)
-    found = patterns(columns, harm.size, worst, examined.weights, min_samples) if worst.any() else []
+    columns = _slices(subject, names, bins, min_samples)
+    found = patterns(columns, harm.size, worst, subject.weights, min_samples) if worst.any() else []
     order = np.argsort(-harm.size, kind="stable")[:top_k]
     order = order[harm.size[order] > 0]
-    overall = float(np.average(harm.size, weights=examined.weights))
+    overall = float(np.average(harm.size, weights=subject.weights))
     weak = [p for p in found if p.p_error < alpha and p.error > WEAK * overall]
-    told = _reasons(examined.data, names, columns, weak, order, far, rare)
-    backend = examined.data.backend
+    told = _reasons(subject.known, names, columns, weak, order, far, rare)
+    backend = subject.known.backend
     tables = {
-        "rows": _row_table(examined, harm, order, told, _positions(data, len(examined)), backend),
+        "rows": _row_table(subject, harm, order, told, _positions(data, len(subject)), backend),
         "kinds": _kind_table(harm, level, backend),
         "slices": _slice_table(found, alpha, backend),
     }
@@ -155,11 +158,11 @@ def _positions(data: Dataset, kept: int) -> NDArray[np.intp]:
     return np.flatnonzero(column.codes != (-1 if column.missing is None else column.missing))
 
 
-def _slices(examined: Examined, names: Sequence[str], bins: int, least: int) -> list[Codes]:
-    attributes = {column.name: column for column in dataset_attributes(examined.data)}
+def _slices(subject: Subject, names: Sequence[str], bins: int, least: int) -> list[Codes]:
+    attributes = {column.name: column for column in subject.attributes}
     plain = [name for name in names if name not in attributes]
-    cuts = learn_cuts(examined.data, plain, slicing="quantile", bins=bins, min_samples=least) if plain else ()
-    return [*(cut.codes(examined.data) for cut in cuts), *(attributes[name] for name in names if name in attributes)]
+    cuts = learn_cuts(subject.known, plain, slicing="quantile", bins=bins, min_samples=least) if plain else ()
+    return [*(cut.codes(subject.known) for cut in cuts), *(attributes[name] for name in names if name in attributes)]
 
 
 def _reasons(
@@ -249,14 +252,14 @@ def kind_titles() -> dict[str, Message]:
 
 
 def _row_table(
-    examined: Examined,
+    subject: Subject,
     harm: Harm,
     order: NDArray[np.intp],
     told: Sequence[Sequence[Message]],
     positions: NDArray[np.intp],
     backend: Backend,
 ) -> Any:
-    surface = examined.outcome.surface
+    surface = subject.surface
 
     def shown(value: Any) -> Any:
         return float(value) if surface.task == "regression" else str(surface.classes[int(value)])
@@ -271,7 +274,7 @@ def _row_table(
     rows = [
         {
             "row": int(positions[row]),
-            "true": shown(examined.truth[row]),
+            "true": shown(subject.truth[row]),
             "said": said(int(row)),
             "confidence": float(harm.confidence[row]),
             "harm": float(harm.size[row]),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from isonomia.languages import Message, msg
 from isonomia.languages.naming import together
 from isonomia.metrics import Metric
 from isonomia.parameters import ALPHA, LEVEL, NAMES, SEED, Boolean, Choice, Integer, Number, validated
-from isonomia.robustness._reading import Examined, check_features, examine
+from isonomia.robustness._features import check_features
 from isonomia.robustness.meter import Cells, Meter
 from isonomia.robustness.missing_reasons import Reason
 from isonomia.robustness.row_metrics import METRIC, as_error, measure_named
@@ -27,6 +27,7 @@ from isonomia.robustness.slices.overfit_tables import show
 from isonomia.robustness.slices.slice_auc import measure_ranked
 from isonomia.robustness.slices.slicing import SLICINGS, Slicing, learn_cuts
 from isonomia.robustness.slices.spot_merging import spelt
+from isonomia.subject import Reading, Subject
 from isonomia.typing import Floats
 
 
@@ -97,6 +98,7 @@ def overfit(
     alpha: float = 0.05,
     level: float = 0.95,
     seed: int = 0,
+    **given: Unpack[Reading],
 ) -> Result:
     """The train-test gap of every slice of every feature, so that overfitting in one corner is seen.
 
@@ -149,11 +151,12 @@ def overfit(
     >>> [row["slice"] for row in overfit(known, new).tables["worst"].rows()]
     ['[79.7, 89.6)', '[89.6, 99.5]']
     """
-    one, two = examine(train, model, name="train"), examine(test, model, name="test")
+    two = Subject.of(test, model, **given)
+    one = two.like(train)
     if one.outcome.task != two.outcome.task:
         raise DataError(f"The task of `train` is {one.outcome.task}, that of `test` {two.outcome.task}.")
-    names = check_features(one.data, features)
-    _check_same(one.data, two.data, names)
+    names = check_features(one.known, features)
+    _check_same(one.known, two.known, names)
     chosen = measure_named(metric, one.outcome.surface, ranks=True)
     one, columns = _shared(one, two, names, chosen, slicing, bins, min_samples, seed)
     side = _Sides(chosen, one, two, min_samples, level)
@@ -170,7 +173,7 @@ def overfit(
     split = np.split(pooled, np.cumsum([part.p_value.size for part in every])[:-1])
     adjusted = {part.names: p for part, p in zip(every, split, strict=True)}
     found = Comparison(chosen, overall, singles, tuple(crossed), adjusted, gap * base, alpha, level, min_samples)
-    return show(found, one.data.backend)
+    return show(found, one.known.backend)
 
 
 def _check_same(train: Dataset, test: Dataset, names: Sequence[str]) -> None:
@@ -185,29 +188,28 @@ def _check_same(train: Dataset, test: Dataset, names: Sequence[str]) -> None:
 
 
 def _shared(
-    one: Examined,
-    two: Examined,
+    one: Subject,
+    two: Subject,
     names: Sequence[str],
     metric: Metric,
     slicing: Slicing,
     bins: int,
     least: int,
     seed: int,
-) -> tuple[Examined, dict[str, tuple[Codes, Codes]]]:
+) -> tuple[Subject, dict[str, tuple[Codes, Codes]]]:
     """Slices with edges from train, the same for both; train without the half that chose them."""
     options: dict[str, Any] = {"slicing": slicing, "bins": bins, "min_samples": least}
-    learnt = one.data
+    learnt = one.known
     if slicing in ("tree", "adaptive"):
         basis = metric if metric.family != "ranks" else measure_named(None, one.outcome.surface)
         chooses = np.random.default_rng(seed).permutation(len(one)) % 2 == 0
         loss, counted = Meter(basis, one.outcome, one.weights).take(chooses).loss()
-        learnt = one.data.take(chooses)
+        learnt = one.known.take(chooses)
         options |= {"loss": loss, "counted": counted}
         rest = ~chooses
-        weights = None if one.weights is None else one.weights[rest]
-        one = Examined(one.data.take(rest), one.outcome.take(rest), weights)
+        one = one.take(rest)
     cuts = learn_cuts(learnt, names, **options)
-    return one, {cut.name: aligned(cut.codes(one.data), cut.codes(two.data)) for cut in cuts}
+    return one, {cut.name: aligned(cut.codes(one.known), cut.codes(two.known)) for cut in cuts}
 
 
 def aligned(one: Codes, two: Codes) -> tuple[Codes, Codes]:
@@ -233,7 +235,7 @@ def aligned(one: Codes, two: Codes) -> tuple[Codes, Codes]:
 class _Sides:
     """Train and test measured alike."""
 
-    def __init__(self, metric: Metric, train: Examined, test: Examined, least: int, level: float) -> None:
+    def __init__(self, metric: Metric, train: Subject, test: Subject, least: int, level: float) -> None:
         self.metric, self.train, self.test, self.least, self.level = metric, train, test, least, level
         self.alone: dict[str, Gaps] = {}
         self.meters = (

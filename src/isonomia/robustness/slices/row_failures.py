@@ -14,8 +14,8 @@ from isonomia.data import Dataset
 from isonomia.evidence import benjamini_hochberg, two_proportions, welch
 from isonomia.languages.naming import number
 from isonomia.metrics.means import probability_of_truth
-from isonomia.models import Outcome
 from isonomia.robustness.slices.slicing import as_floats
+from isonomia.subject import Outcome
 from isonomia.typing import Floats
 
 Kind = Literal["wrong_confident", "wrong", "right_unsure", "right", "too_high", "too_low", "misranked"]
@@ -42,8 +42,8 @@ def harm_of(outcome: Outcome, confident: float) -> Harm:
     wrong. Scores: the share of the rows of the other class on the wrong side of it (and 1 more where wrong). Numbers:
     the size of the error.
 
-    >>> from isonomia.models import read_outcome
-    >>> harm_of(read_outcome([1, 0, 1], None, y_score=[0.9, 0.95, 0.4]), 0.9).size.round(2).tolist()
+    >>> from isonomia.subject import Subject
+    >>> harm_of(Subject.of([1, 0, 1], y_score=[0.9, 0.95, 0.4]).outcome, 0.9).size.round(2).tolist()
     [0.1, 1.95, 1.6]
     """
     truth, surface = outcome.truth, outcome.surface

@@ -9,8 +9,8 @@ from isonomia.counting import Codes
 from isonomia.errors import NotApplicable
 from isonomia.metrics import Metric, check_applicable
 from isonomia.metrics.counts import NO_ROWS
-from isonomia.models import Outcome
 from isonomia.robustness.missing_reasons import Reason
+from isonomia.subject import Outcome
 from isonomia.typing import Floats
 
 

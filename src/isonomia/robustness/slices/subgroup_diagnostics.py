@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from isonomia.counting import Codes
 from isonomia.errors import SpecError
 from isonomia.evidence import Estimate, Finding, Format, Picture, Result
-from isonomia.fairness import condition, dataset_attributes, measure_groups
+from isonomia.fairness import condition, measure_groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRIC_NAME, METRIC_NAMES, METRICS, check_applicable
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, N_BOOT, NAMES, SEED, Integer, Number, validated
-from isonomia.robustness._reading import Examined, check_features, examine
+from isonomia.robustness._features import check_features
 from isonomia.robustness.missing_reasons import of_value
 from isonomia.robustness.perturbation.degradation import scale_of, worse_by
 from isonomia.robustness.row_tables import table_of_rows
 from isonomia.robustness.slices.slicing import learn_cuts
 from isonomia.robustness.stress.scenarios import main_metric
+from isonomia.subject import Reading, Subject
 
 FINDINGS = 5
 
@@ -48,13 +49,15 @@ def subgroup_diagnostics(
     n_boot: int = 200,
     level: float = 0.95,
     seed: int = 0,
+    **given: Unpack[Reading],
 ) -> Result:
     """Measure every subgroup by every metric; tiny and one-class subgroups get a reason, never a crash.
 
     Parameters
     ----------
-    data : Dataset
+    data : Dataset, frame or Subject
         With a target; with predictions where no model is given.
+        A plain frame takes its roles as keywords (``target=...``; see `subject.Reading`).
     model : optional
         Anything that predicts; asked once.
     features : sequence of str, optional
@@ -88,25 +91,25 @@ def subgroup_diagnostics(
     ('b', 'specificity', None, 'there are no negative labels')
     """
     metrics = (metrics,) if isinstance(metrics, str) else metrics
-    examined = examine(data, model)
-    outcome = examined.outcome
+    subject = Subject.of(data, model, **given)
+    outcome = subject.outcome
     wanted = (
         [METRICS[name] for name in metrics] if metrics is not None else [m for m in METRICS if outcome.task in m.tasks]
     )
-    chosen = [m for m in wanted if check_applicable(m, outcome.truth, outcome.surface, examined.weights) is None]
-    reasons = {m.id: check_applicable(m, outcome.truth, outcome.surface, examined.weights) for m in wanted}
+    chosen = [m for m in wanted if check_applicable(m, outcome.truth, outcome.surface, subject.weights) is None]
+    reasons = {m.id: check_applicable(m, outcome.truth, outcome.surface, subject.weights) for m in wanted}
     left_out = {name: reason for name, reason in reasons.items() if reason is not None}
     if not chosen:
         told_why = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
         raise SpecError(f"None of the metrics can be measured here. {told_why}")
     main = main_metric(chosen, metric, outcome.task)
     rows: list[dict[str, Any]] = []
-    for column in _columns(examined, features, bins):
+    for column in _columns(subject, features, bins):
         told = measure_groups(
             outcome,
             [column],
             metrics=[m.id for m in chosen],
-            weights=examined.weights,
+            weights=subject.weights,
             min_per_group=min_per_group,
             n_boot=n_boot,
             level=level,
@@ -137,15 +140,15 @@ def subgroup_diagnostics(
                         ),
                     }
                 )
-    return _show(rows, main, examined, left_out, tolerance, level)
+    return _show(rows, main, subject, left_out, tolerance, level)
 
 
-def _columns(examined: Examined, features: Sequence[str] | None, bins: int) -> list[Codes]:
-    attributes = {column.name: column for column in dataset_attributes(examined.data)}
-    names = check_features(examined.data, features if features is not None else tuple(attributes) or None)
+def _columns(subject: Subject, features: Sequence[str] | None, bins: int) -> list[Codes]:
+    attributes = {column.name: column for column in subject.attributes}
+    names = check_features(subject.known, features if features is not None else tuple(attributes) or None)
     plain = [name for name in names if name not in attributes]
-    cuts = learn_cuts(examined.data, plain, slicing="quantile", bins=bins, min_samples=1) if plain else ()
-    sliced = {cut.name: cut.codes(examined.data).observed() for cut in cuts}
+    cuts = learn_cuts(subject.known, plain, slicing="quantile", bins=bins, min_samples=1) if plain else ()
+    sliced = {cut.name: cut.codes(subject.known).observed() for cut in cuts}
     return [attributes[name] if name in attributes else sliced[name] for name in names]
 
 
@@ -177,12 +180,12 @@ _FORMATS: dict[str, Format] = {
 def _show(
     rows: list[dict[str, Any]],
     main: str,
-    examined: Examined,
+    subject: Subject,
     left_out: Mapping[str, str],
     tolerance: float,
     level: float,
 ) -> Result:
-    backend = examined.data.backend
+    backend = subject.known.backend
     names = tuple(_HEADINGS)
     worst: dict[str, dict[str, Any]] = {}
     for row in rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,13 @@ from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result, benjamini_hochberg
 from isonomia.languages import msg
 from isonomia.parameters import ALPHA, LEVEL, NAMES, SEED, Boolean, Choice, Integer, Number, validated
-from isonomia.robustness._reading import Examined, check_features, examine
+from isonomia.robustness._features import check_features
 from isonomia.robustness.meter import Cells, Measured, Meter
 from isonomia.robustness.row_metrics import METRIC, as_error, measure_named
 from isonomia.robustness.slices.slicing import SLICINGS, Cut, Slicing, learn_cuts
 from isonomia.robustness.slices.spot_merging import Spot, explained, fold, rectangles, runs
 from isonomia.robustness.slices.weak_spot_tables import show
+from isonomia.subject import Reading, Subject
 from isonomia.typing import Floats
 
 
@@ -94,13 +95,15 @@ def weak_spots(
     level: float = 0.95,
     seed: int = 0,
     progress: ProgressLike = None,
+    **given: Unpack[Reading],
 ) -> Result:
     """Slice every feature (and every pair) and tell where the model errs more than it does overall.
 
     Parameters
     ----------
-    data : Dataset
+    data : Dataset, frame or Subject
         With a target; with predictions where no model is given. Rows without a target are left out.
+        A plain frame takes its roles as keywords (``target=...``; see `subject.Reading`).
     model : optional
         Anything that predicts; asked once.
     pairs : bool
@@ -153,29 +156,30 @@ def weak_spots(
     [('x in [40.1, 59.9)', 0.67)]
     """
     limits = Limits(min_samples, severity, critical, alpha, level)
-    examined = examine(data, model)
-    names = check_features(examined.data, features)
-    meter = Meter(measure_named(metric, examined.outcome.surface), examined.outcome, examined.weights)
-    cuts, columns, meter = _slice(examined, names, meter, slicing, bins, limits, seed)
+    subject = Subject.of(data, model, **given)
+    names = check_features(subject.known, features)
+    meter = Meter(measure_named(metric, subject.surface), subject.outcome, subject.weights)
+    cuts, columns, meter = _slice(subject, names, meter, slicing, bins, limits, seed)
     search = _search(meter, cuts, columns, limits, pairs, Progress.of(progress))
-    return show(search, examined.data.backend, honest=slicing in ("tree", "adaptive"), n_rows=len(examined))
+    found = show(search, subject.backend, honest=slicing in ("tree", "adaptive"), n_rows=len(subject))
+    return subject.noted(found)
 
 
 def _slice(
-    examined: Examined, names: Sequence[str], meter: Meter, slicing: Slicing, bins: int, limits: Limits, seed: int
+    subject: Subject, names: Sequence[str], meter: Meter, slicing: Slicing, bins: int, limits: Limits, seed: int
 ) -> tuple[tuple[Cut, ...], dict[str, Codes], Meter]:
     """The cuts and codes of every feature; for slices chosen by the errors, those of the half that measures."""
     options: dict[str, Any] = {"slicing": slicing, "bins": bins, "min_samples": limits.min_samples}
     if slicing not in ("tree", "adaptive"):
-        cuts = learn_cuts(examined.data, names, **options)
-        return cuts, {cut.name: cut.codes(examined.data) for cut in cuts}, meter
-    chooses = np.random.default_rng(seed).random(len(examined)) < 0.5
+        cuts = learn_cuts(subject.known, names, **options)
+        return cuts, {cut.name: cut.codes(subject.known) for cut in cuts}, meter
+    chooses = np.random.default_rng(seed).random(len(subject)) < 0.5
     loss, counted = meter.take(chooses).loss()
-    if loss.size < 2 or loss.size == len(examined):
-        chooses[: len(examined) // 2], chooses[len(examined) // 2 :] = True, False
+    if loss.size < 2 or loss.size == len(subject):
+        chooses[: len(subject) // 2], chooses[len(subject) // 2 :] = True, False
         loss, counted = meter.take(chooses).loss()
-    cuts = learn_cuts(examined.data.take(chooses), names, loss=loss, counted=counted, **options)
-    rest = examined.data.take(~chooses)
+    cuts = learn_cuts(subject.known.take(chooses), names, loss=loss, counted=counted, **options)
+    rest = subject.known.take(~chooses)
     return cuts, {cut.name: cut.codes(rest) for cut in cuts}, meter.take(~chooses)
 
 

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
 from isonomia.counting import Codes
-from isonomia.data import Dataset
-from isonomia.errors import DataError, NotApplicable, SpecError
+from isonomia.data import Backend
+from isonomia.errors import NotApplicable, SpecError
 from isonomia.evidence import Estimate, Result
 from isonomia.fairness import measure_groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRIC_NAMES, METRICS, Metric, evaluate_all
 from isonomia.parameters import LEVEL, NAMES, SEED, Choice, Integer, validated
-from isonomia.robustness._reading import check_features, examine
+from isonomia.robustness._features import check_features
 from isonomia.robustness.slices.slicing import learn_cuts
 from isonomia.robustness.stress.scenario import PLAN
 from isonomia.robustness.stress.scenarios import Scenarios
 from isonomia.robustness.stress.scenarios import scenarios as play_scenarios
+from isonomia.subject import Reading, Subject
 from isonomia.typing import Floats
 
 #: Values that differ by less, a shift apart, are those of one metric.
@@ -81,6 +82,7 @@ def metric_disagreement(
     n_trials: int = 50,
     level: float = 0.95,
     seed: int = 0,
+    **given: Unpack[Reading],
 ) -> Result:
     """Rank models, slices or scenarios by every metric and tell where the rankings differ.
 
@@ -134,22 +136,28 @@ def metric_disagreement(
 
     metrics = (metrics,) if isinstance(metrics, str) else metrics
     kind = _across(across, data, models, scenarios)
+    notes: tuple[Message, ...] = ()
     if kind == "scenarios":
         played = (
             data
             if isinstance(data, Scenarios)
-            else play_scenarios(data, model, scenarios, n_trials=n_trials, metrics=metrics, level=level, seed=seed)
+            else play_scenarios(
+                data, model, scenarios, n_trials=n_trials, metrics=metrics, level=level, seed=seed, **given
+            )
         )
         ranked, backend = _of_scenarios(played, level, metrics is not None), played.tables["scenarios"].backend
     elif kind == "models":
-        ranked, backend = _of_models(data, model, models, metrics, level, seed), data.backend
+        ranked, backend = _of_models(data, model, models, metrics, level, seed, given)
     else:
-        ranked, backend = _of_slices(data, model, features, metrics, bins, min_samples, level, seed), data.backend
+        subject = Subject.of(data, model, **given)
+        ranked = _of_slices(subject, features, metrics, bins, min_samples, level, seed)
+        backend, notes = subject.backend, subject.notes
     if len(ranked.items) < 2:
         raise NotApplicable(msg("there are fewer than two {kind} to rank", kind=_KINDS[kind]))
     if len(ranked.metrics) < 2:
         raise NotApplicable(msg("fewer than two metrics have a direction and a value here"))
-    return show(ranked, backend, level)
+    found = show(ranked, backend, level)
+    return replace(found, notes=(*found.notes, *notes))
 
 
 def _across(across: Any, data: Any, models: Any, scenarios: Any) -> Across:
@@ -157,8 +165,6 @@ def _across(across: Any, data: Any, models: Any, scenarios: Any) -> Across:
         if across not in (None, "scenarios"):
             raise SpecError("A result of `scenarios` ranks scenarios; leave `across` out.")
         return "scenarios"
-    if not isinstance(data, Dataset):
-        raise DataError(f"`data` must be a Dataset, or what `scenarios` returned; got {type(data).__name__}.")
     if across == "models" or (across is None and models is not None):
         return "models"
     return "slices"
@@ -180,19 +186,19 @@ def _of_scenarios(played: Scenarios, level: float, all_named: bool) -> Ranked:
 
 
 def _of_models(
-    data: Dataset, model: Any, models: Any, metrics: Sequence[str] | None, level: float, seed: int
-) -> Ranked:
+    data: Any, model: Any, models: Any, metrics: Sequence[str] | None, level: float, seed: int, given: Reading
+) -> tuple[Ranked, Backend]:
     if not isinstance(models, Mapping) or not models:
         raise SpecError("`models` must map names to models, as in {'old': ..., 'new': ...}.")
-    given = {**({"model": model} if model is not None else {}), **models}
+    everyone = {**({"model": model} if model is not None else {}), **models}
     found: dict[str, dict[str, Estimate]] = {}
-    for name, one in given.items():
-        examined = examine(data, one)
+    for name, one in everyone.items():
+        subject = Subject.of(data.data if isinstance(data, Subject) else data, one, **given)
         found[str(name)] = evaluate_all(
-            examined.truth,
-            examined.outcome.surface,
+            subject.truth,
+            subject.surface,
             metrics,
-            weights=examined.weights,
+            weights=subject.weights,
             level=level,
             n_boot=200,
             seed=seed,
@@ -206,12 +212,11 @@ def _of_models(
 
     chosen = tuple(METRICS[name] for name in ids)
     ranked = Ranked("models", tuple(found), chosen, table("value"), table("low"), table("high"))
-    return _usable(ranked, all_named=metrics is not None)
+    return _usable(ranked, all_named=metrics is not None), subject.backend
 
 
 def _of_slices(
-    data: Dataset,
-    model: Any,
+    subject: Subject,
     features: Sequence[str] | None,
     metrics: Sequence[str] | None,
     bins: int,
@@ -219,9 +224,8 @@ def _of_slices(
     level: float,
     seed: int,
 ) -> Ranked:
-    examined = examine(data, model)
-    names = check_features(examined.data, features if features is not None else data.protected or None)
-    surface = examined.outcome.surface
+    names = check_features(subject.known, features if features is not None else subject.known.protected or None)
+    surface = subject.surface
     wanted = [METRICS[name] for name in metrics] if metrics is not None else list(METRICS)
     chosen = [m for m in wanted if m.higher_is_better is not None and surface.task in m.tasks]
     chosen = [m for m in chosen if any(kind in surface.kinds for kind in m.surface)]
@@ -229,15 +233,15 @@ def _of_slices(
         raise NotApplicable(msg("none of the metrics has a direction and applies to these predictions"))
     items: list[str] = []
     parts: list[tuple[Floats, Floats, Floats]] = []
-    for cut in learn_cuts(examined.data, names, slicing="quantile", bins=bins, min_samples=least):
-        column: Codes = cut.codes(examined.data).observed()
+    for cut in learn_cuts(subject.known, names, slicing="quantile", bins=bins, min_samples=least):
+        column: Codes = cut.codes(subject.known).observed()
         if column.size < 2:
             continue
         told = measure_groups(
-            examined.outcome,
+            subject.outcome,
             [column],
             metrics=[m.id for m in chosen],
-            weights=examined.weights,
+            weights=subject.weights,
             n_boot=200,
             level=level,
             seed=seed,

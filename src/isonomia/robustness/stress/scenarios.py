@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -12,17 +12,15 @@ from isonomia.data import Task
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Estimate, Result, Table
-from isonomia.fairness import dataset_attributes
 from isonomia.languages import msg
 from isonomia.languages.naming import as_text
 from isonomia.metrics import METRIC_NAME, METRIC_NAMES, METRICS, Metric, evaluate_all
-from isonomia.models import Model, Surface
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, SEED, Integer, Number, validated
-from isonomia.robustness._reading import Examined, examine
 from isonomia.robustness.stress.gauge import Gauge, applicable
 from isonomia.robustness.stress.scenario import PLAN, plan
 from isonomia.robustness.stress.situation import Situation
 from isonomia.robustness.stress.trials import Run, play
+from isonomia.subject import Reading, Subject
 from isonomia.typing import Floats
 
 #: Metrics whose gaps between groups are followed.
@@ -112,13 +110,15 @@ def scenarios(
     level: float = 0.95,
     seed: int = 0,
     progress: ProgressLike = None,
+    **given: Unpack[Reading],
 ) -> Scenarios:
     """Play scenarios many times and measure every metric, calibration and gaps between groups in every trial.
 
     Parameters
     ----------
-    data : Dataset
+    data : Dataset, frame or Subject
         With a target; with predictions where no model is given. Rows without a target are left out.
+        A plain frame takes its roles as keywords (``target=...``; see `subject.Reading`).
     model : optional
         Anything that predicts. Scenarios of labels, predictions and rows need none; those that change features do.
     scenarios : list, optional
@@ -170,7 +170,8 @@ def scenarios(
     from isonomia.robustness.stress.scenario_tables import show
 
     planned = plan(scenarios)
-    base = situation(data, model, Progress.of(progress))
+    subject = Subject.of(data, model, **given)
+    base = situation(subject, Progress.of(progress))
     gauge, left_out = gauge_of(base, metrics, min_per_group=min_per_group)
     main = main_metric(gauge.metrics, metric, base.task)
     figures = baselines(gauge, level, 200, seed)
@@ -182,22 +183,19 @@ def scenarios(
                 runs[one.name] = play(one, gauge, n_trials, seed)
             except NotApplicable as reason:
                 absent[one.name] = as_text(reason.message)
-    return show(gauge, figures, runs, absent, left_out, main=main, tolerance=tolerance, level=level)
+    found = show(gauge, figures, runs, absent, left_out, main=main, tolerance=tolerance, level=level)
+    return subject.noted(found)
 
 
-def situation(data: Any, model: Any, progress: Progress) -> Situation:
-    """The rows with a known target, what was said about them, and the model if there is one."""
-    examined: Examined = examine(data, model)
-    asked = (
-        None if model is None or isinstance(model, Surface) else model if isinstance(model, Model) else Model.of(model)
-    )
+def situation(subject: Subject, progress: Progress) -> Situation:
+    """The rows with a known target, their predictions, and the model if there is one."""
     return Situation(
-        examined.data,
-        examined.truth,
-        examined.outcome.surface,
-        examined.weights,
-        dataset_attributes(examined.data),
-        asked,
+        subject.known,
+        subject.truth,
+        subject.surface,
+        subject.weights,
+        subject.attributes,
+        subject.model,
         progress=progress,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from isonomia.robustness.stress.scenario import PLAN, Planned, check_strength, p
 from isonomia.robustness.stress.scenario_tables import absent_table, measured_row, table_of
 from isonomia.robustness.stress.scenarios import baselines, gauge_of, situation
 from isonomia.robustness.stress.trials import Run, play
+from isonomia.subject import Reading, Subject
 from isonomia.typing import Floats
 
 LEVELS = (0.01, 0.02, 0.05, 0.1, 0.2)
@@ -72,6 +73,7 @@ def sensitivity(
     level: float = 0.95,
     seed: int = 0,
     progress: ProgressLike = None,
+    **given: Unpack[Reading],
 ) -> Sensitivity:
     """Play scenarios at growing levels and tell which metric gives way first.
 
@@ -112,7 +114,8 @@ def sensitivity(
     """
     planned = plan(scenarios)
     steps = _levels(levels, planned)
-    base = situation(data, model, Progress.of(progress))
+    subject = Subject.of(data, model, **given)
+    base = situation(subject, Progress.of(progress))
     gauge, _ = gauge_of(base, metrics)
     judged = tuple(metric for metric in gauge.metrics if metric.higher_is_better is not None)
     if not judged:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Result, percentile
-from isonomia.fairness import dataset_attributes
 from isonomia.languages import msg
 from isonomia.metrics import METRIC_NAMES, METRICS, Metric
 from isonomia.models import Surface
@@ -30,9 +29,9 @@ from isonomia.parameters import (
     Several,
     validated,
 )
-from isonomia.robustness._reading import Examined, examine
 from isonomia.robustness.stress.decisions import ranked
 from isonomia.robustness.stress.threshold_tables import draws, measure, spread_between, sweep
+from isonomia.subject import Reading, Subject
 from isonomia.typing import Floats
 
 #: Metrics of the sweep where none are named.
@@ -104,6 +103,7 @@ def threshold_sweep(
     n_boot: int = 200,
     level: float = 0.95,
     seed: int = 0,
+    **given: Unpack[Reading],
 ) -> Result:
     """Cut probabilities (or scores) at many thresholds: metrics, gaps between groups, and where limits are kept.
 
@@ -151,8 +151,8 @@ def threshold_sweep(
     """
     from isonomia.robustness.stress.threshold_sweep_tables import show
 
-    examined = examine(data, model)
-    surface, truth = binary_of(examined, of_class)
+    subject = Subject.of(data, model, **given)
+    surface, truth = binary_of(subject, of_class)
     score = ranked(surface)
     if score is None:
         raise NotApplicable(msg("the predictions hold neither probabilities nor scores, so there is nothing to cut"))
@@ -160,32 +160,32 @@ def threshold_sweep(
         raise NotApplicable(msg("the labels are all of one class, so every threshold decides between nothing"))
     chosen = _metrics(metrics)
     steps = _thresholds(thresholds, score, surface)
-    everyone = Codes("", np.zeros(len(examined), dtype=np.uint8), ("everyone",))
-    whole = sweep(score, truth, steps, everyone, examined.weights)
+    everyone = Codes("", np.zeros(len(subject), dtype=np.uint8), ("everyone",))
+    whole = sweep(score, truth, steps, everyone, subject.weights)
     overall = {
         metric.id: tuple(part[:, 0] for part in measure(metric, whole, level, n_boot, seed)) for metric in chosen
     }
     between, small = [], []
-    for column in dataset_attributes(examined.data):
-        found = _between(column, score, truth, steps, examined.weights, min_per_group, n_boot, level, seed)
+    for column in subject.attributes:
+        found = _between(column, score, truth, steps, subject.weights, min_per_group, n_boot, level, seed)
         if found is None:
             small.append(column.name)
         else:
             between.append(found)
-    curves = Curves(steps, surface.threshold, chosen, overall, tuple(between), tuple(small), len(examined))  # type: ignore[arg-type]
+    curves = Curves(steps, surface.threshold, chosen, overall, tuple(between), tuple(small), len(subject))  # type: ignore[arg-type]
     held = _limits(limits, chosen, bool(between))
-    return show(curves, held, examined.data.backend, level)
+    return show(curves, held, subject.known.backend, level)
 
 
-def binary_of(examined: Examined, of_class: Any) -> tuple[Surface, NDArray[np.bool_]]:
+def binary_of(subject: Subject, of_class: Any) -> tuple[Surface, NDArray[np.bool_]]:
     """The predictions and labels as two classes; of several, one against the rest."""
-    surface = examined.outcome.surface
+    surface = subject.surface
     if surface.task == "regression":
         raise NotApplicable(msg("a predicted number is no decision: there is no threshold to move"))
     if surface.task == "binary":
         if of_class is not None:
             raise SpecError("`of_class` is for several classes; these data have two.")
-        return surface, examined.truth == 1
+        return surface, subject.truth == 1
     if of_class is None:
         raise NotApplicable(
             msg(
@@ -209,7 +209,7 @@ def binary_of(examined: Examined, of_class: Any) -> tuple[Surface, NDArray[np.bo
         label=None if surface.label is None else (surface.label == place).astype(np.uint8),
         threshold=0.5,
     )
-    return one, examined.truth == place
+    return one, subject.truth == place
 
 
 def _metrics(metrics: Sequence[str] | None) -> tuple[Metric, ...]:

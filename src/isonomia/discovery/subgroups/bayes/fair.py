@@ -22,6 +22,7 @@ from isonomia.discovery.subgroups.bayes.patterns import Patterns
 from isonomia.errors import DataError
 from isonomia.events import Clock
 from isonomia.parameters import Integer, Number, validated
+from isonomia.subject import Reading
 from isonomia.typing import Floats
 
 #: Patterns are held this much below delta, so that rounding does not bring them back.
@@ -118,14 +119,15 @@ def fit_fair_naive_bayes(
     eliminating discrimination patterns, AAAI.
     """
     clock = Clock(max_seconds)
-    dataset = _reading.as_dataset(data, protected, features)
-    outcome = _reading.read_outcomes(dataset, None, y_true, None, None, None, positive)
-    if outcome is None or outcome.truth is None or outcome.task != "binary":
+    reading: Reading = {"y_true": y_true, "protected": protected, "positive": positive, "weights": weights}
+    subject = _reading.read_subject(data, None, features, reading)
+    dataset, outcome = subject.known, subject.outcome
+    if outcome.truth is None or outcome.task != "binary":
         raise DataError("A naive Bayes classifier needs an outcome of two classes: give y_true, or a Dataset with one.")
     if not dataset.protected:
         raise DataError("Discrimination patterns need protected attributes: give protected=.")
     encoded = encode_features(dataset, bins=bins, binning=binning, target=outcome.truth.astype(float))
-    weight = _reading.read_weights(dataset, weights)
+    weight = _reading.mean_one(subject.weights)
     truth = outcome.truth.astype(np.int64)
     start = NaiveBayes.fit(encoded, truth, weights=weight, smoothing=smoothing)
     fit = _Fit(start, encoded, truth, weight, smoothing)

@@ -1,34 +1,17 @@
-"""What a dataset itself says: the predictions it carries, and the true outcomes as codes."""
+"""The predictions that a dataset carries in its columns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
 from isonomia.data import Dataset, index_of, ordered, two_classes
 from isonomia.errors import DataError
 from isonomia.models.classes import distinct, refuse_foreign_labels, refuse_near_misses
 from isonomia.models.surface import Surface, check_probabilities, encode_labels, finite_numbers
-
-
-class Truth(NamedTuple):
-    """The true outcomes of a dataset.
-
-    Attributes
-    ----------
-    values : array
-        Classification: one code a row over the surface's classes; a row whose target is missing has the code
-        ``len(classes)``, which stands for no class. Regression: numbers, NaN where the target is missing.
-    known : array of bool
-        Where the target is known.
-    """
-
-    values: NDArray[Any]
-    known: NDArray[np.bool_]
 
 
 def surface_of(
@@ -78,43 +61,6 @@ def surface_of(
         surface = Surface.of_probabilities(_score_table(data, classes), classes=classes, threshold=_half(threshold))
         return surface.with_label(labels)
     return _one_score(data, roles.score[0], classes, labels, threshold, kind)
-
-
-def truth_codes(data: Dataset, surface: Surface) -> Truth:
-    """The target as codes over the surface's classes (as numbers for a regression), and where it is known.
-
-    >>> data = Dataset({"y": ["no", "yes", None], "p": [0.1, 0.8, 0.6]}, target="y", positive="yes", score="p")
-    >>> truth_codes(data, surface_of(data))
-    Truth(values=array([0, 1, 2], dtype=uint8), known=array([ True,  True, False]))
-    """
-    if data.target is None:
-        raise DataError("The dataset has no target: name the column of true outcomes (target='...').")
-    if len(surface) != len(data):
-        raise DataError(
-            f"There are {len(surface)} predictions for {len(data)} rows. Give one prediction a row, in the same order."
-        )
-    column = data.column(data.target)
-    if surface.task == "regression":
-        numbers = _as_numbers(column, f"target '{data.target}'")
-        infinite = np.isinf(numbers)
-        if infinite.any():
-            raise DataError(
-                f"The target '{data.target}' is infinite in {int(infinite.sum())} rows (the first at row "
-                f"{int(np.flatnonzero(infinite)[0])}). Drop or repair these rows."
-            )
-        return Truth(numbers, ~np.isnan(numbers))
-    codes = Codes.encode(column, name=data.target)
-    places = [None if label is None else index_of(label, surface.classes) for label in codes.labels]
-    strange = [label for label, place in zip(codes.labels, places, strict=True) if label is not None and place is None]
-    if strange:
-        raise DataError(
-            f"The target '{data.target}' holds {', '.join(map(repr, strange[:5]))}, which is not among the classes of "
-            f"the predictions: {', '.join(map(repr, surface.classes[:8]))}."
-        )
-    n_classes = len(surface.classes)
-    table = np.array([n_classes if place is None else place for place in places], dtype=np.min_scalar_type(n_classes))
-    values = table[codes.codes]
-    return Truth(values, values < n_classes)
 
 
 def _classes(data: Dataset) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""True outcomes and predictions given as arrays, read into one shape."""
+"""True outcomes and predictions given as columns."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Task, index_of, kind_of_values, listed, ordered, task_of, to_numpy, two_classes
-from isonomia.data.schema import TASKS
+from isonomia.data import Task, kind_of_values, listed, ordered, task_of, to_numpy, two_classes
 from isonomia.errors import DataError
-from isonomia.models.surface import Surface, as_numbers, check_probabilities, finite_numbers
-from isonomia.parameters import Choice, validated
+from isonomia.models import Surface, check_probabilities, encode_labels, finite_numbers
+from isonomia.models.surface import as_numbers
+from isonomia.subject.truth import Truth, over_classes, read_truth
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What was true and what was said, row by row.
+    """True outcomes and predictions, row by row.
 
     `truth` holds class codes over ``surface.classes`` (numbers for a regression), or is None where no labels are given.
     """
@@ -39,16 +39,15 @@ class Outcome:
         return Outcome(None if self.truth is None else self.truth[rows], self.surface.take(rows))
 
 
-@validated(task=Choice(TASKS).or_none())
-def read_outcome(
+def read_arrays(
     y_true: Any,
     y_pred: Any,
     *,
     y_score: Any = None,
     task: Task | None = None,
     positive: Any = None,
-) -> Outcome:
-    """True labels and decisions (and probabilities, if any) as an `Outcome`.
+) -> tuple[Surface, Truth | None]:
+    """Predictions, and the true labels over their classes.
 
     Parameters
     ----------
@@ -64,14 +63,16 @@ def read_outcome(
 
     Examples
     --------
-    >>> outcome = read_outcome(["no", "yes"], ["yes", "yes"], positive="yes")
-    >>> outcome.task, outcome.truth.tolist(), outcome.surface.label.tolist()
-    ('binary', [0, 1], [1, 1])
+    >>> surface, truth = read_arrays(["no", None], ["yes", "yes"], positive="yes")
+    >>> surface.task, surface.label.tolist(), truth.values.tolist(), truth.known.tolist()
+    ('binary', [1, 1], [0, 2], [True, False])
     """
     if y_pred is None and y_score is None:
         raise DataError("Give predictions (y_pred) or scores (y_score).")
     true = None if y_true is None else _column(y_true, "y_true", positive, task)
     said = None if y_pred is None else _column(y_pred, "y_pred", positive, task)
+    if y_true is None and y_pred is None and task != "regression":
+        return _scores_alone(y_score), None
     kind = task or _infer(true, said)
     if kind != "regression" and y_pred is not None and said is None:
         raise DataError(
@@ -79,18 +80,31 @@ def read_outcome(
             "y_score, or cut them at a threshold."
         )
     if kind == "regression":
-        truth = None if y_true is None else finite_numbers(y_true, what="true outcomes")
-        outcome = Outcome(truth, Surface.of_numbers(y_pred))
-    else:
-        classes = _classes(kind, true, said, positive, y_score)
-        label = None if said is None else _place(said, classes, "predictions")
-        truth = None if true is None else _place(true, classes, "true outcomes")
-        outcome = Outcome(truth, _with_scores(kind, classes, label, y_score))
-    if outcome.truth is not None and len(outcome.truth) != len(outcome.surface):
-        raise DataError(f"There are {len(outcome.truth)} true outcomes, but {len(outcome.surface)} predictions.")
-    if len(outcome) == 0:
-        raise DataError("There are no rows; nothing can be measured.")
-    return outcome
+        surface = Surface.of_numbers(y_pred)
+        return surface, None if y_true is None else read_truth(y_true, surface, what="y_true")
+    classes = _classes(kind, true, said, positive)
+    label = None if said is None else encode_labels(said, classes, what="predictions")
+    surface = _with_scores(kind, classes, label, y_score)
+    return surface, None if true is None else over_classes(true, classes, what="y_true")
+
+
+def _scores_alone(y_score: Any) -> Surface:
+    """Scores without any label: of two classes, 0 and 1, or of as many as there are columns."""
+    table = as_numbers(y_score, what="scores")
+    several = table.ndim == 2 and table.shape[1] > 2
+    classes = tuple(range(table.shape[1] if several else 2))
+    return _with_scores("multiclass" if several else "binary", classes, None, table)
+
+
+def truth_alone(y_true: Any, task: Task | None, positive: Any) -> tuple[Surface, Truth]:
+    """True outcomes without predictions: an empty surface that has their task and classes."""
+    true = _column(y_true, "y_true", positive, task)
+    kind = task or _infer(true, None)
+    if kind == "regression" or true is None:
+        surface = Surface("regression")
+        return surface, read_truth(y_true, surface, what="y_true")
+    surface = Surface(kind, _classes(kind, true, None, positive))
+    return surface, over_classes(true, surface.classes, what="y_true")
 
 
 def _with_scores(kind: Task, classes: tuple[Any, ...], label: NDArray[Any] | None, y_score: Any) -> Surface:
@@ -132,7 +146,7 @@ def _infer(true: Codes | None, said: Codes | None) -> Task:
     return task_of("integer" if number else "category", len(known), name=base.name)
 
 
-def _classes(task: Task, true: Codes | None, said: Codes | None, positive: Any, y_score: Any) -> tuple[Any, ...]:
+def _classes(task: Task, true: Codes | None, said: Codes | None, positive: Any) -> tuple[Any, ...]:
     if true is None and said is None:
         return (0, 1)
     labels = [label for column in (true, said) if column is not None for label in column.labels if label is not None]
@@ -142,13 +156,3 @@ def _classes(task: Task, true: Codes | None, said: Codes | None, positive: Any, 
     if positive is not None:
         raise DataError(f"`positive` is for two classes; there are {len(known)}: {listed(known)}.")
     return known
-
-
-def _place(column: Codes, classes: tuple[Any, ...], what: str) -> NDArray[Any]:
-    if column.missing is not None:
-        missing = int(column.counts()[-1])
-        raise DataError(f"{missing} of {len(column)} {what} are missing. Drop these rows, or fill them.")
-    places = [index_of(label, classes) or 0 for label in column.labels]
-    if places == list(range(len(places))):
-        return column.codes
-    return np.array(places, dtype=column.codes.dtype)[column.codes]

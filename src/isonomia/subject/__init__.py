@@ -1,0 +1,20 @@
+"""What is examined: data and a model, arrays, or counts, read once into truth, predictions, groups and weights."""
+
+from isonomia.subject.arrays import Outcome
+from isonomia.subject.attributes import dataset_attributes, read_attributes
+from isonomia.subject.dataset_surface import surface_of
+from isonomia.subject.options import Reading, Settings, SubjectOptions
+from isonomia.subject.reading import read_dataset
+from isonomia.subject.subject import Subject
+
+__all__ = [
+    "Outcome",
+    "Reading",
+    "Settings",
+    "Subject",
+    "SubjectOptions",
+    "dataset_attributes",
+    "read_attributes",
+    "read_dataset",
+    "surface_of",
+]

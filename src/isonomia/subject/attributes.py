@@ -1,0 +1,72 @@
+"""Protected attributes as codes, from a dataset or from columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from isonomia.counting import Codes
+from isonomia.data import Dataset
+from isonomia.errors import DataError
+
+#: More groups than this are not groups any more: an identifier was given, or numbers without bands.
+MAX_GROUPS = 5000
+
+
+def read_attributes(given: Any, *, what: str = "sensitive_features", length: int | None = None) -> tuple[Codes, ...]:
+    """Protected attributes from a column, a frame, a mapping, a 2-D array or a list of columns."""
+    columns = _named_columns(given, what)
+    if not columns:
+        raise DataError(f"`{what}` must hold at least one attribute.")
+    encoded = tuple(
+        values if isinstance(values, Codes) else Codes.encode(values, name=name) for name, values in columns.items()
+    )
+    for column in encoded:
+        if length is not None and len(column) != length:
+            raise DataError(f"`{what}` has {len(column)} rows in '{column.name}', but there are {length} predictions.")
+        if column.size > MAX_GROUPS:
+            raise DataError(
+                f"'{column.name}' has {column.size:,} different values, too many for groups (at most {MAX_GROUPS:,}). "
+                "Is it an identifier? Numbers can be cut into bands."
+            )
+    return encoded
+
+
+def dataset_attributes(data: Dataset) -> tuple[Codes, ...]:
+    """The protected attributes of a dataset, numeric ones in their bands."""
+    out = []
+    for name in data.protected:
+        bands = data.roles.bands.get(name)
+        values = data.column(name)
+        out.append(
+            Codes.encode(values, name=name) if bands is None else Codes.bands(values.to_numpy(), bands, name=name)
+        )
+    return tuple(out)
+
+
+def _named_columns(given: Any, what: str) -> dict[str, Any]:
+    if isinstance(given, Codes):
+        return {given.name: given}
+    if isinstance(given, Mapping):
+        return {str(name): values for name, values in given.items()}
+    if isinstance(given, tuple | list) and given and all(isinstance(item, Codes) for item in given):
+        return {item.name: item for item in given}
+    if isinstance(given, np.ndarray):
+        if given.ndim == 1:
+            return {"group": given}
+        if given.ndim == 2:
+            return {f"group_{i + 1}": given[:, i] for i in range(given.shape[1])}
+        raise DataError(f"`{what}` must have one or two dimensions; got an array of shape {given.shape}.")
+    if isinstance(given, tuple | list):
+        return {"group": given}
+    wrapped = nw.from_native(given, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(wrapped, nw.Series):
+        return {wrapped.name or "group": given}
+    if isinstance(wrapped, nw.DataFrame):
+        return {name: wrapped[name] for name in wrapped.columns}
+    raise DataError(
+        f"`{what}` must be a column, a frame, a mapping of columns or an array; got {type(given).__name__}."
+    )

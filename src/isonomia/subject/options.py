@@ -1,0 +1,107 @@
+"""What a `Subject` is made with: how data are read, and the settings that all comparisons share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypedDict
+
+from isonomia.data import Missing, Task
+from isonomia.data.schema import TASKS
+from isonomia.errors import SpecError, close_to
+from isonomia.parameters import LEVEL, MIN_PER_GROUP, MISSING, N_BOOT, SEED, Choice, Kind
+
+_KINDS: Mapping[str, Kind[Any]] = {
+    "n_boot": N_BOOT,
+    "level": LEVEL,
+    "seed": SEED,
+    "min_per_group": MIN_PER_GROUP,
+    "missing": MISSING,
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a whole audit, or of one comparison.
+
+    Attributes
+    ----------
+    n_boot : int
+        Bootstrap replicates behind intervals of differences and ratios; 0 for none.
+    level : float
+        Level of the intervals.
+    seed : int
+        Of everything random.
+    min_per_group : int
+        Smaller groups are shown and flagged, and left out of the gap between groups.
+    missing : "group", "exclude" or "error"
+        What happens to rows with a missing protected value.
+    reference : "largest", "best", "overall", a value, or a mapping from attribute to value(s), optional
+        Whom groups are compared with. By default the privileged groups of the data, else the largest group. Name the
+        privileged group and differences read unprivileged - privileged.
+    """
+
+    n_boot: int = 1000
+    level: float = 0.95
+    seed: int = 0
+    min_per_group: int = 30
+    missing: Missing = "group"
+    reference: Any = None
+
+    def __post_init__(self) -> None:
+        for name, kind in _KINDS.items():
+            kind.check(name, getattr(self, name))
+
+    def __or__(self, changes: Mapping[str, Any]) -> Settings:
+        """The settings with some of them changed."""
+        return replace(self, **changes) if changes else self
+
+
+class Reading(TypedDict, total=False):
+    """How data are read: columns as arrays, or the roles of the columns of a plain frame.
+
+    `y_true`, `y_pred`, `y_score`, `sensitive_features` and `weights` are columns, as in scikit-learn and Fairlearn;
+    the others name columns of the frame, as in `Dataset`. A `Dataset` brings its roles along; given again, they win.
+    """
+
+    y_true: Any
+    y_pred: Any
+    y_score: Any
+    sensitive_features: Any
+    weights: Any
+    target: str | None
+    positive: Any
+    task: Task | None
+    protected: str | Sequence[str] | Mapping[str, Any] | None
+    privileged: Mapping[str, Any] | None
+    prediction: str | None
+    score: str | Sequence[str] | Mapping[Any, str] | None
+
+
+class SubjectOptions(Reading, total=False):
+    """How data are read, and the settings of comparisons (see `Settings`)."""
+
+    n_boot: int
+    level: float
+    seed: int
+    min_per_group: int
+    missing: Missing
+    reference: Any
+
+
+_TASK = Choice(TASKS)
+_SETTINGS = tuple(field.name for field in fields(Settings))
+_READING = tuple(Reading.__annotations__)
+
+
+def split_options(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(how to read, settings); what is neither is refused. None stands for "not given"."""
+    known = (*_READING, *_SETTINGS)
+    for name in given:
+        if name not in known:
+            raise SpecError(f"There is no option {name!r}.{close_to(name, known)}")
+    present = {name: value for name, value in given.items() if value is not None}
+    if "task" in present:
+        _TASK.check("task", present["task"])
+    reading = {name: value for name, value in present.items() if name in _READING}
+    return reading, {name: value for name, value in present.items() if name in _SETTINGS}

@@ -1,0 +1,109 @@
+"""From what the caller gave to predictions about all rows, true outcomes, and the rows where these are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Dataset, Task
+from isonomia.errors import DataError
+from isonomia.models import Model, Surface
+from isonomia.subject.arrays import read_arrays, truth_alone
+from isonomia.subject.dataset_surface import surface_of
+from isonomia.subject.truth import Truth, read_truth
+from isonomia.typing import Bools
+
+_ROLES = ("target", "positive", "task", "protected", "privileged", "prediction", "score")
+
+
+def is_column(values: Any) -> bool:
+    """Whether something is one column: a list, a series, an array of one dimension."""
+    if isinstance(values, Dataset | Mapping | Surface | Model | str):
+        return False
+    if isinstance(values, np.ndarray):
+        return values.ndim == 1 and values.dtype.names is None
+    if isinstance(values, list | tuple | nw.Series):
+        return True
+    series = nw.from_native(values, series_only=True, allow_series=True, pass_through=True)
+    return isinstance(series, nw.Series)
+
+
+def read_dataset(data: Any, reading: Mapping[str, Any]) -> Dataset:
+    """The dataset given, with the roles given; a plain frame or a matrix becomes one."""
+    roles: Any = {name: reading[name] for name in _ROLES if reading.get(name) is not None}
+    if isinstance(data, Dataset):
+        if data.target is None and "target" not in roles and data.roles.prediction is None:
+            roles = {name: value for name, value in roles.items() if name not in ("positive", "task")}
+        return data.with_roles(**roles) if roles else data
+    if isinstance(data, np.ndarray) and data.dtype.names is None:
+        if data.ndim != 2:
+            raise DataError(f"An array of features must have two dimensions; got shape {data.shape}.")
+        data = {f"x{i + 1}": data[:, i] for i in range(data.shape[1])}
+    if "target" not in roles and "prediction" not in roles:  # they are about columns given as arrays, or a model
+        roles = {name: value for name, value in roles.items() if name not in ("positive", "task")}
+    return Dataset(data, **roles)
+
+
+def as_model(model: Any, reading: Mapping[str, Any]) -> Model | Surface | None:
+    """Whatever predicts, wrapped; a `Model` and a `Surface` stay as they are unless options are given."""
+    if model is None or isinstance(model, Surface):
+        return model
+    options = {name: reading[name] for name in ("positive", "task") if name in reading}
+    if isinstance(model, Model) and not options:
+        return model
+    return Model.of(model, **options)
+
+
+def predictions_and_truth(
+    data: Dataset | None, model: Model | Surface | None, reading: Mapping[str, Any]
+) -> tuple[Surface, NDArray[Any] | None, Bools]:
+    """Predictions about all rows, their true outcomes (None without a target), and where those are known."""
+    y_true, y_pred, y_score = (reading.get(name) for name in ("y_true", "y_pred", "y_score"))
+    task, positive = (reading.get(name, None if data is None else getattr(data, name)) for name in ("task", "positive"))
+    what = "y_true"
+    if y_true is None and data is not None and data.target is not None:
+        y_true, what = data.column(data.target), data.target
+    if y_pred is not None or y_score is not None:
+        if model is not None:
+            raise DataError("Give a model or predictions (y_pred, y_score), not both.")
+        surface, truth = read_arrays(y_true, y_pred, y_score=y_score, task=task, positive=positive)
+    else:
+        surface, truth = _of_model(data, model, y_true, what, task, positive)
+    n = len(data) if data is not None else len(surface) if surface.kinds else 0 if truth is None else len(truth.known)
+    for name, length in (
+        ("predictions", len(surface) if surface.kinds else n),
+        ("true outcomes", n if truth is None else len(truth.known)),
+    ):
+        if length != n:
+            raise DataError(f"There are {length} {name} for {n} rows. Give one per row, in the same order.")
+    if n == 0:
+        raise DataError("There are no rows; nothing can be measured.")
+    if truth is None:
+        return surface, None, np.ones(n, dtype=bool)
+    if not truth.known.any():
+        raise DataError(f"Every value of the target '{what}' is missing; nothing can be measured.")
+    return surface, truth.values, truth.known
+
+
+def _of_model(
+    data: Dataset | None, model: Model | Surface | None, y_true: Any, what: str, task: Task | None, positive: Any
+) -> tuple[Surface, Truth | None]:
+    if isinstance(model, Model):
+        if data is None:
+            raise DataError("A model needs rows to predict: give a Dataset or a frame, or give predictions (y_pred).")
+        surface = model.surface(data)
+    elif isinstance(model, Surface):
+        surface = model
+    elif data is not None and (data.roles.prediction is not None or data.roles.score):
+        surface = surface_of(data)
+    elif y_true is not None:
+        return truth_alone(y_true, task, positive)
+    elif data is not None:
+        return Surface(data.task or "binary"), None
+    else:
+        raise DataError("Give predictions (y_pred) or scores (y_score).")
+    return surface, None if y_true is None else read_truth(y_true, surface, what=what)

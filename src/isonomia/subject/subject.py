@@ -1,0 +1,284 @@
+"""What is examined: truth, predictions, groups and weights, read once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeVar, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes
+from isonomia.data import Backend, Dataset, Task, backend_of, check_weights
+from isonomia.errors import DataError, NotApplicable, SpecError
+from isonomia.events import Progress
+from isonomia.evidence import Result
+from isonomia.languages import Message, msg
+from isonomia.models import Model, Surface
+from isonomia.subject.arrays import Outcome
+from isonomia.subject.attributes import dataset_attributes, read_attributes
+from isonomia.subject.options import Settings, SubjectOptions, split_options
+from isonomia.subject.reading import as_model, is_column, predictions_and_truth, read_dataset
+from isonomia.typing import Bools, Floats
+
+T = TypeVar("T")
+R = TypeVar("R", bound=Result)
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """Data and what a model predicted about them. Make one with `Subject.of`.
+
+    Attributes
+    ----------
+    dataset : Dataset or None
+        All rows given; None where only arrays were given.
+    model : Model or None
+        Who predicts; None where predictions were given.
+    predictions : Surface
+        Predictions about all rows, from one call of the model; empty where there are none.
+    outcome : Outcome
+        True outcomes and predictions of the rows with a known target.
+    attributes : tuple of Codes
+        The protected attributes of these rows.
+    weights : array or None
+        Their weights.
+    rows : array of bool
+        Which of the rows given have a known target. The others are left out of everything but `predictions`.
+    settings : Settings
+        What all comparisons share.
+    """
+
+    dataset: Dataset | None
+    model: Model | None
+    predictions: Surface
+    outcome: Outcome
+    attributes: tuple[Codes, ...]
+    weights: Floats | None
+    rows: Bools
+    settings: Settings
+    backend: Backend
+    notes: tuple[Message, ...] = ()
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    progress: Progress = field(default_factory=Progress)
+    cache: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, data: Any, model: Any = None, **given: Unpack[SubjectOptions]) -> Subject:
+        """Read what is examined, and ask the model once.
+
+        Parameters
+        ----------
+        data : Dataset, frame, column or Subject
+            A `Dataset`; a plain frame (pandas, Polars, PyArrow, a mapping of columns, a matrix) with its roles as
+            keywords (``target="hired", protected=["sex"]``); or a column of true outcomes, None where there are none.
+        model : model, Surface, column or None
+            Anything that predicts, its predictions as a `Surface`, or a column of predictions. None where the data
+            carry predictions.
+        **given
+            How to read the data (see `Reading`), and the settings of comparisons (see `Settings`).
+
+        Notes
+        -----
+        Rows without a target are left out, and counted in `notes`. Labels of different sources are matched by
+        `isonomia.data.index_of`, the positive class is found by `two_classes`, weights are checked by `check_weights`.
+
+        Examples
+        --------
+        >>> subject = Subject.of(["no", "yes", None], ["yes", "yes", "no"], positive="yes")
+        >>> subject.truth.tolist(), subject.outcome.surface.label.tolist(), subject.n_dropped
+        ([0, 1], [1, 1], 1)
+        >>> frame = {"sex": ["F", "M", "F"], "y": [0, 1, 1], "p": [0, 1, 0]}
+        >>> Subject.of(frame, target="y", prediction="p", protected="sex")
+        Subject(3 rows, binary, by sex)
+        """
+        reading, changes = split_options(given)
+        if isinstance(data, Subject):
+            return data._again(model, reading, changes)
+        dataset = None if data is None or is_column(data) else read_dataset(data, reading)
+        if dataset is None and data is not None:
+            reading["y_true"] = data
+        if model is not None and is_column(model):
+            reading["y_pred"], model = model, None
+        wrapped = as_model(model, reading)
+        predictions, truth, known = predictions_and_truth(dataset, wrapped, reading)
+        return cls._assemble(dataset, wrapped, predictions, truth, known, reading, Settings() | changes)
+
+    @classmethod
+    def _assemble(
+        cls,
+        dataset: Dataset | None,
+        model: Model | Surface | None,
+        predictions: Surface,
+        truth: NDArray[Any] | None,
+        known: Bools,
+        reading: Mapping[str, Any],
+        settings: Settings,
+    ) -> Subject:
+        n = known.size
+        features = reading.get("sensitive_features")
+        if features is not None:
+            attributes = read_attributes(features, length=n)
+        else:
+            attributes = () if dataset is None else dataset_attributes(dataset)
+        weights = reading.get("weights")
+        if isinstance(weights, str) and dataset is not None:
+            weights = dataset.column(weights)
+        weights = check_weights(weights if weights is not None or dataset is None else dataset.weights, n)
+        if settings.reference is None:
+            privileged = {} if dataset is None else dataset.privileged
+            settings |= {"reference": {name: list(values) for name, values in privileged.items()} or "largest"}
+        whole = bool(known.all())
+        surface = predictions if whole or not len(predictions) else predictions.take(known)
+        return cls(
+            dataset=dataset,
+            model=model if isinstance(model, Model) else None,
+            predictions=predictions,
+            outcome=Outcome(truth if truth is None or whole else truth[known], surface),
+            attributes=attributes if whole else tuple(column.take(known).observed() for column in attributes),
+            weights=weights if weights is None or whole else check_weights(weights[known], int(known.sum())),
+            rows=known,
+            settings=settings,
+            backend=dataset.backend
+            if dataset is not None
+            else backend_of(features, reading.get("y_pred"), reading.get("y_true")),
+            notes=() if whole else (msg("{n:int} rows without a target are left out.", n=int((~known).sum())),),
+        )
+
+    def _again(self, model: Any, reading: Mapping[str, Any], changes: Mapping[str, Any]) -> Subject:
+        """The same subject for another function, which need not repeat its notes."""
+        if model is not None or reading:
+            given = ", ".join(["model"] * (model is not None) + list(reading))
+            raise SpecError(f"A Subject is read already; leave out {given}.")
+        return replace(self, settings=self.settings | changes, notes=())
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self)} rows", self.task]
+        if self.attributes:
+            parts.append("by " + ", ".join(column.name for column in self.attributes))
+        return f"Subject({', '.join(parts)})"
+
+    def __len__(self) -> int:
+        return int(self.rows.sum())
+
+    @property
+    def task(self) -> Task:
+        """The kind of task."""
+        return self.outcome.task
+
+    @property
+    def surface(self) -> Surface:
+        """Predictions of the rows with a known target; nothing that needs them can go on without."""
+        if not self.outcome.surface.kinds:
+            raise DataError(
+                "There are no predictions: give a model, or name the columns that hold predictions (`prediction`) or "
+                "scores (`score`)."
+            )
+        return self.outcome.surface
+
+    @property
+    def n_dropped(self) -> int:
+        """How many rows have no target and are left out."""
+        return int((~self.rows).sum())
+
+    @property
+    def name(self) -> str:
+        """What to call the data in a report."""
+        return "" if self.dataset is None else self.dataset.name or ""
+
+    @property
+    def fingerprint(self) -> str:
+        """A sha256 over the data: of the dataset, else of the columns given."""
+        if self.dataset is not None:
+            return self.dataset.fingerprint
+        digest, surface = hashlib.sha256(), self.outcome.surface
+        parts = [self.outcome.truth, *(getattr(surface, kind) for kind in surface.kinds), self.weights]
+        for part in [*parts, *(column.codes for column in self.attributes)]:
+            digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
+        digest.update(repr([(column.name, column.labels) for column in self.attributes]).encode())
+        return digest.hexdigest()
+
+    def grouping(self) -> dict[str, Any]:
+        """Weights, settings and kind of frame, as the comparisons of groups take them."""
+        return {"weights": self.weights, "backend": self.backend, **asdict(self.settings)}
+
+    @property
+    def data(self) -> Dataset:
+        """All rows given; what needs the table of features does not apply without it."""
+        if self.dataset is None:
+            raise NotApplicable(msg("there are no features, only outcomes and groups; give a Dataset or a frame"))
+        return self.dataset
+
+    @cached_property
+    def known(self) -> Dataset:
+        """The rows with a known target."""
+        return self.data if self.rows.all() else self.data.take(self.rows)
+
+    @property
+    def truth(self) -> NDArray[Any]:
+        """The true outcomes; what needs them does not apply without."""
+        if self.outcome.truth is None:
+            raise NotApplicable(msg("the data name no target, so there are no true outcomes to compare with"))
+        return self.outcome.truth
+
+    def needs_model(self) -> Model:
+        """The model; what asks it about changed rows does not apply to predictions alone."""
+        if self.model is None:
+            raise NotApplicable(msg("there is no model to ask about changed rows, only its predictions"))
+        return self.model
+
+    def needs_attributes(self) -> tuple[Codes, ...]:
+        """The protected attributes; what needs them does not apply without."""
+        if not self.attributes:
+            raise NotApplicable(msg("the data name no protected attribute"))
+        return self.attributes
+
+    def needs_decisions(self) -> None:
+        """A check of decisions does not apply to a classifier's scores alone."""
+        if self.task != "regression" and self.surface.label is None:
+            raise NotApplicable(msg("there are scores but no decisions; name a prediction column, or give a threshold"))
+
+    def take(self, rows: NDArray[Any]) -> Subject:
+        """Some of the rows with a known target."""
+        outcome = self.outcome.take(rows)
+        return replace(
+            self,
+            dataset=None if self.dataset is None else self.known.take(rows),
+            predictions=outcome.surface,
+            outcome=outcome,
+            attributes=tuple(column.take(rows).observed() for column in self.attributes),
+            weights=None if self.weights is None else self.weights[rows],
+            rows=np.ones(len(outcome), dtype=bool),
+            cache={},
+        )
+
+    def columns(self, given: Any, what: str) -> tuple[Codes, ...]:
+        """Other columns of the same rows (factors that comparisons are held fixed on, for example) as codes."""
+        found = () if given is None else read_attributes(given, what=what, length=self.rows.size)
+        return found if self.rows.all() else tuple(column.take(self.rows).observed() for column in found)
+
+    def shared(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What several checks use, made once for this subject."""
+        if key not in self.cache:
+            self.cache[key] = make()
+        found: T = self.cache[key]
+        return found
+
+    def like(self, other: Any) -> Subject:
+        """Other rows (a Dataset, or a frame with the same columns) with the same model, asked about once."""
+        if isinstance(other, Subject):
+            return other
+        data = other if isinstance(other, Dataset) else self.data.replace(other)
+        if data is self.dataset:
+            return self
+        return self.shared(
+            ("like", data.fingerprint, repr(data.options())),
+            lambda: replace(Subject.of(data, self.model), settings=self.settings, progress=self.progress),
+        )
+
+    def noted(self, result: R) -> R:
+        """A result that states which rows were left out, where the caller has not been told already."""
+        return replace(result, notes=(*result.notes, *self.notes)) if self.notes else result
