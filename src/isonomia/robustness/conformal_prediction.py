@@ -113,7 +113,7 @@ def conformal(  # type: ignore[misc]  # a score column of a plain frame is named
     True
     """
     rng = np.random.default_rng(seed)
-    subject = Subject.of(data, model, **given)
+    subject = Subject.of(data, model, **given).needs_outcomes()
     if calibration is None:
         if len(subject) < 4:
             raise DataError(f"Two halves of {len(subject)} rows are too small; give at least 4 rows.")

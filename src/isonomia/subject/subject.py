@@ -224,6 +224,11 @@ class Subject:
             raise NotApplicable(msg("the data name no target, so there are no true outcomes to compare with"))
         return self.outcome.truth
 
+    def needs_outcomes(self) -> Subject:
+        """The subject itself, where it has both predictions and true outcomes."""
+        _ = self.surface, self.truth  # each raises an error that says what is missing
+        return self
+
     def needs_model(self) -> Model:
         """The model; what asks it about changed rows does not apply to predictions alone."""
         if self.model is None:

@@ -148,7 +148,7 @@ def perturb(
     """
     chosen = choose_perturbers(perturbers)
     steps = _levels(levels, chosen)
-    subject = Subject.of(data, model, **given)
+    subject = Subject.of(data, model, **given).needs_outcomes()
     asked = subject.needs_model()
     said = subject.surface
     metrics_ = choose_metrics(metrics, metric, subject.truth, said, subject.weights)

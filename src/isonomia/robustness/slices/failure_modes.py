@@ -100,7 +100,7 @@ def failure_modes(
     >>> row["row"], row["kind"]
     (4, 'wrong_confident')
     """
-    subject = Subject.of(data, model, **given)
+    subject = Subject.of(data, model, **given).needs_outcomes()
     names = tuple(
         dict.fromkeys(
             [*check_features(subject.known, features), *(subject.known.protected if features is None else ())]

@@ -151,8 +151,8 @@ def overfit(
     >>> [row["slice"] for row in overfit(known, new).tables["worst"].rows()]
     ['[79.7, 89.6)', '[89.6, 99.5]']
     """
-    two = Subject.of(test, model, **given)
-    one = two.like(train)
+    two = Subject.of(test, model, **given).needs_outcomes()
+    one = two.like(train).needs_outcomes()
     if one.outcome.task != two.outcome.task:
         raise DataError(f"The task of `train` is {one.outcome.task}, that of `test` {two.outcome.task}.")
     names = check_features(one.known, features)

@@ -91,7 +91,7 @@ def subgroup_diagnostics(
     ('b', 'specificity', None, 'there are no negative labels')
     """
     metrics = (metrics,) if isinstance(metrics, str) else metrics
-    subject = Subject.of(data, model, **given)
+    subject = Subject.of(data, model, **given).needs_outcomes()
     outcome = subject.outcome
     wanted = (
         [METRICS[name] for name in metrics] if metrics is not None else [m for m in METRICS if outcome.task in m.tasks]

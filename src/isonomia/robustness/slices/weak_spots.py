@@ -156,7 +156,7 @@ def weak_spots(
     [('x in [40.1, 59.9)', 0.67)]
     """
     limits = Limits(min_samples, severity, critical, alpha, level)
-    subject = Subject.of(data, model, **given)
+    subject = Subject.of(data, model, **given).needs_outcomes()
     names = check_features(subject.known, features)
     meter = Meter(measure_named(metric, subject.surface), subject.outcome, subject.weights)
     cuts, columns, meter = _slice(subject, names, meter, slicing, bins, limits, seed)

@@ -151,7 +151,7 @@ def threshold_sweep(
     """
     from isonomia.robustness.stress.threshold_sweep_tables import show
 
-    subject = Subject.of(data, model, **given)
+    subject = Subject.of(data, model, **given).needs_outcomes()
     surface, truth = binary_of(subject, of_class)
     score = ranked(surface)
     if score is None:
