@@ -6,9 +6,11 @@ point in the group ``isonomia.<kind>s``, which is loaded on first use.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Generic, Protocol, TypeVar
+from pkgutil import iter_modules
+from typing import Any, Generic, Protocol, TypeVar
 
 from isonomia.errors import SpecError, close_to
 
@@ -35,13 +37,26 @@ class Registry(Generic[T]):
         What one entry is ("metric"); entry points are read from ``isonomia.<kind>s``.
     word : str, optional
         The word for an entry in messages: the option a user sets. Defaults to `kind`.
+    package : str, optional
+        A package whose modules add the entries; they are imported the first time the registry is asked.
+    order : callable, optional
+        The key that entries are listed by; by default they are listed as they were added.
     """
 
-    def __init__(self, kind: str, *, word: str | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        *,
+        word: str | None = None,
+        package: str | None = None,
+        order: Callable[[T], Any] | None = None,
+    ) -> None:
         self.kind = kind
         self.word = word or kind
+        self.package = package
+        self.order = order
         self._entries: dict[str, T] = {}
-        self._plugins_loaded = False
+        self._loaded = False
 
     def add(self, entry: T) -> T:
         """Add an entry and return it; its id must be new."""
@@ -51,37 +66,41 @@ class Registry(Generic[T]):
         return entry
 
     def __getitem__(self, entry_id: str) -> T:
-        self._load_plugins()
+        self._load()
         try:
             return self._entries[entry_id]
         except KeyError:
             raise SpecError(f"Unknown {self.word} {entry_id!r}.{close_to(entry_id, self._entries)}") from None
 
     def __contains__(self, entry_id: object) -> bool:
-        self._load_plugins()
+        self._load()
         return entry_id in self._entries
 
     def __iter__(self) -> Iterator[T]:
-        self._load_plugins()
-        return iter(tuple(self._entries.values()))
+        self._load()
+        entries = tuple(self._entries.values())
+        return iter(entries if self.order is None else sorted(entries, key=self.order))
 
     def __len__(self) -> int:
-        self._load_plugins()
+        self._load()
         return len(self._entries)
 
     def ids(self) -> tuple[str, ...]:
-        """The ids of all entries, in the order they were added."""
-        self._load_plugins()
-        return tuple(self._entries)
+        """The ids of all entries."""
+        return tuple(entry.id for entry in self)
 
     def names(self) -> tuple[str, ...]:
         """Every name that an entry answers to."""
         return self.ids()
 
-    def _load_plugins(self) -> None:
-        if self._plugins_loaded:
+    def _load(self) -> None:
+        if self._loaded:
             return
-        self._plugins_loaded = True
+        self._loaded = True
+        if self.package is not None:
+            for module in iter_modules(import_module(self.package).__path__):
+                if not module.name.startswith("_"):
+                    import_module(f"{self.package}.{module.name}")
         for point in entry_points(group=f"isonomia.{self.kind}s"):
             entry = point.load()
             if entry.id not in self._entries:

@@ -58,7 +58,7 @@ def test_another_package_adds_a_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     point = SimpleNamespace(load=lambda: kind)
     monkeypatch.setattr("isonomia.registry.entry_points", lambda group: [point] if group == "isonomia.pictures" else [])
     monkeypatch.setattr(PICTURES, "_entries", dict(PICTURES._entries))
-    monkeypatch.setattr(PICTURES, "_plugins_loaded", False)
+    monkeypatch.setattr(PICTURES, "_loaded", False)
     figure = drawn("dots", at="error")
     assert figure.data[0].x == (0.5, 0.25)
     assert figure.layout.meta["left_out"] == 1

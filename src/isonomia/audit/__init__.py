@@ -9,8 +9,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from isonomia.audit import checks
-from isonomia.audit.check_registry import CHECKS, Check, check, choose_checks
+from isonomia.audit.check_registry import CHECKS, Check, check, choose_checks, read_check_options
 from isonomia.audit.comparison import Comparison, compare
 from isonomia.audit.policy import Policy, Rule, load_policy, policy_names
 from isonomia.audit.report import Report
@@ -32,13 +31,13 @@ __all__ = [
     "Spec",
     "audit",
     "check",
-    "checks",
     "choose_checks",
     "compare",
     "exit_code",
     "judge",
     "load_policy",
     "policy_names",
+    "read_check_options",
     "read_spec",
     "run",
     "spec_schema",

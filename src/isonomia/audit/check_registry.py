@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Result
 from isonomia.languages import Message
+from isonomia.parameters import File, Maybe, Parameter, defaults_of, gathered, read_options
 from isonomia.registry import Registry
 from isonomia.subject import Subject
 
 CheckSet = Literal["quick", "standard", "full"]
 SETS: tuple[CheckSet, ...] = ("quick", "standard", "full")
 
-Run = Callable[[Subject], Result]
+#: ``run(subject, **options) -> Result``.
+Run = Callable[..., Result]
+#: Options of checks, by their codes.
+Options = Mapping[str, Mapping[str, Any]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Check:
     """One examination.
 
@@ -31,9 +35,20 @@ class Check:
     purpose : str
         One line for the command line.
     run : callable
-        ``run(subject) -> Result``; raises `NotApplicable` with a reason where the question has no answer.
+        ``run(subject, **options) -> Result``, with a value for every parameter; raises `NotApplicable` with a reason
+        where the question has no answer.
     within : "quick", "standard" or "full"
         The smallest of the named sets it belongs to; the larger ones have it too.
+    parameters : tuple of Parameter
+        Its options. A default of None that depends on the subject is filled in by `run`.
+    order : int
+        Where it stands in a report.
+    keys : mapping
+        Keys at the top of a spec that are its options: parameter -> key.
+    asked_by : str
+        A key at the top of a spec that asks for this check by itself.
+    like : str
+        Another check, whose options it takes where it is given none.
     """
 
     id: str
@@ -42,19 +57,34 @@ class Check:
     purpose: str
     run: Run
     within: CheckSet = "standard"
+    parameters: tuple[Parameter, ...] = ()
+    order: int = 1000
+    keys: Mapping[str, str] = field(default_factory=dict)
+    asked_by: str = ""
+    like: str = ""
+
+    def examine(self, subject: Subject, options: Mapping[str, Any]) -> Result:
+        """Run it with these options, already read, and its defaults."""
+        return self.run(subject, **{**defaults_of(self.parameters), **options})
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Its options that are files."""
+        kinds = {one.name: one.kind for one in self.parameters}
+        return tuple(
+            name for name, kind in kinds.items() if isinstance(kind.kind if isinstance(kind, Maybe) else kind, File)
+        )
 
 
 #: Every check by its code; another package adds its own through the entry point group ``isonomia.checks``.
-CHECKS: Registry[Check] = Registry("check")
+CHECKS: Registry[Check] = Registry("check", package="isonomia.audit.checks", order=lambda entry: entry.order)
 
 
-def check(
-    code: str, *, title: Message, question: Message, purpose: str, within: CheckSet = "standard"
-) -> Callable[[Run], Run]:
-    """Put a function into the registry of checks."""
+def check(code: str, **facts: Any) -> Callable[[Run], Run]:
+    """Put a function ``run(subject, **options) -> Result`` into the registry of checks; `facts` as in `Check`."""
 
     def register(run: Run) -> Run:
-        CHECKS.add(Check(code, title, question, purpose, run, within))
+        CHECKS.add(Check(id=code, run=run, **facts))
         return run
 
     return register
@@ -72,9 +102,34 @@ def choose_checks(wanted: str | Sequence[str]) -> tuple[Check, ...]:
             reach = SETS.index(wanted)
             return tuple(entry for entry in CHECKS if SETS.index(entry.within) <= reach)
         names = [name.strip() for name in wanted.split(",") if name.strip()]
-    if not names:
+    if not names or not isinstance(names, list | tuple):
         raise SpecError(f"`checks` must be one of {', '.join(SETS)}, or names of checks: {', '.join(CHECKS.ids())}.")
     unknown = [name for name in names if name not in CHECKS]
     if unknown:
         raise SpecError(f"Unknown check or set of checks {unknown[0]!r}.{close_to(unknown[0], [*SETS, *CHECKS.ids()])}")
     return tuple(entry for entry in CHECKS if entry.id in names)
+
+
+def read_check_options(options: Options) -> dict[str, dict[str, Any]]:
+    """The options of checks as plain values, or one error with everything that is wrong with them.
+
+    >>> read_check_options({"drift": {"bin": 3}, "weak_spots": {"bins": 2.5}})
+    Traceback (most recent call last):
+    ...
+    isonomia.errors.SpecError: 2 options are wrong:
+      - The check 'drift' has no option 'bin'. Did you mean 'bins'?
+      - `options.weak_spots.bins` must be a whole number of at least 1; got 2.5.
+    """
+    read: dict[str, dict[str, Any]] = {}
+    problems: list[str] = []
+    for code, given in options.items():
+        try:
+            if not isinstance(given, Mapping):
+                raise SpecError(f"`options.{code}` must map names of options to values; got {type(given).__name__}.")
+            parameters = CHECKS[code].parameters
+            read[code] = read_options(parameters, given, owner=f"The check '{code}'", path=f"options.{code}.")
+        except SpecError as error:
+            problems += error.problems
+    if problems:
+        raise gathered(problems)
+    return read

@@ -15,7 +15,7 @@ from typing import Any, Unpack
 
 from isonomia._version import __version__
 from isonomia.audit.balance import balance_sheet
-from isonomia.audit.check_registry import Check, choose_checks
+from isonomia.audit.check_registry import Check, Options, choose_checks, read_check_options
 from isonomia.audit.multiplicity import adjust_whole_run
 from isonomia.audit.naming import in_words
 from isonomia.audit.policy import Policy, load_policy
@@ -28,12 +28,12 @@ from isonomia.errors import Cancelled, IsonomiaError, MissingExtraError, NotAppl
 from isonomia.events import Progress, ProgressLike
 from isonomia.languages import check_language, msg
 from isonomia.models import Model
-from isonomia.parameters import LEVEL, validated
+from isonomia.parameters import LEVEL, MIN_PER_GROUP, MISSING, N_BOOT, SEED, validated
 from isonomia.report import Document, Section
 from isonomia.subject import Reading, Settings, Subject
 
 
-@validated(level=LEVEL)
+@validated(seed=SEED, n_boot=N_BOOT, level=LEVEL, min_per_group=MIN_PER_GROUP, missing=MISSING)
 def audit(
     data: Any,
     model: Any = None,
@@ -47,7 +47,7 @@ def audit(
     missing: Any = "group",
     reference: Any = None,
     language: str = "en",
-    options: Mapping[str, Mapping[str, Any]] | None = None,
+    options: Options | None = None,
     progress: ProgressLike = None,
     **given: Unpack[Reading],
 ) -> Report:
@@ -63,7 +63,7 @@ def audit(
         be given instead, as a `Surface` or a column.
     checks : "quick", "standard", "full" or names of checks
     policy : name, file, mapping or Policy, optional
-        What the subject is held against ("eeoc", "nyc-ll144", "ecoa", "engineering", or your own file).
+        What the subject is held against (`isonomia policies` lists those that come with the package).
     seed, n_boot, level
         Of the intervals.
     min_per_group : int
@@ -74,7 +74,7 @@ def audit(
         Whom groups are compared with; by default the privileged groups of the data, else the largest group.
     language : "en" or "pt-BR"
     options : mapping, optional
-        Options of single checks, by their code.
+        Options of single checks, by their code (`isonomia checks NAME` lists them).
     progress : callable or Progress, optional
         Receives an `Event` as work goes on; that of a finished check carries its section. A `Progress` can cancel the
         audit, from any thread.
@@ -90,21 +90,18 @@ def audit(
     """
     settings = Settings(n_boot, level, seed, min_per_group, missing, reference)
     chosen = choose_checks(checks)
+    read = _options(options or {}, chosen)
     rules = None if policy is None else load_policy(policy)
     known = check_language(language)
     timings: dict[str, float] = {}
     started = time.perf_counter()
     events = Progress.of(progress)
     events.check()
-    subject = replace(
-        Subject.of(data, model, **given, **asdict(settings)),
-        options=_check_options(options or {}, chosen),
-        progress=events,
-    )
+    subject = replace(Subject.of(data, model, **given, **asdict(settings)), progress=events)
     _ = subject.surface  # raises an error where there are no predictions
     timings["prediction"] = time.perf_counter() - started
     with events.stage("audit", msg("Running checks"), total=len(chosen)) as stage:
-        sections = [_section(entry, subject) for entry in stage.over(chosen)]
+        sections = [_section(entry, subject, read.get(entry.id, {})) for entry in stage.over(chosen)]
     sections, n_tests = _adjusted(sections)
     begun = time.perf_counter()
     verdict = None if rules is None else judge(rules, subject)
@@ -118,7 +115,7 @@ def audit(
         verdict=verdict,
         policy=None if rules is None else rules.model_dump(mode="json"),
         language=known,
-        fingerprint=_fingerprint(subject, chosen, rules, n_tests),
+        fingerprint=_fingerprint(subject, chosen, rules, options or {}, n_tests),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         timings=timings,
     )
@@ -196,15 +193,15 @@ def _load_model(given: ModelSpec) -> Model:
     return load_model(given.path, trust=given.trust, format=given.format, **options)
 
 
-def _section(entry: Check, subject: Subject) -> Section:
+def _section(entry: Check, subject: Subject, options: Mapping[str, Any]) -> Section:
     """One check; what it cannot answer, and what goes wrong, is told in its section and never hidden."""
     with subject.progress.stage(entry.id, entry.title, total=1) as stage:
-        section = _examined(entry, subject)
+        section = _examined(entry, subject, options)
         stage.at(1, result=section)
     return section
 
 
-def _examined(entry: Check, subject: Subject) -> Section:
+def _examined(entry: Check, subject: Subject, options: Mapping[str, Any]) -> Section:
     started = time.perf_counter()
 
     def ended(outcome: Any, **parts: Any) -> Section:
@@ -212,7 +209,7 @@ def _examined(entry: Check, subject: Subject) -> Section:
         return Section(entry.id, entry.title, entry.question, outcome, seconds=seconds, **parts)
 
     try:
-        result = entry.run(subject)
+        result = entry.examine(subject, options)
     except NotApplicable as error:
         return ended("not_applicable", reason=error.message)
     except MissingExtraError as error:
@@ -232,16 +229,17 @@ def _adjusted(sections: Sequence[Section]) -> tuple[list[Section], int]:
     return [replace(section, result=fresh.get(section.code)) for section in sections], n_tests
 
 
-def _check_options(
-    options: Mapping[str, Mapping[str, Any]], chosen: Sequence[Check]
-) -> Mapping[str, Mapping[str, Any]]:
-    known = {entry.id for entry in chosen}
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        raise SpecError(
-            f"`options` names {unknown[0]!r}, which is not among the checks that run: {', '.join(sorted(known))}."
-        )
-    return options
+def _options(options: Options, chosen: Sequence[Check]) -> dict[str, dict[str, Any]]:
+    """The options of the checks that run, read before any of them starts."""
+    read = read_check_options(options)
+    codes = [entry.id for entry in chosen]
+    for code in read:
+        if code not in codes:
+            raise SpecError(f"`options` names {code!r}, which is not among the checks that run: {', '.join(codes)}.")
+    for entry in chosen:
+        if entry.like in read:
+            read.setdefault(entry.id, read[entry.like])  # what is then computed once
+    return read
 
 
 def _told(subject: Subject) -> dict[str, Any]:
@@ -265,12 +263,14 @@ def _told(subject: Subject) -> dict[str, Any]:
     return {key: value for key, value in told.items() if value not in (None, "", [])}
 
 
-def _fingerprint(subject: Subject, chosen: Sequence[Check], policy: Policy | None, n_tests: int) -> dict[str, Any]:
+def _fingerprint(
+    subject: Subject, chosen: Sequence[Check], policy: Policy | None, options: Options, n_tests: int
+) -> dict[str, Any]:
     roles: Mapping[str, Any] = {} if subject.dataset is None else subject.dataset.options()
     asked = {
         "checks": [entry.id for entry in chosen],
         "policy": None if policy is None else policy.model_dump(mode="json"),
-        "options": {name: dict(values) for name, values in subject.options.items()},
+        "options": {name: dict(values) for name, values in options.items()},
         "roles": {key: str(value) for key, value in sorted(roles.items())},
         "n_boot": subject.settings.n_boot,
         "level": subject.settings.level,

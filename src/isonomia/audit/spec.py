@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from isonomia.audit.check_registry import CHECKS, choose_checks, read_check_options
 from isonomia.audit.config_files import problems_of, read_mapping, validated
 from isonomia.errors import SpecError, close_to
+from isonomia.metrics import METRIC_NAME
 from isonomia.models import Format, is_address
+from isonomia.robustness import PLAN
 
 _SHAPE = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -152,7 +155,7 @@ class Spec(BaseModel):
     train_dataset: str | None = None
     """A file of the rows the model was trained on (the check overfit)."""
     policy: str | dict[str, Any] | None = None
-    """What the model is held against: eeoc, nyc-ll144, ecoa, engineering, a file, or the rules themselves."""
+    """What the model is compared with: the name of a policy (`isonomia policies`), a file, or the rules themselves."""
     seed: int = Field(default=0, ge=0, lt=1 << 63)
     """Start of everything random."""
     n_boot: int = Field(default=1000, ge=0, le=100_000)
@@ -177,8 +180,6 @@ class Spec(BaseModel):
 LIFTED = ("target", "positive", "protected", "privileged", "prediction", "score", "weight", "time", "task", "features")
 #: Another name of `protected`, for one attribute or several.
 SENSITIVE = "sensitive_feature"
-#: Options of checks that are files, which are relative to the spec's own.
-_FILES = (("drift", "reference"), ("overfit", "train"))
 
 
 def read_spec(spec: str | Path | Mapping[str, Any] | Spec) -> Spec:
@@ -206,9 +207,28 @@ def _read(content: Mapping[str, Any], where: str) -> Spec:
         spec = validated(Spec, lifted, where, also=(*LIFTED, SENSITIVE))
     except SpecError as error:
         problems.extend(error.problems)
+    problems += _problems(lifted)
     if problems:
         raise problems_of(problems, where)
     return spec
+
+
+def _problems(content: Mapping[str, Any]) -> list[str]:
+    """What is wrong with names and options that registries declare; their shape is checked elsewhere."""
+    readers: dict[str, Callable[[Any], Any]] = {
+        "metric": lambda name: METRIC_NAME.check("metric", name),
+        "checks": choose_checks,
+        "scenarios": lambda given: given and PLAN.check("scenarios", given),
+        "options": lambda given: read_check_options(given) if isinstance(given, Mapping) else None,
+    }
+    problems: list[str] = []
+    for key, read in readers.items():
+        if content.get(key) is not None:
+            try:
+                read(content[key])
+            except SpecError as error:
+                problems += [text if text.startswith("`") else f"`{key}`: {text}" for text in error.problems]
+    return problems
 
 
 def _lifted(content: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -247,7 +267,6 @@ def _relative_to(spec: Spec, folder: Path) -> Spec:
     if isinstance(spec.policy, str) and (folder / spec.policy).is_file():
         changes["policy"] = there(spec.policy)
     options = {code: dict(given) for code, given in spec.options.items()}
-    for code, name in _FILES:
-        if isinstance(options.get(code, {}).get(name), str):
-            options[code][name] = there(options[code][name])
+    for code, given in options.items():
+        given |= {name: there(given[name]) for name in CHECKS[code].files if isinstance(given.get(name), str)}
     return spec.model_copy(update={**changes, "options": options})

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from isonomia.audit.check_registry import CHECKS, SETS
+from isonomia.audit.policy import policy_names
 from isonomia.audit.spec import LIFTED, SENSITIVE, TASK_NAMES, DataSpec, Spec
+from isonomia.metrics import METRIC_NAME
+from isonomia.parameters import options_schema
+from isonomia.robustness import PLAN
 
 
 def spec_schema() -> dict[str, Any]:
@@ -41,11 +46,45 @@ def spec_schema() -> dict[str, Any]:
     }
     for name in LIFTED:
         properties[name] = own[name]
+    properties["checks"] = {
+        "anyOf": [{"enum": list(SETS)}, text, {"type": "array", "items": {"enum": list(CHECKS.ids())}, "minItems": 1}],
+        "default": "standard",
+        "description": f"{', '.join(SETS)}, or names of checks.",
+    }
+    properties["policy"]["examples"] = list(policy_names())
+    properties["metric"] = _optional(METRIC_NAME.schema(), properties["metric"]["description"])
+    properties["scenarios"] = _optional(
+        {"type": "array", "items": PLAN.schema()["anyOf"][0], "maxItems": 100}, properties["scenarios"]["description"]
+    )
+    properties["options"] = {
+        "type": "object",
+        "properties": {
+            entry.id: {"description": entry.purpose, **options_schema(entry.parameters)} for entry in CHECKS
+        },
+        "additionalProperties": False,
+        "description": "Options of single checks, by their code.",
+    }
     properties[SENSITIVE] = {
         "anyOf": [text, {"type": "array", "items": text}],
         "description": "Another name of protected: one attribute, or several.",
     }
+    shapes |= {"Metric": METRIC_NAME.schema(), "Scenario": PLAN.schema()["anyOf"][-1]["items"]}
+    for name in ("Metric", "Scenario"):
+        schema = {**_referring({**schema, "$defs": {}}, shapes[name], f"#/$defs/{name}"), "$defs": shapes}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "A spec of Isonomia"}
+
+
+def _referring(schema: Any, part: dict[str, Any], address: str) -> Any:
+    """The schema with references in place of a part of it."""
+    if schema == part:
+        return {"$ref": address}
+    if isinstance(schema, dict):
+        return {key: _referring(value, part, address) for key, value in schema.items()}
+    return [_referring(value, part, address) for value in schema] if isinstance(schema, list) else schema
+
+
+def _optional(schema: dict[str, Any], description: str) -> dict[str, Any]:
+    return {"anyOf": [*schema.get("anyOf", (schema,)), {"type": "null"}], "default": None, "description": description}
 
 
 def _task(description: str) -> dict[str, Any]:

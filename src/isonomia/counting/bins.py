@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 from isonomia.counting.codes import Codes
 from isonomia.data import Dataset, to_numpy
 from isonomia.errors import DataError, SpecError, close_to
-from isonomia.parameters import Choice, Integer, validated
+from isonomia.parameters import Choice, Either, Integer, Keyed, Number, Several, validated
 
 Binning = Literal["quantile", "uniform", "tree"]
 BINNINGS: tuple[Binning, ...] = get_args(Binning)
 
 #: What `bins` may be: a number of bins, None (every value on its own), or per column a number or edges.
 Bins = int | None | Mapping[str, int | Sequence[float] | None]
+BINS = Either(Integer(1), Keyed(Either(Integer(1), Several(Number(), 2)).or_none())).or_none(
+    "for every value on its own"
+)
 
 DEFAULT_BINS = 10
 #: Whole numbers with at most this many different values are taken as they are, not binned.

@@ -14,7 +14,7 @@ from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Format
 from isonomia.languages import Message
 from isonomia.models import Surface, SurfaceKind
-from isonomia.parameters import Either, Entry, Several
+from isonomia.parameters import Entry, Several
 from isonomia.registry import Registry
 from isonomia.typing import Floats
 
@@ -175,4 +175,4 @@ class MetricRegistry(Registry[Metric]):
 METRICS = MetricRegistry()
 #: An option that names a metric, and one that names one or several.
 METRIC_NAME = Entry(METRICS)
-METRIC_NAMES = Either(METRIC_NAME, Several(METRIC_NAME, 1))
+METRIC_NAMES = Several(METRIC_NAME, 1, single=True)

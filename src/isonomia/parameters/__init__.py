@@ -81,4 +81,4 @@ ALPHA = Number(above=0, below=1)
 #: What happens to rows with a missing protected value.
 MISSING = Choice(("group", "exclude", "error"))
 #: One name of a column, or several.
-NAMES = Either(Text("the name of a column"), Several(Text("a name")))
+NAMES = Several(Text("the name of a column"), single=True)

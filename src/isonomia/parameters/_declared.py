@@ -194,7 +194,7 @@ def read_options(
                 raise SpecError(f"{owner} has no option {name!r}{options}")
             values[name] = known[name].kind.check(f"{path}{name}", value)
         except SpecError as error:
-            named = name not in known or not path or str(error).startswith("`")
+            named = name not in known or not path or str(error).startswith(f"`{path}")
             problems += error.problems if named else [f"`{path}{name}`: {problem}" for problem in error.problems]
     if problems:
         raise gathered(problems)

@@ -273,6 +273,11 @@ class Text(Kind[str]):
 class Several(Kind[list[T]]):
     """A list of values of one kind (a tuple, an array or a range of them is read too); at least `at_least`.
 
+    With `single` a value alone stands for a list of one.
+
+    >>> Several(Text("a name"), single=True).check("features", "age")
+    ['age']
+
     >>> Several(Number(at_least=0)).check("levels", (0.1, 0.2))
     [0.1, 0.2]
     >>> Several(Number(at_least=0)).check("levels", 0.1)
@@ -283,14 +288,19 @@ class Several(Kind[list[T]]):
 
     of: Kind[T]
     at_least: int = 0
+    single: bool = False
 
     @property
     def expected(self) -> str:
+        if self.single:
+            return f"{self.of.expected}, or a list of them"
         least = "" if not self.at_least else f" of at least {self.at_least}"
         return f"a list{least}, each {self.of.expected}"
 
     def read(self, value: Any) -> list[T]:
         if isinstance(value, str | bytes | Mapping | set | frozenset) or not isinstance(value, Iterable):
+            if self.single:
+                return [self.of.read(value)]
             raise Unfit
         items = list(value)
         if len(items) < self.at_least:
@@ -298,7 +308,8 @@ class Several(Kind[list[T]]):
         return [self.of.read(item) for item in items]
 
     def schema(self) -> Schema:
-        return _known(type="array", items=self.of.schema(), minItems=self.at_least or None)
+        array = _known(type="array", items=self.of.schema(), minItems=self.at_least or None)
+        return {"anyOf": [self.of.schema(), array]} if self.single else array
 
 
 @dataclass(frozen=True)

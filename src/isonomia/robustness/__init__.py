@@ -15,6 +15,7 @@ from isonomia.robustness.slices.weak_spots import weak_spots
 from isonomia.robustness.stress import SCENARIOS, Scenario, Situation, scenario
 from isonomia.robustness.stress.dashboard import Dashboard, dashboard
 from isonomia.robustness.stress.metric_disagreement import metric_disagreement
+from isonomia.robustness.stress.scenario import PLAN
 from isonomia.robustness.stress.scenarios import Scenarios, scenarios
 from isonomia.robustness.stress.sensitivity import Sensitivity, sensitivity
 from isonomia.robustness.stress.threshold_sweep import threshold_sweep
@@ -29,6 +30,7 @@ __all__ = [
     "Measured",
     "Meter",
     "PERTURBERS",
+    "PLAN",
     "Perturber",
     "SCENARIOS",
     "SLICINGS",

@@ -62,7 +62,6 @@ class Subject:
     settings: Settings
     backend: Backend
     notes: tuple[Message, ...] = ()
-    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)
     cache: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,20 +10,21 @@ from numpy.typing import NDArray
 
 from isonomia.data import Dataset, wrap
 from isonomia.languages import Message, msg
+from isonomia.parameters import Integer, Parameter
 from isonomia.subject import Subject
 
 R = TypeVar("R")
 
-#: Searches for neighbours look among this many rows at most unless the check's options say otherwise (`max_rows`).
-MAX_ROWS = 20_000
-#: That many people are held against their neighbours unless the options say otherwise (`max_people`): who is near is
-#: found among all, so fewer people make the interval wider and nothing else.
-MAX_PEOPLE = 4_000
+#: The option of a check that examines a sample of rows.
+SAMPLE = Parameter("max_rows", Integer(1), 20_000, "rows examined at most; more are sampled")
+#: People are compared with their neighbours. Who is near is found among all rows of the sample, so fewer people make
+#: the interval wider and nothing else.
+PEOPLE = Parameter("max_people", Integer(1), 4_000, "people compared with their neighbours, at most")
 
 
-def sampled(subject: Subject, options: Mapping[str, Any]) -> NDArray[np.intp]:
-    """Rows of the subject, at most ``max_rows`` of them."""
-    n, most = len(subject), int(options.get("max_rows", MAX_ROWS))
+def sampled(subject: Subject, most: int) -> NDArray[np.intp]:
+    """Rows of the subject, at most `most` of them."""
+    n = len(subject)
     if n <= most:
         return np.arange(n)
     return np.sort(np.random.default_rng(subject.settings.seed).choice(n, most, replace=False))
@@ -36,10 +37,11 @@ def said_of_sample(rows: NDArray[np.intp], subject: Subject) -> tuple[Message, .
     return (msg("{n:int} of {all:int} rows were sampled.", n=rows.size, all=len(subject)),)
 
 
-def neighbourly(subject: Subject, options: dict[str, Any], measure: Callable[..., R]) -> tuple[R, NDArray[np.intp]]:
+def neighbourly(
+    subject: Subject, measure: Callable[..., R], *, max_rows: int, max_people: int, **options: Any
+) -> tuple[R, NDArray[np.intp]]:
     """A measure of people and those like them, on a sample; and the rows of it. `options` are the measure's own."""
-    rows = sampled(subject, options)
-    own = {name: value for name, value in options.items() if name not in ("max_rows", "max_people")}
+    rows = sampled(subject, max_rows)
     data = subject.known
     found = measure(
         people_of(data, rows),
@@ -47,12 +49,12 @@ def neighbourly(subject: Subject, options: dict[str, Any], measure: Callable[...
         protected=[name for name in data.protected if name in data.features],
         columns=[column.take(rows) for column in subject.attributes],
         weights=None if subject.weights is None else subject.weights[rows],
-        max_rows=options.get("max_people", MAX_PEOPLE),
+        max_rows=max_people,
         level=subject.settings.level,
         seed=subject.settings.seed,
         backend=data.backend,
         progress=subject.progress,
-        **own,
+        **options,
     )
     return found, rows
 

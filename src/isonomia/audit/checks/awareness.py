@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._sample import neighbourly, said_of_sample
+from isonomia.audit.checks._sample import PEOPLE, SAMPLE, neighbourly, said_of_sample
 from isonomia.evidence import Finding, Result
+from isonomia.fairness import awareness as measure_awareness
 from isonomia.fairness import awareness_of
 from isonomia.languages import msg
+from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
 #: More neighbours treated more differently than they are than this is worth telling.
@@ -17,14 +20,20 @@ MOST_VIOLATIONS = 0.05
 
 @check(
     "awareness",
+    order=140,
     title=msg("Fairness through awareness"),
     question=msg("Do predictions differ more than people do?"),
     purpose="pairs of people whose predictions differ more than their distance allows",
     within="full",
+    parameters=(
+        *parameters_of(measure_awareness, "metric", "standardise", "lipschitz", "unit", "k", "max_pairs"),
+        SAMPLE,
+        PEOPLE,
+    ),
 )
-def awareness(subject: Subject) -> Result:
+def awareness(subject: Subject, **options: Any) -> Result:
     """Pairs that break the Lipschitz condition."""
-    result, rows = neighbourly(subject, dict(subject.options.get("awareness", {})), awareness_of)
+    result, rows = neighbourly(subject, awareness_of, **options)
     findings = ()
     near = result.near
     if near.value is not None and near.value > MOST_VIOLATIONS:

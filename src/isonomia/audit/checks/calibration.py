@@ -21,6 +21,7 @@ GAP = 0.05
 
 @check(
     "calibration",
+    order=110,
     title=msg("Calibration"),
     question=msg("Do probabilities mean what they say, overall and for every group?"),
     purpose="reliability, ECE and Brier score, overall and by group",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._people import people_by_name
-from isonomia.audit.checks._sample import neighbourly, said_of_sample
+from isonomia.audit.checks._sample import PEOPLE, SAMPLE, neighbourly, said_of_sample
 from isonomia.evidence import Estimate, Finding, Result, normal_p, normal_quantile
+from isonomia.fairness import consistency as measure_consistency
 from isonomia.fairness import consistency_of
 from isonomia.languages import msg
+from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
 #: People are expected to be treated like their neighbours at least this much.
@@ -20,14 +23,16 @@ GROUP_GAP = 0.05
 
 @check(
     "consistency",
+    order=130,
     title=msg("Consistency"),
     question=msg("Are people treated like those most like them?"),
     purpose="predictions against those of the nearest neighbours, without the protected columns",
     within="full",
+    parameters=(*parameters_of(measure_consistency, "k", "metric", "standardise", "unit"), SAMPLE, PEOPLE),
 )
-def consistency(subject: Subject) -> Result:
+def consistency(subject: Subject, **options: Any) -> Result:
     """Consistency overall and by group."""
-    result, rows = neighbourly(subject, dict(subject.options.get("consistency", {})), consistency_of)
+    result, rows = neighbourly(subject, consistency_of, **options)
     findings = []
     value = result.value.value
     if value is not None and value < LEAST_CONSISTENCY:

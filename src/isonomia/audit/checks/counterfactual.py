@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from isonomia.audit.check_registry import check
+from isonomia.audit.checks._declared import settings
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import Counterfactual
 from isonomia.fairness import counterfactual as ask
 from isonomia.languages import Message, msg
+from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
 #: More people decided differently because of the attribute alone than this is worth telling.
@@ -26,21 +28,31 @@ MOVED = 0.1
 
 @check(
     "counterfactual",
+    order=160,
     title=msg("Counterfactual fairness"),
     question=msg("Would the model have said something else, had people belonged to another group?"),
     purpose="flips of protected attributes, causal effects where a graph is given, proxies where unused",
+    parameters=parameters_of(
+        ask,
+        "attributes",
+        "graph",
+        "mechanism",
+        "together",
+        "keep_valid",
+        "through_proxies",
+        "tolerance",
+        tolerance=None,
+    ),
 )
-def counterfactual(subject: Subject) -> Result:
+def counterfactual(subject: Subject, **options: Any) -> Result:
     """Flips, a causal graph where the options hold one (``graph: [[cause, effect], ...]``), or proxies."""
     subject.needs_attributes()
     if subject.model is None:
         raise NotApplicable(msg("there is no model to ask about changed people, only its predictions"))
-    options: dict[str, Any] = {"level": subject.settings.level, "seed": subject.settings.seed}
     numbers = subject.surface.continuous if subject.task == "regression" else None
-    if numbers is not None:
-        options["tolerance"] = MOVED * float(np.std(numbers))
-    options |= subject.options.get("counterfactual", {})
-    result = ask(subject.data, subject.model, **options)
+    if options["tolerance"] is None:
+        options["tolerance"] = 0.0 if numbers is None else MOVED * float(np.std(numbers))
+    result = ask(subject.data, subject.model, **settings(subject, ask, options))
     return replace(result, findings=_findings(result, options["tolerance"] if numbers is not None else None))
 
 

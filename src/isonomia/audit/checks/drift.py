@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._options import options_of, other_rows
+from isonomia.audit.checks._declared import settings
+from isonomia.audit.checks._other_rows import other_rows
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Result
 from isonomia.languages import msg
+from isonomia.parameters import File, Parameter, parameters_of
 from isonomia.robustness import drift as find
 from isonomia.subject import Subject
-
-_OPTIONS = ("reference", "features", "bins", "alpha", "adjust", "joint", "folds", "verify")
 
 
 @check(
     "drift",
+    order=310,
     title=msg("Drift"),
     question=msg("Have the people, the outcomes or the predictions changed since the reference data?"),
     purpose="reference against current data; needs the option reference",
     within="full",
+    parameters=(
+        Parameter("reference", File().or_none(), None, "earlier rows: a file, a Dataset or a frame"),
+        *parameters_of(find, "features", "bins", "alpha", "adjust", "joint", "folds", "verify"),
+    ),
+    keys={"reference": "reference_dataset"},
+    asked_by="reference_dataset",
 )
-def drift(subject: Subject) -> Result:
+def drift(subject: Subject, *, reference: Any, **options: Any) -> Result:
     """The rows examined against a reference (option `reference`: a dataset, or a file)."""
-    given = options_of(subject, "drift", _OPTIONS)
-    if given.get("reference") is None:
+    if reference is None:
         raise NotApplicable(msg("no reference data was given (option reference of this check)"))
-    reference = other_rows(subject, given.pop("reference"))
-    return find(reference, subject, level=subject.settings.level, seed=subject.settings.seed, **given)
+    given = settings(subject, find, options)
+    return find(other_rows(subject, reference), subject, **given)

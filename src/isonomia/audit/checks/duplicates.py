@@ -11,6 +11,7 @@ from isonomia.audit.checks._labels import label_findings
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import duplicates as find_duplicates
 from isonomia.languages import Message, msg
+from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
 #: More rows with an equal of another label than this are worth telling.
@@ -19,14 +20,16 @@ CONFLICTS = 0.01
 
 @check(
     "duplicates",
+    order=40,
     title=msg("Same people, different labels"),
     question=msg("Are people who agree in everything else labelled alike?"),
     purpose="rows equal in all but protected attributes, with different labels",
     within="full",
+    parameters=parameters_of(find_duplicates, "columns", "by"),
 )
-def duplicates(subject: Subject) -> Result:
+def duplicates(subject: Subject, **options: Any) -> Result:
     """Equal people with different labels."""
-    result = find_duplicates(subject.data, level=subject.settings.level, **subject.options.get("duplicates", {}))
+    result = find_duplicates(subject.data, level=subject.settings.level, **options)
     findings = []
     share = result.in_conflict
     if share.value is not None and share.value > CONFLICTS:

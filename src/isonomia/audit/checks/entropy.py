@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from isonomia.audit.check_registry import check
 from isonomia.evidence import Estimate, Finding, Result
-from isonomia.fairness import entropy_of
+from isonomia.fairness import entropy_of, generalized_entropy
 from isonomia.languages import msg
+from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
 #: A larger share of the inequality between groups than this is worth telling.
@@ -16,12 +18,14 @@ SHARE_BETWEEN = 0.05
 
 @check(
     "entropy",
+    order=150,
     title=msg("Inequality of benefits"),
     question=msg("How unequally are the model's benefits spread, and how much of it lies between groups?"),
     purpose="generalized entropy index, within and between groups and intersections",
     within="full",
+    parameters=parameters_of(generalized_entropy, "alpha", "benefit", "by"),
 )
-def entropy(subject: Subject) -> Result:
+def entropy(subject: Subject, **options: Any) -> Result:
     """The generalized entropy index and its decomposition."""
     result = entropy_of(
         subject.outcome,
@@ -32,7 +36,7 @@ def entropy(subject: Subject) -> Result:
         level=subject.settings.level,
         seed=subject.settings.seed,
         backend=subject.backend,
-        **subject.options.get("entropy", {}),
+        **options,
     )
     findings = []
     for row in result.tables["decomposition"].rows():

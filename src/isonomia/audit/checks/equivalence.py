@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from isonomia.audit.check_registry import check
-from isonomia.errors import SpecError
 from isonomia.evidence import Estimate, Finding, Result
 from isonomia.fairness import Equivalence, measure_equivalence
+from isonomia.fairness import equivalence as equivalence_tests
 from isonomia.fairness.groups.equivalence import OPEN
 from isonomia.languages import msg
+from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
 
 @check(
     "equivalence",
+    order=90,
     title=msg("Equivalence"),
     question=msg("Are groups shown to be treated alike within a margin?"),
     purpose="two one-sided tests for each group: the same within five points, different, or not settled",
     within="full",
+    parameters=parameters_of(equivalence_tests, "margin", "metrics", margin=None),
 )
-def equivalence(subject: Subject) -> Result:
+def equivalence(subject: Subject, *, margin: float | None, metrics: list[str] | None) -> Result:
     """Two one-sided tests for each group of each attribute."""
     columns = subject.needs_attributes()
     subject.needs_decisions()
-    options = dict(subject.options.get("equivalence", {}))
-    for name in options:
-        if name not in ("margin", "metrics"):
-            raise SpecError(f"The check 'equivalence' has the options `margin` and `metrics`; got {name!r}.")
-    grouping = {**subject.grouping(), "by": "each", **options}
-    if subject.task == "regression" and "margin" not in options:
+    grouping = {**subject.grouping(), "by": "each", "metrics": metrics}
+    if margin is not None:
+        grouping["margin"] = margin
+    elif subject.task == "regression":
         # a tenth of the predictions' spread, since numbers have no points
         import numpy as np
 

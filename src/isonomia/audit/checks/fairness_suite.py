@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.counting import encode_features
-from isonomia.errors import SpecError, close_to
+from isonomia.counting import Codes, encode_features
+from isonomia.errors import SpecError
 from isonomia.evidence import Finding, Result
-from isonomia.fairness import Suite, measure_suite
+from isonomia.fairness import Suite, measure_suite, suite
 from isonomia.fairness.groups.grouping import condition
 from isonomia.languages import msg
 from isonomia.languages.naming import together
+from isonomia.parameters import NAMES, Parameter, parameters_of
 from isonomia.subject import Subject
 
 #: Gaps that the check of group fairness tells group by group; telling them again would count them twice.
@@ -34,23 +35,32 @@ _SHOWN_BY_GROUP = ("by_group", "comparisons")
 
 @check(
     "fairness_suite",
+    order=80,
     title=msg("Fairness suite"),
     question=msg(
         "Which criteria of fairness hold, for every attribute and intersection, and how even-handed is it all?"
     ),
     purpose="every criterion with its threshold, tests, and an overall score between 0 and 1 with its parts",
+    parameters=(
+        *parameters_of(suite, "config", "threshold", "ratio_threshold"),
+        Parameter(
+            "control", NAMES.or_none(), None, "columns whose legitimate influence is taken out; numbers are binned"
+        ),
+    ),
 )
-def fairness_suite(subject: Subject) -> Result:
+def fairness_suite(subject: Subject, *, control: list[str] | None, **options: Any) -> Result:
     """All criteria; findings, tables and tests are those that the check of group fairness does not have already."""
     columns = subject.needs_attributes()
     subject.needs_decisions()
-    options = _options(subject)
+    held = () if control is None else _control(subject, control)
     grouping = subject.grouping()
     reference = grouping.pop("reference")
     named: Any = None if isinstance(reference, str) and reference in ("largest", "best", "overall") else reference
     probability = subject.surface.probability
     scores = probability if probability is not None and probability.ndim == 1 else None
-    found = measure_suite(subject.outcome, columns, privileged=named, scores=scores, **{**grouping, **options})
+    found = measure_suite(
+        subject.outcome, columns, privileged=named, scores=scores, control=held, **grouping, **options
+    )
     findings = tuple(
         _with_own_test(finding, found) for finding in found.findings if finding.code.split(".")[1] not in _TOLD_BY_GROUP
     )
@@ -62,20 +72,12 @@ def fairness_suite(subject: Subject) -> Result:
     return Result(found.code, found.title, tables, values, findings, pictures, found.notes, titles=titles)
 
 
-def _options(subject: Subject) -> dict[str, Any]:
-    """The options of the check; `control` names columns, and numbers among them are binned."""
-    given = dict(subject.options.get("fairness_suite", {}))
-    known = ("config", "threshold", "ratio_threshold", "control")
-    for name in given:
-        if name not in known:
-            raise SpecError(f"The check 'fairness_suite' has no option {name!r}.{close_to(name, known)}")
-    if "control" in given:
-        names = [given["control"]] if isinstance(given["control"], str) else list(given["control"])
-        unknown = [name for name in names if name not in subject.known.frame.columns]
-        if unknown:
-            raise SpecError(f"`control` must name columns of the data; got {unknown[0]!r}.")
-        given["control"] = encode_features(subject.known, names)
-    return given
+def _control(subject: Subject, names: list[str]) -> Sequence[Codes]:
+    """The columns to control for; numbers among them are binned."""
+    unknown = [name for name in names if name not in subject.known.frame.columns]
+    if unknown:
+        raise SpecError(f"`control` must name columns of the data; got {unknown[0]!r}.")
+    return encode_features(subject.known, names)
 
 
 def _with_own_test(finding: Finding, found: Suite) -> Finding:

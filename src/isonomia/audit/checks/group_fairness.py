@@ -15,6 +15,7 @@ from isonomia.evidence import Estimate, Finding, Picture, Result, Table
 from isonomia.fairness import Group, GroupMetrics, condition, measure_groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
+from isonomia.parameters import Boolean, Parameter
 from isonomia.subject import Subject
 
 #: A gap of a rate this large is worth telling.
@@ -35,12 +36,14 @@ _NOT_HELD = ("base_rate", "mean_label", "npv")
 
 @check(
     "group_fairness",
+    order=70,
     title=msg("Group fairness"),
     question=msg("Are groups, and people who belong to several, treated alike?"),
     purpose="rates or means of every group and intersection, their gaps, tests and intervals",
     within="quick",
+    parameters=(Parameter("intersections", Boolean(), True, "whether intersections of attributes are groups too"),),
 )
-def group_fairness(subject: Subject) -> Result:
+def group_fairness(subject: Subject, *, intersections: bool) -> Result:
     """Metrics of every group and intersection, compared with the reference."""
     columns = subject.needs_attributes()
     if subject.task != "regression" and subject.surface.label is None:
@@ -48,7 +51,7 @@ def group_fairness(subject: Subject) -> Result:
     names = [
         name for name in _METRICS[subject.task] if subject.outcome.truth is not None or not METRICS[name].needs_labels
     ]
-    by = "all" if subject.options.get("group_fairness", {}).get("intersections", True) else "each"
+    by = "all" if intersections else "each"
     result = measure_groups(subject.outcome, columns, metrics=names, by=by, **subject.grouping())
     tables = result.named_tables()
     pictures = _pictures(result, subject)

@@ -6,28 +6,43 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._options import options_of
 from isonomia.discovery import METHODS, SubgroupResult, find_subgroups
-from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.errors import NotApplicable
 from isonomia.evidence import Finding, Picture, Result, Table, rank
 from isonomia.languages import Message, msg
+from isonomia.parameters import Entry, Parameter, Several, parameters_of
 from isonomia.subject import Subject
 
-_OPTIONS = ("methods", "k", "max_l", "min_support", "holdout", "bins", "features", "max_seconds")
 #: Below this many rows two halves tell nothing.
 _FEWEST = 200
 
 
 @check(
     "hidden_subgroups",
+    order=200,
     title=msg("Hidden subgroups"),
     question=msg("Which subgroups, by any features, does the model treat worse?"),
     purpose="searches all features for subgroups with more errors; found on half of the rows, measured on the rest",
     within="full",
+    parameters=(
+        Parameter(
+            "methods", Several(Entry(METHODS), 1, single=True), ["sliceline", "divexplorer"], "the searches to run"
+        ),
+        *parameters_of(
+            find_subgroups,
+            "k",
+            "max_l",
+            "min_support",
+            "holdout",
+            "bins",
+            "features",
+            "max_seconds",
+            holdout=0.5,
+        ),
+    ),
 )
-def hidden_subgroups(subject: Subject) -> Result:
+def hidden_subgroups(subject: Subject, *, methods: list[str], **options: Any) -> Result:
     """SliceLine on errors and DivExplorer on rates, each with a holdout, so that p-values are those of fresh rows."""
-    given = options_of(subject, "hidden_subgroups", _OPTIONS)
     assert subject.truth is not None  # says why the check does not apply, where there is no target
     subject.needs_decisions()
     data = subject.known
@@ -37,8 +52,7 @@ def hidden_subgroups(subject: Subject) -> Result:
         raise NotApplicable(
             msg("a search needs at least {least:int} rows to find on one half and measure on the other", least=_FEWEST)
         )
-    methods = given.pop("methods", ("sliceline", "divexplorer"))
-    searches = [_search(subject, method, given) for method in _known(methods)]
+    searches = [_search(subject, method, options) for method in methods]
     tables: dict[str, Table] = {}
     pictures: list[Picture] = []
     findings: list[Finding] = []
@@ -70,16 +84,8 @@ def hidden_subgroups(subject: Subject) -> Result:
     )
 
 
-def _known(methods: Any) -> tuple[str, ...]:
-    names = (methods,) if isinstance(methods, str) else tuple(methods)
-    for name in names:
-        if name not in METHODS:
-            raise SpecError(f"There is no subgroup method called {name!r}.{close_to(str(name), METHODS.ids())}")
-    return names
-
-
 def _search(subject: Subject, method: str, given: dict[str, Any]) -> SubgroupResult:
-    options = {"holdout": 0.5, "max_overlap": 0.6, **given}
+    options = {"max_overlap": 0.6, **given}
     if METHODS[method].measure is None:
         options.pop("holdout")
     return find_subgroups(

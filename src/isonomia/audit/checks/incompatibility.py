@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.errors import SpecError
 from isonomia.evidence import Result
 from isonomia.fairness import guide, measure_incompatibility
 from isonomia.languages import msg
+from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
 
 @check(
     "incompatibility",
+    order=100,
     title=msg("What cannot hold together"),
     question=msg("Given these base rates, which criteria exclude each other, and by how much?"),
     purpose="criteria that exclude each other at these base rates, with numbers, and a guide to choosing by use",
+    parameters=parameters_of(guide, "use"),
 )
-def incompatibility(subject: Subject) -> Result:
+def incompatibility(subject: Subject, *, use: Any) -> Result:
     """Conflicts for each attribute, and the guide (for one use where the options name it)."""
     columns = subject.needs_attributes()
-    options = dict(subject.options.get("incompatibility", {}))
-    use = options.pop("use", None)
-    if options:
-        raise SpecError(f"The check 'incompatibility' has one option, `use`; got {', '.join(map(repr, options))}.")
     found = measure_incompatibility(subject.outcome, columns, by="each", **subject.grouping())
     table = replace(guide(use).tables["guide"], backend=subject.backend)
     return Result(

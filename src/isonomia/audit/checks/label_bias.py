@@ -7,35 +7,30 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
+from isonomia.audit.checks._declared import settings
 from isonomia.audit.checks._labels import label_findings
 from isonomia.evidence import Result
 from isonomia.fairness import label_bias as look_at_labels
 from isonomia.languages import Message, msg
+from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
-
-#: Similar people are looked for among this many rows, drawn at random where there are more.
-MAX_ROWS = 10_000
 
 
 @check(
     "label_bias",
+    order=30,
     title=msg("Label bias"),
     question=msg("Do the labels themselves depend on the group?"),
     purpose="base rates, what an attribute tells about the label, labels of similar people",
     within="full",
+    parameters=parameters_of(look_at_labels, "given", "k", "by", "max_rows", "n_boot", max_rows=10_000, n_boot=None),
 )
-def label_bias(subject: Subject) -> Result:
+def label_bias(subject: Subject, **options: Any) -> Result:
     """Signs of bias in the true labels."""
     subject.needs_attributes()
     data = subject.known
-    options: dict[str, Any] = {
-        "n_boot": max(subject.settings.n_boot, 1),
-        "level": subject.settings.level,
-        "seed": subject.settings.seed,
-        "max_rows": MAX_ROWS,
-        "progress": subject.progress,
-    }
-    result = look_at_labels(data, **{**options, **subject.options.get("label_bias", {})})
+    options["n_boot"] = max(subject.settings.n_boot, 1) if options["n_boot"] is None else options["n_boot"]
+    result = look_at_labels(data, **settings(subject, look_at_labels, options))
     findings = label_findings(
         result.tables["neighbours"],
         subject,

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from isonomia.audit.check_registry import check
-from isonomia.audit.checks._options import options_of
-from isonomia.evidence import Result
+from isonomia.audit.checks._declared import declare
 from isonomia.languages import msg
-from isonomia.robustness import metric_disagreement as find
-from isonomia.subject import Subject
+from isonomia.robustness import metric_disagreement
 
-_OPTIONS = ("across", "features", "scenarios", "metrics", "bins", "n_trials")
-
-
-@check(
+declare(
     "metric_disagreement",
+    metric_disagreement,
+    "across",
+    "features",
+    "scenarios",
+    "metrics",
+    "bins",
+    "n_trials",
+    asked_by="scenarios",
+    order=250,
     title=msg("Disagreement of metrics"),
     question=msg("Do metrics agree on where the model is better?"),
     purpose="rankings of slices (or scenarios) by every metric: Kendall tau, pairs that swap",
     within="full",
 )
-def metric_disagreement(subject: Subject) -> Result:
-    """Slices of the protected attributes (else of all features); scenarios by option."""
-    assert subject.truth is not None
-    given = options_of(subject, "metric_disagreement", _OPTIONS)
-    return find(
-        subject,
-        min_samples=subject.settings.min_per_group,
-        level=subject.settings.level,
-        seed=subject.settings.seed,
-        **given,
-    )

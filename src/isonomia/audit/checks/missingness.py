@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._people import people_by_name
 from isonomia.evidence import Estimate, Finding, Result
 from isonomia.fairness import missingness as look_for_gaps
 from isonomia.languages import msg
+from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
 #: A column missing this much more often for a group is worth telling.
@@ -17,15 +19,17 @@ MISSING_GAP = 0.05
 
 @check(
     "missingness",
+    order=20,
     title=msg("Missing values"),
     question=msg("Whose values are missing?"),
     purpose="share of missing values of each column by group",
     within="full",
+    parameters=parameters_of(look_for_gaps, "attributes", "columns", "by", "blanks"),
 )
-def missingness(subject: Subject) -> Result:
+def missingness(subject: Subject, **options: Any) -> Result:
     """Missing values by group."""
     subject.needs_attributes()
-    result = look_for_gaps(subject.data, level=subject.settings.level, **subject.options.get("missingness", {}))
+    result = look_for_gaps(subject.data, level=subject.settings.level, **options)
     findings = []
     people = people_by_name(subject)
     for row in result.tables["missing"].rows():

@@ -11,7 +11,9 @@ from isonomia.audit.naming import metric_title
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, Finding, Result
 from isonomia.fairness import OverTime, follow
+from isonomia.fairness import over_time as over_time_metrics
 from isonomia.languages import msg
+from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
 #: A gap that changes by this is worth telling (rates; other metrics are told whenever the change stands).
@@ -28,18 +30,19 @@ _METRICS = {
 
 @check(
     "over_time",
+    order=180,
     title=msg("Fairness over time"),
     question=msg("Does even-handedness hold over time, or did it change?"),
     purpose="group metrics and gaps per period, control limits, change points",
+    parameters=parameters_of(over_time_metrics, "every", "metrics", "by", "sigmas"),
 )
-def over_time(subject: Subject) -> Result:
+def over_time(subject: Subject, **options: Any) -> Result:
     """Group metrics over the periods of the data's time column."""
     columns = subject.needs_attributes()
     name = subject.data.roles.time
     if name is None:
         raise NotApplicable(msg("the data name no time column"))
-    options = dict(subject.options.get("over_time", {}))
-    if "metrics" not in options:
+    if options["metrics"] is None:
         from isonomia.metrics import METRICS
 
         wanted = _METRICS[subject.task]

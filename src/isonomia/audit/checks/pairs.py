@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._options import options_of
 from isonomia.discovery import find_pairs
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Format, Result
 from isonomia.languages import Message, msg
+from isonomia.parameters import Anything, Keyed, Parameter, parameters_of
 from isonomia.subject import Subject
-
-_OPTIONS = (
-    "method",
-    "constraints",
-    "values",
-    "domain",
-    "max_tests",
-    "max_seconds",
-    "max_model_rows",
-    "gamma",
-    "one_attr_at_a_time",
-    "options",
-)
 
 #: The figures of a search that are told: what each is called, and how it is written.
 _FIGURES: dict[str, tuple[Message, Format]] = {
@@ -56,25 +44,35 @@ _WORDS = {
 
 @check(
     "pairs",
+    order=170,
     title=msg("Pairs of people"),
     question=msg("Who would be treated differently if only protected attributes were different?"),
     purpose="searches for pairs of people alike but for protected attributes whom the model treats differently",
     within="full",
+    parameters=(
+        *parameters_of(
+            find_pairs,
+            "method",
+            "constraints",
+            "values",
+            "domain",
+            "max_tests",
+            "max_seconds",
+            "max_model_rows",
+            "gamma",
+            "one_attr_at_a_time",
+            max_seconds=60.0,
+        ),
+        Parameter("options", Keyed(Anything()), {}, "the method's own options (`isonomia methods NAME`)"),
+    ),
 )
-def pairs(subject: Subject) -> Result:
+def pairs(subject: Subject, *, options: Mapping[str, Any], **given: Any) -> Result:
     """`find_pairs` with the method "auto" unless the options name another; up to 10,000 people and 60 seconds."""
-    given = options_of(subject, "pairs", _OPTIONS)
     names = tuple(column.name for column in subject.needs_attributes())
     if subject.model is None:
         raise NotApplicable(msg("there is no model to ask about changed people, only its predictions"))
-    own = dict(given.pop("options", {}))
     found = find_pairs(
-        subject.data,
-        subject.model,
-        seed=subject.settings.seed,
-        progress=subject.progress,
-        **{"max_seconds": 60.0, "method": "auto", **given},
-        **own,
+        subject.data, subject.model, seed=subject.settings.seed, progress=subject.progress, **given, **options
     )
     told: dict[str, Any] = {**found.metrics, **found.values}
     told |= {name: _WORDS[told[name]] for name in ("status", "gap_scale") if told.get(name) is not None}

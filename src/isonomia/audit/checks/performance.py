@@ -13,6 +13,7 @@ from isonomia.subject import Subject
 
 @check(
     "performance",
+    order=60,
     title=msg("Performance"),
     question=msg("How good are the predictions overall?"),
     purpose="every metric that applies to the task, with its interval",

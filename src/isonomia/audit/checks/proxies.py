@@ -6,35 +6,41 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
+from isonomia.audit.checks._declared import settings
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import proxies as find_proxies
 from isonomia.languages import msg
+from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
-#: More rows are sampled: how well an attribute can be told does not need more.
-MAX_ROWS = 10_000
 #: An attribute told this much better than by guessing (0: as by guessing, 1: always) is worth telling.
 TOLD = 0.3
 
 
 @check(
     "proxies",
+    order=50,
     title=msg("Proxies"),
     question=msg("Which columns give protected attributes away?"),
     purpose="how well each attribute is predicted from the other columns, and which carry it",
     within="full",
+    parameters=parameters_of(
+        find_proxies,
+        "attributes",
+        "columns",
+        "by",
+        "folds",
+        "rounds",
+        "shuffled_rows",
+        "max_rows",
+        folds=3,
+        max_rows=10_000,
+    ),
 )
-def proxies(subject: Subject) -> Result:
+def proxies(subject: Subject, **options: Any) -> Result:
     """How well the attributes are told from the other columns."""
     subject.needs_attributes()
-    options: dict[str, Any] = {
-        "level": subject.settings.level,
-        "seed": subject.settings.seed,
-        "folds": 3,
-        "max_rows": MAX_ROWS,
-        "progress": subject.progress,
-    }
-    result = find_proxies(subject.data, **{**options, **subject.options.get("proxies", {})})
+    result = find_proxies(subject.data, **settings(subject, find_proxies, options))
     findings = []
     for row in result.tables["attributes"].rows():
         name, low = row["attribute"], row["balanced_accuracy_low"]

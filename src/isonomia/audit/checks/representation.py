@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from isonomia.audit.check_registry import check
@@ -9,6 +11,7 @@ from isonomia.counting import count_by
 from isonomia.evidence import Estimate, Finding, Picture, Result, Table, wilson
 from isonomia.fairness import Representation, form_groups, represent
 from isonomia.languages import Message, msg
+from isonomia.parameters import Anything, Choice, Either, Keyed, Parameter
 from isonomia.subject import Subject
 
 #: A group with a smaller share of the rows than this is worth telling.
@@ -19,12 +22,21 @@ LEAST_RATIO = 0.8
 
 @check(
     "representation",
+    order=10,
     title=msg("Representation"),
     question=msg("Who is in the data, and who is hardly there?"),
     purpose="share and size of every group, and its base rate",
     within="quick",
+    parameters=(
+        Parameter(
+            "population",
+            Either(Choice(("uniform",)), Keyed(Anything("shares of the groups"))).or_none(),
+            None,
+            "the shares that groups should have: {attribute: {group: share}}",
+        ),
+    ),
 )
-def representation(subject: Subject) -> Result:
+def representation(subject: Subject, *, population: Any) -> Result:
     """Rows and share of every group of each attribute, with the rate (or mean) of its true outcomes."""
     columns = subject.needs_attributes()
     groups = form_groups(columns, by="each")
@@ -83,7 +95,6 @@ def representation(subject: Subject) -> Result:
     )
     tables = {"groups": shown}
     notes: tuple[Message, ...] = ()
-    population = subject.options.get("representation", {}).get("population")
     if population is not None:
         against = represent(
             columns,

@@ -2,58 +2,54 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._options import options_of
+from isonomia.audit.checks._declared import settings
 from isonomia.evidence import Result
 from isonomia.languages import msg
+from isonomia.parameters import parameters_of
 from isonomia.robustness import Scenarios
 from isonomia.robustness import dashboard as summarise
 from isonomia.robustness import scenarios as play
 from isonomia.subject import Subject
 
-#: Trials of each scenario in an audit, where nobody says.
-TRIALS = 20
-
-_OPTIONS = ("scenarios", "n_trials", "metrics", "metric", "tolerance")
+_PARAMETERS = parameters_of(play, "scenarios", "n_trials", "metrics", "metric", "tolerance", n_trials=20)
 
 
-def played(subject: Subject, code: str) -> Scenarios:
+def played(subject: Subject, options: dict[str, Any]) -> Scenarios:
     """The scenarios of a subject; played once where two checks want the same."""
-    given = options_of(subject, code, _OPTIONS) or options_of(subject, "scenarios", _OPTIONS)
-    given.setdefault("n_trials", TRIALS)
     assert subject.truth is not None
-    return subject.shared(
-        ("scenarios", repr(given)),
-        lambda: play(
-            subject,
-            min_per_group=subject.settings.min_per_group,
-            level=subject.settings.level,
-            seed=subject.settings.seed,
-            progress=subject.progress,
-            **given,
-        ),
-    )
+    return subject.shared(("scenarios", repr(options)), lambda: play(subject, **settings(subject, play, options)))
 
 
 @check(
     "scenarios",
+    order=260,
     title=msg("Scenarios"),
     question=msg("What becomes of the metrics when labels, predictions, people or features differ from these data?"),
     purpose="nine kinds of change, each played many times: every metric, calibration, gaps between groups",
     within="full",
+    parameters=_PARAMETERS,
+    keys={"scenarios": "scenarios", "n_trials": "n_trials", "metric": "metric"},
+    asked_by="scenarios",
 )
-def scenarios(subject: Subject) -> Result:
+def scenarios(subject: Subject, **options: Any) -> Result:
     """All scenarios that apply; which ones, and how many trials, by option."""
-    return played(subject, "scenarios")
+    return played(subject, options)
 
 
 @check(
     "dashboard",
+    order=265,
     title=msg("Scenarios at a glance"),
     question=msg("Which metrics lose most under the scenarios, and how stable is the model?"),
     purpose="the worst scenario of every metric, large drops, rankings, a score of stability",
     within="full",
+    parameters=_PARAMETERS,
+    asked_by="scenarios",
+    like="scenarios",
 )
-def dashboard(subject: Subject) -> Result:
+def dashboard(subject: Subject, **options: Any) -> Result:
     """A summary of the same scenarios as the check before it, unless it has options of its own."""
-    return summarise(played(subject, "dashboard"), level=subject.settings.level)
+    return summarise(played(subject, options), level=subject.settings.level)

@@ -23,7 +23,21 @@ from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
 from isonomia.languages import msg
 from isonomia.models import Model
-from isonomia.parameters import SEED, validated
+from isonomia.parameters import (
+    NAMES,
+    SEED,
+    Anything,
+    Boolean,
+    Choice,
+    Either,
+    Entry,
+    Integer,
+    Keyed,
+    Made,
+    Number,
+    Several,
+    validated,
+)
 from isonomia.probing import Domain, Ledger, Loop, Oracle, Probe, Script
 from isonomia.typing import Floats
 
@@ -32,7 +46,21 @@ MAX_TESTS, MAX_SECONDS = 10_000, 3600.0
 _NAME = re.compile(r"[\w.-]{1,100}")
 
 
-@validated(seed=SEED)
+@validated(
+    method=Entry(PAIR_METHODS),
+    protected=NAMES.or_none(),
+    constraints=Several(Anything("a rule")),
+    values=Keyed(Several(Anything("a value"), 1)).or_none("for all"),
+    domain=Either(
+        Keyed(Anything("a range or values")), Made(lambda given: isinstance(given, Domain), "a Domain")
+    ).or_none(),
+    max_tests=Either(Choice(("auto",)), Integer(1)).or_none("for no limit"),
+    max_seconds=Either(Choice(("auto",)), Number(above=0)).or_none("for no limit"),
+    max_model_rows=Integer(1).or_none("for no limit"),
+    gamma=Number(at_least=0),
+    one_attr_at_a_time=Boolean(),
+    seed=SEED,
+)
 def find_pairs(
     data: Any,
     model: Any,

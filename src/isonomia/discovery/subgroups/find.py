@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Binning, Bins
-from isonomia.counting.bins import DEFAULT_BINS
+from isonomia.counting.bins import BINNINGS, BINS, DEFAULT_BINS
 from isonomia.counting.lattice import DEFAULT_BUDGET
 from isonomia.data import Task
 from isonomia.discovery.subgroups import _reading, present
@@ -22,7 +22,7 @@ from isonomia.events import Clock, Progress, ProgressLike
 from isonomia.evidence import holm
 from isonomia.languages import Message, msg
 from isonomia.models import Model
-from isonomia.parameters import SEED, Number, validated
+from isonomia.parameters import NAMES, SEED, Choice, Either, Integer, Number, validated
 from isonomia.subject import Reading
 
 #: With `max_overlap` a method is asked for this many times `k`, so that enough are left.
@@ -32,9 +32,18 @@ _MAX_VALUES = 100
 
 
 @validated(
+    k=Integer(1),
+    max_l=Integer(1).or_none("for no limit"),
+    min_support=Either(Integer(1), Number(above=0, at_most=1, hint=" (a share of the rows)")).or_none(),
+    bins=BINS,
+    binning=Choice(BINNINGS),
+    features=NAMES.or_none("for all"),
+    protected=NAMES.or_none(),
     seed=SEED,
+    max_seconds=Number(above=0).or_none("for no limit"),
+    max_memory=Integer(1 << 20, hint=" (bytes)"),
+    holdout=Number(above=0, below=1, hint=", such as 0.5").or_none(),
     max_overlap=Number(at_least=0, at_most=1).or_none(),
-    holdout=Number(above=0, below=1, hint=", such as 0.5, or None").or_none(),
 )
 def find_subgroups(
     data: Any,

@@ -23,8 +23,10 @@ from isonomia.evidence import (
 from isonomia.evidence.equivalence import check_margin
 from isonomia.fairness.groups.comparisons import Reference
 from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
-from isonomia.fairness.groups.grouping import By
+from isonomia.fairness.groups.grouping import BY, By
 from isonomia.languages import Message, msg
+from isonomia.metrics import METRIC_NAMES
+from isonomia.parameters import MISSING, N_BOOT, SEED, Integer, Number, validated
 from isonomia.subject import Outcome, Subject
 
 #: The margin within which rates count as the same, unless another is given.
@@ -63,6 +65,15 @@ class Equivalence(Result):
         return all(one in (SAME, SMALL) for one in said) if len(said) else None
 
 
+@validated(
+    metrics=METRIC_NAMES.or_none(),
+    margin=Number(above=0, hint=", such as 0.05 for five points"),
+    by=BY,
+    missing=MISSING,
+    min_per_group=Integer(1),
+    n_boot=N_BOOT,
+    seed=SEED,
+)
 def equivalence(
     y_true: Any,
     y_pred: Any,

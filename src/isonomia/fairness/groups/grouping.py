@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,12 @@ from isonomia.counting import Codes, composite
 from isonomia.data import Missing
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.languages.naming import is_in, is_value, together
-from isonomia.parameters import MISSING, validated
+from isonomia.parameters import MISSING, Choice, Either, Several, Text, validated
 from isonomia.subject.attributes import MAX_GROUPS
 
 By = Literal["intersection", "each", "all"]
+#: An option that says how attributes make groups: each alone, crossed, both, or the combinations listed.
+BY = Either(Choice(get_args(By)), Several(Several(Text("a protected attribute"), 1, single=True), 1))
 
 #: Intersections of more attributes than this are not formed unless they are all the attributes there are.
 MAX_ORDER = 3

@@ -24,7 +24,7 @@ from isonomia.fairness.groups.score import Part, ScoreParts, assessment, score_d
 from isonomia.fairness.groups.suite_table import Judged, findings_of, measures_table
 from isonomia.languages import Message, msg
 from isonomia.models.surface import finite_numbers
-from isonomia.parameters import Choice, Number, validated
+from isonomia.parameters import LEVEL, MISSING, N_BOOT, SEED, Choice, Integer, Number, validated
 from isonomia.subject import Outcome, Subject
 
 Config = Literal["quick", "medium", "full"]
@@ -111,6 +111,16 @@ class Suite(Result):
         )
 
 
+@validated(
+    config=Choice(CONFIGS),
+    threshold=Number(at_least=0, at_most=1),
+    ratio_threshold=Number(at_least=0, at_most=1),
+    missing=MISSING,
+    min_per_group=Integer(1),
+    n_boot=N_BOOT,
+    level=LEVEL,
+    seed=SEED,
+)
 def suite(
     y_true: Any,
     y_pred: Any,

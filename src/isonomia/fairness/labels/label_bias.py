@@ -13,16 +13,16 @@ from isonomia.counting import Codes
 from isonomia.data import Dataset, kind_of
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
-from isonomia.evidence import Estimate, Picture, Result, Table, benjamini_hochberg, check_level, normal_quantile
+from isonomia.evidence import Estimate, Picture, Result, Table, benjamini_hochberg, normal_quantile
 from isonomia.fairness.groups.averages import effective_rows
 from isonomia.fairness.groups.group_metrics import GroupMetrics, measure_groups
-from isonomia.fairness.groups.grouping import By, attribute_sets
+from isonomia.fairness.groups.grouping import BY, By, attribute_sets
 from isonomia.fairness.labels.label_neighbours import MAX_ASKED, against_similar
 from isonomia.fairness.labels.label_values import left_out_classes
 from isonomia.fairness.labels.mutual_information import equal_shares, information, permuted, spread, table
 from isonomia.languages import msg
 from isonomia.models import Surface
-from isonomia.parameters import Integer
+from isonomia.parameters import LEVEL, N_BOOT, NAMES, SEED, Integer, validated
 from isonomia.subject import Outcome, dataset_attributes
 
 #: More rows than this are sampled for the search of neighbours.
@@ -43,6 +43,7 @@ class LabelBias(Result):
     conditional: dict[str, Estimate] = field(default_factory=dict)
 
 
+@validated(given=NAMES.or_none(), k=Integer(1), by=BY, max_rows=Integer(1), n_boot=N_BOOT, level=LEVEL, seed=SEED)
 def label_bias(
     data: Dataset,
     *,
@@ -70,6 +71,8 @@ def label_bias(
         The groups that are compared; an intersection counts as one attribute.
     max_rows : int
         More rows are sampled for the neighbours; of groups with more than 2,000 rows so many are looked at.
+    n_boot : int
+        Bootstrap samples behind the intervals of base rates.
 
     Notes
     -----
@@ -89,9 +92,6 @@ def label_bias(
     -------
     LabelBias
     """
-    check_level(level)
-    for name, value, least in (("k", k, 1), ("max_rows", max_rows, 1), ("n_boot", n_boot, 0), ("seed", seed, 0)):
-        Integer(least).check(name, value)
     attributes = dataset_attributes(data)
     if data.target is None or not attributes:
         raise NotApplicable(msg("the data name no target or no protected attribute"))

@@ -11,12 +11,20 @@ import numpy as np
 from isonomia.counting import Codes, sum_by
 from isonomia.data import Dataset
 from isonomia.errors import NotApplicable, SpecError, close_to
-from isonomia.evidence import Picture, Result, Table, benjamini_hochberg, check_level, two_proportions, wilson
-from isonomia.fairness.groups.grouping import By, named_groups
+from isonomia.evidence import Picture, Result, Table, benjamini_hochberg, two_proportions, wilson
+from isonomia.fairness.groups.grouping import BY, By, named_groups
 from isonomia.languages import Message, msg
+from isonomia.parameters import LEVEL, NAMES, Several, Text, validated
 from isonomia.subject import dataset_attributes
 
 
+@validated(
+    attributes=NAMES.or_none("for all"),
+    columns=NAMES.or_none("for all"),
+    by=BY,
+    blanks=Several(Text("a text that stands for a missing value")),
+    level=LEVEL,
+)
 def missingness(
     data: Dataset,
     *,
@@ -53,7 +61,6 @@ def missingness(
     >>> missingness(data).table["rate"].tolist()
     [0.4, 0.0]
     """
-    check_level(level)
     protected = _chosen(data, attributes)
     wanted = (
         columns

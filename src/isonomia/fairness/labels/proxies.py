@@ -14,14 +14,14 @@ from isonomia.counting import Codes
 from isonomia.data import Dataset, kind_of
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
-from isonomia.evidence import Estimate, Picture, Result, Table, check_level, normal_quantile
+from isonomia.evidence import Estimate, Picture, Result, Table, normal_quantile
 from isonomia.fairness.groups.averages import effective_rows
-from isonomia.fairness.groups.grouping import By, attribute_sets
+from isonomia.fairness.groups.grouping import BY, By, attribute_sets
 from isonomia.fairness.labels.attribute_prediction import LEAVES, RATE, Learning, Told, tell
 from isonomia.fairness.labels.mutual_information import equal_shares, information, spread, table
 from isonomia.fairness.people.encoding import MAX_CATEGORIES
 from isonomia.languages import Message, msg
-from isonomia.parameters import SEED, Integer, validated
+from isonomia.parameters import LEVEL, NAMES, SEED, Integer, validated
 from isonomia.subject import dataset_attributes
 from isonomia.typing import Floats
 
@@ -51,7 +51,17 @@ class Proxies(Result):
         return tuple(row["column"] for row in rows[:most])
 
 
-@validated(folds=Integer(2), seed=SEED)
+@validated(
+    attributes=NAMES.or_none("for all"),
+    columns=NAMES.or_none("for all"),
+    by=BY,
+    folds=Integer(2),
+    rounds=Integer(1),
+    shuffled_rows=Integer(1),
+    max_rows=Integer(1),
+    level=LEVEL,
+    seed=SEED,
+)
 def proxies(
     data: Dataset,
     *,
@@ -98,7 +108,6 @@ def proxies(
     ----------
     J. Hanley, B. McNeil (1982), Radiology 143:29.
     """
-    check_level(level)
     known = dataset_attributes(data)
     if not known:
         raise NotApplicable(msg("the data name no protected attribute"))
@@ -106,8 +115,6 @@ def proxies(
     for name in attributes or ():
         if name not in names:
             raise SpecError(f"`attributes` names {name!r}, which is not protected.{close_to(name, names)}")
-    for option, number in (("rounds", rounds), ("shuffled_rows", shuffled_rows), ("max_rows", max_rows)):
-        Integer(1).check(option, number)
     learning = Learning(folds, rounds, shuffled_rows, seed)
     used = [name for name in data.features if name not in data.protected] if columns is None else list(columns)
     for name in used:

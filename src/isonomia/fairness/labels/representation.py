@@ -17,12 +17,12 @@ from isonomia.evidence import (
     Result,
     Table,
     benjamini_hochberg,
-    check_level,
     normal_p,
     wilson,
 )
-from isonomia.fairness.groups.grouping import By, combinations_of, condition
+from isonomia.fairness.groups.grouping import BY, By, combinations_of, condition
 from isonomia.languages import Message, msg
+from isonomia.parameters import LEVEL, validated
 from isonomia.subject import dataset_attributes, read_attributes
 from isonomia.typing import Floats
 
@@ -37,6 +37,7 @@ class Representation(Result):
     unknown: tuple[str, ...] = field(default=())
 
 
+@validated(by=BY, level=LEVEL)
 def representation(
     people: Any,
     *,
@@ -73,7 +74,6 @@ def representation(
     >>> found.table["ratio"].round(3).tolist()
     [0.588, 1.429]
     """
-    check_level(level)
     if isinstance(people, Dataset):
         columns, backend = dataset_attributes(people), people.backend
         w = people.weights if weights is None else check_weights(weights, len(people))

@@ -14,12 +14,12 @@ from isonomia.data import Backend, Task, backend_of, wrap
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, wilson
-from isonomia.fairness.people.encoding import METRICS, Metric, Points, Standardise, encode_people
+from isonomia.fairness.people.encoding import METRICS, STANDARDISE, Metric, Points, Standardise, encode_people
 from isonomia.fairness.people.neighbours import nearest
 from isonomia.languages import msg
 from isonomia.languages.naming import together
 from isonomia.models import Surface
-from isonomia.parameters import Choice, Integer, Number, validated
+from isonomia.parameters import LEVEL, SEED, Choice, Either, Integer, Made, Number, validated
 from isonomia.subject import Subject
 from isonomia.typing import Floats, Indices
 
@@ -53,6 +53,17 @@ class Awareness(Result):
     near: Estimate = field(default_factory=lambda: Estimate.missing("not measured"))
 
 
+@validated(
+    metric=Either(Choice(METRICS), Made(callable, "a function of two frames")),
+    standardise=Choice(STANDARDISE),
+    lipschitz=Number(above=0),
+    unit=Number(above=0).or_none(),
+    k=Integer(1),
+    max_pairs=Integer(1),
+    max_rows=Integer(1).or_none("for all"),
+    level=LEVEL,
+    seed=SEED,
+)
 def awareness(
     X: Any,
     y_pred: Any = None,
@@ -85,6 +96,8 @@ def awareness(
     metric : "gower", "euclidean", "manhattan" or a function
         How far apart two people are. A function is given two frames of the columns of `X` (protected ones included), a
         row a pair, and returns a distance of at least 0 a pair.
+    standardise : "range", "std" or "none"
+        The scale of numeric columns before distances are taken.
     lipschitz : float
         How large a difference of predictions one unit of distance allows.
     unit : float, optional

@@ -16,11 +16,11 @@ from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level
 from isonomia.fairness.groups.averages import mean_interval
 from isonomia.fairness.groups.grouping import form_groups
-from isonomia.fairness.people.encoding import Metric, Standardise, encode_people
+from isonomia.fairness.people.encoding import METRICS, STANDARDISE, Metric, Standardise, encode_people
 from isonomia.fairness.people.neighbours import Neighbours, nearest
 from isonomia.languages import Message, msg
 from isonomia.models import Surface
-from isonomia.parameters import SEED, Integer, Number, validated
+from isonomia.parameters import LEVEL, SEED, Choice, Integer, Number, validated
 from isonomia.subject import Subject
 from isonomia.typing import Floats
 
@@ -40,6 +40,15 @@ class Consistency(Result):
     rows: Floats = field(default_factory=lambda: np.zeros(0), compare=False)
 
 
+@validated(
+    k=Integer(1),
+    metric=Choice(METRICS),
+    standardise=Choice(STANDARDISE),
+    unit=Number(above=0).or_none(),
+    max_rows=Integer(1).or_none("for all"),
+    level=LEVEL,
+    seed=SEED,
+)
 def consistency(
     X: Any,
     y_pred: Any,

@@ -23,7 +23,7 @@ from isonomia.fairness.people.counterfactual_tables import (
 )
 from isonomia.languages import Message, msg
 from isonomia.models import Model
-from isonomia.parameters import SEED, Boolean, Choice, Number, validated
+from isonomia.parameters import LEVEL, NAMES, SEED, Anything, Boolean, Choice, Number, validated
 
 #: Columns that tell less than this share of an attribute are not taken for its proxies.
 LEAST_INFORMATION = 0.01
@@ -48,7 +48,17 @@ class Counterfactual(Result):
     change: Mapping[str, Estimate] = field(default_factory=dict)
 
 
-@validated(mechanism=Choice(MECHANISMS), seed=SEED, tolerance=Number(at_least=0))
+@validated(
+    attributes=NAMES.or_none("for all"),
+    graph=Anything("a causal graph: pairs of cause and effect").or_none(),
+    mechanism=Choice(MECHANISMS),
+    together=Boolean(),
+    keep_valid=Boolean(),
+    through_proxies=Boolean(),
+    tolerance=Number(at_least=0),
+    level=LEVEL,
+    seed=SEED,
+)
 def counterfactual(
     data: Dataset,
     model: Any,
@@ -109,8 +119,6 @@ def counterfactual(
     >>> [(str(r["route"]), r["from"], r["to"], round(r["change"], 3)) for r in found.tables["changes"].rows()]
     [('flip', 'F', 'M', 0.5), ('flip', 'M', 'F', -0.5), ('graph', 'F', 'M', 2.5), ('graph', 'M', 'F', -2.5)]
     """
-    for name, value in (("together", together), ("keep_valid", keep_valid), ("through_proxies", through_proxies)):
-        Boolean().check(name, value)
     people = People.of(data, model if isinstance(model, Model) else Model.of(model), _chosen(data, attributes))
     drawn = None if graph is None else CausalGraph.of(graph, data.columns)
     if drawn is not None:

@@ -18,15 +18,15 @@ from isonomia.evidence import (
     Result,
     Table,
     benjamini_hochberg,
-    check_level,
     normal_p,
     normal_quantile,
     wilson,
 )
 from isonomia.fairness.groups.averages import effective_rows
-from isonomia.fairness.groups.grouping import By, form_groups
+from isonomia.fairness.groups.grouping import BY, By, form_groups
 from isonomia.fairness.labels.label_values import class_column, left_out_classes, worths
 from isonomia.languages import msg
+from isonomia.parameters import LEVEL, NAMES, validated
 from isonomia.subject import dataset_attributes
 from isonomia.typing import Floats
 
@@ -48,6 +48,7 @@ class Duplicates(Result):
     in_conflict: Estimate = field(default_factory=lambda: Estimate.missing("not measured"))
 
 
+@validated(columns=NAMES.or_none("for all"), by=BY, level=LEVEL)
 def duplicates(
     data: Dataset,
     *,
@@ -93,7 +94,6 @@ def duplicates(
     >>> found.duplicated.value, found.conflicting.value
     (0.5, 1.0)
     """
-    check_level(level)
     if data.target is None:
         raise NotApplicable(msg("the data name no target, so labels cannot disagree"))
     names = [name for name in data.features if name not in data.protected] if columns is None else list(columns)

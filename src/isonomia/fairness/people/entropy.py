@@ -13,10 +13,10 @@ from isonomia.data import Backend, Missing, Task, backend_of
 from isonomia.evidence import Estimate, Picture, Result, Table, check_level, percentile
 from isonomia.evidence.intervals import without_bootstrap
 from isonomia.fairness.groups.comparisons import UNSTEADY
-from isonomia.fairness.groups.grouping import By, form_groups, rows_with_attributes
+from isonomia.fairness.groups.grouping import BY, By, form_groups, rows_with_attributes
 from isonomia.fairness.people.benefits import benefits_of, check_benefits, what_benefits_are
 from isonomia.languages import msg
-from isonomia.parameters import N_BOOT, SEED, Number, validated
+from isonomia.parameters import LEVEL, MISSING, N_BOOT, SEED, Anything, Number, validated
 from isonomia.subject import Outcome, Subject
 from isonomia.typing import Floats
 
@@ -41,6 +41,15 @@ class Entropy(Result):
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
 
 
+@validated(
+    alpha=Number(),
+    benefit=Anything("one benefit per row"),
+    by=BY,
+    missing=MISSING,
+    n_boot=N_BOOT,
+    level=LEVEL,
+    seed=SEED,
+)
 def generalized_entropy(
     y_true: Any,
     y_pred: Any,

@@ -12,7 +12,7 @@ from isonomia.errors import DataError
 from isonomia.evidence import Picture, Result, Table, check_level
 from isonomia.fairness.groups.comparisons import Reference
 from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
-from isonomia.fairness.groups.grouping import By
+from isonomia.fairness.groups.grouping import BY, By
 from isonomia.fairness.time.control_limits import (
     FORMATS,
     PERIOD,
@@ -25,9 +25,10 @@ from isonomia.fairness.time.control_limits import (
     limited,
     series_of,
 )
-from isonomia.fairness.time.periods import Every, periods_of
+from isonomia.fairness.time.periods import EVERY, Every, periods_of
 from isonomia.languages import msg
-from isonomia.parameters import SEED, Integer, Number, validated
+from isonomia.metrics import METRIC_NAMES
+from isonomia.parameters import LEVEL, MISSING, SEED, Choice, Either, Integer, Number, validated
 from isonomia.subject import Outcome, Subject
 from isonomia.typing import Floats
 
@@ -67,6 +68,17 @@ class OverTime(Result):
         return self.tables["changes"].frame()
 
 
+@validated(
+    every=Either(Choice(EVERY), Integer(2, hint=" (how many periods)")).or_none(),
+    metrics=METRIC_NAMES.or_none(),
+    by=BY,
+    missing=MISSING,
+    min_per_group=Integer(1),
+    sigmas=Number(above=0),
+    n_boot=Integer(1),
+    level=LEVEL,
+    seed=SEED,
+)
 def over_time(
     y_true: Any,
     y_pred: Any,

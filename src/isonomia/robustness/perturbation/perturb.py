@@ -13,7 +13,7 @@ from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRIC_NAMES
-from isonomia.parameters import LEVEL, NAMES, SEED, Boolean, Either, Integer, Number, Several, validated
+from isonomia.parameters import LEVEL, NAMES, SEED, Boolean, Integer, Number, Several, validated
 from isonomia.robustness._features import check_features
 from isonomia.robustness._ruler import Ruler, choose_metrics
 from isonomia.robustness.perturbation.adversary import Attack, attack
@@ -48,7 +48,7 @@ class Study:
 
 
 @validated(
-    levels=Either(Number(at_least=0), Several(Number(at_least=0), 1)),
+    levels=Several(Number(at_least=0), 1, single=True),
     n_trials=Integer(1),
     perturbers=PERTURBER_NAMES.or_none(),
     features=NAMES.or_none(),
@@ -269,5 +269,4 @@ def _made(function: Any, name: str) -> Perturber:
 
 
 def _levels(levels: Any, chosen: Sequence[Perturber]) -> tuple[float, ...]:
-    several = [levels] if isinstance(levels, float) else levels
-    return tuple(sorted({one.check_level(step, "levels") for one in chosen for step in several}))
+    return tuple(sorted({one.check_level(step, "levels") for one in chosen for step in levels}))

@@ -63,6 +63,8 @@ def subgroup_diagnostics(
     features : sequence of str, optional
         Whose values are the subgroups: the protected attributes, or all features where there are none, by default.
         Numbers are cut into `bins` slices with as many rows each.
+    bins : int
+        Slices of a numeric feature.
     metrics : sequence of str, optional
         By default all that apply.
     metric : str, optional

@@ -99,6 +99,8 @@ def metric_disagreement(
     features : sequence of str, optional
         Whose slices are ranked: the protected attributes, or else all features, by default. Numbers are cut into
         `bins` slices with as many rows each.
+    bins : int
+        Slices of a numeric feature.
     scenarios, n_trials
         As in `scenarios`.
     metrics : sequence of str, optional

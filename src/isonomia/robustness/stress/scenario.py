@@ -286,7 +286,7 @@ class _Plan(Kind[Any]):
 
     def schema(self) -> Schema:
         one = {"anyOf": [{"enum": list(SCENARIOS.ids())}, *(entry.schema() for entry in SCENARIOS)]}
-        return {"anyOf": [*one["anyOf"], {"type": "array", "items": one, "minItems": 1}]}
+        return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
 
 
 #: An option that names the scenarios to play.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Unpack
 
@@ -14,7 +14,7 @@ from isonomia.evidence import Estimate, Finding, Picture, Result
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
 from isonomia.metrics import METRIC_NAMES, METRICS, Metric
-from isonomia.parameters import LEVEL, SEED, Either, Integer, Number, Several, validated
+from isonomia.parameters import LEVEL, SEED, Integer, Number, Several, validated
 from isonomia.robustness.perturbation.degradation import scale_of
 from isonomia.robustness.row_tables import chained
 from isonomia.robustness.stress.gauge import Gauge
@@ -54,7 +54,7 @@ class Sensitivity(Result):
 
 @validated(
     scenarios=PLAN,
-    levels=Either(Number(at_least=0), Several(Number(at_least=0), 1)),
+    levels=Several(Number(at_least=0), 1, single=True),
     n_trials=Integer(1),
     metrics=METRIC_NAMES.or_none(),
     tolerance=Number(at_least=0),
@@ -134,13 +134,10 @@ def sensitivity(
 
 
 def _levels(levels: Any, planned: Sequence[Planned]) -> tuple[float, ...]:
-    given = list(levels) if isinstance(levels, Iterable) else [levels]
-    if not given:
-        raise SpecError("`levels` must hold at least one number above 0.")
     for one in planned:
-        for step in given:
+        for step in levels:
             check_strength(one.scenario, step)
-    steps = tuple(sorted({0.0, *(float(step) for step in given)}))
+    steps = tuple(sorted({0.0, *levels}))
     if len(steps) < 2:
         raise SpecError("`levels` must hold at least one number above 0.")
     return steps

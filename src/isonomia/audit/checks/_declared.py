@@ -1,0 +1,56 @@
+"""Checks that are one function of another room: what the subject brings, and which options it takes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from isonomia.audit.check_registry import CHECKS, Check
+from isonomia.evidence import Result
+from isonomia.parameters import parameters_of
+from isonomia.subject import Subject
+
+#: Bootstrap samples behind each of many intervals, at most.
+MOST_BOOT = 200
+
+
+def settings(subject: Subject, function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, and of what the subject sets for all checks what the function takes and no option overrides."""
+    shared = {
+        "level": subject.settings.level,
+        "seed": subject.settings.seed,
+        "n_boot": min(subject.settings.n_boot, MOST_BOOT),
+        "min_per_group": subject.settings.min_per_group,
+        "min_samples": subject.settings.min_per_group,
+        "progress": subject.progress,
+    }
+    taken = inspect.signature(function).parameters
+    given = {name: value for name, value in options.items() if value is not None or name not in shared}
+    return {**{name: value for name, value in shared.items() if name in taken}, **given}
+
+
+def declare(
+    code: str,
+    function: Callable[..., Result],
+    *options: str,
+    defaults: Mapping[str, Any] | None = None,
+    **facts: Any,
+) -> None:
+    """Put a function ``(subject, **options) -> Result`` into the registry of checks.
+
+    Parameters
+    ----------
+    options
+        The names of its parameters that are options of the check.
+    defaults
+        Defaults that differ from the function's own; None leaves the value to the subject.
+    facts
+        As in `Check`.
+    """
+
+    def run(subject: Subject, **given: Any) -> Result:
+        assert subject.truth is not None  # says why the check does not apply, where there is no target
+        return function(subject, **settings(subject, function, given))
+
+    CHECKS.add(Check(id=code, run=run, parameters=parameters_of(function, *options, **(defaults or {})), **facts))
