@@ -88,7 +88,7 @@ def test_bad_words_are_explained(files: tuple[Path, Path], words: list[str], tol
         ("auto", ["exact=no", "lift=False", "max_boxes=50", "natural=None"]),
         ("auto", ["exact=true", "lift=on", "natural=0.5"]),
         ("limi", ["early_stop=yes", "n_approx_samples=400", "confidence=0.6", "generator=pca"]),
-        ("themis", ["error=null", "least=10", "batch=50"]),
+        ("themis", ["error=null", "min_tests=10", "batch=50"]),
         ("aequitas", ["mode=semi", "nominal_moves=any", "step_size=2"]),
     ],
 )

@@ -39,7 +39,7 @@ def problem(seed: int, weighted: bool) -> Problem:
 
 
 def found(lattice: Lattice, best: Any) -> list[tuple[float, dict[int, int]]]:
-    return [(round(score, 9), lattice.conditions(items)) for score, _, items in best.held]
+    return [(round(score, 9), lattice.conditions(items)) for score, _, items in best.entries]
 
 
 @settings(max_examples=20)
@@ -56,7 +56,7 @@ def test_sliceline(seed: int, weighted: bool) -> None:
     lattice = Lattice(features, {"error": of_cells}, min_size=10, weights=cells.w / cells.n, counts=cells.n)
     assert lattice.n < rows.n
     assert found(lattice, sliceline._walk(lattice, of_cells, asked, total)) == found(rows, from_rows)
-    assert from_rows.held
+    assert from_rows.entries
 
 
 @settings(max_examples=20)

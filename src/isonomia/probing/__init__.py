@@ -6,24 +6,24 @@ from isonomia.probing.features import Feature
 from isonomia.probing.key_map import KeyMap
 from isonomia.probing.keys import Keyer
 from isonomia.probing.ledger import Ledger
-from isonomia.probing.loop import Answer, Asked, Loop, Script, Search, Strategy, Untested
-from isonomia.probing.oracle import Oracle, Said
-from isonomia.probing.probe import Judged, Probe
+from isonomia.probing.loop import Answer, Loop, Request, Script, Search, Strategy, Untested
+from isonomia.probing.oracle import Oracle, Predictions
+from isonomia.probing.probe import Probe, ProbeResult
 
 __all__ = [
     "Answer",
-    "Asked",
     "Constraint",
     "Domain",
     "Feature",
-    "Judged",
     "KeyMap",
     "Keyer",
     "Ledger",
     "Loop",
     "Oracle",
+    "Predictions",
     "Probe",
-    "Said",
+    "ProbeResult",
+    "Request",
     "Script",
     "Search",
     "Strategy",

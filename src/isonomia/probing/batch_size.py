@@ -18,7 +18,7 @@ class Pace:
 
     Parameters
     ----------
-    least, most : int
+    minimum, maximum : int
         Bounds of the size.
 
     Examples
@@ -34,9 +34,9 @@ class Pace:
     100000
     """
 
-    def __init__(self, least: int, most: int) -> None:
-        self.least, self.most = least, most
-        self.rows = max(least, min(FIRST_CALL, most))
+    def __init__(self, minimum: int, maximum: int) -> None:
+        self.minimum, self.maximum = minimum, maximum
+        self.rows = max(minimum, min(FIRST_CALL, maximum))
         self._before = 0, 0.0  # rows and seconds of a call of another size
         self._each = 0.0
 
@@ -53,4 +53,4 @@ class Pace:
         goal = GROWTH * self.rows
         if each > 0:
             goal = int(min(goal, (max(CALL_SECONDS, 2 * fixed) - fixed) / each))
-        self.rows = max(self.least, min(goal, self.most))
+        self.rows = max(self.minimum, min(goal, self.maximum))

@@ -102,8 +102,8 @@ class Constraint:
                 return _MATH[type(node.op)](self._value(node.left, columns), self._value(node.right, columns))
             case ast.BoolOp():
                 parts = [np.asarray(self._value(item, columns), dtype=bool) for item in node.values]
-                joined = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
-                return joined.reduce(np.broadcast_arrays(*parts))
+                combine = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
+                return combine.reduce(np.broadcast_arrays(*parts))
             case ast.Compare():
                 return self._compare(node, columns)
         raise SpecError(f"The constraint {self.text!r} could not be read.")  # pragma: no cover, _names refused it
@@ -114,13 +114,13 @@ class Constraint:
             right = self._value(item, columns)
             if isinstance(sign, ast.In | ast.NotIn):
                 inside = np.logical_or.reduce([np.asarray(left == value) for value in right])
-                held = inside if isinstance(sign, ast.In) else ~inside
+                holds = inside if isinstance(sign, ast.In) else ~inside
             else:
                 try:
-                    held = np.asarray(_COMPARE[type(sign)](left, right))
+                    holds = np.asarray(_COMPARE[type(sign)](left, right))
                 except TypeError:
                     raise SpecError(f"The constraint {self.text!r} compares texts with numbers.") from None
-            answer = held if answer is None else answer & held
+            answer = holds if answer is None else answer & holds
             left = right
         return answer
 

@@ -99,8 +99,8 @@ class Domain:
         spans: dict[str, Any] = {}
         for name in names:
             as_category = kinds.get(name) in ("category", "boolean", "datetime")
-            seen = Feature.from_column(table.get_column(name), as_category=as_category)
-            spans[name] = _override(seen, (overrides or {})[name]) if name in (overrides or {}) else seen
+            observed = Feature.from_column(table.get_column(name), as_category=as_category)
+            spans[name] = _override(observed, (overrides or {})[name]) if name in (overrides or {}) else observed
         backend: Backend = table.implementation.name.lower()
         return cls(spans, constraints=constraints, backend=backend)
 
@@ -129,13 +129,13 @@ class Domain:
         table = wrap(frame)
         rows = np.empty((len(self), len(table))).T  # filled, and mostly read, column by column
         columns = table.columns
-        for place, feature in enumerate(self.features):
+        for index, feature in enumerate(self.features):
             if feature.name not in columns:
                 raise DataError(f"The frame lacks the feature {feature.name!r}.{close_to(feature.name, columns)}")
             column = table.get_column(feature.name)
-            rows[:, place] = feature.encode(column)
-            if feature.kind == "category" and np.isnan(rows[:, place]).any():
-                strange = column.to_list()[int(np.flatnonzero(np.isnan(rows[:, place]))[0])]
+            rows[:, index] = feature.encode(column)
+            if feature.kind == "category" and np.isnan(rows[:, index]).any():
+                strange = column.to_list()[int(np.flatnonzero(np.isnan(rows[:, index]))[0])]
                 raise DataError(f"{strange!r} is no value of '{feature.name}' in the domain; widen it or drop the row.")
         return rows
 
@@ -152,8 +152,8 @@ class Domain:
                 self._header = pd.Index(list(self.names))
             return pd.DataFrame(rows.astype(np.int64, copy=False), columns=self._header, copy=False)
         columns = {
-            feature.name: feature.decode(np.ascontiguousarray(rows[:, place]), self.backend)
-            for place, feature in enumerate(self.features)
+            feature.name: feature.decode(np.ascontiguousarray(rows[:, index]), self.backend)
+            for index, feature in enumerate(self.features)
         }
         if self.backend == "pandas":  # from_dict would turn categories into texts
             import pandas as pd
@@ -204,11 +204,11 @@ class Domain:
         return good
 
     def _readable(self, rows: Floats, name: str) -> NDArray[Any]:
-        place = self.index(name)
-        feature = self.features[place]
+        index = self.index(name)
+        feature = self.features[index]
         if feature.kind != "category":
-            return rows[:, place]
-        return np.array([*feature.levels, None], dtype=object)[:-1][rows[:, place].astype(np.intp)]
+            return rows[:, index]
+        return np.array([*feature.levels, None], dtype=object)[:-1][rows[:, index].astype(np.intp)]
 
     # making people ----------------------------------------------------------------------------------------------
 
@@ -255,10 +255,10 @@ class Domain:
         }
 
 
-def _override(seen: Feature, given: Any) -> Feature:
-    wanted = Feature.of(seen.name, given)
+def _override(observed: Feature, given: Any) -> Feature:
+    wanted = Feature.of(observed.name, given)
     if wanted.kind == "category":
-        dtype = seen.dtype if seen.kind == "category" else None
-        return Feature(seen.name, "category", wanted.low, wanted.high, wanted.levels, dtype=dtype)
-    kind = "real" if seen.kind == "real" else wanted.kind
-    return replace(seen, kind=kind, low=wanted.low, high=wanted.high, levels=wanted.levels, series=None)
+        dtype = observed.dtype if observed.kind == "category" else None
+        return Feature(observed.name, "category", wanted.low, wanted.high, wanted.levels, dtype=dtype)
+    kind = "real" if observed.kind == "real" else wanted.kind
+    return replace(observed, kind=kind, low=wanted.low, high=wanted.high, levels=wanted.levels, series=None)

@@ -144,15 +144,15 @@ class Feature:
             return MISSING if level is None else str(level)
         return str(int(value)) if self.kind == "integer" else f"{value:g}"
 
-    def shown(self, value: float) -> str:
+    def localized(self, value: float) -> str:
         """The same as `text`, with the decimals of the reader's language where it is shown.
 
-        >>> Feature.of("pay", (0.5, 9.5)).shown(1.5).text("pt-BR")
+        >>> Feature.of("pay", (0.5, 9.5)).localized(1.5).text("pt-BR")
         '1,5'
         """
         return number(value) if self.kind == "real" and not math.isnan(value) else self.text(value)
 
-    def place(self, value: Any) -> float:
+    def code(self, value: Any) -> float:
         """The held number of a value, or an error that says what there is."""
         if self.kind == "category":
             for code, level in enumerate(self.levels):
@@ -163,14 +163,14 @@ class Feature:
             raise DataError(f"{value!r} is no value of '{self.name}', which runs from {self.low:g} to {self.high:g}.")
         return float(value)
 
-    def places(self, values: Sequence[Any]) -> Floats:
-        """The held number of each of many values, as `place`; None is missing where numbers are.
+    def codes(self, values: Sequence[Any]) -> Floats:
+        """The held number of each of many values, as `code`; None is missing where numbers are.
 
-        >>> Feature.of("sex", ["F", "M"]).places(["M", "F"]).tolist()
+        >>> Feature.of("sex", ["F", "M"]).codes(["M", "F"]).tolist()
         [1.0, 0.0]
         """
         numbers = self.kind != "category"
-        return np.array([np.nan if value is None and numbers else self.place(value) for value in values])
+        return np.array([np.nan if value is None and numbers else self.code(value) for value in values])
 
     def encode(self, column: nw.Series[Any]) -> NDArray[Any]:
         """A column of data as held numbers; values that the feature does not have become NaN with `valid` false."""
@@ -192,8 +192,8 @@ class Feature:
         if self.extension is not None and backend == "pandas":
             import pandas as pd
 
-            held = pd.Series(pd.array(numbers, dtype=self.extension), name=self.name)
-            return nw.from_native(held, series_only=True)
+            kept = pd.Series(pd.array(numbers, dtype=self.extension), name=self.name)
+            return nw.from_native(kept, series_only=True)
         dtype = self.dtype
         if dtype is None:
             dtype = nw.Int64 if self.kind == "integer" else nw.Float64

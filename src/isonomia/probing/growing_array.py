@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 #: Room of an array that holds something.
-LEAST = 1024
+MINIMUM = 1024
 #: How many times as much room there is after it ran out: memory that is not used yet costs nothing.
 GROWTH = 4
 
@@ -37,7 +37,7 @@ class Stack:
     def rows(self) -> NDArray[Any]:
         """All rows: a view, valid until rows are added."""
         if self._count > len(self._array):
-            larger = np.empty((max(LEAST, GROWTH * self._count), *self._array.shape[1:]), dtype=self._array.dtype)
+            larger = np.empty((max(MINIMUM, GROWTH * self._count), *self._array.shape[1:]), dtype=self._array.dtype)
             larger[: self._filled] = self._array[: self._filled]
             self._array = larger
         for rows in self._waiting:

@@ -7,16 +7,14 @@ from numpy.typing import NDArray
 
 from isonomia.probing.growing_array import Stack
 from isonomia.probing.keys import Keys
-from isonomia.typing import Floats
-
-Places = NDArray[np.intp]
+from isonomia.typing import Floats, Indices
 
 #: Runs up to this length are merged at once: looking through many short ones takes longer.
 SHORT = 4096
 #: First bits of a key by which most unknown ones are known to be so at a glance.
 GLANCE_BITS = 21
 #: More places than this leave too few bits of a key beside them.
-MOST_PLACES = 1 << 20
+MAX_INDEXED = 1 << 20
 
 
 class KeyMap:
@@ -36,7 +34,7 @@ class KeyMap:
     def __init__(self, width: int) -> None:
         self.width = width
         self._runs: list[Keys] = []  # sorted keys, those added one after another in one run or in the next
-        self._places: list[Places] | None = None  # where the numbers of each are, once someone wants to know
+        self._indices: list[Indices] | None = None  # where the numbers of each are, once someone wants to know
         self._keys, self._values = Stack((), np.uint64), Stack((width,))
         self._marks = np.zeros(1 << GLANCE_BITS, dtype=bool)  # whether there is a key with these first bits
 
@@ -48,22 +46,22 @@ class KeyMap:
         if len(keys) == 0:
             return
         self._keys.add(keys)
-        if self._places is None:
+        if self._indices is None:
             run = np.sort(keys)
         else:
-            place, run = _ordered(keys)
-            place += len(self)
+            index, run = _ordered(keys)
+            index += len(self)
         while self._runs and len(self._runs[-1]) <= max(2 * len(run), SHORT):
             both = np.concatenate([self._runs.pop(), run])
-            if self._places is None:
+            if self._indices is None:
                 both.sort(kind="stable")  # which merges two sorted runs
                 run = both
             else:
                 order = np.argsort(both, kind="stable")
-                run, place = both.take(order), np.concatenate([self._places.pop(), place]).take(order)
+                run, index = both.take(order), np.concatenate([self._indices.pop(), index]).take(order)
         self._runs.append(run)
-        if self._places is not None:
-            self._places.append(place)
+        if self._indices is not None:
+            self._indices.append(index)
         self._marks[_first_bits(keys)] = True
         self._values.add(values)
 
@@ -86,22 +84,22 @@ class KeyMap:
             return known, values
         some = keys.take(maybe)
         for run, where in zip(self._runs, self._placed(), strict=True):
-            there, places = _find(run, some)
+            there, indices = _find(run, some)
             hit = maybe[there]
             known[hit] = True
-            values[hit] = self._values.rows[where[places[there]]]
+            values[hit] = self._values.rows[where[indices[there]]]
         return known, values
 
-    def _placed(self) -> list[Places]:
+    def _placed(self) -> list[Indices]:
         """Where the numbers of the keys of each run are: kept from the first time this is asked."""
-        if self._places is None:
+        if self._indices is None:
             ends = np.cumsum([len(run) for run in self._runs])
             parts = np.split(self._keys.rows, ends[:-1])
-            self._places = [_ordered(part)[0] + end - len(part) for part, end in zip(parts, ends, strict=True)]
-        return self._places
+            self._indices = [_ordered(part)[0] + end - len(part) for part, end in zip(parts, ends, strict=True)]
+        return self._indices
 
 
-def distinct_keys(keys: Keys) -> tuple[Keys, Places, Places]:
+def distinct_keys(keys: Keys) -> tuple[Keys, Indices, Indices]:
     """The distinct keys in order, where each occurs first, and which of them every key is.
 
     The same as ``np.unique`` with both its extras, in half the time: sorting need not be stable.
@@ -116,7 +114,7 @@ def distinct_keys(keys: Keys) -> tuple[Keys, Places, Places]:
     return distinct, first, back
 
 
-def first_keys(keys: Keys) -> tuple[Keys, Places]:
+def first_keys(keys: Keys) -> tuple[Keys, Indices]:
     """The distinct keys in order, and where each occurs first.
 
     >>> [part.tolist() for part in first_keys(np.array([9, 4, 9, 7], dtype=np.uint64))]
@@ -125,25 +123,25 @@ def first_keys(keys: Keys) -> tuple[Keys, Places]:
     return _firsts(*_ranked(keys))
 
 
-def _first_bits(keys: Keys) -> Places:
+def _first_bits(keys: Keys) -> Indices:
     return (keys >> np.uint64(64 - GLANCE_BITS)).view(np.intp)
 
 
-def _find(run: Keys, keys: Keys) -> tuple[NDArray[np.bool_], Places]:
+def _find(run: Keys, keys: Keys) -> tuple[NDArray[np.bool_], Indices]:
     """Which keys are in a sorted run, and where they would be."""
-    places = np.searchsorted(run, keys)
-    np.minimum(places, len(run) - 1, out=places)
-    return run.take(places) == keys, places
+    indices = np.searchsorted(run, keys)
+    np.minimum(indices, len(run) - 1, out=indices)
+    return run.take(indices) == keys, indices
 
 
-def _ordered(keys: Keys) -> tuple[Places, Keys]:
+def _ordered(keys: Keys) -> tuple[Indices, Keys]:
     """Places in the order of their keys, of equal keys the first first; and the keys in this order.
 
     Keys are spread evenly, so that different ones hardly share their first 40 bits or more: these are sorted with the
     place in the others, which is several times as quick as sorting places by keys. Where two do share them and stand in
     the wrong order, places are sorted after all.
     """
-    if len(keys) <= MOST_PLACES:
+    if len(keys) <= MAX_INDEXED:
         low = np.uint64((1 << len(keys).bit_length()) - 1)
         packed = (keys & ~low) | np.arange(len(keys), dtype=np.uint64)
         packed.sort()
@@ -155,14 +153,14 @@ def _ordered(keys: Keys) -> tuple[Places, Keys]:
     return order, keys[order]
 
 
-def _ranked(keys: Keys) -> tuple[Places, Keys, NDArray[np.bool_]]:
+def _ranked(keys: Keys) -> tuple[Indices, Keys, NDArray[np.bool_]]:
     order, ranked = _ordered(keys)
     begins = np.ones(len(keys), dtype=bool)
     np.not_equal(ranked[1:], ranked[:-1], out=begins[1:])
     return order, ranked, begins
 
 
-def _firsts(order: Places, ranked: Keys, begins: NDArray[np.bool_]) -> tuple[Keys, Places]:
+def _firsts(order: Indices, ranked: Keys, begins: NDArray[np.bool_]) -> tuple[Keys, Indices]:
     if begins.all():
         return ranked, order
     starts = np.flatnonzero(begins)

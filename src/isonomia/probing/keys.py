@@ -23,7 +23,7 @@ class Keyer:
 
     def __init__(self, domain: Domain, columns: NDArray[np.intp]) -> None:
         self.columns = columns
-        sizes = [domain.features[int(place)].size for place in columns]
+        sizes = [domain.features[int(index)].size for index in columns]
         known = [size for size in sizes if size is not None]
         whole = not domain.may_miss.any() and len(known) == len(sizes) and math.prod(known) < 2**63
         self._parts = _exact_parts(domain, columns, known) if whole else None
@@ -33,18 +33,18 @@ class Keyer:
         for weight, _, scale in self._parts or []:
             self.radix += weight.astype(np.uint64) * scale
 
-    def moved(self, rows: Floats, column: NDArray[np.intp], change: Floats, place: NDArray[np.intp]) -> Keys:
+    def moved(self, rows: Floats, column: NDArray[np.intp], change: Floats, index: NDArray[np.intp]) -> Keys:
         """Keys of rows moved in one of the columns (m,) by the change, (m,) or (n, m), without making them where exact.
 
-        `place` says which of the n x m moves are wanted, counted row by row.
+        `index` says which of the n x m moves are wanted, counted row by row.
         """
         if self._parts is None:
-            row, move = np.divmod(place, len(column))
-            made = rows[row]
-            made[np.arange(len(row)), column[move]] += change[move] if change.ndim == 1 else change[row, move]
-            return self(made)
+            row, move = np.divmod(index, len(column))
+            moved = rows[row]
+            moved[np.arange(len(row)), column[move]] += change[move] if change.ndim == 1 else change[row, move]
+            return self(moved)
         units = change.astype(np.int64).astype(np.uint64) * self.radix[column]  # downwards wraps round, and back
-        return _mix((self._number(rows, self._parts)[:, None] + units).ravel().take(place))
+        return _mix((self._number(rows, self._parts)[:, None] + units).ravel().take(index))
 
     def __call__(self, rows: Floats) -> Keys:
         if self._parts is not None:
@@ -53,8 +53,8 @@ class Keyer:
         clean = np.where(np.isnan(part), np.nan, part + 0.0)
         bits = np.ascontiguousarray(clean).view(np.uint64)
         key = np.full(len(rows), 0x9E3779B97F4A7C15, dtype=np.uint64)
-        for place in range(bits.shape[1]):
-            key = _mix(key ^ _mix(bits[:, place] + np.uint64(place + 1)))
+        for index in range(bits.shape[1]):
+            key = _mix(key ^ _mix(bits[:, index] + np.uint64(index + 1)))
         return key
 
     def _number(self, rows: Floats, parts: list[tuple[Floats, float, np.uint64]]) -> Keys:
@@ -74,18 +74,18 @@ def _exact_parts(
     The number of a row is a sum of products. Split into parts that stay below 2**52, every one of them is exact in
     floats, in whatever order it is added up.
     """
-    weights, scales, radix, room = [np.zeros(len(domain))], [1], 1, 0
+    weights, scales, radix, span = [np.zeros(len(domain))], [1], 1, 0
     for column, size in zip(columns, sizes, strict=True):
-        most = int(max(abs(domain.low[column]), abs(domain.high[column]), 1))
+        largest = int(max(abs(domain.low[column]), abs(domain.high[column]), 1))
         inner = radix // scales[-1]
-        if room + most * inner > 2**52:
+        if span + largest * inner > 2**52:
             weights.append(np.zeros(len(domain)))
             scales.append(radix)
-            inner = room = 1
-            if most > 2**51:
+            inner = span = 1
+            if largest > 2**51:
                 return None
         weights[-1][column] = inner
-        room += most * inner
+        span += largest * inner
         radix *= size
     return [(part, float(domain.low @ part), np.uint64(scale)) for part, scale in zip(weights, scales, strict=True)]
 

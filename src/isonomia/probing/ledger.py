@@ -75,7 +75,7 @@ class Ledger:
         self.progress = Progress.of(progress)
         #: Rows one test sends to the model; the loop that uses the ledger says how many.
         self.test_rows = 1
-        self.told = KeyMap(OUTCOMES)
+        self.tests = KeyMap(OUTCOMES)
         self.cache = KeyMap(OUTCOMES)
         self.answers: dict[str, dict[str, NDArray[Any]]] = {}
         self.classes: list[Any] = []
@@ -95,7 +95,7 @@ class Ledger:
     @property
     def tsn(self) -> int:
         """Distinct tests, those of the run before a resume included."""
-        return len(self.told) + len(self.cache) - self._replayed
+        return len(self.tests) + len(self.cache) - self._replayed
 
     @property
     def elapsed(self) -> float:
@@ -120,10 +120,10 @@ class Ledger:
     @property
     def spent(self) -> bool:
         """Whether the search has to end."""
-        full = self.max_tests is not None and len(self.told) >= self.max_tests
-        asked = self.max_model_rows is not None and self.rows_left(self.test_rows) == 0
-        replaying = len(self.told) < len(self.cache)
-        return self.late or full or (asked and not replaying)
+        full = self.max_tests is not None and len(self.tests) >= self.max_tests
+        out_of_rows = self.max_model_rows is not None and self.rows_left(self.test_rows) == 0
+        replaying = len(self.tests) < len(self.cache)
+        return self.late or full or (out_of_rows and not replaying)
 
     def metrics(self) -> dict[str, Any]:
         """TSN, DSN, SUR = DSN / TSN, DSS = seconds per finding (None without one), and what the model was asked."""
@@ -140,7 +140,7 @@ class Ledger:
         }
 
     def findings(self) -> dict[str, NDArray[Any]]:
-        """All findings in the order they were made, as arrays (see `Judged.found`)."""
+        """All findings in the order they were made, as arrays (see `ProbeResult.found`)."""
         if not self._found:
             return {}
         return {name: np.concatenate([part[name] for part in self._found]) for name in self._found[0]}
@@ -152,33 +152,33 @@ class Ledger:
         if len(self.cache) == 0:
             return np.zeros(len(keys), dtype=bool), np.full((len(keys), OUTCOMES), np.nan)
         known, outcomes = self.cache.look(keys)
-        self.told.add(keys[known], outcomes[known])
+        self.tests.add(keys[known], outcomes[known])
         self._replayed += int(known.sum())
         return known, outcomes
 
     def record(
-        self, keys: Keys, outcomes: Floats, found: Mapping[str, NDArray[Any]], asked: tuple[int, int, float]
+        self, keys: Keys, outcomes: Floats, found: Mapping[str, NDArray[Any]], usage: tuple[int, int, float]
     ) -> None:
         """Write down one batch of tests: keys, outcomes, findings, and (rows, calls, seconds) of the model."""
-        self.told.add(keys, outcomes)
+        self.tests.add(keys, outcomes)
         arrays = {"keys": keys, "outcomes": outcomes, **{f"found_{k}": v for k, v in found.items() if k != "at"}}
-        self._take(arrays, asked)
-        self._write({"kind": "tests"}, arrays, asked)
+        self._take(arrays, usage)
+        self._write({"kind": "tests"}, arrays, usage)
 
     @property
-    def kept(self) -> bool:
+    def on_disk(self) -> bool:
         """Whether it is written to a file."""
         return self._file is not None
 
-    def remember(self, digest: str, arrays: dict[str, NDArray[Any]], asked: tuple[int, int, float]) -> None:
+    def remember(self, digest: str, arrays: dict[str, NDArray[Any]], usage: tuple[int, int, float]) -> None:
         """Write down one question that is no test."""
-        self._take({}, asked)
-        self._write({"kind": "question", "digest": digest}, arrays, asked)
+        self._take({}, usage)
+        self._write({"kind": "question", "digest": digest}, arrays, usage)
 
-    def _take(self, arrays: Mapping[str, NDArray[Any]], asked: tuple[int, int, float]) -> None:
-        self.n_rows += asked[0]
-        self.n_calls += asked[1]
-        self.model_seconds += asked[2]
+    def _take(self, arrays: Mapping[str, NDArray[Any]], usage: tuple[int, int, float]) -> None:
+        self.n_rows += usage[0]
+        self.n_calls += usage[1]
+        self.model_seconds += usage[2]
         found = {name.removeprefix("found_"): part for name, part in arrays.items() if name.startswith("found_")}
         if found and len(found["a"]):
             self._found.append(found)
@@ -207,13 +207,13 @@ class Ledger:
         self._file.write(_MAGIC)
         self._write({"kind": "run", "run": wanted}, {}, (0, 0, 0.0))
 
-    def _write(self, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], asked: tuple[int, int, float]) -> None:
+    def _write(self, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], usage: tuple[int, int, float]) -> None:
         if self._file is None:
             return
         plain = {name: _storable(part) for name, part in arrays.items()}
         header = {
             **header,
-            "asked": asked,
+            "asked": usage,
             "elapsed": self.elapsed,
             "classes": self.classes,
             "arrays": [[name, part.dtype.str, list(part.shape)] for name, part in plain.items()],
@@ -282,13 +282,13 @@ def _next_record(stream: BinaryIO) -> tuple[dict[str, Any], dict[str, NDArray[An
         return None
     header = json.loads(body[:head_size])
     arrays: dict[str, NDArray[Any]] = {}
-    place = head_size
+    index = head_size
     for name, dtype, shape in header["arrays"]:
         if dtype not in _DTYPES:
             raise DataError(f"The ledger holds an array of an unknown kind ({dtype!r}).")
         count = math.prod(shape)
-        arrays[name] = np.frombuffer(body, dtype=dtype, count=count, offset=place).reshape(shape).copy()
-        place += 8 * count
+        arrays[name] = np.frombuffer(body, dtype=dtype, count=count, offset=index).reshape(shape).copy()
+        index += 8 * count
     return header, arrays
 
 

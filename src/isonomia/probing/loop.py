@@ -19,7 +19,7 @@ from isonomia.languages import msg
 from isonomia.probing.batch_size import Pace
 from isonomia.probing.key_map import distinct_keys, first_keys
 from isonomia.probing.ledger import OUTCOMES, Ledger
-from isonomia.probing.oracle import Said
+from isonomia.probing.oracle import Predictions
 from isonomia.probing.probe import Probe
 from isonomia.typing import Floats
 
@@ -40,7 +40,7 @@ class Answer:
     fresh : array of bool
         True the first time a person is tested, False for one that was asked before.
     outcomes : array (m, 4)
-        See `Judged.outcome`, of the distinct people asked about, and a last row of NaN: not tested (not valid, or the
+        `ProbeResult.outcome` of the distinct people, and a last row of NaN for those not tested (not valid, or the
         budget ended).
     person : array of int
         Which of them every row is.
@@ -56,7 +56,7 @@ class Answer:
 
     @cached_property
     def margin(self) -> Floats:
-        """Above 0 where treated differently, below it the farther from that; see `Judged.margin`."""
+        """Above 0 where treated differently, below it the farther from that; see `ProbeResult.margin`."""
         return np.asarray(self.outcomes[:, 0][self.person])
 
     @property
@@ -98,13 +98,13 @@ class Untested:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def take(self, places: NDArray[np.intp]) -> Untested:
+    def take(self, indices: NDArray[np.intp]) -> Untested:
         """Some of them."""
-        return Untested(self.rows.take(places, axis=0), self.keys.take(places))
+        return Untested(self.rows.take(indices, axis=0), self.keys.take(indices))
 
 
-Asked = Floats | Untested
-Search = Generator[Asked, Answer, None]
+Request = Floats | Untested
+Search = Generator[Request, Answer, None]
 
 
 class BudgetSpent(Exception):  # noqa: N818  a signal to the loop, never seen by a user
@@ -114,7 +114,7 @@ class BudgetSpent(Exception):  # noqa: N818  a signal to the loop, never seen by
 class Strategy(Protocol):
     """A search: says which rows to test next, and learns from what came out."""
 
-    def ask(self) -> Asked | None:
+    def ask(self) -> Request | None:
         """The next rows, or None when the search has ended of itself."""
 
     def tell(self, answer: Answer) -> None:
@@ -129,7 +129,7 @@ class Script:
         self._answer: Answer | None = None
         self._started = False
 
-    def ask(self) -> Asked | None:
+    def ask(self) -> Request | None:
         """The next rows."""
         try:
             if not self._started:
@@ -161,7 +161,7 @@ class Loop:
     def __init__(self, probe: Probe, ledger: Ledger) -> None:
         self.probe, self.ledger = probe, ledger
         self._stage = ledger.progress.stage("pairs", msg("Searching for pairs"), total=ledger.max_tests or 0)
-        self._counted = 0  # rows of the model that the ledger knows of
+        self._rows_counted = 0  # rows of the model that the ledger knows of
         ledger.test_rows = probe.n_variants
         largest = min(LARGEST_CALL, CALL_BYTES // (8 * len(probe.domain)))
         self._pace = Pace(probe.n_variants, max(probe.n_variants, largest))
@@ -180,7 +180,7 @@ class Loop:
                     break
                 strategy.tell(self.test(rows))
 
-    def test(self, rows: Asked) -> Answer:
+    def test(self, rows: Request) -> Answer:
         """Test rows: valid ones, each person once, as far as the budget goes."""
         if isinstance(rows, Untested):
             answers, noted = self._ask(rows.rows, rows.keys)
@@ -192,7 +192,7 @@ class Loop:
         everyone = len(valid) == len(rows)
         keys, first, person = distinct_keys(self.probe.key(rows if everyone else rows[valid]))
         outcomes = np.full((len(keys) + 1, OUTCOMES), np.nan)
-        known, outcomes[:-1] = self.ledger.told.look(keys)
+        known, outcomes[:-1] = self.ledger.tests.look(keys)
         new = np.flatnonzero(~known)
         asked = valid[first[new]]
         order = np.argsort(asked)  # in the order asked, so that a cut budget keeps the first ones
@@ -209,7 +209,7 @@ class Loop:
         """Places of keys that were not tested before, the first of each person, in order."""
         distinct, first = first_keys(keys)
         new = np.zeros(len(keys), dtype=bool)
-        new[first[~self.ledger.told.holds(distinct)]] = True
+        new[first[~self.ledger.tests.holds(distinct)]] = True
         return np.flatnonzero(new)
 
     def _ask(self, rows: Floats, keys: NDArray[np.uint64]) -> tuple[Floats, Floats | None]:
@@ -222,16 +222,16 @@ class Loop:
         done, end = 0, len(keys) if todo is None else len(todo)
         noted = None
         while done < end and not self.ledger.spent:
-            room = min(self.ledger.tests_left, self.ledger.rows_left(self.probe.n_variants))
-            size = min(max(1, self._pace.rows // self.probe.n_variants), room, end - done)
+            budget = min(self.ledger.tests_left, self.ledger.rows_left(self.probe.n_variants))
+            size = min(max(1, self._pace.rows // self.probe.n_variants), budget, end - done)
             if size <= 0:
                 break
             part = slice(done, done + size) if todo is None else todo[done : done + size]
-            asked = (self.probe.n_rows, self.probe.n_calls, self.probe.seconds)
-            judged = self.probe.test(rows[part])
-            outcomes[part] = judged.outcome
-            self._note(asked, keys[part], judged.outcome, judged.found)
-            noted = judged.found["row"] if size == len(keys) else None
+            before = (self.probe.n_rows, self.probe.n_calls, self.probe.seconds)
+            result = self.probe.test(rows[part])
+            outcomes[part] = result.outcome
+            self._note(before, keys[part], result.outcome, result.found)
+            noted = result.found["row"] if size == len(keys) else None
             done += size
         return outcomes, noted
 
@@ -242,22 +242,22 @@ class Loop:
         outcome: Floats,
         found: dict[str, NDArray[Any]],
     ) -> None:
-        asked = self._asked_since(before)
-        self._counted += asked[0]
+        usage = self._usage_since(before)
+        self._rows_counted += usage[0]
         self.ledger.classes = [_plain(value) for value in self.probe.oracle.classes]
         self.ledger.record(keys, outcome, found, asked)
         self._pace.learn(asked[0], asked[2])
         self._stage.at(self.ledger.tsn)
 
-    def consult(self, rows: Floats) -> Said:
+    def consult(self, rows: Floats) -> Predictions:
         """Ask the model about rows as they are: counted as model rows, not as tests, and recorded too."""
         digest = ""
-        if self.ledger.kept:
+        if self.ledger.on_disk:
             digest = hashlib.blake2b(np.ascontiguousarray(rows).tobytes(), digest_size=16).hexdigest()
         if digest in self.ledger.answers:
             known = self.ledger.answers[digest]
-            return Said(known.get("label"), known.get("score"))
-        said: list[Said] = []
+            return Predictions(known.get("label"), known.get("score"))
+        predicted: list[Predictions] = []
         before = (self.probe.n_rows, self.probe.n_calls, self.probe.seconds)
         done = 0
         if len(rows) > self.ledger.rows_left(1):
@@ -267,26 +267,26 @@ class Loop:
                 raise BudgetSpent
             began = (self.probe.n_rows, self.probe.n_calls, self.probe.seconds)
             part = rows[done : done + self._pace.rows]
-            said.append(self.probe.consult(part))
+            predicted.append(self.probe.consult(part))
             done += len(part)
-            asked = self._asked_since(began)
-            self._pace.learn(asked[0], asked[2])
+            usage = self._usage_since(began)
+            self._pace.learn(usage[0], usage[2])
         arrays: dict[str, NDArray[np.float64]] = {}
         for name in ("label", "score"):
-            parts = [getattr(one, name) for one in said]
+            parts = [getattr(one, name) for one in predicted]
             if parts and parts[0] is not None:
                 arrays[name] = np.concatenate(parts)
-        self._counted += self._asked_since(before)[0]
-        self.ledger.remember(digest, arrays, self._asked_since(before))
-        return Said(arrays.get("label"), arrays.get("score"))  # type: ignore[arg-type]
+        self._rows_counted += self._usage_since(before)[0]
+        self.ledger.remember(digest, arrays, self._usage_since(before))
+        return Predictions(arrays.get("label"), arrays.get("score"))  # type: ignore[arg-type]
 
     def count_outside(self) -> None:
         """Count rows that were asked past the loop (to compare trees that were read with the model) in the budget."""
-        outside = self.probe.oracle.rows - self._counted
-        self._counted += outside
+        outside = self.probe.oracle.rows - self._rows_counted
+        self._rows_counted += outside
         self.ledger.n_rows += outside
 
-    def _asked_since(self, before: tuple[int, int, float]) -> tuple[int, int, float]:
+    def _usage_since(self, before: tuple[int, int, float]) -> tuple[int, int, float]:
         probe = self.probe
         return probe.n_rows - before[0], probe.n_calls - before[1], probe.seconds - before[2]
 

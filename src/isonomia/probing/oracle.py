@@ -24,7 +24,7 @@ EXAMPLES = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
+class Predictions:
     """Decisions (codes into the oracle's classes) and scores of rows.
 
     `label` is None for a regression. `score` is (n,) for two classes (of the positive one) and for a regression,
@@ -96,15 +96,15 @@ class Oracle:
         """Valid rows in the numbers that the model is handed, see `Domain.compact`."""
         return self.domain.compact(rows) if self._columns else rows
 
-    def ask(self, rows: NDArray[Any]) -> Said:
+    def ask(self, rows: NDArray[Any]) -> Predictions:
         """What the model says about rows of the domain, in one call."""
         frame = self.domain.decode(rows) if self._columns else self._array(rows)
         self.rows += len(rows)
         try:
             if isinstance(self.model, Model):
-                said = self._wrapped(self.model, frame)
+                predicted = self._wrapped(self.model, frame)
             else:
-                said = self._estimator(frame) if hasattr(self.model, "predict") else self._function(frame)
+                predicted = self._estimator(frame) if hasattr(self.model, "predict") else self._function(frame)
         except ModelError:
             raise
         except Exception as error:  # whatever a model raises becomes one kind of error that shows a row
@@ -112,15 +112,15 @@ class Oracle:
                 f"The model raised {type(error).__name__} on {len(rows):,} altered rows: {error}. The first of them: "
                 f"{dict(zip(self.domain.names, self.domain.texts(rows[0]), strict=True))}."
             ) from error
-        if len(said) != len(rows):
-            raise ModelError(f"The model was asked about {len(rows):,} rows and answered {len(said):,}.")
-        return said
+        if len(predicted) != len(rows):
+            raise ModelError(f"The model was asked about {len(rows):,} rows and answered {len(predicted):,}.")
+        return predicted
 
-    def handed(self, rows: Floats) -> Any:
+    def model_input(self, rows: Floats) -> Any:
         """Rows of the domain as `estimator` takes them: a frame, or an array for one fitted on arrays."""
         return self.domain.decode(rows) if _wants_names(self.estimator) else self._array(rows)
 
-    def gradients(self, ask: Callable[[Floats], Said] | None = None) -> Gradients:
+    def gradients(self, ask: Callable[[Floats], Predictions] | None = None) -> Gradients:
         """Gradients of the model's score over the domain; `ask` predicts where questions are counted."""
         domain = self.domain
         levels = [feature.levels for feature in domain.features if feature.kind == "category"]
@@ -152,23 +152,23 @@ class Oracle:
 
     # the ways a model can answer --------------------------------------------------------------------------------
 
-    def _wrapped(self, model: Model, frame: Any) -> Said:
+    def _wrapped(self, model: Model, frame: Any) -> Predictions:
         """A `Model` answers with a surface; decisions are codes already, the positive class is code 1."""
         if self._data is None:  # a domain alone: two of its people stand for the data
             self._data = Dataset(self.domain.decode(self.domain.sample(2, np.random.default_rng(0))))
         data = self._data
-        surface = self._timed(lambda asked: model.surface(data, frame=asked), frame)
+        surface = self._timed(lambda table: model.surface(data, frame=table), frame)
         self.task, self._classes, self.threshold = surface.task, list(surface.classes), surface.threshold
         label = None if surface.label is None else surface.label.astype(np.int64)
         for score in (surface.probability, surface.score, surface.continuous):
             if score is not None:
-                return Said(label, score)
-        return Said(label, None)
+                return Predictions(label, score)
+        return Predictions(label, None)
 
-    def _estimator(self, frame: Any) -> Said:
+    def _estimator(self, frame: Any) -> Predictions:
         model = self.model
         if self.task == "regression":
-            return Said(None, _numbers(self._timed(model.predict, frame)))
+            return Predictions(None, _numbers(self._timed(model.predict, frame)))
         if not self._classes:
             return self._function(frame, model.predict)
         if hasattr(model, "predict_proba"):
@@ -177,15 +177,15 @@ class Oracle:
             if self._agrees is None:
                 self._agrees = bool((self._codes(self._timed(model.predict, frame)) == decided).all())
             label = decided if self._agrees else self._codes(self._timed(model.predict, frame))
-            return Said(label, self._score(table))
+            return Predictions(label, self._score(table))
         label = self._codes(self._timed(model.predict, frame))
         if hasattr(model, "decision_function") and len(self._classes) == 2:
             self.threshold = 0.0
             side = 1.0 if self._order[1] == 1 else -1.0
-            return Said(label, side * _numbers(self._timed(model.decision_function, frame)))
-        return Said(label, None)
+            return Predictions(label, side * _numbers(self._timed(model.decision_function, frame)))
+        return Predictions(label, None)
 
-    def _function(self, frame: Any, call: Callable[[Any], Any] | None = None) -> Said:
+    def _function(self, frame: Any, call: Callable[[Any], Any] | None = None) -> Predictions:
         answer = np.asarray(self._timed(call or self.model, frame))
         kind = self._kind_of(answer)
         if self.output is None:
@@ -197,10 +197,10 @@ class Oracle:
             )
         if self.output == "number":
             self.task = "regression"
-            return Said(None, _numbers(answer))
+            return Predictions(None, _numbers(answer))
         if self.output == "probability":
             return self._probabilities(answer.astype(float))
-        return Said(self._codes(answer), None)
+        return Predictions(self._codes(answer), None)
 
     def _kind_of(self, answer: NDArray[Any]) -> Output:
         if answer.dtype.kind == "f" and answer.ndim == 1:
@@ -222,17 +222,17 @@ class Oracle:
             raise ModelError(f"The model must answer with one value a row; got an array of shape {answer.shape}.")
         return "label"
 
-    def _probabilities(self, answer: Floats) -> Said:
+    def _probabilities(self, answer: Floats) -> Predictions:
         if answer.ndim == 1:
             score = _numbers(answer)
             if not self._classes:
                 self._set_classes([0, 1])
-            return Said((score >= self.threshold).astype(np.int64), score)
+            return Predictions((score >= self.threshold).astype(np.int64), score)
         if not self._classes:
             self._set_classes(list(range(answer.shape[1])))
         if answer.shape[1] != len(self._classes):
             raise ModelError(f"There are {len(self._classes)} classes, but {answer.shape[1]} columns of probabilities.")
-        return Said(self._order[_first_of_largest(answer)], self._score(answer))
+        return Predictions(self._order[_first_of_largest(answer)], self._score(answer))
 
     # classes ----------------------------------------------------------------------------------------------------
 
@@ -259,11 +259,11 @@ class Oracle:
         labels = np.asarray(answer).ravel()
         distinct, inverse = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)
         table = np.empty(len(distinct), dtype=np.int64)
-        for place, value in enumerate(distinct):
+        for index, value in enumerate(distinct):
             if isinstance(value, float | np.floating) and np.isnan(value):
-                lost = int((inverse == place).sum())
+                lost = int((inverse == index).sum())
                 raise ModelError(f"{lost} of {len(labels):,} decisions of the model are missing.")
-            table[place] = self._code(_plain(value))
+            table[index] = self._code(_plain(value))
         return np.asarray(table[inverse], dtype=np.int64)
 
     def _code(self, value: Any) -> int:
@@ -278,12 +278,12 @@ class Oracle:
         nominal = np.flatnonzero(self.domain.nominal)
         if nominal.size == 0:
             return rows
-        levels = [self.domain.features[int(place)].levels for place in nominal]
+        levels = [self.domain.features[int(index)].levels for index in nominal]
         numeric = all(isinstance(level, int | float) for values in levels for level in values)
         table: NDArray[Any] = rows.copy() if numeric else rows.astype(object)
-        for place, values in zip(nominal, levels, strict=True):
+        for index, values in zip(nominal, levels, strict=True):
             lookup = np.array(values, dtype=float if numeric else object)
-            table[:, place] = lookup[rows[:, place].astype(np.intp)]
+            table[:, index] = lookup[rows[:, index].astype(np.intp)]
         return table
 
 

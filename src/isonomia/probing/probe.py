@@ -15,7 +15,7 @@ from isonomia.errors import ModelError, SpecError
 from isonomia.parameters import Boolean, Number
 from isonomia.probing.features import Feature
 from isonomia.probing.keys import Keyer
-from isonomia.probing.oracle import Oracle, Said
+from isonomia.probing.oracle import Oracle, Predictions
 from isonomia.typing import Floats
 
 #: More protected combinations than this a person make every test a small study.
@@ -29,7 +29,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class ProbeResult:
     """What came out for a batch of rows.
 
     Attributes
@@ -109,12 +109,12 @@ class Probe:
     def _values_of(self, column: int, given: Mapping[str, Sequence[Any]], reference: Floats | None) -> Floats:
         feature = self.domain.features[column]
         if feature.name in given:
-            places = np.array([feature.place(value) for value in given[feature.name]])
+            indices = np.array([feature.code(value) for value in given[feature.name]])
         elif feature.size is not None and feature.size <= (MAX_VARIANTS if feature.kind == "category" else MAX_VALUES):
-            places = np.arange(feature.low, feature.high + 1)
+            indices = np.arange(feature.low, feature.high + 1)
         else:
-            places = self._quantiles(column, feature, reference)
-        distinct = np.unique(places)
+            indices = self._quantiles(column, feature, reference)
+        distinct = np.unique(indices)
         if len(distinct) < 2:
             raise SpecError(
                 f"The protected attribute '{feature.name}' has a single value ({feature.text(float(distinct[0]))}); "
@@ -125,10 +125,10 @@ class Probe:
     def _quantiles(self, column: int, feature: Feature, reference: Floats | None) -> Floats:
         self.sampled.append(feature.name)
         if reference is None or not len(reference):
-            places = feature.low + (feature.high - feature.low) * np.array(QUANTILES)
+            indices = feature.low + (feature.high - feature.low) * np.array(QUANTILES)
         else:
-            places = np.nanquantile(reference[:, column], QUANTILES)
-        return np.asarray(np.rint(places) if feature.kind == "integer" else places)
+            indices = np.nanquantile(reference[:, column], QUANTILES)
+        return np.asarray(np.rint(indices) if feature.kind == "integer" else indices)
 
     # asking -----------------------------------------------------------------------------------------------------
 
@@ -137,30 +137,30 @@ class Probe:
         """How many rows one test sends to the model."""
         return len(self.variants)
 
-    def consult(self, rows: NDArray[Any]) -> Said:
+    def consult(self, rows: NDArray[Any]) -> Predictions:
         """What the model says about rows as they are: a question, not a test."""
-        said = self.oracle.ask(rows)
+        predicted = self.oracle.ask(rows)
         self.seconds = self.oracle.seconds
         self.n_rows += len(rows)
         self.n_calls += 1
-        return said
+        return predicted
 
     def spread(self, rows: Floats) -> NDArray[Any]:
         """Every variant of every row, (n * V, d), the variants of a row together."""
         tiled = np.repeat(self.oracle.compact(rows), self.n_variants, axis=0)
         cube = tiled.reshape(len(rows), self.n_variants, rows.shape[1])
-        for place, column in enumerate(self.columns):
-            cube[:, :, column] = self.variants[:, place]
+        for index, column in enumerate(self.columns):
+            cube[:, :, column] = self.variants[:, index]
         return tiled
 
-    def test(self, rows: Floats) -> Judged:
+    def test(self, rows: Floats) -> ProbeResult:
         """One call of the model about all variants of the rows, and who is treated differently."""
-        said = self.consult(self.spread(rows))
-        if self.gamma > 0 and said.score is None:
+        predicted = self.consult(self.spread(rows))
+        if self.gamma > 0 and predicted.score is None:
             raise ModelError("`gamma` compares scores, but the model gives decisions only. Leave gamma at 0.")
         n, v = len(rows), self.n_variants
-        label = None if said.label is None else said.label.reshape(n, v)
-        score = None if said.score is None else said.score.reshape(n, v, *said.score.shape[1:])
+        label = None if predicted.label is None else predicted.label.reshape(n, v)
+        score = None if predicted.score is None else predicted.score.reshape(n, v, *predicted.score.shape[1:])
         margin = self._margin(label, score)
         hit = np.flatnonzero(margin > 0)
         people = rows.take(hit, axis=0)
@@ -172,7 +172,7 @@ class Probe:
             flat = score if score is None or score.ndim == 2 else score.max(axis=2)
             found[f"score_{name}"] = np.full(len(hit), np.nan) if flat is None else flat.ravel()[at]
         low, high, widest = _extremes(label, score)
-        return Judged(np.stack([margin, widest, low, high], axis=1), found)
+        return ProbeResult(np.stack([margin, widest, low, high], axis=1), found)
 
     # judging ----------------------------------------------------------------------------------------------------
 
@@ -189,13 +189,13 @@ class Probe:
         return lines
 
     def _margin(self, label: NDArray[np.int64] | None, score: Floats | None) -> Floats:
-        """Above 0 exactly where outcomes differ; see `Judged`."""
+        """Above 0 exactly where outcomes differ; see `ProbeResult`."""
         if self.gamma > 0 or label is None:
             numbers = cast(Floats, score)
             axis = 1 - numbers.ndim  # the variants, before the classes where there are several
             spans = [np.ptp(line, axis=axis).reshape(len(numbers), -1).max(axis=1) for line in self._lines(numbers)]
             return np.asarray(np.max(spans, axis=0) - self._floor(numbers))
-        parted = [_most(line) != _least(line) for line in self._lines(label)]
+        parted = [_highest(line) != _lowest(line) for line in self._lines(label)]
         differs = reduce(np.logical_or, [one if one.ndim == 1 else one.any(axis=1) for one in parted])
         if score is None:
             margin = np.where(differs, 1.0, -1.0)
@@ -212,7 +212,7 @@ class Probe:
 
     def _straddle(self, score: Floats) -> Floats:
         cut = self.oracle.threshold
-        parts = [np.minimum(_most(line) - cut, cut - _least(line)) for line in self._lines(score)]
+        parts = [np.minimum(_highest(line) - cut, cut - _lowest(line)) for line in self._lines(score)]
         return np.asarray(reduce(np.maximum, [one if one.ndim == 1 else one.max(axis=1) for one in parts]))
 
     def _witness(
@@ -246,16 +246,16 @@ class Probe:
         self, rows: NDArray[Any], start: NDArray[Any], label: NDArray[np.int64] | None, score: Floats | None
     ) -> Floats:
         """How differently each variant is treated from the starting one; -1 where the two are no pair."""
-        place = np.arange(len(rows))
+        index = np.arange(len(rows))
         if score is not None:
             part = score[rows]
-            width = np.abs(part - part[place, start][:, None])
+            width = np.abs(part - part[index, start][:, None])
             width = width if width.ndim == 2 else width.max(axis=2)
         else:
             width = np.ones((len(rows), self.n_variants))
         if label is not None and self.gamma == 0:
             names = label[rows]
-            pair = names != names[place, start][:, None]
+            pair = names != names[index, start][:, None]
         else:
             pair = width > self._floor(cast(Floats, score)[rows])[:, None]
         if self.one_attr_at_a_time:
@@ -265,24 +265,24 @@ class Probe:
 
     def _own(self, rows: Floats) -> NDArray[np.intp]:
         """The variant nearest to the row as it is."""
-        place = np.zeros(len(rows), dtype=np.intp)
+        index = np.zeros(len(rows), dtype=np.intp)
         for column, values in zip(self.columns, self.values, strict=True):
             wanted = rows[:, column]
             near = np.zeros(len(rows), dtype=np.intp)  # also where the value is missing
             for cut in (values[1:] + values[:-1]) / 2:
                 near += wanted > cut
-            place = place * len(values) + near
-        return place
+            index = index * len(values) + near
+        return index
 
 
-def _most(values: NDArray[Any]) -> NDArray[Any]:
+def _highest(values: NDArray[Any]) -> NDArray[Any]:
     """The largest along the last axis, which is short: taken one place after another, which numpy does quickly."""
-    return np.asarray(reduce(np.maximum, [values[..., place] for place in range(values.shape[-1])]))
+    return np.asarray(reduce(np.maximum, [values[..., index] for index in range(values.shape[-1])]))
 
 
-def _least(values: NDArray[Any]) -> NDArray[Any]:
+def _lowest(values: NDArray[Any]) -> NDArray[Any]:
     """The smallest along the last, short axis."""
-    return np.asarray(reduce(np.minimum, [values[..., place] for place in range(values.shape[-1])]))
+    return np.asarray(reduce(np.minimum, [values[..., index] for index in range(values.shape[-1])]))
 
 
 def _extremes(label: NDArray[np.int64] | None, score: Floats | None) -> tuple[Any, Any, Floats]:
@@ -295,9 +295,9 @@ def _extremes(label: NDArray[np.int64] | None, score: Floats | None) -> tuple[An
         apart = np.asarray(values[:, 1] - values[:, 0], dtype=float)
         widest = np.abs(apart)
         return apart < 0, apart > 0, widest if score is not None else np.minimum(widest, 1.0)
-    turned = np.ascontiguousarray(values.T)  # numpy is slow along short rows
-    low, high = turned.argmin(axis=0), turned.argmax(axis=0)
-    widest = (turned.max(axis=0) - turned.min(axis=0)).astype(float)
+    transposed = np.ascontiguousarray(values.T)  # numpy is slow along short rows
+    low, high = transposed.argmin(axis=0), transposed.argmax(axis=0)
+    widest = (transposed.max(axis=0) - transposed.min(axis=0)).astype(float)
     return low, high, widest if score is not None else np.minimum(widest, 1.0)
 
 

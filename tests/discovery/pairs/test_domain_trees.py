@@ -89,7 +89,7 @@ def test_cuts_are_kept_to_the_last_bit(kind: str, scaler: str) -> None:
         some[:, 0] = [np.nextafter(cut, -9), cut, np.nextafter(cut, 9), np.nextafter(np.nextafter(cut, 9), 9)]
         rows = np.concatenate([rows, NUMBERS.snap(some)])
     said = model.predict_proba(NUMBERS.decode(rows))[:, 1]
-    assert np.allclose(ensemble.said(ensemble.raw(rows))[:, 0], said, atol=2e-6)
+    assert np.allclose(ensemble.predicted(ensemble.raw(rows))[:, 0], said, atol=2e-6)
     assert real.sum() > 5
     assert (ensemble.feature == 2).sum() > 5  # two million whole numbers, not listed
 

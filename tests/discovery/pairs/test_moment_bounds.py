@@ -13,7 +13,7 @@ from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingCla
 
 from isonomia.discovery import find_pairs
 from isonomia.discovery.pairs.exact import moments
-from isonomia.discovery.pairs.exact.box_descent import Lanes
+from isonomia.discovery.pairs.exact.box_descent import BoxDescent
 from isonomia.discovery.pairs.exact.branch_and_bound import Search
 from isonomia.discovery.pairs.exact.domain_trees import read_domain_trees
 from isonomia.discovery.pairs.exact.leaf_cells import Leaves
@@ -30,15 +30,17 @@ KINDS = ("forest", "boosting", "binned", "extra")
 
 def search_of(model: Any, domain: Domain = WORLD, protected: tuple[str, ...] = ("sex",)) -> Search:
     probe = Probe(Oracle(model, domain), list(protected))
-    lanes = Lanes(read_domain_trees(probe.oracle, probe.columns, probe.variants), domain, probe.columns, probe.variants)
-    return Search(lanes, [np.arange(len(probe.variants))], 0.0, lambda rows: np.zeros(len(rows), dtype=bool))
+    descent = BoxDescent(
+        read_domain_trees(probe.oracle, probe.columns, probe.variants), domain, probe.columns, probe.variants
+    )
+    return Search(descent, [np.arange(len(probe.variants))], 0.0, lambda rows: np.zeros(len(rows), dtype=bool))
 
 
 def scores(search: Search, rows: Any) -> Any:
     """Raw scores (n, V) of rows in every variant, less the cut."""
-    lanes = search.lanes
-    spread = np.repeat(rows, len(lanes.variants), axis=0)
-    spread[:, lanes.protected] = np.tile(lanes.variants, (len(rows), 1))
+    descent = search.descent
+    spread = np.repeat(rows, len(descent.variants), axis=0)
+    spread[:, descent.protected] = np.tile(descent.variants, (len(rows), 1))
     return search.trees.raw(spread).reshape(len(rows), -1) - search.trees.decide
 
 
@@ -49,7 +51,7 @@ def differ(said: Any) -> Any:
 
 def everyone(search: Search) -> Any:
     """One row for everyone, whatever the protected values."""
-    first = np.all(EVERYONE[:, search.lanes.protected] == search.lanes.variants[0], axis=1)
+    first = np.all(EVERYONE[:, search.descent.protected] == search.descent.variants[0], axis=1)
     return EVERYONE[first]
 
 
@@ -57,7 +59,7 @@ def cells_of(leaves: Leaves, rows: Any) -> Any:
     """Whether each row (n, cells) stands in each cell."""
     held = np.zeros((len(rows), len(leaves.weight)), dtype=bool)
     for place, (feature, cuts) in enumerate(zip(leaves.features, leaves.cuts, strict=True)):
-        low = leaves.lanes.domain.low[feature]
+        low = leaves.descent.domain.low[feature]
         cell = rows[:, feature] - low if cuts is None else np.searchsorted(cuts, rows[:, feature])
         held[np.arange(len(rows)), leaves.start[place] + cell.astype(int)] = True
     return held
@@ -74,7 +76,7 @@ def test_means_and_covariances_of_any_box_are_those_of_its_people(
     seed: int, kind: str, encoder: str, two: bool
 ) -> None:
     search = search_of(learn(kind, encoder, seed), protected=("sex", "town") if two else ("sex",))
-    leaves = Leaves(search.lanes)
+    leaves = Leaves(search.descent)
     rng = np.random.default_rng(seed)
     cells = rng.random(len(leaves.weight)) < 0.7
     for place in range(len(leaves.features)):
@@ -160,7 +162,7 @@ def test_what_is_too_large_or_of_another_kind_is_left_open(monkeypatch: pytest.M
     assert bracket(several, 10**6, lambda: False).high == 1.0
     search = search_of(learn("forest", "ordinal", 1))
     assert bracket(search, 10**6, lambda: False).high < 1.0
-    monkeypatch.setattr("isonomia.discovery.pairs.exact.leaf_cells.MOST_HELD", 100)
+    monkeypatch.setattr("isonomia.discovery.pairs.exact.leaf_cells.MAX_ENTRIES", 100)
     assert bracket(search, 10**6, lambda: False).high == 1.0
 
 
@@ -168,14 +170,14 @@ def test_where_many_boxes_wait_those_that_leave_little_open_stay_as_they_are(mon
     search = search_of(learn("forest", "one_hot", 4))
     share = float(differ(scores(search, everyone(search))).mean())
     free = bracket(search, 2_000_000, lambda: False)
-    monkeypatch.setattr("isonomia.discovery.pairs.exact.moment_bounds.MOST_WAITING", 8)
+    monkeypatch.setattr("isonomia.discovery.pairs.exact.moment_bounds.MAX_WAITING", 8)
     found = bracket(search, 2_000_000, lambda: False)
     assert found.low - 1e-9 <= share <= found.high + 1e-9
     assert found.high >= free.high
 
 
 def test_boxes_with_too_many_leaves_are_cut_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moments, "MOST_LIVE", 20)
+    monkeypatch.setattr(moments, "MAX_LIVE", 20)
     names = {"job": (0, 4), "age": (18, 24), "sex": (0, 1), "town": (0, 3), "debt": (-2, 3)}
     numbers = Domain(names, backend="pandas")
     rows = numbers.sample(400, np.random.default_rng(2))

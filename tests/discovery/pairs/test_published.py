@@ -144,7 +144,7 @@ def test_sg_children_lie_in_exactly_the_turned_box(census: Census) -> None:
             side = below.copy()
             side[place] = not side[place]
             boxes.append(side)
-        for child in surrogate.local(row[None], surrogate.place(row[None])):
+        for child in surrogate.local(row[None], surrogate.index(row[None])):
             taken = child[column] <= cut
             assert any((taken == side).all() for side in boxes)
 
@@ -200,6 +200,6 @@ def test_turned_children_are_those_of_every_box_by_itself() -> None:
                 child = row.copy()
                 child[column] = np.clip(row[column], low[column], high[column])
                 wanted.append(child)
-    got = surrogate.local(people, surrogate.place(people))
+    got = surrogate.local(people, surrogate.index(people))
     assert len(wanted) > 100
     np.testing.assert_array_equal(got, np.array(wanted))

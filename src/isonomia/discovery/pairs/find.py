@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from isonomia.data import Dataset, wrap
 from isonomia.discovery.pairs._proxies import proxies_of
 from isonomia.discovery.pairs.method import PAIR_METHODS
-from isonomia.discovery.pairs.present import shown
+from isonomia.discovery.pairs.present import build_result
 from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.searches.auto import finish
 from isonomia.discovery.pairs.searches.exact import conclude
@@ -183,7 +183,7 @@ def find_pairs(
     if pairs is None:
         pairs = _pairs(probe, ledger.findings())
     finish(space, pairs.first)
-    return shown(space, pairs, method=chosen)
+    return build_result(space, pairs, method=chosen)
 
 
 def _read(

@@ -16,9 +16,9 @@ from isonomia.languages import msg
 from isonomia.typing import Floats
 
 #: Rows of data the generator is fitted to, and people it judges.
-FITTED, JUDGED = 2000, 200
+FITTED, EVALUATED = 2000, 200
 #: Numbers with more values than this are judged by parts of their range, so many.
-MOST_VALUES, BINS = 60, 30
+MAX_VALUES, BINS = 60, 30
 
 
 def naturalness(space: Space, rows: Floats) -> float | None:
@@ -32,16 +32,16 @@ def naturalness(space: Space, rows: Floats) -> float | None:
     rng = np.random.default_rng(0)
     fitted = space.people[_some(len(space.people), FITTED, rng)]
     copula = Copula.fit(space.domain.decode(fitted))
-    own = space.people[_some(len(space.people), JUDGED, rng)]
-    found = rows[_some(len(rows), JUDGED, rng)]
+    own = space.people[_some(len(space.people), EVALUATED, rng)]
+    found = rows[_some(len(rows), EVALUATED, rng)]
     both = copula.log_density(space.domain.decode(np.concatenate([own, found])))
-    density, judged = np.sort(both[: len(own)]), both[len(own) :]
-    return float((np.searchsorted(density, judged) / len(density)).mean())
+    density, found_density = np.sort(both[: len(own)]), both[len(own) :]
+    return float((np.searchsorted(density, found_density) / len(density)).mean())
 
 
-def _some(n: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Up to `most` of `n` places, at random."""
-    return rng.choice(n, size=min(n, most), replace=False, shuffle=False)
+def _some(n: int, limit: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Up to `limit` of `n` places, at random."""
+    return rng.choice(n, size=min(n, limit), replace=False, shuffle=False)
 
 
 class Plausible:
@@ -56,28 +56,28 @@ class Plausible:
         self.columns = space.movable
         self.low = domain.low[self.columns]
         span = domain.high[self.columns] - self.low
-        exact = domain.whole[self.columns] & (span < MOST_VALUES)
+        exact = domain.whole[self.columns] & (span < MAX_VALUES)
         self.width = np.where(exact, 1.0, span / BINS)
         self.bins = np.where(exact, span + 1, BINS).astype(np.intp)
-        places = self._places(space.people)
+        bins_of = self._bins(space.people)
         self.tables = []
-        for place, bins in enumerate(self.bins):
-            counts = np.bincount(places[:, place], minlength=int(bins)) + 0.5
+        for index, bins in enumerate(self.bins):
+            counts = np.bincount(bins_of[:, index], minlength=int(bins)) + 0.5
             self.tables.append(np.log(counts / counts.sum()))
-        self.least = float(np.quantile(self._sum(places), share))
+        self.threshold = float(np.quantile(self._sum(bins_of), share))
 
-    def _places(self, rows: Floats) -> NDArray[np.intp]:
+    def _bins(self, rows: Floats) -> NDArray[np.intp]:
         values = np.nan_to_num((rows[:, self.columns] - self.low) / self.width)
         return np.asarray(np.clip(values, 0, self.bins - 1), dtype=np.intp)
 
-    def _sum(self, places: NDArray[np.intp]) -> Floats:
-        return np.asarray(sum(table[places[:, place]] for place, table in enumerate(self.tables)), dtype=float)
+    def _sum(self, bins_of: NDArray[np.intp]) -> Floats:
+        return np.asarray(sum(table[bins_of[:, index]] for index, table in enumerate(self.tables)), dtype=float)
 
     def __call__(self, rows: Floats) -> NDArray[np.bool_]:
-        return np.asarray(self._sum(self._places(rows)) >= self.least)
+        return np.asarray(self._sum(self._bins(rows)) >= self.threshold)
 
 
-def lifted(space: Space, found: NDArray[np.bool_]) -> None:
+def add_subgroups(space: Space, found: NDArray[np.bool_]) -> None:
     """The people treated differently as subgroups of the data: slices where they are most frequent (SliceLine)."""
     if not found.any() or found.all():
         return

@@ -23,10 +23,10 @@ CRITICAL = 0.01
 #: People drawn from the domain to compare findings with, where there is no data.
 BACKGROUND = 20_000
 #: Whole numbers with more values than this are sorted instead of counted.
-MOST_COUNTED = 100_000
+MAX_COUNTED = 100_000
 
 
-def shown(space: Space, pairs: Pairs, *, method: PairMethod) -> PairResult:
+def build_result(space: Space, pairs: Pairs, *, method: PairMethod) -> PairResult:
     """The result of a search that has ended."""
     metrics = {**space.loop.ledger.metrics(), **space.facts}
     metrics["dsn_by_attr_value"] = by_value(space, pairs, metrics)
@@ -87,13 +87,13 @@ def witnesses(space: Space, pairs: Pairs) -> Table:
     """The widest pairs in original units, a row each; changed cells read "before → after"."""
     widest = _widest(pairs.gap, WITNESSES)
     some = pairs.take(widest)
-    columns: dict[str, Any] = {"case_id": [int(place) for place in widest]}
-    for place, feature in enumerate(space.domain.features):
+    columns: dict[str, Any] = {"case_id": [int(index) for index in widest]}
+    for index, feature in enumerate(space.domain.features):
         columns[feature.name] = [
             before if before == after else Change(before, after)
             for before, after in zip(
-                map(feature.shown, some.first[:, place].tolist()),
-                map(feature.shown, some.second[:, place].tolist()),
+                map(feature.localized, some.first[:, index].tolist()),
+                map(feature.localized, some.second[:, index].tolist()),
                 strict=True,
             )
         ]
@@ -194,21 +194,21 @@ def features_table(space: Space, pairs: Pairs) -> Table:
     """
     against = space.people if len(space.people) else space.domain.sample(BACKGROUND, np.random.default_rng(0))
     rows: list[tuple[str, float, str, float, float]] = []
-    every, those_found = _counted(against, space.domain), _counted(pairs.first, space.domain)
+    every, those_found = _value_counts(against, space.domain), _value_counts(pairs.first, space.domain)
     for column in space.movable:
         feature, (values, counts) = space.domain.features[int(column)], every[int(column)]
         edges = _cells(values, counts, feature.size)
         everyone = _shares(values, counts, edges)
         found = _shares(*those_found[int(column)], edges)
-        place = int((found - everyone).argmax())
-        low, high = edges[place], edges[place + 1]
+        index = int((found - everyone).argmax())
+        low, high = edges[index], edges[index + 1]
         name = feature.text(float(low)) if feature.kind == "category" else _range(feature, low, high)
         distance = 0.5 * float(np.abs(found - everyone).sum())
-        rows.append((feature.name, distance, name, float(found[place]), float(everyone[place])))
+        rows.append((feature.name, distance, name, float(found[index]), float(everyone[index])))
     rows.sort(key=lambda row: -row[1])
     names = ("feature", "distance", "value", "found", "everyone")
     return Table.of(
-        {name: [row[place] for row in rows] for place, name in enumerate(names)},
+        {name: [row[index] for row in rows] for index, name in enumerate(names)},
         formats={"distance": "num", "found": "pct", "everyone": "pct"},
         titles={
             "feature": msg("Feature"),
@@ -225,9 +225,9 @@ def features_table(space: Space, pairs: Pairs) -> Table:
 Counts = tuple[Floats, NDArray[np.intp]]
 
 
-def _counted(people: Floats, domain: Domain) -> list[Counts]:
+def _value_counts(people: Floats, domain: Domain) -> list[Counts]:
     """For each feature the distinct values in order, without missing ones, and how often each occurs."""
-    sizes = [0 if f.size is None or f.size > MOST_COUNTED or f.missing else f.size for f in domain.features]
+    sizes = [0 if f.size is None or f.size > MAX_COUNTED or f.missing else f.size for f in domain.features]
     ends = np.cumsum(sizes)
     total = int(ends[-1])
     listed = np.array(sizes) > 0  # whole numbers: all these columns are counted together, in portions
@@ -238,15 +238,15 @@ def _counted(people: Floats, domain: Domain) -> list[Counts]:
         codes = people[start : start + portion] - shift
         codes = codes if listed.all() else codes[:, listed]
         every += np.bincount(codes.astype(np.intp).ravel("K"), minlength=total)
-    counted: list[Counts] = []
-    for place, (size, end) in enumerate(zip(sizes, ends, strict=True)):
+    counts: list[Counts] = []
+    for index, (size, end) in enumerate(zip(sizes, ends, strict=True)):
         if size:
             there = np.flatnonzero(every[end - size : end])
-            counted.append((np.asarray(domain.low[place] + there, dtype=float), every[end - size + there]))
+            counts.append((np.asarray(domain.low[index] + there, dtype=float), every[end - size + there]))
         else:
-            known = people[:, place]
-            counted.append(np.unique(known[~np.isnan(known)], return_counts=True))
-    return counted
+            known = people[:, index]
+            counts.append(np.unique(known[~np.isnan(known)], return_counts=True))
+    return counts
 
 
 def _cells(values: Floats, counts: NDArray[np.intp], size: int | None) -> Floats:
@@ -254,11 +254,11 @@ def _cells(values: Floats, counts: NDArray[np.intp], size: int | None) -> Floats
     if size is not None and len(values) <= 30:
         return np.append(values, np.inf)
     upto = np.cumsum(counts)
-    place = (upto[-1] - 1) * np.linspace(0, 0.9, 10)  # as numpy.quantile of all of them
-    below = np.floor(place)
+    index = (upto[-1] - 1) * np.linspace(0, 0.9, 10)  # as numpy.quantile of all of them
+    below = np.floor(index)
     low = values[np.searchsorted(upto, below, side="right")]
     high = values[np.searchsorted(upto, np.minimum(below + 1, upto[-1] - 1), side="right")]
-    return np.append(np.unique(low + (high - low) * (place - below)), np.inf)
+    return np.append(np.unique(low + (high - low) * (index - below)), np.inf)
 
 
 def _shares(values: Floats, counts: NDArray[np.intp], edges: Floats) -> Floats:

@@ -47,8 +47,8 @@ class Pairs:
     def column(self, column: int) -> tuple[Floats, Floats]:
         """One feature of both."""
         first = self.first[:, column]
-        place = np.flatnonzero(self.columns == column)
-        return first, self.other[:, place[0]] if place.size else first
+        index = np.flatnonzero(self.columns == column)
+        return first, self.other[:, index[0]] if index.size else first
 
     def take(self, rows: NDArray[Any]) -> Pairs:
         """Some of the pairs."""
@@ -155,10 +155,10 @@ def row_keys(domain: Domain, rows: Floats) -> NDArray[Any]:
     import polars as pl
 
     columns = []
-    for place, feature in enumerate(domain.features):
-        distinct, back = np.unique(rows[:, place], return_inverse=True)
+    for index, feature in enumerate(domain.features):
+        distinct, back = np.unique(rows[:, index], return_inverse=True)
         texts = pl.Series([feature.text(float(value)) for value in distinct], dtype=pl.String)
-        columns.append(texts.gather(back.astype(np.uint32)).alias(str(place)))
+        columns.append(texts.gather(back.astype(np.uint32)).alias(str(index)))
     joined = pl.DataFrame(columns).select(pl.concat_str(pl.all(), separator="|")).to_series()
     return np.array(joined.to_list(), dtype=object)
 

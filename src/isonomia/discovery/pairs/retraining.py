@@ -88,10 +88,10 @@ def retrain(
     chosen = rng.permutation(len(result.pairs))[: max(1, int(share * len(data) / 2))]
     people = result.pairs.take(chosen)
     probe = Probe(Oracle(estimator, result.domain, data), names, reference=result.pairs.first)
-    said = probe.consult(probe.spread(people.first)).label
-    if said is None:
+    predicted = probe.consult(probe.spread(people.first)).label
+    if predicted is None:
         raise NotApplicable("a regression has no label to vote on")
-    votes = said.reshape(len(people.first), -1)
+    votes = predicted.reshape(len(people.first), -1)
     counts = np.stack([(votes == code).sum(axis=1) for code in range(len(probe.oracle.classes))], axis=1)
     label = np.array(probe.oracle.classes, dtype=object)[counts.argmax(axis=1)]
     features = wrap(data.frame).select(result.domain.names)

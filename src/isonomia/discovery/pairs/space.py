@@ -139,13 +139,13 @@ class Space:
         levels = high - low + 1
         leap = 1 + np.floor(self.rng.random(column.shape) * (levels - 1)) if jump is not None else None
 
-        def move(rows: Floats, place: int) -> Floats:
-            moved, there = rows.copy(), column[place]
+        def move(rows: Floats, index: int) -> Floats:
+            moved, there = rows.copy(), column[index]
             before = rows[everyone, there]
-            after = np.minimum(np.maximum(before + shift[place], low[place]), high[place])
+            after = np.minimum(np.maximum(before + shift[index], low[index]), high[index])
             if jump is not None and leap is not None:
-                after = np.where(jump[place], (before + leap[place]) % levels[place], after)
-            moved[everyone, there] = np.where(whole[place], np.rint(after), after) + 0.0
+                after = np.where(jump[index], (before + leap[index]) % levels[index], after)
+            moved[everyone, there] = np.where(whole[index], np.rint(after), after) + 0.0
             return moved
 
         return move
@@ -160,11 +160,11 @@ class Space:
             moves = list(range(1, int(self.domain.high[column]) + 1)) if jumps else [-step, step]
             columns += [int(column)] * len(moves)
             shifts += moves
-        place, change = np.array(columns, dtype=np.intp), np.array(shifts)
+        index, change = np.array(columns, dtype=np.intp), np.array(shifts)
         if nominal_moves == "any":  # past the last category comes the first
-            turn = np.where(self.domain.nominal[place], self.domain.high[place] + 1, 0.0)
-            change = np.where((turn > 0) & (rows[:, place] + change >= turn), change - turn, change)
-        return self.around(rows, place, change)[0]
+            turn = np.where(self.domain.nominal[index], self.domain.high[index] + 1, 0.0)
+            change = np.where((turn > 0) & (rows[:, index] + change >= turn), change - turn, change)
+        return self.around(rows, index, change)[0]
 
     def around(
         self, rows: Floats, column: NDArray[np.intp], change: Floats
@@ -176,13 +176,13 @@ class Space:
         """
         value = rows[:, column] + change
         inside = (value >= self.domain.low[column]) & (value <= self.domain.high[column])
-        place = np.flatnonzero(inside.ravel())
-        keys = self.probe.key.moved(rows, column, change, place)
+        index = np.flatnonzero(inside.ravel())
+        keys = self.probe.key.moved(rows, column, change, index)
         kept = self.loop.untested(keys)
-        place, keys = place.take(kept), keys.take(kept)
-        row, move = np.divmod(place, len(column))
+        index, keys = index.take(kept), keys.take(kept)
+        row, move = np.divmod(index, len(column))
         near = rows.take(row, axis=0)
-        near.ravel()[np.arange(len(near)) * near.shape[1] + column.take(move)] = value.ravel().take(place)
+        near.ravel()[np.arange(len(near)) * near.shape[1] + column.take(move)] = value.ravel().take(index)
         if self.domain.rules:
             good = self.domain.valid(near)
             near, keys, row, move = near[good], keys[good], row[good], move[good]
@@ -196,19 +196,19 @@ class Space:
 
     def scores(self, rows: Floats) -> Floats:
         """What the model scores rows at: probability of the positive class, decision value, or predicted number."""
-        said = self.loop.consult(rows)
-        if said.score is None:
-            if said.label is None or said.label.max(initial=0) > 1:
+        predicted = self.loop.consult(rows)
+        if predicted.score is None:
+            if predicted.label is None or predicted.label.max(initial=0) > 1:
                 raise NotApplicable("the model gives decisions only, of several classes; there is no score to follow")
-            return said.label.astype(float)
-        return said.score if said.score.ndim == 1 else said.score.max(axis=1)
+            return predicted.label.astype(float)
+        return predicted.score if predicted.score.ndim == 1 else predicted.score.max(axis=1)
 
     def labels(self, rows: Floats) -> NDArray[np.int64]:
         """What the model decides about rows; for a regression, whether the number is above its median here."""
-        said = self.loop.consult(rows)
-        if said.label is not None:
-            return said.label
-        score = self.scores_of(said.score)
+        predicted = self.loop.consult(rows)
+        if predicted.label is not None:
+            return predicted.label
+        score = self.scores_of(predicted.score)
         return (score > np.median(score)).astype(np.int64)
 
     @staticmethod
@@ -231,9 +231,9 @@ def _k_means(points: Floats, k: int, rng: np.random.Generator, *, rounds: int = 
         if before is not None and np.array_equal(near, before):
             break
         before = near
-        for place in range(k):
-            if (near == place).any():
-                centres[place] = points[near == place].mean(axis=0)
+        for index in range(k):
+            if (near == index).any():
+                centres[index] = points[near == index].mean(axis=0)
     return centres
 
 

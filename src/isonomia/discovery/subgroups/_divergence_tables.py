@@ -25,16 +25,16 @@ class Found(NamedTuple):
     """A subgroup, where it stands among all patterns, and the metric it was found by."""
 
     subgroup: Subgroup
-    place: int
+    position: int
     part: Divergence
 
 
 def divergence_tables(problem: Problem, patterns: Patterns, found: list[Found]) -> dict[str, Table]:
     backend = problem.data.backend if problem.data is not None else "polars"
     local: list[dict[str, Any]] = []
-    for subgroup, index, part in found:
-        shares = patterns.contributions(index, part.divergence)
-        items = patterns.items(index)
+    for subgroup, position, part in found:
+        shares = patterns.contributions(position, part.divergence)
+        items = patterns.items(position)
         local += [
             {
                 "metric": part.quantity.id,

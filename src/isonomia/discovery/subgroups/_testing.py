@@ -10,10 +10,10 @@ from isonomia.languages import msg
 from isonomia.typing import Floats
 
 
-def best_places(score: Floats, size: Floats, k: int) -> list[int]:
+def best_indices(score: Floats, size: Floats, k: int) -> list[int]:
     """Where the k highest scores above 0 stand; equal ones (to 12 digits) in the order of size, then of place.
 
-    >>> best_places(np.array([0.5, 0.7, 0.5, -1.0]), np.array([10.0, 5.0, 20.0, 40.0]), 2)
+    >>> best_indices(np.array([0.5, 0.7, 0.5, -1.0]), np.array([10.0, 5.0, 20.0, 40.0]), 2)
     [1, 2]
     """
     if not score.size:
@@ -21,7 +21,7 @@ def best_places(score: Floats, size: Floats, k: int) -> list[int]:
     kth = np.partition(score, max(score.size - k, 0))[max(score.size - k, 0)]
     few = np.flatnonzero((score > 0) & (score >= kth - abs(kth) * 1e-12))
     order = np.lexsort((few, -size[few], -np.round(score[few], 12)))
-    return [int(place) for place in few[order][:k]]
+    return [int(index) for index in few[order][:k]]
 
 
 def average(values: Floats, weights: Floats | None, *, binary: bool, level: float = 0.95) -> Estimate:
@@ -70,10 +70,10 @@ def hypergeometric_tail(hits: int, size: int, total_hits: int, n: int) -> float:
     """
     from scipy.special import gammaln
 
-    most = min(size, total_hits)
+    largest = min(size, total_hits)
     if hits <= max(0, size + total_hits - n):
         return 1.0
-    k = np.arange(hits, most + 1, dtype=float)
+    k = np.arange(hits, largest + 1, dtype=float)
     misses = n - total_hits
 
     def choose(a: float, b: Floats) -> Floats:

@@ -123,13 +123,13 @@ def _cells(
 ) -> tuple[NDArray[np.int64], tuple[NDArray[np.int64], ...], NDArray[np.int64]]:
     """The cell of each row (rows alike in all features and of one kind share it), codes of each cell, its first row."""
     key = np.zeros(problem.n, dtype=np.int64) if kinds is None else kinds.astype(np.int64)
-    room = int(key.max()) + 1
+    span = int(key.max()) + 1
     for column in problem.features:
-        if room * column.size > 2**62:
+        if span * column.size > 2**62:
             _, key = np.unique(key, return_inverse=True)
-            room = int(key.max()) + 1
+            span = int(key.max()) + 1
         key = key * column.size + column.codes
-        room *= column.size
+        span *= column.size
     _, first, cells = np.unique(key, return_index=True, return_inverse=True)
     return cells.astype(np.int64), tuple(column.codes[first].astype(np.int64) for column in problem.features), first
 
@@ -147,18 +147,18 @@ def run(problem: Problem) -> Search:
     before: list[list[Subgroup]] = [[] for _ in scans]
     stage = problem.clock.progress.stage("subgroups", msg("Scanning for subgroups"), total=problem.k)
     while len(found) < problem.k:
-        place = int(np.argmax([scan.next.score for scan in scans]))
-        scan = scans[place]
+        index = int(np.argmax([scan.next.score for scan in scans]))
+        scan = scans[index]
         if not scan.next.score > 0 or not np.isfinite(scan.next.score):
             break
         subgroup = scan.subgroup()
-        subgroup = replace(subgroup, without=_overlapping(subgroup, before[place]))
+        subgroup = replace(subgroup, without=_overlapping(subgroup, before[index]))
         subgroup = replace(
             _measured(problem, scan.comparison, scan.direction, subgroup, scan.next.score),
-            p_adjusted=_adjusted(nulls[place], scan.next.score, not before[place], len(scans)),
+            p_adjusted=_adjusted(nulls[index], scan.next.score, not before[index], len(scans)),
         )
         found.append(subgroup)
-        before[place].append(subgroup)
+        before[index].append(subgroup)
         stage.at(len(found))
         if len(found) < problem.k:
             scan.advance()
@@ -222,8 +222,8 @@ def _adjusted(null: Any, score: float, first: bool, scans: int) -> float | None:
     """The chance that a whole scan of outcomes as expected scores as high, times the scans made."""
     if null is None:
         return None
-    few, made = null
-    p = made.p_value(min(score, few) if first else score)
+    few, null_scans = null
+    p = null_scans.p_value(min(score, few) if first else score)
     return None if p is None else min(1.0, p * scans)
 
 
@@ -305,10 +305,10 @@ def _sentence(
 
 def _favourable(problem: Problem) -> str:
     """The outcome that a binary scan counts."""
-    asked = problem.options["bias_scan_favorable_value"]
-    if asked in (None, "high"):
+    favorable = problem.options["bias_scan_favorable_value"]
+    if favorable in (None, "high"):
         return str(problem.classes[1])
-    return str(problem.classes[0] if asked == "low" else asked)
+    return str(problem.classes[0] if favorable == "low" else favorable)
 
 
 def _ratio_p(ratio: float, effective: float) -> float:

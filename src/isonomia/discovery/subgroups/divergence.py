@@ -66,8 +66,8 @@ class Patterns:
 
     def items(self, index: int) -> NDArray[np.int32]:
         """The items of a subgroup."""
-        level, place = self._locate(index)
-        row: NDArray[np.int32] = self.levels[level].items[place]
+        level, position = self._locate(index)
+        row: NDArray[np.int32] = self.levels[level].items[position]
         return row
 
     def _locate(self, index: int) -> tuple[int, int]:
@@ -99,9 +99,9 @@ class Patterns:
 
         sum over J in I without a of |J|! (|I| - |J| - 1)! / |I|! [D(J + a) - D(J)].
         """
-        level, place = self._locate(index)
+        level, position = self._locate(index)
         size = level + 1
-        known = self._subsets(level, place, divergence)
+        known = self._subsets(level, position, divergence)
         out = np.zeros(size)
         for a in range(size):
             rest = [j for j in range(size) if j != a]
@@ -111,10 +111,10 @@ class Patterns:
                     out[a] += weight * (known[tuple(sorted((*subset, a)))] - known[subset])
         return out
 
-    def _subsets(self, level: int, place: int, divergence: Floats) -> dict[tuple[int, ...], float]:
+    def _subsets(self, level: int, position: int, divergence: Floats) -> dict[tuple[int, ...], float]:
         """The divergence of every subset of a subgroup's items, by their positions in it."""
         known: dict[tuple[int, ...], float] = {(): 0.0}
-        open_ones = {tuple(range(level + 1)): place}
+        open_ones = {tuple(range(level + 1)): position}
         for depth in range(level, -1, -1):
             below: dict[tuple[int, ...], int] = {}
             for positions, at in open_ones.items():
@@ -155,10 +155,10 @@ class Patterns:
             gain[np.isnan(gain)] = -1.0
             flat = gain.ravel()
             best = np.argpartition(-flat, min(k, flat.size - 1))[:k]
-            for place in best[flat[best] > 0].tolist():
-                row, j = divmod(place, level.length)
+            for position in best[flat[best] > 0].tolist():
+                row, j = divmod(position, level.length)
                 parent = int(self.starts[number - 1] + level.parents[row, j])
-                found.append((parent, int(level.items[row, j]), start + row, float(flat[place])))
+                found.append((parent, int(level.items[row, j]), start + row, float(flat[position])))
         return sorted(found, key=lambda entry: -entry[3])[:k]
 
 
@@ -208,11 +208,11 @@ def lay_out(quantities: Sequence[Quantity], weights: Floats | None) -> tuple[dic
     for index, quantity in enumerate(quantities):
         defined = quantity.defined
         values = quantity.values if defined is None else np.where(defined, quantity.values, 0.0)
-        places: dict[str, int] = {}
+        positions: dict[str, int] = {}
 
-        def put(what: str, array: Any, index: int = index, places: dict[str, int] = places) -> None:
+        def put(what: str, array: Any, index: int = index, positions: dict[str, int] = positions) -> None:
             names[f"{index}:{what}"] = array
-            places[what] = len(names)
+            positions[what] = len(names)
 
         put("hits", values)
         if defined is not None:
@@ -221,5 +221,7 @@ def lay_out(quantities: Sequence[Quantity], weights: Floats | None) -> tuple[dic
             put("squares", values**2)
         if weights is not None:
             put("weight2", weights if defined is None else weights * defined)
-        columns.append(Columns(places["hits"], places.get("rows", 0), places.get("squares"), places.get("weight2")))
+        columns.append(
+            Columns(positions["hits"], positions.get("rows", 0), positions.get("squares"), positions.get("weight2"))
+        )
     return names, columns

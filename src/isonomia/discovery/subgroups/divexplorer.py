@@ -8,7 +8,7 @@ import numpy as np
 
 from isonomia.counting import Lattice
 from isonomia.discovery.subgroups._divergence_tables import Found, divergence_pictures, divergence_tables
-from isonomia.discovery.subgroups._testing import average, best_places
+from isonomia.discovery.subgroups._testing import average, best_indices
 from isonomia.discovery.subgroups.divergence import Divergence, Patterns, divergence_of, lay_out
 from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
@@ -79,12 +79,12 @@ def _best(patterns: Patterns, part: Divergence, k: int, direction: str, toleranc
     """The k most divergent subgroups that are not redundant, in the direction that is worse."""
     rate = RATES.get(part.quantity.id.partition(":")[0])
     worse = "high" if rate is None else rate.worse
-    way = worse if direction == "worse" else direction
-    value = {"high": part.divergence, "low": -part.divergence}.get(way, np.abs(part.divergence))
+    side = worse if direction == "worse" else direction
+    value = {"high": part.divergence, "low": -part.divergence}.get(side, np.abs(part.divergence))
     ranked = np.where(np.isnan(value), -np.inf, value)
     if tolerance is not None:
         ranked = np.where(patterns.redundant(part.divergence, float(tolerance)), -np.inf, ranked)
-    return best_places(ranked, patterns.sums[:, 0], k)
+    return best_indices(ranked, patterns.sums[:, 0], k)
 
 
 def _subgroup(problem: Problem, patterns: Patterns, part: Divergence, index: int, p: float, q: float) -> Subgroup:

@@ -158,12 +158,12 @@ def find_subgroups(
         max_memory=_reading.check_memory(max_memory),
         options=given,
     )
-    asked = problem if max_overlap is None else replace(problem, k=problem.k * _SPARE)
+    widened = problem if max_overlap is None else replace(problem, k=problem.k * _SPARE)
     with clock.progress.stage(chosen.id, msg("Searching for subgroups")):
         if holdout is None:
-            measured, search = problem, chosen.run(asked)
+            measured, search = problem, chosen.run(widened)
         else:
-            measured, search = _with_holdout(chosen, asked, holdout)
+            measured, search = _with_holdout(chosen, widened, holdout)
         clock.progress.check()
     search, masks = _without_repeats(search, measured, max_overlap, problem.k)
     return subject.noted(_assemble(chosen, problem, measured, search, masks, clock))

@@ -45,7 +45,7 @@ TITLES = {
     "rule": msg("Rule"),
 }
 #: Classes audited one by one where nothing is said.
-_MOST_CLASSES = 12
+_MAX_CLASSES = 12
 _IRLS = 12
 _RIDGE = 1e-6
 
@@ -158,10 +158,10 @@ def _best_rule(table: Floats, costs: Floats, rows: Floats) -> tuple[float, Rule]
         cuts = np.flatnonzero(gap > 1e-12 * (1 + np.abs(position).max(initial=0.0)))
         if not cuts.size:
             continue
-        place = int(cuts[np.argmax(sums[cuts])])
-        if sums[place] > best + 1e-15:
-            middle = float((position[order][place] + position[order][place + 1]) / 2)
-            best, rule = float(sums[place]), Rule(weights, middle)
+        index = int(cuts[np.argmax(sums[cuts])])
+        if sums[index] > best + 1e-15:
+            middle = float((position[order][index] + position[order][index + 1]) / 2)
+            best, rule = float(sums[index]), Rule(weights, middle)
     return best, rule
 
 
@@ -191,14 +191,14 @@ class _Auditor:
 
     def null(self, replicates: int, rng: np.random.Generator) -> Floats:
         """The largest violations, in either direction, when decisions are dealt out at random."""
-        places = np.flatnonzero(self.defined)
+        indices = np.flatnonzero(self.defined)
         values = self.quantity.values.copy()
         out = []
         for _ in range(replicates):
             if self.problem.clock.over:
                 break
-            values[places] = self.quantity.values[rng.permutation(places)]
-            out.append(max(self.worst(values, way)[0] for way in ("high", "low")))
+            values[indices] = self.quantity.values[rng.permutation(indices)]
+            out.append(max(self.worst(values, direction)[0] for direction in ("high", "low")))
         return np.array(out)
 
 
@@ -248,7 +248,7 @@ def _default_metrics(problem: Problem) -> tuple[str, ...]:
         return ("target",) if problem.label is None else ("prediction",)
     rate = "base_rate" if problem.label is None else "selection_rate"
     if problem.task == "multiclass":
-        return tuple(f"{rate}:{name}" for name in problem.classes[:_MOST_CLASSES])
+        return tuple(f"{rate}:{name}" for name in problem.classes[:_MAX_CLASSES])
     if problem.label is None:
         return (rate,)
     return ("selection_rate",) if problem.truth is None else ("selection_rate", "fpr")

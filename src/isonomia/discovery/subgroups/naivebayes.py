@@ -145,8 +145,8 @@ def _measured(problem: Problem, subgroup: Subgroup, sensitive: set[str]) -> Subg
 def _effective(weights: Floats | None, rows: NDArray[np.bool_]) -> float:
     if weights is None:
         return float(rows.sum())
-    held = weights[rows]
-    return float(held.sum() ** 2 / (held @ held)) if held.any() else 0.0
+    inside = weights[rows]
+    return float(inside.sum() ** 2 / (inside @ inside)) if inside.any() else 0.0
 
 
 def _sentence(problem: Problem, subgroup: Subgroup, value: Any, base: Any, n: int) -> Message | None:

@@ -185,5 +185,5 @@ def _mean(values: NDArray[np.float64], mask: NDArray[np.bool_] | None, weights: 
     chosen = values if mask is None else values[mask]
     if weights is None:
         return float(chosen.mean()) if chosen.size else None
-    held = weights if mask is None else weights[mask]
-    return float(chosen @ held / held.sum()) if held.sum() > 0 else None
+    own = weights if mask is None else weights[mask]
+    return float(chosen @ own / own.sum()) if own.sum() > 0 else None

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Lattice, Level
-from isonomia.discovery.subgroups._testing import average, best_places, upper_tail
+from isonomia.discovery.subgroups._testing import average, best_indices, upper_tail
 from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import Quantity, metrics_of, quantity
@@ -69,17 +69,17 @@ class _Best:
 
     def __init__(self, k: int) -> None:
         self.k = k
-        self.held: list[tuple[float, Floats, NDArray[np.int32]]] = []
+        self.entries: list[tuple[float, Floats, NDArray[np.int32]]] = []
 
     @property
     def threshold(self) -> float:
-        return self.held[-1][0] if len(self.held) == self.k else 0.0
+        return self.entries[-1][0] if len(self.entries) == self.k else 0.0
 
     def add(self, level: Level, scores: Floats) -> None:
         limit = max(self.threshold, _ROUNDING)
-        best = best_places(np.where(scores > limit, scores, -np.inf), level.sums[:, 0], self.k)
-        self.held += [(float(scores[i]), level.sums[i], level.items[i]) for i in best]
-        self.held = sorted(self.held, key=lambda entry: -entry[0])[: self.k]
+        best = best_indices(np.where(scores > limit, scores, -np.inf), level.sums[:, 0], self.k)
+        self.entries += [(float(scores[i]), level.sums[i], level.items[i]) for i in best]
+        self.entries = sorted(self.entries, key=lambda entry: -entry[0])[: self.k]
 
 
 def run(problem: Problem) -> Search:
@@ -122,7 +122,7 @@ def _search(problem: Problem, error: Quantity) -> Search:
     tests = lattice.possible(problem.max_l)
     subgroups = tuple(
         _subgroup(part, problem, error, values, lattice.conditions(items), score, tests)
-        for score, _, items in best.held
+        for score, _, items in best.entries
     )
     return Search(
         subgroups,

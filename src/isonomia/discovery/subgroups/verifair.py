@@ -55,7 +55,7 @@ TITLES = {
     "error_probability": msg("Probability of error"),
 }
 #: Groups of one attribute that are compared, the largest first.
-_MOST_GROUPS = 12
+_MAX_GROUPS = 12
 _ORDER = {"unfair": 0, "not decided": 1, "fair": 2}
 
 
@@ -85,7 +85,7 @@ _OPEN = Verdict("not decided", None, None, None, 0)
 class _Comparison:
     a: _Stream
     b: _Stream
-    seen: int = 0
+    checked: int = 0
     verdict: Verdict = _OPEN
     rates: tuple[float | None, float | None] = (None, None)
 
@@ -156,7 +156,7 @@ def _comparisons(problem: Problem, *, ordered: bool) -> list[_Comparison]:
     columns = [column for column in problem.features if column.name in problem.protected]
     for column in sorted(columns, key=lambda column: -_information(problem, column)):
         counts = column.counts()
-        codes = [code for code in np.argsort(-counts, kind="stable").tolist() if counts[code] > 0][:_MOST_GROUPS]
+        codes = [code for code in np.argsort(-counts, kind="stable").tolist() if counts[code] > 0][:_MAX_GROUPS]
         streams = {code: _Stream(column, code) for code in codes}
         for a, b in combinations(codes, 2):
             if ordered:  # each comparison has people of its own
@@ -191,15 +191,15 @@ def _sample(
         for stream, pair in wanted.values():
             if problem.clock.over:
                 return False
-            room = min(batch, int(options["n_max"]) - stream.n)
-            if stream.exhausted or room <= 0:
+            size = min(batch, int(options["n_max"]) - stream.n)
+            if stream.exhausted or size <= 0:
                 continue
             part = (
-                population.flips(stream.column, stream.code, pair.b.code, room)
+                population.flips(stream.column, stream.code, pair.b.code, size)
                 if individual
-                else population.draw(stream.column, stream.code, room)
+                else population.draw(stream.column, stream.code, size)
             )
-            stream.exhausted = len(part) < room
+            stream.exhausted = len(part) < size
             if len(part):
                 stream.values.append(part)
                 moved = True
@@ -216,9 +216,9 @@ def _sample(
 def _look(pair: _Comparison, individual: bool, c: float, delta: float) -> None:
     """The verdict at the first sample size, among the new ones, where it is clear."""
     reach = pair.a.n if individual else min(pair.a.n, pair.b.n)
-    if reach <= pair.seen or reach < 2:
+    if reach <= pair.checked or reach < 2:
         return
-    n = np.arange(max(pair.seen, 1) + 1, reach + 1, dtype=np.int64)
+    n = np.arange(max(pair.checked, 1) + 1, reach + 1, dtype=np.int64)
     if not n.size:
         return
     if individual:
@@ -230,7 +230,7 @@ def _look(pair: _Comparison, individual: bool, c: float, delta: float) -> None:
         pair.verdict = decide_ratio(a, b, n, c, delta)
         at = pair.verdict.n - n[0]
         pair.rates = (float(a[at]), float(b[at]))
-    pair.seen = reach
+    pair.checked = reach
 
 
 def _sides(pair: _Comparison, individual: bool) -> tuple[_Stream, _Stream, float | None, float | None]:

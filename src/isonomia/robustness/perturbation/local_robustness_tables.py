@@ -170,7 +170,7 @@ def _changes(firm: Firmness, row: int) -> str:
         Name(
             Message(
                 "{name}: {before} → {after}",
-                {"name": feature.name, "before": feature.shown(float(a)), "after": feature.shown(float(b))},
+                {"name": feature.name, "before": feature.localized(float(a)), "after": feature.localized(float(b))},
             )
         )
         for feature, a, b in zip(firm.altering.columns.features, before, after, strict=True)

@@ -22,7 +22,7 @@ class Boxes:
 
     low: Floats
     high: Floats
-    held: NDArray[np.uint64]
+    members: NDArray[np.uint64]
     node: NDArray[np.int32]
 
     def __len__(self) -> int:
@@ -30,16 +30,16 @@ class Boxes:
 
     def take(self, rows: NDArray[np.intp]) -> Boxes:
         """Some of them."""
-        return Boxes(self.low[rows], self.high[rows], self.held[rows], self.node[rows])
+        return Boxes(self.low[rows], self.high[rows], self.members[rows], self.node[rows])
 
     @staticmethod
     def join(parts: list[Boxes]) -> Boxes:
         """All of several."""
-        names = ("low", "high", "held", "node")
+        names = ("low", "high", "members", "node")
         return Boxes(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
-class Lanes:
+class BoxDescent:
     """How boxes of a domain walk down an ensemble.
 
     Attributes
@@ -54,8 +54,8 @@ class Lanes:
         self.trees, self.domain, self.protected, self.variants = ensemble, domain, protected, variants
         self.free = np.setdiff1d(np.arange(len(domain)), protected)
         self.is_protected = np.isin(np.arange(len(domain)), protected)
-        self.place = np.full(len(domain), -1, dtype=np.int64)  # of a feature among the unordered ones
-        self.place[ensemble.unordered] = np.arange(len(ensemble.unordered))
+        self.slot = np.full(len(domain), -1, dtype=np.int64)  # of a feature among the unordered ones
+        self.slot[ensemble.unordered] = np.arange(len(ensemble.unordered))
         self.words = ensemble.masks.shape[1]
         self._answer_protected()
         self._lay()
@@ -66,9 +66,9 @@ class Lanes:
         asking = np.flatnonzero((trees.feature >= 0) & self.is_protected[np.maximum(trees.feature, 0)])
         self.answer_of = np.full(len(trees.feature), -1, dtype=np.int64)
         self.answer_of[asking] = np.arange(len(asking))
-        asked = np.full((len(self.variants), len(self.domain)), np.nan)
-        asked[:, self.protected] = self.variants
-        at = asked[:, trees.feature[asking]].T
+        values = np.full((len(self.variants), len(self.domain)), np.nan)
+        values[:, self.protected] = self.variants
+        at = values[:, trees.feature[asking]].T
         self.answers = at <= trees.cut[asking][:, None]
         grouped = trees.group[asking] >= 0
         if grouped.any():
@@ -130,35 +130,35 @@ class Lanes:
 
     def start(self) -> Boxes:
         """The whole domain as one box, every lane at its root."""
-        held = np.zeros((1, len(self.trees.unordered), self.words), dtype=np.uint64)
-        for place, feature in enumerate(self.trees.unordered):
+        members = np.zeros((1, len(self.trees.unordered), self.words), dtype=np.uint64)
+        for slot, feature in enumerate(self.trees.unordered):
             bits = np.zeros(64 * self.words, dtype=bool)
             bits[: int(self.domain.high[feature] - self.domain.low[feature]) + 1] = True
-            held[0, place] = np.packbits(bits, bitorder="little").view("<u8")
+            members[0, slot] = np.packbits(bits, bitorder="little").view("<u8")
         return self.walk(
-            Boxes(self.domain.low[None].copy(), self.domain.high[None].copy(), held, self.roots[None].copy())
+            Boxes(self.domain.low[None].copy(), self.domain.high[None].copy(), members, self.roots[None].copy())
         )
 
     def walk(self, boxes: Boxes) -> Boxes:
         """Move every lane down its tree as far as the box answers the questions."""
-        trees, flat, lanes = self.trees, boxes.node.reshape(-1), boxes.node.shape[1]
+        trees, flat, descent = self.trees, boxes.node.reshape(-1), boxes.node.shape[1]
         todo = np.flatnonzero(trees.feature[flat] >= 0)
         while todo.size:
             node = flat[todo]
-            feature, box = trees.feature[node], todo // lanes
+            feature, box = trees.feature[node], todo // descent
             below = boxes.high[box, feature] <= trees.cut[node]
             above = boxes.low[box, feature] > trees.cut[node]
             known = self.answer_of[node]
             given = np.flatnonzero(known >= 0)
             if given.size:
-                below[given] = self.answers[known[given], self.variant[todo[given] % lanes]]
+                below[given] = self.answers[known[given], self.variant[todo[given] % descent]]
                 above[given] = ~below[given]
             grouped = np.flatnonzero((trees.group[node] >= 0) & (known < 0))
             if grouped.size:
-                held = boxes.held[box[grouped], self.place[feature[grouped]]]
+                members = boxes.members[box[grouped], self.slot[feature[grouped]]]
                 mask = trees.masks[trees.group[node[grouped]]]
-                below[grouped] = ~(held & ~mask).any(axis=1)
-                above[grouped] = ~(held & mask).any(axis=1)
+                below[grouped] = ~(members & ~mask).any(axis=1)
+                above[grouped] = ~(members & mask).any(axis=1)
             moved = np.flatnonzero(below | above)
             todo, node = todo[moved], node[moved]
             flat[todo] = np.where(below[moved], trees.left[node], trees.right[node])
@@ -170,10 +170,10 @@ class Lanes:
 
         `weight` (n, lanes) says how much each lane's question matters; below 0 there is none.
         """
-        place = np.arange(len(boxes))
-        node = self._questions(boxes, weight)
+        slot = np.arange(len(boxes))
+        node = self._next_splits(boxes, weight)
         feature, cut = self.trees.feature[node], self.trees.cut[node]
-        left, right = boxes.take(place), boxes.take(place)
+        left, right = boxes.take(slot), boxes.take(slot)
         ordered = np.flatnonzero(self.trees.group[node] < 0)
         f, at = feature[ordered], cut[ordered]
         whole = self.domain.whole[f]
@@ -181,22 +181,22 @@ class Lanes:
         right.low[ordered, f] = np.where(whole, np.floor(at) + 1, np.nextafter(at, np.inf))
         grouped = np.flatnonzero(self.trees.group[node] >= 0)
         if grouped.size:
-            f = self.place[feature[grouped]]
+            f = self.slot[feature[grouped]]
             mask = self.trees.masks[self.trees.group[node[grouped]]]
-            left.held[grouped, f] &= mask
-            right.held[grouped, f] &= ~mask
+            left.members[grouped, f] &= mask
+            right.members[grouped, f] &= ~mask
         return self.walk(Boxes.join([left, right]))
 
-    def _questions(self, boxes: Boxes, weight: Floats) -> NDArray[np.int64]:
+    def _next_splits(self, boxes: Boxes, weight: Floats) -> NDArray[np.int64]:
         """One node of each box whose question parts it best."""
-        n, lanes = weight.shape
-        place = np.arange(n)
+        n, descent = weight.shape
+        slot = np.arange(n)
         weight = np.maximum(weight, 0.0)
         feature = np.maximum(self.trees.feature[boxes.node], 0)
-        total = np.bincount((place[:, None] * len(self.domain) + feature).ravel(), weight.ravel(), n * len(self.domain))
+        total = np.bincount((slot[:, None] * len(self.domain) + feature).ravel(), weight.ravel(), n * len(self.domain))
         chosen = total.reshape(n, -1).argmax(axis=1)
         weight = np.where(feature == chosen[:, None], weight, 0.0)
-        single = self.trees.group[boxes.node[place, weight.argmax(axis=1)]] >= 0  # sets have no median
+        single = self.trees.group[boxes.node[slot, weight.argmax(axis=1)]] >= 0  # sets have no median
         pick = weight.argmax(axis=1)
         many = np.flatnonzero(~single)
         if many.size:
@@ -204,8 +204,8 @@ class Lanes:
             order = np.argsort(cut, axis=1)
             sums = np.cumsum(np.take_along_axis(weight[many], order, axis=1), axis=1)
             middle = (sums < sums[:, -1:] / 2).sum(axis=1)
-            pick[many] = order[np.arange(len(many)), np.minimum(middle, lanes - 1)]
-        return np.asarray(boxes.node[place, pick])
+            pick[many] = order[np.arange(len(many)), np.minimum(middle, descent - 1)]
+        return np.asarray(boxes.node[slot, pick])
 
     def raw(self, rows: Floats) -> Floats:
         """The raw scores (n, V, K) of people in every variant."""
@@ -224,7 +224,7 @@ class Lanes:
         part = np.where(total > 0, size / np.where(total > 0, total, 1.0), 1.0)
         for feature in self.trees.unordered:
             if not self.is_protected[feature]:
-                count = np.bitwise_count(boxes.held[:, self.place[feature]]).sum(axis=1)
+                count = np.bitwise_count(boxes.members[:, self.slot[feature]]).sum(axis=1)
                 part[:, np.searchsorted(self.free, feature)] = count / (
                     self.domain.high[feature] - self.domain.low[feature] + 1
                 )
@@ -233,8 +233,8 @@ class Lanes:
     def corner(self, boxes: Boxes) -> Floats:
         """One person of each box, as the first variant."""
         rows = boxes.high.copy()
-        for place, feature in enumerate(self.trees.unordered):
-            rows[:, feature] = self.domain.low[feature] + self._bits(boxes.held[:, place]).argmax(axis=1)
+        for slot, feature in enumerate(self.trees.unordered):
+            rows[:, feature] = self.domain.low[feature] + self._bits(boxes.members[:, slot]).argmax(axis=1)
         rows[:, self.protected] = self.variants[0]
         return rows
 
@@ -244,11 +244,11 @@ class Lanes:
         whole = self.domain.whole
         rows = boxes.low[box] + rng.random((n, len(self.domain))) * (boxes.high[box] - boxes.low[box] + whole)
         rows = np.where(whole, np.minimum(np.floor(rows), boxes.high[box]), rows)
-        for place, feature in enumerate(self.trees.unordered):
-            bits = self._bits(boxes.held[box, place])
+        for slot, feature in enumerate(self.trees.unordered):
+            bits = self._bits(boxes.members[box, slot])
             rows[:, feature] = self.domain.low[feature] + (bits * rng.random(bits.shape)).argmax(axis=1)
         return np.asarray(rows)
 
-    def _bits(self, held: NDArray[np.uint64]) -> NDArray[np.uint8]:
-        words = np.ascontiguousarray(held).astype("<u8")
+    def _bits(self, members: NDArray[np.uint64]) -> NDArray[np.uint8]:
+        words = np.ascontiguousarray(members).astype("<u8")
         return np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")

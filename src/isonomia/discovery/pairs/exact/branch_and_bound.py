@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.exact.box_descent import Boxes, Lanes
+from isonomia.discovery.pairs.exact.box_descent import BoxDescent, Boxes
 from isonomia.discovery.pairs.exact.gap_seeds import WALKS, climb
-from isonomia.discovery.pairs.exact.link_bounds import apart, rise, said_bounds, steepest
+from isonomia.discovery.pairs.exact.link_bounds import apart, prediction_bounds, rise, steepest
 from isonomia.models import Link, apply_link
 from isonomia.typing import Floats
 
@@ -72,17 +72,17 @@ class Search:
 
     def __init__(
         self,
-        lanes: Lanes,
+        descent: BoxDescent,
         lines: list[NDArray[np.intp]],
         gamma: float,
         ask: Callable[[Floats], NDArray[np.bool_]],
     ) -> None:
-        self.lanes, self.trees, self.lines, self.gamma, self.ask = lanes, lanes.trees, lines, gamma, ask
+        self.descent, self.trees, self.lines, self.gamma, self.ask = descent, descent.trees, lines, gamma, ask
         self.by_gap = gamma > 0 or not self.trees.classifier
-        count = len(lanes.roots)
+        count = len(descent.roots)
         self.batch = int(np.clip(BATCH_NODES // count, 16, BATCH))
-        box_bytes = 4 * count + 16 * len(lanes.domain) + 8 * lanes.words * len(self.trees.unordered)
-        self.most_waiting = max(4 * self.batch, WAITING_BYTES // box_bytes)
+        box_bytes = 4 * count + 16 * len(descent.domain) + 8 * descent.words * len(self.trees.unordered)
+        self.max_waiting = max(4 * self.batch, WAITING_BYTES // box_bytes)
         # where one number is said as it is summed, trees without protected questions cancel out of every gap
         self.cancels = self.trees.link == "identity"
 
@@ -90,56 +90,58 @@ class Search:
 
     def _sums(self, boxes: Boxes, alike: NDArray[np.bool_] | None) -> tuple[Floats, Floats]:
         """Least and greatest raw score (n, V, K) of each variant; without the trees that all variants share so far."""
-        shape = (len(boxes), self.lanes.of_variant.shape[1], self.trees.n_classes)
-        least, most = np.empty(shape), np.empty(shape)
+        shape = (len(boxes), self.descent.of_variant.shape[1], self.trees.n_classes)
+        minimum, maximum = np.empty(shape), np.empty(shape)
         for k in range(shape[2]):
             low, high = self.trees.low[boxes.node, k], self.trees.high[boxes.node, k]
             if alike is not None:
                 low, high = np.where(alike, 0.0, low), np.where(alike, 0.0, high)
-            least[:, :, k], most[:, :, k] = low @ self.lanes.of_variant, high @ self.lanes.of_variant
-        return (least, most) if alike is not None else (self.trees.base + least, self.trees.base + most)
+            minimum[:, :, k], maximum[:, :, k] = low @ self.descent.of_variant, high @ self.descent.of_variant
+        return (minimum, maximum) if alike is not None else (self.trees.base + minimum, self.trees.base + maximum)
 
     def _alike(self, boxes: Boxes) -> NDArray[np.bool_]:
         """Lanes (n, L) of trees in which all variants stand at one node and are not parted below it."""
-        node, first = boxes.node, self.lanes.first
+        node, first = boxes.node, self.descent.first
         same = np.minimum.reduceat(node, first, axis=1) == np.maximum.reduceat(node, first, axis=1)
         alike = same & ~self.trees.uses[node[:, first]]
-        return np.asarray(alike[:, self.lanes.tree])
+        return np.asarray(alike[:, self.descent.tree])
 
     def gaps(self, boxes: Boxes, link: Link | None = None) -> tuple[Floats, Floats]:
         """How far two comparable variants are apart in what is said: for sure, and at most."""
         link = link or self.trees.link
         alike = self._alike(boxes)
-        least, most = self._sums(boxes, alike)
+        minimum, maximum = self._sums(boxes, alike)
         sure, possible = np.zeros(len(boxes)), np.zeros(len(boxes))
         full = self._sums(boxes, None) if link != "identity" else None
         for line in self.lines:
             for k in range(self.trees.n_classes):
-                near, far = apart(least[:, line, k], most[:, line, k])
+                near, far = apart(minimum[:, line, k], maximum[:, line, k])
                 if full is not None:
-                    near, far = self._said_apart(link, near, far, least[:, line, k], most[:, line, k], full, line, k)
+                    near, far = self._predictions_apart(
+                        link, near, far, minimum[:, line, k], maximum[:, line, k], full, line, k
+                    )
                 sure, possible = np.maximum(sure, near), np.maximum(possible, far)
         return sure, np.where(alike.all(axis=1), 0.0, np.maximum(possible, sure))
 
-    def _said_apart(
+    def _predictions_apart(
         self,
         link: Link,
         near: Floats,
         far: Floats,
-        least: Floats,
-        most: Floats,
+        minimum: Floats,
+        maximum: Floats,
         full: tuple[Floats, Floats],
         line: NDArray[np.intp],
         k: int,
     ) -> tuple[Floats, Floats]:
         """Differences of raw scores as differences of what is said, with what is known of the raw scores themselves."""
-        low, high = said_bounds(link, full[0][:, line], full[1][:, line])
+        low, high = prediction_bounds(link, full[0][:, line], full[1][:, line])
         sure, possible = apart(low[:, :, k], high[:, :, k])
         if link == "softmax":
             return sure, possible
-        place = np.arange(len(near))
-        lower = most.argmin(axis=1)  # the variant that certainly lies lowest
-        ends = full[0][:, line, k][place, lower], full[1][:, line, k][place, lower]
+        index = np.arange(len(near))
+        lower = maximum.argmin(axis=1)  # the variant that certainly lies lowest
+        ends = full[0][:, line, k][index, lower], full[1][:, line, k][index, lower]
         certain = np.minimum(rise(link, ends[0], near), rise(link, ends[1], near))
         reach = steepest(link, far, full[0][:, line, k].min(axis=1), full[1][:, line, k].max(axis=1))
         return np.maximum(sure, np.where(near > 0, certain, 0.0)), np.minimum(possible, reach)
@@ -148,15 +150,15 @@ class Search:
         """Which boxes are certainly discriminating, which certainly safe, and how near the first each one looks."""
         if self.by_gap:
             sure, possible = self.gaps(boxes)
-            room = self.trees.room
+            tolerance = self.trees.tolerance
             hope = np.where(sure + possible > 2 * self.gamma, sure - possible, -np.inf)
-            return sure > self.gamma + room, (possible <= 0.0) | (possible < self.gamma - room), hope
+            return sure > self.gamma + tolerance, (possible <= 0.0) | (possible < self.gamma - tolerance), hope
         none = self._alike(boxes).all(axis=1)
-        least, most = self._sums(boxes, None)
-        code = self._decided(least, most)
-        middle = (least + most) / 2
-        guess = middle[:, :, 0] > self.trees.decide if self.trees.n_classes == 1 else middle.argmax(axis=2)
-        hope = np.where((guess != guess[:, :1]).any(axis=1), (least - most).sum(axis=(1, 2)), -np.inf)
+        minimum, maximum = self._sums(boxes, None)
+        code = self._decided(minimum, maximum)
+        middle = (minimum + maximum) / 2
+        likely = middle[:, :, 0] > self.trees.decide if self.trees.n_classes == 1 else middle.argmax(axis=2)
+        hope = np.where((likely != likely[:, :1]).any(axis=1), (minimum - maximum).sum(axis=(1, 2)), -np.inf)
         found = np.zeros(len(boxes), dtype=bool)
         fine = np.ones(len(boxes), dtype=bool)
         for line in self.lines:
@@ -167,33 +169,33 @@ class Search:
             fine &= (here.min(axis=1) == top) & (top >= 0)
         return found & ~none, none | (fine & ~found), hope
 
-    def _decided(self, least: Floats, most: Floats) -> NDArray[np.int64]:
+    def _decided(self, minimum: Floats, maximum: Floats) -> NDArray[np.int64]:
         """The class that each variant of each box is certainly given, -1 where that is open."""
-        room = self.trees.room
+        tolerance = self.trees.tolerance
         if self.trees.n_classes == 1:
             cut = self.trees.decide
-            return np.where(least[:, :, 0] > cut + room, 1, np.where(most[:, :, 0] < cut - room, 0, -1))
-        code = np.full(least.shape[:2], -1, dtype=np.int64)
+            return np.where(minimum[:, :, 0] > cut + tolerance, 1, np.where(maximum[:, :, 0] < cut - tolerance, 0, -1))
+        code = np.full(minimum.shape[:2], -1, dtype=np.int64)
         for k in range(self.trees.n_classes):
-            others = np.delete(most, k, axis=2).max(axis=2)
-            code[least[:, :, k] > others + room] = k
+            others = np.delete(maximum, k, axis=2).max(axis=2)
+            code[minimum[:, :, k] > others + tolerance] = k
         return code
 
     def people(self, rows: Floats) -> NDArray[np.int64]:
         """What the trees tell of people one by one: 1 treated differently, 0 not, -1 too close to a tie to tell."""
-        raw, room = self.lanes.raw(rows), self.trees.room
+        raw, tolerance = self.descent.raw(rows), self.trees.tolerance
         if self.by_gap:
-            said = apply_link(self.trees.link, raw)
-            gap = np.max([np.ptp(said[:, line], axis=1).max(axis=1) for line in self.lines], axis=0)
-            return np.where(gap > self.gamma + room, 1, np.where(gap <= max(0.0, self.gamma - room), 0, -1))
+            predicted = apply_link(self.trees.link, raw)
+            gap = np.max([np.ptp(predicted[:, line], axis=1).max(axis=1) for line in self.lines], axis=0)
+            return np.where(gap > self.gamma + tolerance, 1, np.where(gap <= max(0.0, self.gamma - tolerance), 0, -1))
         code = self._decided(raw, raw)
-        told = np.zeros(len(rows), dtype=np.int64)
+        verdict = np.zeros(len(rows), dtype=np.int64)
         for line in self.lines:
             here = code[:, line]
             known = np.where(here >= 0, here, here.max(axis=1, keepdims=True))
             here = np.where(np.ptp(known, axis=1) > 0, 1, np.where((here < 0).any(axis=1), -1, 0))
-            told = np.where((told == 1) | (here == 1), 1, np.minimum(told, here))
-        return told
+            verdict = np.where((verdict == 1) | (here == 1), 1, np.minimum(verdict, here))
+        return verdict
 
     def _pending(self, boxes: Boxes, *, cancels: bool, parted: float = 1.0) -> tuple[Floats, NDArray[np.bool_]]:
         """How much each pending question matters, and which boxes have none left.
@@ -213,22 +215,22 @@ class Search:
 
     def shares(self, max_boxes: int, stop: Callable[[], bool]) -> Certified:
         """Certify as much of the domain as the budget allows, the largest boxes first."""
-        start = self.lanes.start()
-        waiting = Pool(start, self.lanes.volume(start))
+        start = self.descent.start()
+        waiting = Pool(start, self.descent.volume(start))
         kept: list[Boxes] = []
         volumes: list[Floats] = []
         safe = 0.0
         opened = 0
         while len(waiting) and opened < max_boxes and not stop():
             some = min(self.batch, max_boxes - opened)
-            boxes, volume = waiting.pop(some, largest=len(waiting) < self.most_waiting)
+            boxes, volume = waiting.pop(some, largest=len(waiting) < self.max_waiting)
             opened += len(boxes)
             found, fine, hope = self._judge(boxes)
             weight, resolved = self._pending(boxes, cancels=self.by_gap and self.cancels)
             close = np.flatnonzero(resolved & ~found & ~fine)
             if close.size:
-                told = self.ask(self.lanes.corner(boxes.take(close)))
-                found[close], fine[close] = told, ~told
+                verdict = self.ask(self.descent.corner(boxes.take(close)))
+                found[close], fine[close] = verdict, ~verdict
             if found.any():
                 certain = boxes.take(np.flatnonzero(found))
                 kept.append(replace(certain, node=certain.node[:, :0]))
@@ -236,8 +238,8 @@ class Search:
             safe += float(volume[fine].sum())
             todo = np.flatnonzero(~found & ~fine)
             if len(todo):
-                children = self.lanes.split(boxes.take(todo), weight[todo])
-                waiting.put(children, self.lanes.volume(children), np.tile(hope[todo], 2))
+                children = self.descent.split(boxes.take(todo), weight[todo])
+                waiting.put(children, self.descent.volume(children), np.tile(hope[todo], 2))
         certain = Boxes.join(kept) if kept else start.take(np.empty(0, np.intp))
         volume = np.concatenate(volumes) if volumes else np.empty(0)
         result = Certified(certain, volume, *waiting.all(), opened=opened, finished=len(waiting) == 0)
@@ -250,9 +252,9 @@ class Search:
     ) -> Widest:
         """The largest difference between two comparable variants, bracketed, and where it is reached."""
         link = link or self.trees.link
-        start = self.lanes.start()
+        start = self.descent.start()
         waiting = Pool(start, self.gaps(start, link)[1])
-        best, person = climb(self.lanes, self.lines, link, stop, walks=walks)
+        best, person = climb(self.descent, self.lines, link, stop, walks=walks)
         at: Floats | None = person if best > 0 else None
         opened = 0
         batch = max(16, self.batch // 4)
@@ -267,13 +269,13 @@ class Search:
             sure, _ = self.gaps(boxes, link)
             top = int(sure.argmax())
             if sure[top] > best:
-                best, at = float(sure[top]), self.lanes.corner(boxes.take(np.array([top])))[0]
+                best, at = float(sure[top]), self.descent.corner(boxes.take(np.array([top])))[0]
             weight, resolved = self._pending(boxes, cancels=link == "identity", parted=PARTED)
             todo = self._parted(boxes) if link == "identity" else np.flatnonzero(~resolved)
             if len(todo):
-                children = self.lanes.split(boxes.take(todo), weight[todo])
+                children = self.descent.split(boxes.take(todo), weight[todo])
                 waiting.put(children, self.gaps(children, link)[1])
-                if len(waiting) > self.most_waiting:
+                if len(waiting) > self.max_waiting:
                     waiting.drop_below(best + 1e-12)
         return Widest(best, max(best, waiting.largest()), at)
 
@@ -300,17 +302,17 @@ class Pool:
 
         Where some have hope, a part of the `n` are those with the most.
         """
-        place = np.flatnonzero(self.used)
-        hopeful = place[np.isfinite(self.hope[place])]
-        first = _least(-self.hope[hopeful], max(1, int(HOPEFUL * n)))
+        index = np.flatnonzero(self.used)
+        hopeful = index[np.isfinite(self.hope[index])]
+        first = _lowest(-self.hope[hopeful], max(1, int(HOPEFUL * n)))
         chosen = hopeful[first]
         self.used[chosen] = False
-        place = np.flatnonzero(self.used)
-        rank = -self.rank[place] if largest else self.rank[place]
-        place = np.concatenate([place[_least(rank, n - len(chosen))], chosen])
-        self.used[place] = False
-        self.count -= len(place)
-        return self.boxes.take(place), self.rank[place]
+        index = np.flatnonzero(self.used)
+        rank = -self.rank[index] if largest else self.rank[index]
+        index = np.concatenate([index[_lowest(rank, n - len(chosen))], chosen])
+        self.used[index] = False
+        self.count -= len(index)
+        return self.boxes.take(index), self.rank[index]
 
     def put(self, boxes: Boxes, rank: Floats, hope: Floats | None = None) -> None:
         """Put boxes in, where others were taken out first."""
@@ -318,15 +320,15 @@ class Pool:
         if len(empty) < len(boxes):
             self._grow(max(len(boxes) - len(empty), len(self.used)))
             empty = np.flatnonzero(~self.used)
-        place = empty[: len(boxes)]
-        for name in ("low", "high", "held", "node"):
-            getattr(self.boxes, name)[place] = getattr(boxes, name)
-        self.rank[place], self.used[place] = rank, True
-        self.hope[place] = -np.inf if hope is None else hope
+        index = empty[: len(boxes)]
+        for name in ("low", "high", "members", "node"):
+            getattr(self.boxes, name)[index] = getattr(boxes, name)
+        self.rank[index], self.used[index] = rank, True
+        self.hope[index] = -np.inf if hope is None else hope
         self.count += len(boxes)
 
     def _grow(self, by: int) -> None:
-        old = (self.boxes.low, self.boxes.high, self.boxes.held, self.boxes.node)
+        old = (self.boxes.low, self.boxes.high, self.boxes.members, self.boxes.node)
         more = Boxes(*(np.zeros((by, *part.shape[1:]), part.dtype) for part in old))
         self.boxes = Boxes.join([self.boxes, more])
         self.rank = np.concatenate([self.rank, np.zeros(by)])
@@ -335,8 +337,8 @@ class Pool:
 
     def all(self) -> tuple[Boxes, Floats]:
         """All boxes, without their places in the trees, and their ranks."""
-        place, boxes = np.flatnonzero(self.used), self.boxes
-        return Boxes(boxes.low[place], boxes.high[place], boxes.held[place], boxes.node[:0, :0]), self.rank[place]
+        index, boxes = np.flatnonzero(self.used), self.boxes
+        return Boxes(boxes.low[index], boxes.high[index], boxes.members[index], boxes.node[:0, :0]), self.rank[index]
 
     def drop_below(self, rank: float) -> None:
         """Forget boxes of a rank not above this."""
@@ -349,9 +351,9 @@ class Pool:
         return float(self.rank[self.used].max(initial=0.0))
 
 
-def _least(rank: Floats, n: int) -> NDArray[np.intp]:
+def _lowest(rank: Floats, n: int) -> NDArray[np.intp]:
     """The places of the `n` least ranks, in order; of equal ones the first."""
-    place = np.arange(len(rank))
+    index = np.arange(len(rank))
     if len(rank) > n:
-        place = np.sort(np.argpartition(rank, n - 1)[:n]) if n > 0 else place[:0]
-    return place[np.argsort(rank[place], kind="stable")]
+        index = np.sort(np.argpartition(rank, n - 1)[:n]) if n > 0 else index[:0]
+    return index[np.argsort(rank[index], kind="stable")]

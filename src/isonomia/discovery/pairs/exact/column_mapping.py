@@ -21,12 +21,12 @@ from isonomia.typing import Floats
 #: Functions that keep the order of numbers.
 _FUNCTIONS = ("log", "log1p", "log2", "log10", "sqrt", "cbrt", "exp", "expm1", "arcsinh", "tanh")
 #: Features with more values than this are asked by halves.
-MOST_VALUES = 4096
+MAX_VALUES = 4096
 #: Rows that are put through a pipeline at once.
 PORTION = 20_000
 
 
-class Wiring:
+class ColumnMapping:
     """How the columns that an ensemble's trees see come from the features of a domain.
 
     Attributes
@@ -37,15 +37,15 @@ class Wiring:
         For each feature with few values the columns at each of them (values, columns); None for one with many.
     """
 
-    def __init__(self, oracle: Oracle, steps: list[Any], grown: TreeEnsemble) -> None:
-        self.oracle, self.domain, self.steps, self.grown = oracle, oracle.domain, steps, grown
+    def __init__(self, oracle: Oracle, steps: list[Any], trees: TreeEnsemble) -> None:
+        self.oracle, self.domain, self.steps, self.trees = oracle, oracle.domain, steps, trees
         names = list(self.domain.names)
         self.passed: dict[str, set[str]] = {name: set() for name in names}
-        for place, step in enumerate(steps):
-            for name, kinds in _passed(step, names, first=place == 0).items():
+        for index, step in enumerate(steps):
+            for name, kinds in _passed(step, names, first=index == 0).items():
                 self.passed[name] |= kinds
-        self._direct = not steps and grown.prepare is None
-        self._levels = [self._codes_of(place, feature) for place, feature in enumerate(self.domain.features)]
+        self._direct = not steps and trees.prepare is None
+        self._levels = [self._codes_of(index, feature) for index, feature in enumerate(self.domain.features)]
         self._ask_values()
 
     def see(self, rows: Floats) -> Floats:
@@ -56,11 +56,11 @@ class Wiring:
         return np.concatenate(parts)
 
     def _through(self, rows: Floats) -> Floats:
-        table: Any = self.oracle.handed(rows)
+        table: Any = self.oracle.model_input(rows)
         try:
             for step in self.steps:
                 table = table if step is None or isinstance(step, str) else step.transform(table)
-            return self.grown.encode(table)
+            return self.trees.encode(table)
         except IsonomiaError:
             raise
         except Exception as error:  # whatever a transformer raises about valid people ends the reading
@@ -69,19 +69,19 @@ class Wiring:
     def _directly(self, rows: Floats) -> Floats:
         """Columns as they are, categories as the numbers that the library gives them."""
         table = rows.copy()
-        for place, codes in enumerate(self._levels):
+        for index, codes in enumerate(self._levels):
             if codes is not None:
-                table[:, place] = codes[rows[:, place].astype(np.intp)]
-            elif _is_short(self.domain.features[place]):
-                table[:, place] = rows[:, place].astype(np.float32)
+                table[:, index] = codes[rows[:, index].astype(np.intp)]
+            elif _is_short(self.domain.features[index]):
+                table[:, index] = rows[:, index].astype(np.float32)
         return table
 
-    def _codes_of(self, place: int, feature: Feature) -> Floats | None:
+    def _codes_of(self, index: int, feature: Feature) -> Floats | None:
         """The number of each category for trees that see the feature itself."""
         if feature.kind != "category" or not self._direct:
             return None
-        codes = self.grown.categories
-        known = codes[place] if place < len(codes) else None
+        codes = self.trees.categories
+        known = codes[index] if index < len(codes) else None
         if known is not None:
             lookup = {str(level): float(code) for code, level in enumerate(known)}
             return np.array([np.nan if level is None else lookup.get(str(level), np.nan) for level in feature.levels])
@@ -101,20 +101,20 @@ class Wiring:
         points = [_points(feature) for feature in domain.features]
         rows = np.tile(base, (sum(map(len, points)), 1))
         starts = np.concatenate([[0], np.cumsum([len(part) for part in points])])
-        for place, part in enumerate(points):
-            rows[starts[place] : starts[place + 1], place] = part
-        seen = self.see(rows)
+        for index, part in enumerate(points):
+            rows[starts[index] : starts[index + 1], index] = part
+        encoded = self.see(rows)
         self.base = base
-        self.source = np.full(seen.shape[1], -1, dtype=np.int64)
+        self.source = np.full(encoded.shape[1], -1, dtype=np.int64)
         self.values: list[Floats | None] = []
-        for place, feature in enumerate(domain.features):
-            part = seen[starts[place] : starts[place + 1]]
+        for index, feature in enumerate(domain.features):
+            part = encoded[starts[index] : starts[index + 1]]
             moves = ~((part == part[:1]) | (np.isnan(part) & np.isnan(part[:1]))).all(axis=0)
             if (self.source[moves] >= 0).any():
                 raise NotApplicable(
                     f"a column that the trees see comes from more than one feature, '{feature.name}' among them"
                 )
-            self.source[moves] = place
+            self.source[moves] = index
             self.values.append(part if _is_listed(feature) else None)
 
     def many(self, feature: NDArray[np.int64], column: NDArray[np.int64], value: Floats) -> Floats:
@@ -132,7 +132,7 @@ class Wiring:
         other = sorted(kind for kind in self.passed[name] if kind in estimators.COLUMNWISE)
         if other:
             raise NotApplicable(
-                f"'{name}' has more than {MOST_VALUES:,} values and goes through {', '.join(other)}, which need not "
+                f"'{name}' has more than {MAX_VALUES:,} values and goes through {', '.join(other)}, which need not "
                 "keep the order of numbers; make it a whole number or a category with fewer values"
             )
 
@@ -146,7 +146,7 @@ def _points(feature: Feature) -> Floats:
 
 
 def _is_listed(feature: Feature) -> bool:
-    return feature.kind == "category" or (feature.size is not None and feature.size <= MOST_VALUES)
+    return feature.kind == "category" or (feature.size is not None and feature.size <= MAX_VALUES)
 
 
 def _is_short(feature: Feature) -> bool:
@@ -169,8 +169,8 @@ def _passed(step: Any, names: list[str], *, first: bool) -> dict[str, set[str]]:
         apart = hasattr(step, "transformer_list")
         parts = [one[1] for one in (step.transformer_list if apart else step.steps)]
         merged = {name: set() for name in names}
-        for place, inner in enumerate(parts):
-            for name, kinds in _passed(inner, names, first=first and (apart or place == 0)).items():
+        for index, inner in enumerate(parts):
+            for name, kinds in _passed(inner, names, first=first and (apart or index == 0)).items():
                 merged[name] |= kinds
         return merged
     return {name: {_kind(step)} for name in names}

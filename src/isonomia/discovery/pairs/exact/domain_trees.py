@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.exact.column_mapping import Wiring
-from isonomia.discovery.pairs.exact.split_rules import Questions
+from isonomia.discovery.pairs.exact.column_mapping import ColumnMapping
+from isonomia.discovery.pairs.exact.split_rules import SplitRules
 from isonomia.errors import NotApplicable
 from isonomia.models import Link, TreeEnsemble, apply_link, read_trees, split_pipeline
-from isonomia.probing import Oracle, Said
+from isonomia.probing import Oracle, Predictions
 from isonomia.typing import Floats
 
 Scale = Literal["probability", "score", "prediction"]
@@ -21,7 +21,7 @@ Scale = Literal["probability", "score", "prediction"]
 #: People on whom the trees are compared with the model: a third drawn, the others set exactly at a cut and beyond it.
 CHECKED = 1500
 #: Asks a model about rows.
-Ask = Callable[[Floats], Said]
+Ask = Callable[[Floats], Predictions]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Ensemble:
     ----------
     link : str
         How the raw score becomes what the model says (and what gaps are measured in), see `links`.
-    room : float
+    tolerance : float
         Raw scores closer than this to a tie, and gaps closer than this to gamma, are left to the model itself.
     """
 
@@ -60,7 +60,7 @@ class Ensemble:
     classifier: bool
     link: Link
     scale: Scale
-    room: float
+    tolerance: float
 
     @property
     def n_leaves(self) -> int:
@@ -89,16 +89,16 @@ class Ensemble:
             todo = todo[self.feature[flat[todo]] >= 0]
         return np.asarray(self.base + self.value[flat].reshape(len(rows), count, -1).sum(axis=1))
 
-    def said(self, raw: Floats) -> Floats:
+    def predicted(self, raw: Floats) -> Floats:
         """What the model says where the raw score is this."""
         return apply_link(self.link, raw)
 
 
 def in_mask(masks: NDArray[np.uint64], group: NDArray[np.int64], value: Floats) -> NDArray[np.bool_]:
     """Whether the bit of a value is set in a mask."""
-    place = value.astype(np.int64)
-    word = masks[group, place >> 6]
-    return np.asarray((word >> (place & 63).astype(np.uint64)) & np.uint64(1), dtype=bool)
+    index = value.astype(np.int64)
+    word = masks[group, index >> 6]
+    return np.asarray((word >> (index & 63).astype(np.uint64)) & np.uint64(1), dtype=bool)
 
 
 def read_domain_trees(
@@ -106,7 +106,7 @@ def read_domain_trees(
     protected: NDArray[np.intp],
     variants: Floats,
     *,
-    most_leaves: int | None = None,
+    max_leaves: int | None = None,
     ask: Ask | None = None,
     checked: int = CHECKED,
 ) -> Ensemble:
@@ -116,7 +116,7 @@ def read_domain_trees(
     ----------
     protected, variants
         Columns of the domain, and the values they take together; other values are not looked at.
-    most_leaves : int, optional
+    max_leaves : int, optional
         Refuse ensembles (not single trees) with more.
     ask : function, optional
         What asks the model, where questions are counted; by default the oracle.
@@ -133,66 +133,66 @@ def read_domain_trees(
         raise NotApplicable("the model's features are not those of the domain, or stand in another order")
     steps, last = split_pipeline(oracle.estimator)
     try:
-        grown = read_trees(last)
+        trees = read_trees(last)
     except NotApplicable as reason:
         raise NotApplicable(
             f"exact answers are for linear models and trees, also behind column-wise encoders; {reason}"
         ) from reason
-    if most_leaves is not None and len(grown.roots) > 1 and grown.n_leaves > most_leaves:
-        raise NotApplicable(f"the forest has {grown.n_leaves:,} leaves, too many to certify in passing")
-    wiring = Wiring(oracle, steps, grown)
-    questions = Questions(grown, wiring, protected, variants)
-    made = _ensemble(grown, questions, protected, domain.low)
-    rows = people_to_check(made, oracle, protected, variants, checked)
-    return _checked(made, oracle, rows, (ask or oracle.ask)(rows))
+    if max_leaves is not None and len(trees.roots) > 1 and trees.n_leaves > max_leaves:
+        raise NotApplicable(f"the forest has {trees.n_leaves:,} leaves, too many to certify in passing")
+    mapping = ColumnMapping(oracle, steps, trees)
+    rules = SplitRules(trees, mapping, protected, variants)
+    ensemble = _ensemble(trees, rules, protected, domain.low)
+    rows = people_to_check(ensemble, oracle, protected, variants, checked)
+    return _checked(ensemble, oracle, rows, (ask or oracle.ask)(rows))
 
 
-def _ensemble(grown: TreeEnsemble, questions: Questions, protected: NDArray[np.intp], origin: Floats) -> Ensemble:
+def _ensemble(trees: TreeEnsemble, rules: SplitRules, protected: NDArray[np.intp], origin: Floats) -> Ensemble:
     """Questions in place of columns and thresholds; nodes with one answer for everyone are passed by."""
-    asked = questions.of_node
-    inner = grown.feature >= 0
-    left = np.where(questions.swap[asked] & inner, grown.right, grown.left)
-    right = np.where(questions.swap[asked] & inner, grown.left, grown.right)
+    rule = rules.of_node
+    inner = trees.feature >= 0
+    left = np.where(rules.swap[rule] & inner, trees.right, trees.left)
+    right = np.where(rules.swap[rule] & inner, trees.left, trees.right)
     jump = np.arange(len(inner))
-    always = np.where(inner, questions.always[asked], 0)
+    always = np.where(inner, rules.always[rule], 0)
     jump = np.where(always > 0, left, np.where(always < 0, right, jump))
     while not np.array_equal(further := jump[jump], jump):
         jump = further
     nodes: dict[str, NDArray[Any]] = {
-        "feature": np.where(inner, questions.feature[asked], -1),
+        "feature": np.where(inner, rules.feature[rule], -1),
         "left": jump[left],
         "right": jump[right],
-        "value": grown.value * grown.link_scale / grown.divisor,
+        "value": trees.value * trees.link_scale / trees.divisor,
     }
-    roots = jump[grown.roots]
+    roots = jump[trees.roots]
     low, high, _ = _below(nodes, roots, protected)
-    settled = (low == high).all(axis=1)  # whatever is asked from here on, the same comes out
-    nodes["feature"] = np.where(settled, -1, nodes["feature"])
-    nodes["value"] = np.where(settled[:, None], low, nodes["value"])
+    constant = (low == high).all(axis=1)  # whatever is asked from here on, the same comes out
+    nodes["feature"] = np.where(constant, -1, nodes["feature"])
+    nodes["value"] = np.where(constant[:, None], low, nodes["value"])
     low, high, uses = _below(nodes, roots, protected)
     largest = np.maximum(np.abs(low[roots]), np.abs(high[roots])).max(axis=1).sum()
-    base = grown.base * grown.link_scale / grown.divisor
-    rounding = float(np.finfo(grown.sum_dtype).eps) / 2
+    base = trees.base * trees.link_scale / trees.divisor
+    rounding = float(np.finfo(trees.sum_dtype).eps) / 2
     # adding T numbers one by one is off by no more than T roundings of the largest sum there can be
-    room = (len(grown.roots) + 2) * rounding * float(largest + np.abs(base).max(initial=1.0))
-    room = max(1e-9, 2.0 * room)
+    tolerance = (len(trees.roots) + 2) * rounding * float(largest + np.abs(base).max(initial=1.0))
+    tolerance = max(1e-9, 2.0 * tolerance)
     return Ensemble(
         roots,
         **nodes,
-        cut=questions.cut[asked],
-        group=np.where(nodes["feature"] >= 0, questions.group[asked], -1),
+        cut=rules.cut[rule],
+        group=np.where(nodes["feature"] >= 0, rules.group[rule], -1),
         low=low,
         high=high,
         uses=uses,
-        masks=questions.masks,
-        unordered=questions.unordered,
+        masks=rules.masks,
+        unordered=rules.unordered,
         origin=origin,
         base=base,
         decide=0.0,
-        classifier=grown.classifier,
-        link=grown.link,
+        classifier=trees.classifier,
+        link=trees.link,
         scale="prediction",
-        room=room,
+        tolerance=tolerance,
     )
 
 
@@ -218,60 +218,60 @@ def _below(
 # the comparison with the model ------------------------------------------------------------------------------------
 
 
-def _checked(made: Ensemble, oracle: Oracle, rows: Floats, said: Said) -> Ensemble:
+def _checked(ensemble: Ensemble, oracle: Oracle, rows: Floats, predicted: Predictions) -> Ensemble:
     """The ensemble on the scale of the model's own answers; `NotApplicable` where the two do not agree."""
-    raw = made.raw(rows)
+    raw = ensemble.raw(rows)
     cut = oracle.threshold
-    room = max(1e-7, 10 * made.room)
-    if said.label is None:
-        if not _close(made.said(raw)[:, 0], said.score, room):
-            raise _differs(oracle, rows, made.said(raw)[:, 0], said.score)
-        return made
-    if made.n_classes > 1:
-        return _checked_classes(made, oracle, rows, raw, said)
-    if not made.classifier:
+    tolerance = max(1e-7, 10 * ensemble.tolerance)
+    if predicted.label is None:
+        if not _close(ensemble.predicted(raw)[:, 0], predicted.score, tolerance):
+            raise _differs(oracle, rows, ensemble.predicted(raw)[:, 0], predicted.score)
+        return ensemble
+    if ensemble.n_classes > 1:
+        return _checked_classes(ensemble, oracle, rows, raw, predicted)
+    if not ensemble.classifier:
         raise NotApplicable("the trees give numbers and the model gives classes; how it cuts them is not known")
-    score = made.said(raw)[:, 0]
+    score = ensemble.predicted(raw)[:, 0]
     flips = {"straight": (score, False), "turned": (1.0 - score, True)}
     raws = {"straight": (raw[:, 0], False), "turned": (-raw[:, 0], True)}
-    tried = [("probability", *part) for part in flips.values()] + [("score", *part) for part in raws.values()]
-    for scale, numbers, turned in tried:
-        if said.score is not None and not _close(numbers, said.score, room):
+    candidates = [("probability", *part) for part in flips.values()] + [("score", *part) for part in raws.values()]
+    for scale, numbers, flipped in candidates:
+        if predicted.score is not None and not _close(numbers, predicted.score, tolerance):
             continue
-        link: Link = made.link if scale == "probability" else "identity"
-        at = (1.0 - cut if turned else cut) if scale == "probability" else (-cut if turned else cut)
+        link: Link = ensemble.link if scale == "probability" else "identity"
+        at = (1.0 - cut if flipped else cut) if scale == "probability" else (-cut if flipped else cut)
         decide = at if link == "identity" else float(np.log(at) - np.log1p(-at)) if 0 < at < 1 else np.nan
-        sure = np.abs(raw[:, 0] - decide) > max(made.room, 1e-6)
-        yes = (raw[:, 0] > decide) ^ turned
-        if np.isfinite(decide) and bool((yes == (said.label == 1))[sure].all()):
+        sure = np.abs(raw[:, 0] - decide) > max(ensemble.tolerance, 1e-6)
+        yes = (raw[:, 0] > decide) ^ flipped
+        if np.isfinite(decide) and bool((yes == (predicted.label == 1))[sure].all()):
             name: Scale = "probability" if scale == "probability" else "score"
-            return replace(made, link=link, decide=float(decide), scale=name)
-    raise _differs(oracle, rows, score, said.score)
+            return replace(ensemble, link=link, decide=float(decide), scale=name)
+    raise _differs(oracle, rows, score, predicted.score)
 
 
-def _checked_classes(made: Ensemble, oracle: Oracle, rows: Floats, raw: Floats, said: Any) -> Ensemble:
+def _checked_classes(ensemble: Ensemble, oracle: Oracle, rows: Floats, raw: Floats, predicted: Any) -> Ensemble:
     """Several classes, whatever their order: the same probabilities, and one class of ours for each of theirs."""
-    ours = made.said(raw)
-    if said.score is not None and not _close(np.sort(ours, axis=1), np.sort(said.score, axis=1), 1e-4):
-        raise _differs(oracle, rows, ours.max(axis=1), said.score.max(axis=1))
+    ours = ensemble.predicted(raw)
+    if predicted.score is not None and not _close(np.sort(ours, axis=1), np.sort(predicted.score, axis=1), 1e-4):
+        raise _differs(oracle, rows, ours.max(axis=1), predicted.score.max(axis=1))
     two = np.partition(raw, -2, axis=1)
-    sure = two[:, -1] - two[:, -2] > max(made.room, 1e-6)
-    pairs = np.unique(np.stack([raw.argmax(axis=1), said.label], axis=1)[sure], axis=0)
+    sure = two[:, -1] - two[:, -2] > max(ensemble.tolerance, 1e-6)
+    pairs = np.unique(np.stack([raw.argmax(axis=1), predicted.label], axis=1)[sure], axis=0)
     if len(np.unique(pairs[:, 0])) != len(pairs) or len(np.unique(pairs[:, 1])) != len(pairs):
         raise _differs(oracle, rows, ours.max(axis=1), None)
-    return replace(made, scale="probability")
+    return replace(ensemble, scale="probability")
 
 
 def people_to_check(
-    made: Ensemble, oracle: Oracle, protected: NDArray[np.intp], variants: Floats, count: int = CHECKED
+    ensemble: Ensemble, oracle: Oracle, protected: NDArray[np.intp], variants: Floats, count: int = CHECKED
 ) -> Floats:
     """People drawn at random, and people set exactly at a cut and one step beyond it."""
     domain, rng = oracle.domain, np.random.default_rng(0)
     rows = domain.sample(count // 3, rng)
-    cuts = np.flatnonzero((made.feature >= 0) & (made.group < 0) & ~np.isin(made.feature, protected))
+    cuts = np.flatnonzero((ensemble.feature >= 0) & (ensemble.group < 0) & ~np.isin(ensemble.feature, protected))
     if len(cuts):
         some = rng.choice(cuts, size=min(count // 3, len(cuts)), replace=False)
-        feature, cut = made.feature[some], made.cut[some]
+        feature, cut = ensemble.feature[some], ensemble.cut[some]
         at = domain.sample(2 * len(some), rng)
         beyond = np.where(domain.whole[feature], np.floor(cut) + 1, np.nextafter(cut, np.inf))
         both = np.concatenate([np.where(domain.whole[feature], np.floor(cut), cut), beyond])
@@ -282,10 +282,10 @@ def people_to_check(
     return rows
 
 
-def _close(ours: Floats, theirs: Floats | None, room: float) -> bool:
+def _close(ours: Floats, theirs: Floats | None, tolerance: float) -> bool:
     if theirs is None or ours.shape != theirs.shape:
         return False
-    return bool((np.abs(ours - theirs) <= room * np.maximum(1.0, np.abs(theirs))).all())
+    return bool((np.abs(ours - theirs) <= tolerance * np.maximum(1.0, np.abs(theirs))).all())
 
 
 def _differs(oracle: Oracle, rows: Floats, ours: Floats, theirs: Floats | None) -> NotApplicable:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.exact.box_descent import Lanes
+from isonomia.discovery.pairs.exact.box_descent import BoxDescent
 from isonomia.discovery.pairs.exact.domain_trees import in_mask
 from isonomia.typing import Floats
 
 #: Leaves x cells that may be held.
-MOST_HELD = 20_000_000
+MAX_ENTRIES = 20_000_000
 
 
 class Leaves:
@@ -24,7 +24,7 @@ class Leaves:
 
     Attributes
     ----------
-    held : matrix (leaves, cells) of bool
+    contains : matrix (leaves, cells) of bool
         The cells of each leaf; those of one feature stand together, from ``start[feature]`` on.
     weight : array
         The share of its feature's values that each cell has.
@@ -34,32 +34,32 @@ class Leaves:
         Which variants may reach each leaf.
     """
 
-    def __init__(self, lanes: Lanes) -> None:
-        self.lanes = lanes
-        trees, domain = lanes.trees, lanes.domain
-        asked = np.unique(trees.feature[trees.feature >= 0])
-        self.features = [int(f) for f in asked if not lanes.is_protected[f] and domain.high[f] > domain.low[f]]
+    def __init__(self, descent: BoxDescent) -> None:
+        self.descent = descent
+        trees, domain = descent.trees, descent.domain
+        tested = np.unique(trees.feature[trees.feature >= 0])
+        self.features = [int(f) for f in tested if not descent.is_protected[f] and domain.high[f] > domain.low[f]]
         self.cuts = [self._cuts(feature) for feature in self.features]
         weights = [self._weights(feature, cuts) for feature, cuts in zip(self.features, self.cuts, strict=True)]
         self.start = np.concatenate([[0], np.cumsum([len(one) for one in weights])]).astype(np.intp)
         self.weight = np.concatenate(weights) if weights else np.empty(0)
         self.of = np.repeat(np.arange(len(weights)), np.diff(self.start))
-        node, self.tree, self.held, variant = self._walk()
+        node, self.tree, self.contains, variant = self._walk()
         self.value = trees.value[node, 0]
         self.variant = np.ascontiguousarray(variant.T)
 
     @staticmethod
-    def fit(lanes: Lanes) -> bool:
+    def fit(descent: BoxDescent) -> bool:
         """Whether there are few enough."""
-        trees = lanes.trees
+        trees = descent.trees
         inner = trees.feature >= 0
         cuts = len(np.unique(np.stack([trees.feature[inner].astype(float), trees.cut[inner]]), axis=1).T)
-        values = (lanes.domain.high - lanes.domain.low)[trees.unordered].sum()
-        return bool(int((~inner).sum()) * (cuts + values + len(lanes.domain)) <= MOST_HELD)
+        values = (descent.domain.high - descent.domain.low)[trees.unordered].sum()
+        return bool(int((~inner).sum()) * (cuts + values + len(descent.domain)) <= MAX_ENTRIES)
 
     def _cuts(self, feature: int) -> Floats | None:
         """Where the cells of a feature end; None where each of its values is one."""
-        trees, domain = self.lanes.trees, self.lanes.domain
+        trees, domain = self.descent.trees, self.descent.domain
         if feature in trees.unordered:
             return None
         cuts = trees.cut[trees.feature == feature]
@@ -67,7 +67,7 @@ class Leaves:
         return np.asarray(cuts[(cuts >= domain.low[feature]) & (cuts < domain.high[feature])])
 
     def _weights(self, feature: int, cuts: Floats | None) -> Floats:
-        domain = self.lanes.domain
+        domain = self.descent.domain
         if cuts is None:
             count = int(domain.high[feature] - domain.low[feature]) + 1
             return np.full(count, 1.0 / count)
@@ -76,15 +76,15 @@ class Leaves:
 
     def _answers(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """The cells (n, cells) and the variants (n, V) that go left at nodes; all, where a node does not ask them."""
-        trees, lanes = self.lanes.trees, self.lanes
+        trees, descent = self.descent.trees, self.descent
         cells = np.ones((len(nodes), len(self.weight)), dtype=bool)
-        variants = np.ones((len(nodes), len(lanes.variants)), dtype=bool)
-        known = lanes.answer_of[nodes]
-        variants[known >= 0] = lanes.answers[known[known >= 0]]
-        for place, (feature, cuts) in enumerate(zip(self.features, self.cuts, strict=True)):
+        variants = np.ones((len(nodes), len(descent.variants)), dtype=bool)
+        known = descent.answer_of[nodes]
+        variants[known >= 0] = descent.answers[known[known >= 0]]
+        for index, (feature, cuts) in enumerate(zip(self.features, self.cuts, strict=True)):
             here = np.flatnonzero((trees.feature[nodes] == feature) & (known < 0))
-            part = slice(self.start[place], self.start[place + 1])
-            count = self.start[place + 1] - self.start[place]
+            part = slice(self.start[index], self.start[index + 1])
+            count = self.start[index + 1] - self.start[index]
             if cuts is not None:
                 last = np.searchsorted(cuts, self._whole(feature, trees.cut[nodes[here]]))
                 cells[here, part] = np.arange(count) <= last[:, None]
@@ -94,23 +94,23 @@ class Leaves:
         return cells, variants
 
     def _whole(self, feature: int, cut: Floats) -> Floats:
-        return np.floor(cut) if self.lanes.domain.whole[feature] else cut
+        return np.floor(cut) if self.descent.domain.whole[feature] else cut
 
     def _walk(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_], NDArray[np.bool_]]:
         """All leaves with their trees, cells and variants, from the roots down, a level at a time."""
-        trees, lanes = self.lanes.trees, self.lanes
+        trees, descent = self.descent.trees, self.descent
         node, tree = trees.roots.astype(np.int64), np.arange(len(trees.roots))
         cells = np.ones((len(node), len(self.weight)), dtype=bool)
-        variants = np.ones((len(node), len(lanes.variants)), dtype=bool)
+        variants = np.ones((len(node), len(descent.variants)), dtype=bool)
         done: list[tuple[NDArray[Any], ...]] = []
         while len(node):
             leaf = trees.feature[node] < 0
             done.append((node[leaf], tree[leaf], cells[leaf], variants[leaf]))
             node, tree, cells, variants = node[~leaf], tree[~leaf], cells[~leaf], variants[~leaf]
             left, kinds = self._answers(node)
-            mine = self.of == self._place(node)[:, None]
+            mine = self.of == self._index(node)[:, None]
             right = ~left | ~mine
-            others = np.where((lanes.answer_of[node] >= 0)[:, None], ~kinds, True)
+            others = np.where((descent.answer_of[node] >= 0)[:, None], ~kinds, True)
             node, tree = np.concatenate([trees.left[node], trees.right[node]]), np.tile(tree, 2)
             cells = np.concatenate([cells & left, cells & right])
             variants = np.concatenate([variants & kinds, variants & others])
@@ -122,8 +122,8 @@ class Leaves:
         order = np.argsort(tree, kind="stable")
         return node[order], tree[order], cells[order], variants[order]
 
-    def _place(self, node: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _index(self, node: NDArray[np.int64]) -> NDArray[np.int64]:
         """The place among `features` of the feature that nodes ask about, -1 for protected ones."""
-        places = np.full(len(self.lanes.domain), -1, dtype=np.int64)
-        places[self.features] = np.arange(len(self.features))
-        return places[self.lanes.trees.feature[node]]
+        indices = np.full(len(self.descent.domain), -1, dtype=np.int64)
+        indices[self.features] = np.arange(len(self.features))
+        return indices[self.descent.trees.feature[node]]

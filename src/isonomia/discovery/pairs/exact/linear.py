@@ -22,7 +22,7 @@ from isonomia.typing import Floats
 #: Encoders that work column by column, and keep the order of numbers in columns of reals.
 _ENCODERS = (*estimators.SCALERS, "OneHotEncoder", "OrdinalEncoder", "SimpleImputer", "FunctionTransformer")
 #: Intervals of the margin.
-Slabs = list[tuple[float, float]]
+Intervals = list[tuple[float, float]]
 #: Cells a real feature is cut into, and cells the margin is counted in.
 REAL_CELLS, GRID = 2000, 200_000
 #: Combinations of half of the features that are listed to count exactly.
@@ -56,8 +56,8 @@ class Additive:
         """m(x) of rows, by their cells."""
         total = np.zeros(len(rows))
         for column, values, terms in zip(self.columns, self.values, self.terms, strict=True):
-            place = np.clip(np.searchsorted(values, rows[:, column], side="right") - 1, 0, len(values) - 1)
-            total += terms[place]
+            index = np.clip(np.searchsorted(values, rows[:, column], side="right") - 1, 0, len(values) - 1)
+            total += terms[index]
         return total
 
 
@@ -91,7 +91,7 @@ def read_linear(oracle: Oracle, free: NDArray[np.intp], protected: NDArray[np.in
         raise NotApplicable("exact answers for classifiers are for two classes")
 
     def ask(rows: Floats) -> Floats:
-        frame = oracle.handed(rows)
+        frame = oracle.model_input(rows)
         return np.asarray(model.decision_function(frame) if classifier else model.predict(frame), dtype=float).ravel()
 
     base = np.floor((domain.low + domain.high) / 2)
@@ -118,39 +118,41 @@ def read_linear(oracle: Oracle, free: NDArray[np.intp], protected: NDArray[np.in
             width.append(float(np.abs(np.diff(term)).max()))
     rows = np.tile(base, (len(variants), 1))
     rows[:, protected] = variants
-    made = Additive(free, values, terms, np.array(width), ask(rows), False, classifier)
-    return _checked(made, ask, oracle, protected, variants)
+    additive = Additive(free, values, terms, np.array(width), ask(rows), False, classifier)
+    return _checked(additive, ask, oracle, protected, variants)
 
 
-def _checked(made: Additive, ask: Any, oracle: Oracle, protected: NDArray[np.intp], variants: Floats) -> Additive:
+def _checked(additive: Additive, ask: Any, oracle: Oracle, protected: NDArray[np.intp], variants: Floats) -> Additive:
     """The model must be what the terms say, on people drawn at random, and decide and score as the margin tells."""
     rng = np.random.default_rng(0)
     rows = oracle.domain.sample(200, rng)
     variant = rng.integers(len(variants), size=len(rows))
     rows[:, protected] = variants[variant]
     margin = ask(rows)
-    off = margin - made.margin(rows) - made.offsets[variant]
-    room = 1e-7 * max(1.0, float(np.abs(margin).max()))
-    if (off < -room).any() or (off > made.width.sum() + room).any():
+    off = margin - additive.margin(rows) - additive.offsets[variant]
+    tolerance = 1e-7 * max(1.0, float(np.abs(margin).max()))
+    if (off < -tolerance).any() or (off > additive.width.sum() + tolerance).any():
         raise NotApplicable("the model is not a sum of one term a feature; exact answers for linear models do not hold")
-    if not made.classifier:
-        return made
-    said = oracle.ask(rows)
+    if not additive.classifier:
+        return additive
+    predicted = oracle.ask(rows)
     for turn in (1.0, -1.0):  # the positive class may be the model's first one
         cut = turn * oracle.threshold
-        probability = said.score is not None and np.allclose(_sigmoid(turn * margin), said.score, rtol=0, atol=1e-7)
+        probability = predicted.score is not None and np.allclose(
+            _sigmoid(turn * margin), predicted.score, rtol=0, atol=1e-7
+        )
         if probability:
             share = float(np.clip(oracle.threshold, 1e-300, 1 - 1e-16))
             cut = turn * float(np.log(share) - np.log1p(-share))
-        elif said.score is not None and not np.allclose(turn * margin, said.score, rtol=1e-7, atol=1e-7):
+        elif predicted.score is not None and not np.allclose(turn * margin, predicted.score, rtol=1e-7, atol=1e-7):
             cut = 0.0  # a score of another kind, beside the decisions of the margin's sign
-        sure = np.abs(margin - cut) > room
-        if np.array_equal(((margin > cut) ^ (turn < 0))[sure], np.asarray(said.label == 1)[sure]):
-            return replace(made, cut=cut, probability=probability)
+        sure = np.abs(margin - cut) > tolerance
+        if np.array_equal(((margin > cut) ^ (turn < 0))[sure], np.asarray(predicted.label == 1)[sure]):
+            return replace(additive, cut=cut, probability=probability)
     raise NotApplicable("the model does not decide by the sign of its margin; exact answers do not hold")
 
 
-def intervals(model: Additive, lines: list[NDArray[np.intp]], gamma: float = 0.0) -> Slabs:
+def margin_intervals(model: Additive, lines: list[NDArray[np.intp]], gamma: float = 0.0) -> Intervals:
     """Where m must lie for two comparable variants to be decided differently: (low, high], merged.
 
     With `gamma` (of probabilities): where their probabilities differ by more. With D the difference of their offsets
@@ -168,8 +170,8 @@ def intervals(model: Additive, lines: list[NDArray[np.intp]], gamma: float = 0.0
     return _merged(parts)
 
 
-def _merged(slabs: Slabs) -> Slabs:
-    parts = sorted(slabs)
+def _merged(intervals: Intervals) -> Intervals:
+    parts = sorted(intervals)
     merged: list[tuple[float, float]] = []
     for low, high in parts:
         if high <= low:
@@ -181,19 +183,19 @@ def _merged(slabs: Slabs) -> Slabs:
     return merged
 
 
-def share_bounds(model: Additive, slabs: Slabs) -> tuple[float, float]:
+def share_bounds(model: Additive, intervals: Intervals) -> tuple[float, float]:
     """The share of the domain whose margin lies in the slabs: exact where it can be counted, else certified bounds.
 
     Margins within rounding of an edge of a slab count for the upper bound alone.
     """
-    if not slabs:
+    if not intervals:
         return 0.0, 0.0
     halves = _halves(model)
     if model.exact and halves is not None:
-        room = 1e-11 * max(1.0, *(abs(edge) for slab in slabs for edge in slab))
-        least = _count(model, halves, _merged([(low + room, high - room) for low, high in slabs]))
-        return least, _count(model, halves, _merged([(low - room, high + room) for low, high in slabs]))
-    return _grid(model, slabs)
+        tolerance = 1e-11 * max(1.0, *(abs(edge) for interval in intervals for edge in interval))
+        lower = _count(model, halves, _merged([(low + tolerance, high - tolerance) for low, high in intervals]))
+        return lower, _count(model, halves, _merged([(low - tolerance, high + tolerance) for low, high in intervals]))
+    return _grid(model, intervals)
 
 
 def _halves(model: Additive) -> tuple[list[int], list[int]] | None:
@@ -201,37 +203,37 @@ def _halves(model: Additive) -> tuple[list[int], list[int]] | None:
     order = np.argsort([-len(values) for values in model.values])
     parts: tuple[list[int], list[int]] = ([], [])
     sizes = [1.0, 1.0]
-    for place in order:
+    for index in order:
         side = int(sizes[1] < sizes[0])
-        parts[side].append(int(place))
-        sizes[side] *= len(model.values[int(place)])
+        parts[side].append(int(index))
+        sizes[side] *= len(model.values[int(index)])
     return parts if max(sizes) <= MAX_HALF else None
 
 
-def _sums(model: Additive, places: list[int]) -> Floats:
+def _sums(model: Additive, indices: list[int]) -> Floats:
     total = np.zeros(1)
-    for place in places:
-        total = (total[:, None] + model.terms[place][None]).ravel()
+    for index in indices:
+        total = (total[:, None] + model.terms[index][None]).ravel()
     return total
 
 
-def _count(model: Additive, halves: tuple[list[int], list[int]], slabs: Slabs) -> float:
+def _count(model: Additive, halves: tuple[list[int], list[int]], intervals: Intervals) -> float:
     """Meet in the middle: for every combination of one half, how many of the other land in the slabs."""
     one, other = _sums(model, halves[0]), np.sort(_sums(model, halves[1]))
     inside = 0
-    for low, high in slabs:
+    for low, high in intervals:
         upper = np.searchsorted(other, high - one, side="right")
         lower = np.searchsorted(other, low - one, side="right")
         inside += int((upper - lower).sum())
     return inside / (len(one) * len(other))
 
 
-def _grid(model: Additive, slabs: Slabs) -> tuple[float, float]:
+def _grid(model: Additive, intervals: Intervals) -> tuple[float, float]:
     """The distribution of m on a grid, every term rounded down: m lies between a cell and `slack` above it."""
     lows = np.array([float(term.min()) for term in model.terms])
     span = sum(float(term.max() - term.min()) for term in model.terms)
     if span == 0:
-        inside = any(low < lows.sum() <= high for low, high in slabs)
+        inside = any(low < lows.sum() <= high for low, high in intervals)
         return float(inside), float(inside)
     step = span / GRID
     mass = np.zeros(GRID + 2)
@@ -239,40 +241,40 @@ def _grid(model: Additive, slabs: Slabs) -> tuple[float, float]:
     reach = 0
     for term, low in zip(model.terms, lows, strict=True):
         shift = np.floor((term - low) / step).astype(np.int64)
-        places, counts = np.unique(shift, return_counts=True)
+        indices, counts = np.unique(shift, return_counts=True)
         fresh = np.zeros_like(mass)
-        for place, count in zip(places, counts, strict=True):
-            fresh[place : place + reach + 1] += mass[: reach + 1] * (count / len(term))
-        mass, reach = fresh, reach + int(places[-1])
+        for index, count in zip(indices, counts, strict=True):
+            fresh[index : index + reach + 1] += mass[: reach + 1] * (count / len(term))
+        mass, reach = fresh, reach + int(indices[-1])
     start = lows.sum() + step * np.arange(len(mass))
     slack = step * len(model.terms) + float(model.width.sum())
-    least = most = 0.0
-    for low, high in slabs:
-        least += float(mass[(start > low) & (start + slack <= high)].sum())
-        most += float(mass[(start + slack > low) & (start <= high)].sum())
-    return max(0.0, least - 1e-12), min(1.0, most + 1e-12)
+    lower = upper = 0.0
+    for low, high in intervals:
+        lower += float(mass[(start > low) & (start + slack <= high)].sum())
+        upper += float(mass[(start + slack > low) & (start <= high)].sum())
+    return max(0.0, lower - 1e-12), min(1.0, upper + 1e-12)
 
 
-def draw_slab(model: Additive, slabs: Slabs, base: Floats, n: int, rng: np.random.Generator) -> Floats:
+def draw_in_intervals(model: Additive, intervals: Intervals, base: Floats, n: int, rng: np.random.Generator) -> Floats:
     """People whose margin is aimed into the slabs: all features at random, then one feature chosen to land inside.
 
     Where no value of a first feature lands inside, the next one is tried; rows that never land are left out.
     """
-    if not slabs:
+    if not intervals:
         return np.empty((0, len(base)))
     rows = np.tile(base, (n, 1))
     pick = [rng.integers(len(values), size=n) for values in model.values]
-    total = np.sum([terms[place] for terms, place in zip(model.terms, pick, strict=True)], axis=0)
+    total = np.sum([terms[index] for terms, index in zip(model.terms, pick, strict=True)], axis=0)
     order = np.argsort([-float(np.ptp(terms)) for terms in model.terms])
-    slab = rng.integers(len(slabs), size=n)
-    low, high = (np.array([part[side] for part in slabs])[slab] for side in (0, 1))
+    interval = rng.integers(len(intervals), size=n)
+    low, high = (np.array([part[side] for part in intervals])[interval] for side in (0, 1))
     done = (total > low) & (total <= high)
-    for place in order:
+    for index in order:
         todo = np.flatnonzero(~done)
         if len(todo) == 0:
             break
-        terms = model.terms[int(place)]
-        rest = total[todo] - terms[pick[int(place)][todo]]
+        terms = model.terms[int(index)]
+        rest = total[todo] - terms[pick[int(index)][todo]]
         aim = low[todo] + (high[todo] - low[todo]) * rng.random(len(todo))
         # the value whose term brings the margin nearest to the aim; later features finish what is left
         sorted_terms = np.argsort(terms, kind="stable")
@@ -280,11 +282,11 @@ def draw_slab(model: Additive, slabs: Slabs, base: Floats, n: int, rng: np.rando
         before = np.maximum(near - 1, 0)
         closer = np.abs(terms[sorted_terms[before]] + rest - aim) < np.abs(terms[sorted_terms[near]] + rest - aim)
         chosen = sorted_terms[np.where(closer, before, near)]
-        pick[int(place)][todo] = chosen
+        pick[int(index)][todo] = chosen
         total[todo] = rest + terms[chosen]
         done[todo] = (total[todo] > low[todo]) & (total[todo] <= high[todo])
-    for column, values, place in zip(model.columns, model.values, pick, strict=True):
-        rows[:, column] = values[place]
+    for column, values, index in zip(model.columns, model.values, pick, strict=True):
+        rows[:, column] = values[index]
     return np.asarray(rows[done])
 
 
@@ -308,9 +310,9 @@ def widest(model: Additive, lines: list[NDArray[np.intp]], base: Floats, rng: np
 
 def _middle(model: Additive, low: float, high: float) -> tuple[float, float]:
     """The margin there can be at which two offsets are furthest apart in probability, and how far."""
-    least = sum(float(terms.min()) for terms in model.terms)
-    most = sum(float(terms.max()) for terms in model.terms) + float(model.width.sum())
-    middle = float(np.clip(-(low + high) / 2, least, most))
+    lower = sum(float(terms.min()) for terms in model.terms)
+    upper = sum(float(terms.max()) for terms in model.terms) + float(model.width.sum())
+    middle = float(np.clip(-(low + high) / 2, lower, upper))
     return middle, float(_sigmoid(middle + high) - _sigmoid(middle + low))
 
 
@@ -323,10 +325,10 @@ def _widest_of(
         person, nearest = _nearest(model, halves, middle, base)
         reached = float(_sigmoid(nearest + high) - _sigmoid(nearest + low))
         return Widest(reached, reached, person)
-    room = 1e-9 + 0.02 * (high - low)
-    rows = draw_slab(model, [(middle - room, middle + room)], base, 512, rng)
+    tolerance = 1e-9 + 0.02 * (high - low)
+    rows = draw_in_intervals(model, [(middle - tolerance, middle + tolerance)], base, 512, rng)
     if len(rows) == 0:
-        rows = draw_slab(model, [(middle - abs(high - low), middle + abs(high - low))], base, 2048, rng)
+        rows = draw_in_intervals(model, [(middle - abs(high - low), middle + abs(high - low))], base, 2048, rng)
     if len(rows) == 0:
         return Widest(0.0, bound, None)
     margin = model.margin(rows)
@@ -346,10 +348,10 @@ def _nearest(model: Additive, halves: tuple[list[int], list[int]], middle: float
     mate = np.where(closer, left, right)
     best = int(np.abs(one + ranked[mate] - middle).argmin())
     person = base.copy()
-    for places, index in ((halves[0], best), (halves[1], int(order[mate[best]]))):
-        picks = np.unravel_index(index, [len(model.values[place]) for place in places]) if places else ()
-        for place, pick in zip(places, picks, strict=True):
-            person[model.columns[place]] = model.values[place][int(pick)]
+    for indices, combination in ((halves[0], best), (halves[1], int(order[mate[best]]))):
+        picks = np.unravel_index(combination, [len(model.values[index]) for index in indices]) if indices else ()
+        for index, pick in zip(indices, picks, strict=True):
+            person[model.columns[index]] = model.values[index][int(pick)]
     return person, float(one[best] + ranked[mate[best]])
 
 

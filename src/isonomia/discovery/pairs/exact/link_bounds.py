@@ -12,16 +12,16 @@ from isonomia.models import Link, apply_link
 from isonomia.typing import Floats
 
 
-def said_bounds(link: Link, least: Floats, most: Floats) -> tuple[Floats, Floats]:
+def prediction_bounds(link: Link, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
     """Bounds (..., K) of what is said from bounds of raw scores."""
     if link != "softmax":
-        return apply_link(link, least), apply_link(link, most)
-    low, high = np.empty_like(least), np.empty_like(most)
+        return apply_link(link, lower), apply_link(link, upper)
+    low, high = np.empty_like(lower), np.empty_like(upper)
     with np.errstate(over="ignore"):
-        for k in range(least.shape[-1]):
-            others = np.arange(least.shape[-1]) != k
-            low[..., k] = 1.0 / (1.0 + np.exp(most[..., others] - least[..., [k]]).sum(axis=-1))
-            high[..., k] = 1.0 / (1.0 + np.exp(least[..., others] - most[..., [k]]).sum(axis=-1))
+        for k in range(lower.shape[-1]):
+            others = np.arange(lower.shape[-1]) != k
+            low[..., k] = 1.0 / (1.0 + np.exp(upper[..., others] - lower[..., [k]]).sum(axis=-1))
+            high[..., k] = 1.0 / (1.0 + np.exp(lower[..., others] - upper[..., [k]]).sum(axis=-1))
     return low, high
 
 
@@ -30,26 +30,26 @@ def rise(link: Link, at: Floats, by: Floats) -> Floats:
     return apply_link(link, at + by) - apply_link(link, at)
 
 
-def steepest(link: Link, by: Floats, least: Floats, most: Floats) -> Floats:
-    """The largest rise by `by` from a raw score between `least` and `most`."""
-    at = np.clip(-by / 2, least, most) if link == "logistic" else most
+def steepest(link: Link, by: Floats, lower: Floats, upper: Floats) -> Floats:
+    """The largest rise by `by` from a raw score between `lower` and `upper`."""
+    at = np.clip(-by / 2, lower, upper) if link == "logistic" else upper
     return rise(link, at, by)
 
 
-def apart(least: Floats, most: Floats) -> tuple[Floats, Floats]:
+def apart(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
     """Between numbers (n, V) known within bounds: how far two of them are apart for sure, and at most.
 
     >>> sure, possible = apart(np.array([[0.0, 3.0]]), np.array([[1.0, 5.0]]))
     >>> float(sure[0]), float(possible[0])
     (2.0, 5.0)
     """
-    sure = least.max(axis=1) - most.min(axis=1)
-    if least.shape[1] < 2:
-        return np.zeros(len(least)), np.zeros(len(least))
-    top, bottom = most.argmax(axis=1), least.argmin(axis=1)
-    place = np.arange(len(least))
-    one = most[place, top] - least[place, bottom]
-    without_top, without_bottom = most.copy(), least.copy()
-    without_top[place, top], without_bottom[place, bottom] = -np.inf, np.inf
-    other = np.maximum(most[place, top] - without_bottom.min(axis=1), without_top.max(axis=1) - least[place, bottom])
+    sure = lower.max(axis=1) - upper.min(axis=1)
+    if lower.shape[1] < 2:
+        return np.zeros(len(lower)), np.zeros(len(lower))
+    top, bottom = upper.argmax(axis=1), lower.argmin(axis=1)
+    index = np.arange(len(lower))
+    one = upper[index, top] - lower[index, bottom]
+    without_top, without_bottom = upper.copy(), lower.copy()
+    without_top[index, top], without_bottom[index, bottom] = -np.inf, np.inf
+    other = np.maximum(upper[index, top] - without_bottom.min(axis=1), without_top.max(axis=1) - lower[index, bottom])
     return np.maximum(sure, 0.0), np.maximum(np.where(top == bottom, other, one), 0.0)

@@ -15,7 +15,7 @@ from isonomia.discovery.pairs.exact.leaf_cells import Leaves
 from isonomia.discovery.pairs.exact.moments import Moments, Part
 
 #: Boxes kept for cutting; of more, the half that leaves the least open stays as it is.
-MOST_WAITING = 40_000
+MAX_WAITING = 40_000
 #: Every how manieth box is the one that looks most discriminating, so that the lower bound moves too.
 HOPEFUL = 4
 #: What rounding may add to a sum of shares.
@@ -38,9 +38,9 @@ def bracket(search: Search, work: int, stop: Callable[[], bool]) -> Bracket:
     `work` is counted in leaves x cells and pairs of leaves looked at, so that the same work gives the same bounds on
     every machine; more of it never widens them.
     """
-    if search.by_gap or search.trees.n_classes > 1 or not Leaves.fit(search.lanes):
+    if search.by_gap or search.trees.n_classes > 1 or not Leaves.fit(search.descent):
         return Bracket(0.0, 1.0, 0, 0)
-    moments = Moments(Leaves(search.lanes), search.lines)
+    moments = Moments(Leaves(search.descent), search.lines)
     first = moments.everyone()
     low, high = first.low, first.high
     best, cost = (low, high), first.cost
@@ -59,7 +59,7 @@ def bracket(search: Search, work: int, stop: Callable[[], bool]) -> Bracket:
                 high += child.volume * child.high
                 waiting.put(child)
         best = (max(best[0], low), min(best[1], high))
-    return Bracket(max(0.0, best[0] - ROUNDING), min(1.0, best[1] + ROUNDING), waiting.seen, cost)
+    return Bracket(max(0.0, best[0] - ROUNDING), min(1.0, best[1] + ROUNDING), waiting.count, cost)
 
 
 class Waiting:
@@ -69,21 +69,21 @@ class Waiting:
         self.parts: dict[int, Part] = {}
         self.by_open: list[tuple[float, int]] = []
         self.by_hope: list[tuple[float, int]] = []
-        self.seen = self.turn = 0
+        self.count = self.turn = 0
 
     def __len__(self) -> int:
         return len(self.parts)
 
     def put(self, part: Part) -> None:
         """One more, where there is something to cut and something open."""
-        self.seen += 1
+        self.count += 1
         if part.halves is None or part.open <= 0:
             return
-        self.parts[self.seen] = part
-        heapq.heappush(self.by_open, (-part.open, self.seen))
+        self.parts[self.count] = part
+        heapq.heappush(self.by_open, (-part.open, self.count))
         if part.hope > 0:
-            heapq.heappush(self.by_hope, (-part.open * part.hope, self.seen))
-        if len(self.parts) > MOST_WAITING:
+            heapq.heappush(self.by_hope, (-part.open * part.hope, self.count))
+        if len(self.parts) > MAX_WAITING:
             self._thin()
 
     def pop(self) -> Part:
@@ -97,6 +97,6 @@ class Waiting:
 
     def _thin(self) -> None:
         open_first = [number for _, number in sorted(self.by_open) if number in self.parts]
-        self.parts = {number: self.parts[number] for number in open_first[: MOST_WAITING // 2]}
+        self.parts = {number: self.parts[number] for number in open_first[: MAX_WAITING // 2]}
         self.by_open = [one for one in sorted(self.by_open) if one[1] in self.parts]
         self.by_hope = [one for one in sorted(self.by_hope) if one[1] in self.parts]

@@ -26,7 +26,7 @@ from isonomia.discovery.pairs.exact.leaf_cells import Leaves
 from isonomia.typing import Floats
 
 #: Unsettled leaves whose pairs are summed in one box; boxes with more are cut first.
-MOST_LIVE = 3000
+MAX_LIVE = 3000
 #: Weights tried in the bound on all variants together.
 WEIGHTS = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 20.0, 40.0, 100.0, 1000.0])
 #: Leaves whose pairs are summed together: a block of them stays in the cache.
@@ -69,7 +69,7 @@ class Moments:
     """
 
     def __init__(self, leaves: Leaves, lines: list[NDArray[np.intp]]) -> None:
-        self.leaves, self.lines, self.trees = leaves, lines, leaves.lanes.trees
+        self.leaves, self.lines, self.trees = leaves, lines, leaves.descent.trees
         self.offset = float(np.ravel(self.trees.base)[0]) - self.trees.decide
         top = np.maximum.reduceat(np.abs(leaves.value), np.flatnonzero(np.diff(leaves.tree, prepend=-1)))
         self.scale = float(top.sum())  # no sum of leaves is larger
@@ -87,22 +87,22 @@ class Moments:
         if part.halves is None:
             return [part]
         first, second, share = part.halves
-        made = []
+        halves = []
         for gone, volume in ((second, part.volume * share), (first, part.volume * (1.0 - share))):
             cells = part.cells.copy()
             cells[gone] = False
             half = Part(cells, volume, part.leaves)
             self.judge(half, sums=sums)
-            made.append(half)
-        return made
+            halves.append(half)
+        return halves
 
     def judge(self, part: Part, *, sums: bool = True) -> None:
         """Bound the share of a box that is treated differently, and say where to cut it."""
         view = View(self.leaves, part)
         part.leaves, part.cost = view.leaves, view.size
-        least, most = view.ends()
-        least, most, room = least + self.offset, most + self.offset, self.trees.room
-        above, below = least > room, most < -room
+        lower, upper = view.ends()
+        lower, upper, tolerance = lower + self.offset, upper + self.offset, self.trees.tolerance
+        above, below = lower > tolerance, upper < -tolerance
         if view.alike or above.all() or below.all():
             part.high = 0.0
             return
@@ -111,44 +111,46 @@ class Moments:
             return
         mean = view.mean + self.offset
         part.halves = view.halves()
-        if sums and len(view.live) <= MOST_LIVE:
+        if sums and len(view.live) <= MAX_LIVE:
             part.cost += len(view.live) ** 2
             spread = view.covariance(self.scale)
-            part.high = min(1.0, _together(mean, spread, room), _apart(mean, spread, least, most, room))
-            part.low = max(_least_apart(mean[line], spread[np.ix_(line, line)], room) for line in self.lines)
+            part.high = min(1.0, _together(mean, spread, tolerance), _apart(mean, spread, lower, upper, tolerance))
+            part.low = max(_certain_gap(mean[line], spread[np.ix_(line, line)], tolerance) for line in self.lines)
             part.hope = max(_hope(mean[line], np.diag(spread)[line]) for line in self.lines)
 
 
-def _together(mean: Floats, spread: Floats, room: float) -> float:
+def _together(mean: Floats, spread: Floats, tolerance: float) -> float:
     """The bound on all variants together: their mean against how far they are from it."""
     count = len(mean)
     centre, whole = float(mean.mean()), float(spread.mean())
-    if abs(centre) <= room:
+    if abs(centre) <= tolerance:
         return 1.0
     aside = np.diag(spread) - 2 * spread.mean(axis=0) + whole + (mean - centre) ** 2
     q = whole + WEIGHTS * float(np.maximum(aside, 0.0).sum()) * (count - 1) / count
-    return float(((1 + WEIGHTS) / WEIGHTS * q / ((abs(centre) - room) ** 2 + q)).min())
+    return float(((1 + WEIGHTS) / WEIGHTS * q / ((abs(centre) - tolerance) ** 2 + q)).min())
 
 
-def _apart(mean: Floats, spread: Floats, least: Floats, most: Floats, room: float) -> float:
+def _apart(mean: Floats, spread: Floats, lower: Floats, upper: Floats, tolerance: float) -> float:
     """The bounds on each variant alone: all on one side, unless one of them crosses the cut."""
-    if not ((mean > room).all() or (mean < -room).all()):
+    if not ((mean > tolerance).all() or (mean < -tolerance).all()):
         return 1.0
-    far = np.abs(mean) - room
-    top = np.where(mean > 0, most, -least)
-    crossing = np.minimum(np.diag(spread) / (np.diag(spread) + far**2), 1.0 - far / np.maximum(top - room, far))
+    far = np.abs(mean) - tolerance
+    top = np.where(mean > 0, upper, -lower)
+    crossing = np.minimum(np.diag(spread) / (np.diag(spread) + far**2), 1.0 - far / np.maximum(top - tolerance, far))
     return float(crossing.sum())
 
 
-def _least_apart(mean: Floats, spread: Floats, room: float) -> float:
+def _certain_gap(mean: Floats, spread: Floats, tolerance: float) -> float:
     """How many are treated differently at least, by the two variants whose means are furthest apart."""
     a, b = int(mean.argmin()), int(mean.argmax())
-    if not mean[a] < -room < room < mean[b]:
+    if not mean[a] < -tolerance < tolerance < mean[b]:
         return 0.0
     turn = np.array([-1.0, 1.0])
     both = spread[np.ix_([a, b], [a, b])] * np.outer(turn, turn)
     ends = np.full(2, np.inf)
-    fail = min(_together(turn * mean[[a, b]], both, room), _apart(turn * mean[[a, b]], both, -ends, ends, room))
+    fail = min(
+        _together(turn * mean[[a, b]], both, tolerance), _apart(turn * mean[[a, b]], both, -ends, ends, tolerance)
+    )
     return max(0.0, 1.0 - fail)
 
 
@@ -180,23 +182,23 @@ class View:
         weight = all_leaves.weight[self.cells]
         self.weight = weight / np.bincount(self.of, weight, count)[self.of]
         self.start = np.searchsorted(self.of, np.arange(count + 1))
-        held = all_leaves.held.take(part.leaves, axis=0).take(self.cells, axis=1).astype(float)
+        contains = all_leaves.contains.take(part.leaves, axis=0).take(self.cells, axis=1).astype(float)
         blocks = np.zeros((len(self.cells), count))
         blocks[np.arange(len(self.cells)), self.of] = self.weight
-        inside = held @ blocks
+        inside = contains @ blocks
         share = inside.prod(axis=1)
         reached = np.flatnonzero(share > 0)
-        self.size = held.size
+        self.size = contains.size
         self.leaves, self.part = part.leaves[reached], share[reached]
-        self.held, self.inside = held[reached], inside[reached]
+        self.contains, self.inside = contains[reached], inside[reached]
         tree = all_leaves.tree[self.leaves]
         new = np.diff(tree, prepend=-1) > 0
-        self.first, place = np.flatnonzero(new), np.cumsum(new) - 1
+        self.first, index = np.flatnonzero(new), np.cumsum(new) - 1
         self.variant, value = all_leaves.variant[:, self.leaves], all_leaves.value[self.leaves]
         self.value = np.where(self.variant, value, 0.0)
         by_tree = np.add.reduceat(self.value * self.part, self.first, axis=1)
         self.mean = by_tree.sum(axis=1)
-        self.off = np.where(self.variant, value - by_tree[:, place], 0.0)
+        self.off = np.where(self.variant, value - by_tree[:, index], 0.0)
         scale = 1e-12 * float(np.abs(value).max())
         self.live = np.flatnonzero((np.abs(self.off) > scale).any(axis=0))
 
@@ -207,14 +209,14 @@ class View:
 
     def ends(self) -> tuple[Floats, Floats]:
         """The least and the greatest score of each variant."""
-        least = np.minimum.reduceat(np.where(self.variant, self.value, np.inf), self.first, axis=1)
-        most = np.maximum.reduceat(np.where(self.variant, self.value, -np.inf), self.first, axis=1)
-        return least.sum(axis=1), most.sum(axis=1)
+        lower = np.minimum.reduceat(np.where(self.variant, self.value, np.inf), self.first, axis=1)
+        upper = np.maximum.reduceat(np.where(self.variant, self.value, -np.inf), self.first, axis=1)
+        return lower.sum(axis=1), upper.sum(axis=1)
 
     def halves(self) -> tuple[NDArray[np.intp], NDArray[np.intp], float] | None:
         """The cells of the feature whose value moves the mean score most, in the two parts that differ most."""
         pull = (self.off.mean(axis=0) * self.part)[:, None] / self.inside
-        effect = np.einsum("lc,lc->c", self.held, pull[:, self.of])  # the mean score of each cell, less that of all
+        effect = np.einsum("lc,lc->c", self.contains, pull[:, self.of])  # the mean score of each cell, less that of all
         several = np.diff(self.start) > 1
         if not several.any():
             return None
@@ -226,8 +228,8 @@ class View:
         order = here[np.argsort(effect[here], kind="stable")]
         share = np.cumsum(self.weight[order])[:-1]
         between = np.cumsum(self.weight[order] * effect[order])[:-1] ** 2 / (share * (1.0 - share) + 1e-300)
-        place = int(between.argmax())
-        return self.cells[order[: place + 1]], self.cells[order[place + 1 :]], float(share[place])
+        index = int(between.argmax())
+        return self.cells[order[: index + 1]], self.cells[order[index + 1 :]], float(share[index])
 
     def covariance(self, scale: float) -> Floats:
         """Covariances of the variants' scores, each variance no smaller than it is: summed over pairs of leaves."""
@@ -254,13 +256,13 @@ class View:
 
         Cells side by side that no live leaf tells apart are one.
         """
-        held = self.held[self.live]
+        contains = self.contains[self.live]
         new = np.ones(len(self.cells), dtype=bool)
-        new[1:] = (held[:, 1:] != held[:, :-1]).any(axis=0) | (np.diff(self.of) > 0)
+        new[1:] = (contains[:, 1:] != contains[:, :-1]).any(axis=0) | (np.diff(self.of) > 0)
         cells = np.flatnonzero(new)
         weight, of = np.add.reduceat(self.weight, cells), self.of[cells]
-        held = (held[:, cells] / self.inside[self.live][:, of]).astype(np.float32)
-        weighted = held * weight.astype(np.float32)
+        contains = (contains[:, cells] / self.inside[self.live][:, of]).astype(np.float32)
+        weighted = contains * weight.astype(np.float32)
         ends = np.searchsorted(of, np.arange(len(self.start)))
         parts = [slice(a, b) for a, b in itertools.pairwise(ends) if b > a + 1]
-        return [held[:, part] for part in parts], [weighted[:, part] for part in parts]
+        return [contains[:, part] for part in parts], [weighted[:, part] for part in parts]

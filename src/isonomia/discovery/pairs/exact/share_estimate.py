@@ -16,11 +16,11 @@ from isonomia.evidence import wilson
 from isonomia.typing import Floats
 
 #: People drawn at most, trees that they may walk down in all, and the people whom the model itself is asked about.
-DRAWN, WALKS, ASKED = 20_000, 2_000_000, 2000
+MAX_DRAWN, WALKS, MAX_ASKED = 20_000, 2_000_000, 2000
 
 
 @dataclass(frozen=True, eq=False)
-class Guess:
+class ShareEstimate:
     """An estimated share with its 95% interval, from `n` people drawn; nothing of it is certified.
 
     `people` are those drawn who are treated differently.
@@ -32,13 +32,15 @@ class Guess:
     n: int
     people: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
-    def within(self, low: float, high: float) -> Guess:
+    def within(self, low: float, high: float) -> ShareEstimate:
         """The same inside bounds that are certain."""
-        value, least, most = np.clip([self.value, self.low, self.high], low, high).tolist()
-        return replace(self, value=value, low=least, high=most)
+        value, lower, upper = np.clip([self.value, self.low, self.high], low, high).tolist()
+        return replace(self, value=value, low=lower, high=upper)
 
 
-def estimate(search: Search, known: Certified, rng: np.random.Generator, *, walks: int = WALKS, rows: int) -> Guess:
+def estimate(
+    search: Search, known: Certified, rng: np.random.Generator, *, walks: int = WALKS, rows: int
+) -> ShareEstimate:
     """The share of the domain that is treated differently, from people drawn in the open boxes of a search.
 
     Parameters
@@ -50,15 +52,15 @@ def estimate(search: Search, known: Certified, rng: np.random.Generator, *, walk
         who are left then count for the upper end alone (and half for the estimate).
     """
     if known.finished or known.waiting <= 0.0:
-        return Guess(known.share, known.share, known.share, 0)
-    variants = len(search.lanes.variants)
-    n = int(np.clip(walks // (len(search.trees.roots) * variants), 100, DRAWN))
-    people = search.lanes.draw(known.open, known.open_volume, n, rng)
-    told = search.people(people)
-    close = np.flatnonzero(told < 0)[: min(ASKED, max(0, rows) // variants)]
+        return ShareEstimate(known.share, known.share, known.share, 0)
+    variants = len(search.descent.variants)
+    n = int(np.clip(walks // (len(search.trees.roots) * variants), 100, MAX_DRAWN))
+    people = search.descent.draw(known.open, known.open_volume, n, rng)
+    verdict = search.people(people)
+    close = np.flatnonzero(verdict < 0)[: min(MAX_ASKED, max(0, rows) // variants)]
     if close.size:
-        told[close] = search.ask(people[close])
-    found, unknown = int((told == 1).sum()), int((told < 0).sum())
+        verdict[close] = search.ask(people[close])
+    found, unknown = int((verdict == 1).sum()), int((verdict < 0).sum())
     part = np.array([(found + unknown / 2) / n, wilson(found, n)[0], wilson(found + unknown, n)[1]])
     value, low, high = (known.share + known.waiting * part).tolist()
-    return Guess(value, low, high, n, people[told == 1])
+    return ShareEstimate(value, low, high, n, people[verdict == 1])

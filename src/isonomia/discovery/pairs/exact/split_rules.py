@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.pairs.exact.column_mapping import Wiring
+from isonomia.discovery.pairs.exact.column_mapping import ColumnMapping
 from isonomia.errors import NotApplicable
 from isonomia.models import TreeEnsemble
 from isonomia.typing import Floats
 
 
-class Questions:
+class SplitRules:
     """Every different question of an ensemble, about the domain's features.
 
     Attributes
@@ -28,18 +28,20 @@ class Questions:
         The features that sets of values are asked about; questions about them use `masks` alone.
     """
 
-    def __init__(self, grown: TreeEnsemble, wiring: Wiring, protected: NDArray[np.intp], variants: Floats) -> None:
-        self.grown, self.wiring, self.domain = grown, wiring, wiring.domain
-        inner = np.flatnonzero(grown.feature >= 0)
-        if len(inner) and grown.feature[inner].max() >= len(wiring.source):
+    def __init__(
+        self, trees: TreeEnsemble, mapping: ColumnMapping, protected: NDArray[np.intp], variants: Floats
+    ) -> None:
+        self.trees, self.mapping, self.domain = trees, mapping, mapping.domain
+        inner = np.flatnonzero(trees.feature >= 0)
+        if len(inner) and trees.feature[inner].max() >= len(mapping.source):
             raise NotApplicable("the trees ask about more columns than the model is handed")
-        group = grown.category_set
-        _, rank = np.unique(grown.threshold[inner].view(np.int64), return_inverse=True)
-        key = (rank * (len(wiring.source) + 1) + grown.feature[inner]) * 2 + grown.missing_left[inner]
-        key = key * len(grown.category_offsets) + group[inner] + 1
+        group = trees.category_set
+        _, rank = np.unique(trees.threshold[inner].view(np.int64), return_inverse=True)
+        key = (rank * (len(mapping.source) + 1) + trees.feature[inner]) * 2 + trees.missing_left[inner]
+        key = key * len(trees.category_offsets) + group[inner] + 1
         _, first, back = np.unique(key, return_index=True, return_inverse=True)
         self.node = inner[first]  # one node that asks each question
-        self.of_node = np.zeros(len(grown.feature), dtype=np.int64)
+        self.of_node = np.zeros(len(trees.feature), dtype=np.int64)
         self.of_node[inner] = back.ravel()
         count = max(1, len(self.node))
         self.feature = np.zeros(count, dtype=np.int64)
@@ -54,28 +56,28 @@ class Questions:
 
     def _listed(self) -> dict[int, list[tuple[NDArray[np.intp], NDArray[np.bool_]]]]:
         """Questions about features with few values: every value is answered."""
-        column = self.grown.feature[self.node]
-        source = self.wiring.source[column]
+        column = self.trees.feature[self.node]
+        source = self.mapping.source[column]
         sets: dict[int, list[tuple[NDArray[np.intp], NDArray[np.bool_]]]] = {}
         for feature in np.unique(source):
-            asked = np.flatnonzero(source == feature)
+            rules = np.flatnonzero(source == feature)
             if feature < 0:  # the same for everyone: any value tells
-                same = self.wiring.see(self.wiring.base[None])[0]
-                yes = self.grown.goes_left(self.node[asked], same[column[asked]])
-                self.always[asked] = np.where(yes, 1, -1)
+                same = self.mapping.see(self.mapping.base[None])[0]
+                yes = self.trees.goes_left(self.node[rules], same[column[rules]])
+                self.always[rules] = np.where(yes, 1, -1)
                 continue
-            self.feature[asked] = feature
-            values = self.wiring.values[int(feature)]
+            self.feature[rules] = feature
+            values = self.mapping.values[int(feature)]
             if values is None:
                 continue
-            nodes = np.repeat(self.node[asked][:, None], len(values), axis=1)
-            yes = self.grown.goes_left(nodes, np.ascontiguousarray(values[:, column[asked]].T))
-            self._sort_out(asked, yes, int(feature), sets)
+            nodes = np.repeat(self.node[rules][:, None], len(values), axis=1)
+            yes = self.trees.goes_left(nodes, np.ascontiguousarray(values[:, column[rules]].T))
+            self._sort_out(rules, yes, int(feature), sets)
         return sets
 
     def _sort_out(
         self,
-        asked: NDArray[np.intp],
+        rules: NDArray[np.intp],
         yes: NDArray[np.bool_],
         feature: int,
         sets: dict[int, list[tuple[NDArray[np.intp], NDArray[np.bool_]]]],
@@ -83,36 +85,36 @@ class Questions:
         """Cuts where all answers change once along the values, sets of values otherwise."""
         turns = (yes[:, 1:] != yes[:, :-1]).sum(axis=1)
         flat = turns == 0
-        self.always[asked[flat]] = np.where(yes[flat, 0], 1, -1)
+        self.always[rules[flat]] = np.where(yes[flat, 0], 1, -1)
         if (turns <= 1).all():
-            self.swap[asked] = ~yes[:, 0] & ~flat
+            self.swap[rules] = ~yes[:, 0] & ~flat
             before = np.where(yes[:, :1], yes, ~yes).sum(axis=1)
-            self.cut[asked] = self.domain.low[feature] + before - 1
+            self.cut[rules] = self.domain.low[feature] + before - 1
             return
-        sets.setdefault(feature, []).append((asked, yes))
+        sets.setdefault(feature, []).append((rules, yes))
 
     def _halved(self) -> None:
         """Questions about features with many values: where the answer changes, by halves, to the last bit."""
-        column = self.grown.feature[self.node]
-        source = self.wiring.source[column]
-        many = np.array([values is None for values in self.wiring.values])
-        asked = np.flatnonzero((source >= 0) & many[np.maximum(source, 0)])
-        if len(asked) == 0:
+        column = self.trees.feature[self.node]
+        source = self.mapping.source[column]
+        many = np.array([values is None for values in self.mapping.values])
+        rules = np.flatnonzero((source >= 0) & many[np.maximum(source, 0)])
+        if len(rules) == 0:
             return
-        for feature in np.unique(source[asked]):
-            self.wiring.check_order(int(feature))
-        node, feature = self.node[asked], source[asked]
-        if self.grown.zero_missing[node].any() or (self.grown.category_set[node] >= 0).any():
+        for feature in np.unique(source[rules]):
+            self.mapping.check_order(int(feature))
+        node, feature = self.node[rules], source[rules]
+        if self.trees.zero_missing[node].any() or (self.trees.category_set[node] >= 0).any():
             raise NotApplicable("the trees take 0 for missing, or single numbers for categories, in a real column")
         whole = self.domain.whole[feature]
         low, high = self.domain.low[feature], self.domain.high[feature]
 
         def answer(value: Floats) -> NDArray[np.bool_]:
-            seen = self.wiring.many(feature, column[asked], value)
-            if np.isnan(seen).any():
-                name = self.domain.names[int(feature[int(np.flatnonzero(np.isnan(seen))[0])])]
+            encoded = self.mapping.many(feature, column[rules], value)
+            if np.isnan(encoded).any():
+                name = self.domain.names[int(feature[int(np.flatnonzero(np.isnan(encoded))[0])])]
                 raise NotApplicable(f"values of '{name}' become missing on their way to the trees")
-            return self.grown.goes_left(node, seen)
+            return self.trees.goes_left(node, encoded)
 
         first, last = answer(low), answer(high)
         a, b = _rank(low, whole), _rank(high, whole)
@@ -120,9 +122,9 @@ class Questions:
             middle = np.where(todo, (a >> 1) + (b >> 1) + (a & b & 1), a)
             same = answer(_unrank(middle, whole)) == first
             a, b = np.where(todo & same, middle, a), np.where(todo & ~same, middle, b)
-        self.cut[asked] = _unrank(a, whole)
-        self.swap[asked] = ~first & (first != last)
-        self.always[asked] = np.where(first == last, np.where(first, 1, -1), 0)
+        self.cut[rules] = _unrank(a, whole)
+        self.swap[rules] = ~first & (first != last)
+        self.always[rules] = np.where(first == last, np.where(first, 1, -1), 0)
 
     def _pack(self, sets: dict[int, list[tuple[NDArray[np.intp], NDArray[np.bool_]]]]) -> None:
         """The sets of values as bits."""
@@ -132,33 +134,33 @@ class Questions:
         packed: list[NDArray[np.uint64]] = []
         count = 0
         for parts in sets.values():
-            for asked, yes in parts:
+            for rules, yes in parts:
                 bits = np.zeros((len(yes), 64 * words), dtype=bool)
                 bits[:, : yes.shape[1]] = yes
                 packed.append(np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64))
-                self.group[asked] = count + np.arange(len(asked))
-                count += len(asked)
+                self.group[rules] = count + np.arange(len(rules))
+                count += len(rules)
         self.masks = np.concatenate(packed) if packed else np.zeros((0, words), dtype=np.uint64)
 
     def _narrow(self, protected: NDArray[np.intp], variants: Floats) -> None:
         """Questions about protected features that every variant answers alike."""
-        for place, feature in enumerate(protected):
-            asked = np.flatnonzero((self.feature == feature) & (self.always == 0))
-            if len(asked) == 0:
+        for index, feature in enumerate(protected):
+            rules = np.flatnonzero((self.feature == feature) & (self.always == 0))
+            if len(rules) == 0:
                 continue
-            yes = self.answers(asked, variants[:, place])
-            self.always[asked] = np.where(yes.all(axis=1), 1, np.where(~yes.any(axis=1), -1, 0))
+            yes = self.answers(rules, variants[:, index])
+            self.always[rules] = np.where(yes.all(axis=1), 1, np.where(~yes.any(axis=1), -1, 0))
 
-    def answers(self, asked: NDArray[np.intp], values: Floats) -> NDArray[np.bool_]:
+    def answers(self, rules: NDArray[np.intp], values: Floats) -> NDArray[np.bool_]:
         """The answer (questions, values) to questions about one feature."""
-        at = np.broadcast_to(values, (len(asked), len(values)))
+        at = np.broadcast_to(values, (len(rules), len(values)))
         with np.errstate(invalid="ignore"):
-            yes = at <= self.cut[asked][:, None]
-        grouped = self.group[asked] >= 0
+            yes = at <= self.cut[rules][:, None]
+        grouped = self.group[rules] >= 0
         if grouped.any():
-            place = at[grouped].astype(np.int64) - int(self.domain.low[self.feature[asked[0]]])
-            word = self.masks[self.group[asked[grouped]][:, None], place >> 6]
-            yes[grouped] = ((word >> (place & 63).astype(np.uint64)) & np.uint64(1)).astype(bool)
+            index = at[grouped].astype(np.int64) - int(self.domain.low[self.feature[rules[0]]])
+            word = self.masks[self.group[rules[grouped]][:, None], index >> 6]
+            yes[grouped] = ((word >> (index & 63).astype(np.uint64)) & np.uint64(1)).astype(bool)
         return np.asarray(yes)
 
 

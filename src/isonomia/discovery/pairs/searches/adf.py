@@ -95,12 +95,16 @@ def adf(
 def _loss_gradients(space: Space, gradients: Gradients, people: Floats) -> Floats:
     """Gradient of the loss -log p(own label) of people."""
     gradient = gradients(people, space.movable)
-    said = space.loop.consult(people)
-    if said.label is None or said.score is None or said.score.ndim == 2:
+    predicted = space.loop.consult(people)
+    if predicted.label is None or predicted.score is None or predicted.score.ndim == 2:
         return -gradient  # a regression, or the gradient of the decided class: less of it is a higher loss
-    p = said.score if space.probe.oracle.threshold != 0.0 else 1.0 / (1.0 + np.exp(-np.clip(said.score, -500, 500)))
-    own = np.where(said.label == 1, p, 1.0 - p)
-    side = np.where(said.label == 1, -1.0, 1.0)
+    p = (
+        predicted.score
+        if space.probe.oracle.threshold != 0.0
+        else 1.0 / (1.0 + np.exp(-np.clip(predicted.score, -500, 500)))
+    )
+    own = np.where(predicted.label == 1, p, 1.0 - p)
+    side = np.where(predicted.label == 1, -1.0, 1.0)
     return np.asarray(gradient * (side / np.maximum(own, 1e-12))[:, None])
 
 

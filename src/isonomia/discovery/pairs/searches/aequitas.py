@@ -76,10 +76,10 @@ def aequitas(
         direction = np.where(space.rng.random(shape) < down[choice], -1, 1)
         path = np.empty((*shape, walkers.shape[1]))
         change = space.steps(columns[choice], direction, size=step_size, nominal_moves=nominal_moves)
-        for place in range(shape[0]):
-            moved = change(walkers, place)
+        for index in range(shape[0]):
+            moved = change(walkers, index)
             walkers = np.where(space.domain.valid(moved)[:, None], moved, walkers) if space.domain.rules else moved
-            path[place] = walkers
+            path[index] = walkers
         answer = yield path.reshape(-1, walkers.shape[1])
         if mode != "random":
             _learn(weight, down, choice.ravel(), direction.ravel(), answer.found, full=mode == "full")

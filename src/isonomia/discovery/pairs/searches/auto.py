@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.exact import linear
 from isonomia.discovery.pairs.method import pair_method
-from isonomia.discovery.pairs.natural import Plausible, lifted, naturalness
+from isonomia.discovery.pairs.natural import Plausible, add_subgroups, naturalness
 from isonomia.discovery.pairs.searches.coverage import Cells
 from isonomia.discovery.pairs.searches.exact import linear_part, tree_part
-from isonomia.discovery.pairs.searches.frontier_search import flood
+from isonomia.discovery.pairs.searches.frontier_search import search_frontier
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.parameters import Boolean, Integer, Number, validated
@@ -24,11 +24,11 @@ OBSERVED, UNIFORM, BISECTION = 0.15, 0.05, 0.10
 #: Tests where no budget of tests or rows is given.
 DEFAULT_TESTS = 100_000
 #: Forests with more leaves than this are not worth the certifying of their boxes.
-MOST_LEAVES = 5000
+MAX_LEAVES = 5000
 #: Walks down a tree that certifying may take for each of its parts, about a third of a second.
 WORK = 1_000_000
 #: Trees that were read are compared with the model on 2,000 people; a smaller budget of rows than this is not.
-LEAST_ROWS = 10_000
+MIN_ROWS = 10_000
 
 
 @pair_method(
@@ -79,7 +79,7 @@ def auto(
         if complete and lift:
             mask = np.zeros(len(space.people), dtype=bool)
             mask[chosen] = answer.found
-            lifted(space, mask)
+            add_subgroups(space, mask)
     if exact:
         sure = _exact_rows(space, max_boxes, budget)
         space.loop.count_outside()
@@ -100,7 +100,7 @@ def auto(
     if allowed is not None:
         kept = allowed(seeds)
         seeds, margins = seeds[kept], margins[kept]
-    yield from flood(space, cells, seeds, margins, allowed=allowed)
+    yield from search_frontier(space, cells, seeds, margins, allowed=allowed)
 
 
 def finish(space: Space, rows: Floats) -> None:
@@ -124,14 +124,14 @@ def _exact_rows(space: Space, max_boxes: int, budget: int) -> list[Floats]:
     """People drawn from what can be certified; none where the model cannot be read (which is no fault here)."""
     left = max(1, min(space.loop.ledger.tests_left, space.loop.ledger.rows_left(space.probe.n_variants), budget))
     try:
-        if space.loop.ledger.rows_left(1) < LEAST_ROWS and not linear.is_linear(space.probe.oracle):
-            raise NotApplicable(f"comparing trees with the model takes rows, and fewer than {LEAST_ROWS:,} are left")
-        if _leaves(space.probe.oracle.estimator) > MOST_LEAVES:  # seen without reading them
-            raise NotApplicable(f"the forest has more than {MOST_LEAVES:,} leaves, too many to certify in passing")
+        if space.loop.ledger.rows_left(1) < MIN_ROWS and not linear.is_linear(space.probe.oracle):
+            raise NotApplicable(f"comparing trees with the model takes rows, and fewer than {MIN_ROWS:,} are left")
+        if _leaves(space.probe.oracle.estimator) > MAX_LEAVES:  # seen without reading them
+            raise NotApplicable(f"the forest has more than {MAX_LEAVES:,} leaves, too many to certify in passing")
         rows = (
             linear_part(space, left)
             if linear.is_linear(space.probe.oracle)
-            else tree_part(space, max_boxes, left, most_leaves=MOST_LEAVES, work=WORK)
+            else tree_part(space, max_boxes, left, max_leaves=MAX_LEAVES, work=WORK)
         )
     except NotApplicable as reason:
         space.facts["exact"] = f"not applicable: {reason.reason}"
@@ -151,7 +151,7 @@ def _leaves(model: Any) -> int:
     leaves = 0
     for one in members if all(hasattr(one, "tree_") for one in members) else []:
         leaves += int(one.tree_.n_leaves)
-        if leaves > MOST_LEAVES:
+        if leaves > MAX_LEAVES:
             break
     return leaves
 

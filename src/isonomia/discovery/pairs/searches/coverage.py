@@ -9,7 +9,7 @@ from isonomia.discovery.pairs.space import Space
 from isonomia.typing import Floats
 
 #: Features of the map, and values of one of them beyond which it is cut into tenths of its range.
-AXES, MOST_VALUES, PARTS = 4, 20, 10
+AXES, MAX_VALUES, PARTS = 4, 20, 10
 #: Rows looked at together: what is worked out on the way stays in the processor's caches.
 PORTION = 8192
 
@@ -25,7 +25,7 @@ class Cells:
         sizes = {}
         for column in space.movable:
             size = domain.features[int(column)].size
-            sizes[int(column)] = size if size is not None and size <= MOST_VALUES else PARTS
+            sizes[int(column)] = size if size is not None and size <= MAX_VALUES else PARTS
         self.columns = np.array(sorted(sizes, key=lambda column: -sizes[column])[:AXES], dtype=np.intp)
         self.sizes = np.array([sizes[int(column)] for column in self.columns], dtype=np.int64)
         self.low = domain.low[self.columns]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.exact import linear, share_estimate
-from isonomia.discovery.pairs.exact.box_descent import Lanes
+from isonomia.discovery.pairs.exact.box_descent import BoxDescent
 from isonomia.discovery.pairs.exact.branch_and_bound import Search as BoxSearch
 from isonomia.discovery.pairs.exact.branch_and_bound import Widest
 from isonomia.discovery.pairs.exact.domain_trees import CHECKED, read_domain_trees
@@ -27,7 +27,7 @@ from isonomia.typing import Floats
 #: People of the data that are tested where the budget ended before anything was certified.
 LAST_TRY = 5000
 #: Fewer people than this are no comparison of what was read with the model.
-LEAST_CHECKED = 100
+MIN_CHECKED = 100
 #: Parts of the seconds that are left which the share (by boxes, then by tails), then each gap, may take; the rest is
 #: for tests of the model.
 SHARE_TIME, TAIL_TIME, GAP_TIME = 0.2, 0.55, 0.4
@@ -124,23 +124,23 @@ def linear_part(space: Space, n_pairs: int) -> Floats:
     scale = "probability" if model.probability else "decision value" if model.classifier else "prediction"
     _facts(space, "linear", gap, scale)
     if not model.classifier or (gamma > 0 and not model.probability):  # the same gap for everyone
-        room = 1e-9 * max(1.0, float(np.abs(model.offsets).max()))
-        everyone = float(gap.reached > max(gamma, room))
+        tolerance = 1e-9 * max(1.0, float(np.abs(model.offsets).max()))
+        everyone = float(gap.reached > max(gamma, tolerance))
         space.facts.update(share_low=everyone, share_high=everyone)
-        _guess(space, share_estimate.Guess(everyone, everyone, everyone, 0))
+        _note_share(space, share_estimate.ShareEstimate(everyone, everyone, everyone, 0))
         return space.domain.sample(n_pairs, space.rng) if everyone else np.empty((0, len(space.domain)))
-    slabs = linear.intervals(model, lines, gamma)
-    low, high = linear.share_bounds(model, slabs)
+    intervals = linear.margin_intervals(model, lines, gamma)
+    low, high = linear.share_bounds(model, intervals)
     space.facts.update(share_low=low, share_high=high)
-    _guess(space, share_estimate.Guess((low + high) / 2, low, high, 0))
-    return linear.draw_slab(model, slabs, base, 4 * n_pairs, space.rng)[:n_pairs]
+    _note_share(space, share_estimate.ShareEstimate((low + high) / 2, low, high, 0))
+    return linear.draw_in_intervals(model, intervals, base, 4 * n_pairs, space.rng)[:n_pairs]
 
 
 def tree_part(
-    space: Space, max_boxes: int, n_pairs: int, *, most_leaves: int | None = None, work: int | None = None
+    space: Space, max_boxes: int, n_pairs: int, *, max_leaves: int | None = None, work: int | None = None
 ) -> Floats:
     """All that the boxes tell, and people who are treated differently; bounded as `Proof` is."""
-    proof = Proof(space, max_boxes, most_leaves=most_leaves, work=work)
+    proof = Proof(space, max_boxes, max_leaves=max_leaves, work=work)
     people = proof.people(n_pairs)
     proof.bound()
     return people
@@ -153,32 +153,30 @@ class Proof:
     not depend on the machine.
     """
 
-    def __init__(
-        self, space: Space, max_boxes: int, *, most_leaves: int | None = None, work: int | None = None
-    ) -> None:
+    def __init__(self, space: Space, max_boxes: int, *, max_leaves: int | None = None, work: int | None = None) -> None:
         self.space, self.work = space, work
         probe, left = space.probe, space.loop.ledger.rows_left(1)
         checked = min(CHECKED, left // 10)
-        if checked < LEAST_CHECKED:
+        if checked < MIN_CHECKED:
             raise NotApplicable("too few rows of the model's budget are left to compare the trees with the model")
         ensemble = read_domain_trees(
             probe.oracle,
             space.protected,
             probe.variants,
-            most_leaves=most_leaves,
+            max_leaves=max_leaves,
             ask=space.loop.consult,
             checked=checked,
         )
-        lanes = Lanes(ensemble, space.domain, space.protected, probe.variants)
+        descent = BoxDescent(ensemble, space.domain, space.protected, probe.variants)
 
         def ask(rows: Floats) -> NDArray[np.bool_]:
             return np.asarray(probe.test(rows).margin > 0)
 
-        self.search = BoxSearch(lanes, lines_of(space), probe.gamma, ask)
+        self.search = BoxSearch(descent, lines_of(space), probe.gamma, ask)
         if work is not None:
-            max_boxes = min(max_boxes, max(100, work // (len(lanes.roots) * ensemble.n_classes)))
+            max_boxes = min(max_boxes, max(100, work // (len(descent.roots) * ensemble.n_classes)))
         self.max_boxes = max_boxes
-        self.guess: share_estimate.Guess | None = None
+        self.estimate: share_estimate.ShareEstimate | None = None
         with _one_thread():
             self.certified = self.search.shares(max_boxes, _until(space, SHARE_TIME))
 
@@ -191,11 +189,15 @@ class Proof:
         if not space.loop.ledger.spent:
             walks = share_estimate.WALKS if self.work is None else 2 * self.work
             rows = space.loop.ledger.rows_left(1) // 20
-            self.guess = share_estimate.estimate(self.search, known, space.rng.spawn(1)[0], walks=walks, rows=rows)
-        drawn = np.empty((0, len(space.domain))) if self.guess is None or not self.guess.n else self.guess.people[:n]
+            self.estimate = share_estimate.estimate(self.search, known, space.rng.spawn(1)[0], walks=walks, rows=rows)
+        drawn = (
+            np.empty((0, len(space.domain)))
+            if self.estimate is None or not self.estimate.n
+            else self.estimate.people[:n]
+        )
         if len(known.volume) == 0 or len(drawn) == n:
             return drawn
-        return np.concatenate([drawn, self.search.lanes.draw(known.boxes, known.volume, n - len(drawn), space.rng)])
+        return np.concatenate([drawn, self.search.descent.draw(known.boxes, known.volume, n - len(drawn), space.rng)])
 
     def bound(self) -> None:
         """Bounds of the share and of the widest gap."""
@@ -220,8 +222,8 @@ class Proof:
             certified_boxes=len(known.volume),
             n_leaves=trees.n_leaves,
         )
-        if self.guess is not None:
-            _guess(space, self.guess)
+        if self.estimate is not None:
+            _note_share(space, self.estimate)
 
 
 def _one_thread() -> Any:
@@ -231,18 +233,21 @@ def _one_thread() -> Any:
     return threadpool_limits(1, user_api="blas")
 
 
-def _guess(space: Space, guess: share_estimate.Guess) -> None:
+def _note_share(space: Space, estimate: share_estimate.ShareEstimate) -> None:
     """The estimated share beside the certified bounds, and told apart from them."""
     low, high = space.facts["share_low"], space.facts["share_high"]
-    guess = guess.within(low, high)
+    estimate = estimate.within(low, high)
     space.facts.update(
-        share_estimate=guess.value, share_estimate_low=guess.low, share_estimate_high=guess.high, share_drawn=guess.n
+        share_estimate=estimate.value,
+        share_estimate_low=estimate.low,
+        share_estimate_high=estimate.high,
+        share_drawn=estimate.n,
     )
     if high <= 0.0:
         return  # that nobody is treated differently is told at the end
     if high - low <= CLOSED:
         note = msg("Proved: {share:pct} of the domain is treated differently.", share=high)
-    elif guess.n == 0:
+    elif estimate.n == 0:
         note = msg("Proved: between {low:pct} and {high:pct} of the domain is treated differently.", low=low, high=high)
     else:
         note = msg(
@@ -251,10 +256,10 @@ def _guess(space: Space, guess: share_estimate.Guess) -> None:
             "confidence).",
             low=low,
             high=high,
-            n=guess.n,
-            value=guess.value,
-            least=guess.low,
-            most=guess.high,
+            n=estimate.n,
+            value=estimate.value,
+            lower=estimate.low,
+            upper=estimate.high,
         )
     space.notes.append(note)
 

@@ -121,8 +121,8 @@ def _children(space: Space, people: Floats, fitness: Floats, cross_rate: float, 
     mates = parents[np.floor(chance[1] * n).astype(np.intp)]
     begin = np.floor(chance[2] * d)
     end = np.where(chance[3] < cross_rate, np.floor(chance[4] * (d - begin)), 0.0)
-    place = np.arange(d)
-    crossed = (place >= begin[:, None]) & (place < end[:, None])
+    index = np.arange(d)
+    crossed = (index >= begin[:, None]) & (index < end[:, None])
     children: Floats = np.where(crossed, people.take(mates, axis=0), people.take(parents, axis=0))
     mutated = np.flatnonzero(rng.random(n * d) < mutation_rate)
     children.ravel()[mutated] = space.domain.values(mutated % d, rng)

@@ -75,15 +75,15 @@ def fliptest(
         raise NotApplicable("FlipTest matches people of the data; only a domain was given")
     if len(space.protected) != 1:
         raise NotApplicable("FlipTest compares the values of one protected attribute; name one")
-    said = space.loop.consult(space.people)
-    outcome = said.label.astype(float) if said.label is not None else space.scores_of(said.score)
-    score = np.full(len(outcome), np.nan) if said.score is None else space.scores_of(said.score)
+    predicted = space.loop.consult(space.people)
+    outcome = predicted.label.astype(float) if predicted.label is not None else space.scores_of(predicted.score)
+    score = np.full(len(outcome), np.nan) if predicted.score is None else space.scores_of(predicted.score)
     runs = [_Run(space, a, b, outcome) for a, b in _values(space, group1, group2)][:max_runs]
     if not runs:
         raise NotApplicable("FlipTest needs two groups with at least two people each")
     for run in runs:
         run.match(solver, max_exact, batch)
-    _tell(space, runs, outcome, score)
+    _report(space, runs, outcome, score)
     yield from ()  # a search like every other, with no tests to ask for
 
 
@@ -93,10 +93,10 @@ def _values(space: Space, group1: Any, group2: Any) -> list[tuple[float, float]]
     if (group1 is None) != (group2 is None):
         raise NotApplicable("FlipTest needs both `group1` and `group2`, or neither")
     if group1 is not None:
-        return [(feature.place(group1), feature.place(group2))]
+        return [(feature.code(group1), feature.code(group2))]
     values, counts = np.unique(space.people[:, column], return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    kept = [float(values[place]) for place in order if counts[place] >= 2]
+    kept = [float(values[index]) for index in order if counts[index] >= 2]
     return list(itertools.combinations(kept, 2))
 
 
@@ -168,9 +168,9 @@ def _standardised(space: Space, rows: NDArray[np.intp]) -> Floats:
     values are two standard deviations apart at most in each."""
     people = space.people[rows]
     columns: list[Floats] = []
-    for place in space.free:
-        values = people[:, place]
-        if space.domain.nominal[place]:
+    for index in space.free:
+        values = people[:, index]
+        if space.domain.nominal[index]:
             columns += [(values == level).astype(float) for level in np.unique(values)]
         else:
             columns.append(np.where(np.isnan(values), np.nanmean(values), values))
@@ -179,7 +179,7 @@ def _standardised(space: Space, rows: NDArray[np.intp]) -> Floats:
     return np.asarray((table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
-def _tell(space: Space, runs: list[_Run], outcome: Floats, score: Floats) -> None:
+def _report(space: Space, runs: list[_Run], outcome: Floats, score: Floats) -> None:
     """Pairs, counts and the transparency report."""
     feature = space.domain.features[int(space.protected[0])]
     first, second, rows, metrics = [], [], [], {}
@@ -231,7 +231,7 @@ def _tell(space: Space, runs: list[_Run], outcome: Floats, score: Floats) -> Non
     )
     names = ("group", "counterpart", "flips", "feature", "difference", "sign", "n")
     space.tables["transparency"] = Table.of(
-        {name: [row[place] for row in rows] for place, name in enumerate(names)},
+        {name: [row[index] for row in rows] for index, name in enumerate(names)},
         formats={"difference": "num", "sign": "num", "n": "int"},
         titles={
             "group": msg("Group"),
@@ -253,16 +253,16 @@ def _transparency(space: Space, run: _Run, name: str, members: NDArray[np.bool_]
     everyone = space.people[np.concatenate([run.first, run.second])]
     rows: list[tuple[Any, ...]] = []
     n = int(members.sum())
-    for place in space.free:
+    for index in space.free:
         if n == 0:
             break
-        change = space.people[run.first[members], place] - space.people[run.partner[members], place]
-        if space.domain.nominal[place]:
+        change = space.people[run.first[members], index] - space.people[run.partner[members], index]
+        if space.domain.nominal[index]:
             different, sign = float((change != 0).mean()), None
         else:
-            spread = float(np.nanstd(everyone[:, place]))
+            spread = float(np.nanstd(everyone[:, index]))
             different = float(np.nanmean(change)) / spread if spread > 0 else 0.0
             sign = float(np.nanmean(np.sign(change)))
-        feature = space.domain.features[int(place)]
+        feature = space.domain.features[int(index)]
         rows.append((attribute.text(run.a), attribute.text(run.b), name, feature.name, different, sign, n))
     return sorted(rows, key=lambda row: -abs(row[4]))

@@ -15,7 +15,7 @@ from isonomia.probing.key_map import first_keys
 from isonomia.typing import Floats
 
 #: People whose neighbours are looked at in a round, steps tested at least, and the part of all steps tested.
-PARENTS, LEAST, PART = 320, 500, 0.35
+PARENTS, MIN_BATCH, PART = 320, 500, 0.35
 #: Crossings with others found tried for each of them.
 CROSSINGS = 8
 #: Rounds without anything new before it ends.
@@ -39,7 +39,7 @@ class Steps:
         return np.asarray((self.total / self.count)[column, up])
 
 
-def flood(
+def search_frontier(
     space: Space, cells: Cells, seeds: Floats, margins: Floats, *, allowed: Callable[[Floats], NDArray[np.bool_]] | None
 ) -> Search:
     """Spread from seeds to neighbours, neighbours' neighbours, and so on.
@@ -116,15 +116,15 @@ class Found:
         self.visited[cell] = True
         self._consider(np.arange(start, len(self._rows)))
 
-    def _consider(self, places: NDArray[np.intp]) -> None:
+    def _consider(self, indices: NDArray[np.intp]) -> None:
         """Let people be the best of their cell where they are: the widest margin, of equal ones the first found."""
-        cell, margin = self.cell[places], self.margin[places]
+        cell, margin = self.cell[indices], self.margin[indices]
         holder = self._best[cell]
         margin = np.where((holder < 0) | (margin > self.margin[holder]), margin, -np.inf)
         widest = np.full(self.cells.count, -np.inf)
         np.maximum.at(widest, cell, margin)
         better = np.flatnonzero((margin == widest[cell]) & (margin > -np.inf))[::-1]
-        self._best[cell[better]] = places[better]
+        self._best[cell[better]] = indices[better]
 
     def parents(self) -> NDArray[np.intp]:
         """Those to expand next, who wait no longer: least expanded cells first, then the widest margin.
@@ -144,24 +144,24 @@ class Found:
         self._consider(np.flatnonzero(self.waiting & open_again[self.cell]))
         return chosen
 
-    def _foremost(self, places: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+    def _foremost(self, indices: NDArray[np.intp], n: int) -> NDArray[np.intp]:
         """The first `n` in order: least expanded cells first, then the widest margin."""
-        times = self.expanded[self.cell[places]]
-        if len(places) > n:
+        times = self.expanded[self.cell[indices]]
+        if len(indices) > n:
             edge = np.partition(times, n - 1)[n - 1]
-            sure, rest = places[times < edge], places[times == edge]
-            room = n - len(sure)
-            places = np.concatenate([sure, rest[np.argpartition(-self.margin[rest], room - 1)[:room]]])
-        return places[np.lexsort((-self.margin[places], self.expanded[self.cell[places]]))]
+            sure, rest = indices[times < edge], indices[times == edge]
+            left = n - len(sure)
+            indices = np.concatenate([sure, rest[np.argpartition(-self.margin[rest], left - 1)[:left]]])
+        return indices[np.lexsort((-self.margin[indices], self.expanded[self.cell[indices]]))]
 
 
 def _choose(hope: Floats, visited: NDArray[np.bool_]) -> NDArray[np.intp]:
     """The most hopeful steps, those into new cells first where they have a chance at all."""
-    n = max(LEAST, int(PART * len(hope)))
+    n = max(MIN_BATCH, int(PART * len(hope)))
     if n >= len(hope):
         return np.arange(len(hope))
-    place = (len(hope) - 1) // 4
-    new = ~visited & (hope > np.partition(hope, place)[place])
+    index = (len(hope) - 1) // 4
+    new = ~visited & (hope > np.partition(hope, index)[index])
     order = np.lexsort((-hope, ~new))
     return order[:n]
 

@@ -94,22 +94,22 @@ def limi(
     early_stop
         Whether a point at which someone was found is not moved on.
     """
-    made = _generator(space, generator)
+    people_source = _generator(space, generator)
     space.facts["generator"] = generator if isinstance(generator, str) else type(generator).__name__
     if generator == "pca":
         space.notes.append(msg("LIMI-PCA: the generator is a principal component analysis, not a generative model."))
-    latent = space.rng.standard_normal((n_approx_samples, made.size))
-    weight, offset, auc = _boundary(space, made, latent, confidence)
+    latent = space.rng.standard_normal((n_approx_samples, people_source.size))
+    weight, offset, auc = _boundary(space, people_source, latent, confidence)
     space.facts["surrogate_auc"] = auc
     if weight is None:
         space.notes.append(msg("The model decides the same about every generated person; there is no boundary."))
-        yield made.people(space.rng.standard_normal((n_test_samples, made.size)))
+        yield people_source.people(space.rng.standard_normal((n_test_samples, people_source.size)))
         return
     for start in range(0, n_test_samples, ROUND):
-        points = space.rng.standard_normal((min(ROUND, n_test_samples - start), made.size))
+        points = space.rng.standard_normal((min(ROUND, n_test_samples - start), people_source.size))
         left = points - np.outer(points @ weight + offset, weight)
         for side in (0.0, lambda_val, -lambda_val):
-            answer = yield made.people(left + side * weight)
+            answer = yield people_source.people(left + side * weight)
             left = left[~answer.found] if early_stop else left
 
 
@@ -130,8 +130,8 @@ class CopulaGenerator:
         self.copula = Copula.fit(
             space.domain.decode(space.people), kinds=dict.fromkeys(orders, "category"), orders=orders
         )
-        self._places = [
-            np.append(feature.places(marginal.values), np.nan) if isinstance(marginal, Levels) else None
+        self._indices = [
+            np.append(feature.codes(marginal.values), np.nan) if isinstance(marginal, Levels) else None
             for feature, marginal in zip(space.domain.features, self.copula.marginals.values(), strict=True)
         ]
         correlation = self.copula.correlation
@@ -146,8 +146,8 @@ class CopulaGenerator:
         """Rows of the domain."""
         coded = self.copula.decode(latent @ self.factor.T)
         rows = np.empty((len(latent), len(self.domain)))
-        for place, (known, codes) in enumerate(zip(self._places, coded.values(), strict=True)):
-            rows[:, place] = codes if known is None else known[codes]  # code -1, missing, is the last one
+        for index, (known, codes) in enumerate(zip(self._indices, coded.values(), strict=True)):
+            rows[:, index] = codes if known is None else known[codes]  # code -1, missing, is the last one
         return self.domain.snap(rows)
 
 
@@ -157,19 +157,19 @@ def _orders(space: Space) -> dict[str, list[Any]]:
     They have no order of their own, and a linear boundary can only follow one that the model has.
     """
     some = np.arange(0, len(space.people), max(1, len(space.people) // ORDERING))
-    places = [place for place, feature in enumerate(space.domain.features) if _orderable(feature)]
-    if not places:
+    indices = [index for index, feature in enumerate(space.domain.features) if _orderable(feature)]
+    if not indices:
         return {}
     people = space.people[some]
     score = _leaning(space, people)[1]
     orders = {}
-    for place in places:
-        feature, codes = space.domain.features[place], people[:, place].astype(np.intp)
-        seen = np.unique(space.people[:, place]).astype(np.intp)
+    for index in indices:
+        feature, codes = space.domain.features[index], people[:, index].astype(np.intp)
+        observed = np.unique(space.people[:, index]).astype(np.intp)
         count = np.bincount(codes, minlength=len(feature.levels))
         # a value seen once says little: every mean starts from one person of the middle
         mean = (np.bincount(codes, weights=score, minlength=len(feature.levels)) + score.mean()) / (count + 1)
-        orders[feature.name] = [feature.levels[code] for code in seen[np.argsort(mean[seen], kind="stable")]]
+        orders[feature.name] = [feature.levels[code] for code in observed[np.argsort(mean[observed], kind="stable")]]
     return orders
 
 
@@ -201,7 +201,7 @@ class PcaGenerator:
 
 
 def _boundary(
-    space: Space, made: Generator, latent: Floats, confidence: float
+    space: Space, people_source: Generator, latent: Floats, confidence: float
 ) -> tuple[Floats | None, float, float | None]:
     """The unit normal and offset of a linear surrogate of the decision, and its AUC on all latent points.
 
@@ -211,11 +211,11 @@ def _boundary(
     from sklearn.metrics import roc_auc_score
     from sklearn.svm import LinearSVC
 
-    label, score = _leaning(space, made.people(latent))
+    label, score = _leaning(space, people_source.people(latent))
     if label.max() == label.min():
         return None, 0.0, None
     sure = _sure(space, score, label)
-    chosen = np.concatenate([_most_sure(sure, label == side, confidence) for side in (0, 1)])
+    chosen = np.concatenate([_most_certain(sure, label == side, confidence) for side in (0, 1)])
     counts = [int((label[chosen] == side).sum()) for side in (0, 1)]
     if min(counts) == 0:
         return None, 0.0, None
@@ -233,23 +233,27 @@ def _boundary(
 
 def _leaning(space: Space, rows: Floats) -> tuple[NDArray[np.int64], Floats]:
     """What the model decides about rows and how it scores them; of several classes, the first against the others."""
-    said = space.loop.consult(rows)
-    score = said.label.astype(float) if said.score is None and said.label is not None else space.scores_of(said.score)
-    label = said.label if said.label is not None else (score > np.median(score)).astype(np.int64)
-    if said.score is not None and said.score.ndim == 2:
-        return (label > 0).astype(np.int64), 1.0 - said.score[:, 0]
+    predicted = space.loop.consult(rows)
+    score = (
+        predicted.label.astype(float)
+        if predicted.score is None and predicted.label is not None
+        else space.scores_of(predicted.score)
+    )
+    label = predicted.label if predicted.label is not None else (score > np.median(score)).astype(np.int64)
+    if predicted.score is not None and predicted.score.ndim == 2:
+        return (label > 0).astype(np.int64), 1.0 - predicted.score[:, 0]
     return label, score
 
 
 def _sure(space: Space, score: Floats, label: NDArray[np.int64]) -> Floats:
     """How sure the model is of what it decided, 0 to 1."""
     if space.probe.oracle.task == "regression" or space.probe.oracle.threshold == 0.0:
-        place = np.argsort(np.argsort(score)) / max(1, len(score) - 1)
-        return np.where(label == 1, place, 1.0 - place)
+        index = np.argsort(np.argsort(score)) / max(1, len(score) - 1)
+        return np.where(label == 1, index, 1.0 - index)
     return np.where(label == 1, score, 1.0 - score)
 
 
-def _most_sure(sure: Floats, members: NDArray[np.bool_], confidence: float) -> NDArray[np.intp]:
+def _most_certain(sure: Floats, members: NDArray[np.bool_], confidence: float) -> NDArray[np.intp]:
     """The most sure ones above the confidence; all where none is that sure."""
     rows = np.flatnonzero(members & (sure > confidence))
     rows = rows if len(rows) else np.flatnonzero(members)

@@ -13,7 +13,7 @@ SMALL = 500
 #: Rounds in which prices settle; unsettled ones are as good a start, only a little slower.
 ROUNDS = 200
 #: Steps of POT's network simplex before it gives up.
-MOST_STEPS = 50_000_000
+MAX_STEPS = 50_000_000
 
 
 def squared_l1(a: Floats, b: Floats) -> Floats:
@@ -72,7 +72,7 @@ def transport(cost: Floats) -> NDArray[np.intp]:
     """The heaviest counterpart of each row in the optimal plan between groups of any size (POT's network simplex)."""
     ot = require("ot", extra="transport", purpose="matching groups of unequal size whole")
     n, m = cost.shape
-    plan, log = ot.emd(np.full(n, 1 / n), np.full(m, 1 / m), cost, numItermax=MOST_STEPS, log=True)
+    plan, log = ot.emd(np.full(n, 1 / n), np.full(m, 1 / m), cost, numItermax=MAX_STEPS, log=True)
     if log["warning"] is not None:
         raise IsonomiaError(f"POT did not find the optimal plan: {log['warning']}. Choose solver='batches'.")
     return np.asarray(plan.argmax(axis=1), dtype=np.intp)

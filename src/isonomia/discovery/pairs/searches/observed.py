@@ -19,11 +19,11 @@ def observed(space: Space) -> Search:
     """
     if len(space.people) == 0:
         raise NotApplicable("the method 'observed' needs rows of data; only a domain was given")
-    room = min(space.loop.ledger.tests_left, space.loop.ledger.rows_left(space.probe.n_variants))
-    if room >= len(space.people):
+    allowed = min(space.loop.ledger.tests_left, space.loop.ledger.rows_left(space.probe.n_variants))
+    if allowed >= len(space.people):
         yield space.people
         return
     space.notes.append(
-        msg("The budget allows {n:int} of {all:int} rows; they were drawn at random.", n=room, all=len(space.people))
+        msg("The budget allows {n:int} of {all:int} rows; they were drawn at random.", n=allowed, all=len(space.people))
     )
     yield space.people[space.rng.permutation(len(space.people))]

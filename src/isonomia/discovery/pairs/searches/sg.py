@@ -18,7 +18,7 @@ FEW = 8
 #: A new neighbourhood is drawn and a tree fitted whenever so many times as many people were found as at the last one.
 RENEW = 3.0
 #: Children tested together grow with those waiting, to this part of them and to so many at most.
-PART, MOST = 0.2, 8192
+PART, MAX_WAITING = 0.2, 8192
 
 
 @pair_method(
@@ -73,12 +73,12 @@ def sg(
     seeds = space.clusters(cluster_num, max_seeds)
     queue = _Queue(len(space.domain))
     tested: list[Floats] = []
-    made = {"local": 0, "seed": 0, "global": 0}
-    space.facts["generated"] = made
+    generated = {"local": 0, "seed": 0, "global": 0}
+    space.facts["generated"] = generated
     total = fitted_at = 0
     while True:
         if queue.waiting:
-            kind, rows = "local", queue.next(max(batch, min(MOST, int(PART * queue.waiting))))
+            kind, rows = "local", queue.next(max(batch, min(MAX_WAITING, int(PART * queue.waiting))))
         elif len(seeds):
             kind, rows, seeds = "seed", seeds[:FEW], seeds[FEW:]
         elif tested:
@@ -91,7 +91,7 @@ def sg(
         if len(rows) == 0:
             continue
         answer = yield space.fresh(rows)[0]
-        made[kind] += int(answer.fresh.sum())
+        generated[kind] += int(answer.fresh.sum())
         tested.append(answer.rows)
         found = answer.discovered
         if len(found):
@@ -118,13 +118,13 @@ class _Queue:
         """Put people into the queue."""
         if not self._trees or self._trees[-1] is not surrogate:
             self._trees.append(surrogate)
-        place = surrogate.place(rows)
-        length = surrogate.every.length[place]
+        index = surrogate.index(rows)
+        length = surrogate.every.length[index]
         tree = np.full(len(rows), len(self._trees) - 1)
         self._left = np.concatenate([self._left, np.arange(len(self._rows), len(self._rows) + len(rows))])
         self._rows.add(rows)
-        self._rank.add(surrogate.every.confidence[place])
-        self._facts.add(np.stack([_turns(place), tree, place, length], axis=1))
+        self._rank.add(surrogate.every.confidence[index])
+        self._facts.add(np.stack([_turns(index), tree, index, length], axis=1))
         self.waiting += int(length.sum())
 
     def next(self, n: int) -> Floats:
@@ -136,11 +136,11 @@ class _Queue:
         some = np.flatnonzero(turn <= last)
         some = some[np.lexsort((self._rank.rows[self._left[some]], turn[some]))]
         some = some[: int(np.searchsorted(np.cumsum(length[some]), n)) + 1]
-        rows, tree, place = self._rows.rows[self._left[some]], facts[some, 1], facts[some, 2]
+        rows, tree, index = self._rows.rows[self._left[some]], facts[some, 1], facts[some, 2]
         self._left = np.delete(self._left, some)
         self.waiting -= int(length[some].sum())
         return np.concatenate(
-            [self._trees[one].local(rows[tree == one], place[tree == one]) for one in np.unique(tree)]
+            [self._trees[one].local(rows[tree == one], index[tree == one]) for one in np.unique(tree)]
         )
 
 

@@ -12,7 +12,7 @@ from isonomia.discovery.pairs.space import Space
 from isonomia.typing import Floats
 
 #: People that a tree is fitted to beside the neighbourhood; more of them would be a sample of their own.
-MOST_OWN = 64
+MAX_OWN = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Paths:
 
 
 @dataclass(frozen=True, eq=False)
-class Turned:
+class Negations:
     """What becomes of people on each path when one of its conditions is turned round: a column, and its new value.
 
     Those of path p stand from ``begins[p]`` to ``begins[p + 1]``.
@@ -73,11 +73,11 @@ class Turned:
         before = np.cumsum(count) - count
         each = np.arange(int(count.sum()))
         move = each + np.repeat(self.begins[path] - before, count)
-        made: Floats = np.repeat(rows, count, axis=0)
+        moved: Floats = np.repeat(rows, count, axis=0)
         column = self.column[move]
-        start = made[each, column]
-        made[each, column] = np.where(np.isnan(start), start, self.value[move])
-        return made
+        start = moved[each, column]
+        moved[each, column] = np.where(np.isnan(start), start, self.value[move])
+        return moved
 
 
 class Surrogate:
@@ -89,27 +89,27 @@ class Surrogate:
 
         self.space = space
         base = space.people if len(space.people) else space.domain.sample(size, space.rng)
-        drawn = [base[space.rng.integers(len(base), size=size), place] for place in range(base.shape[1])]
-        sample = np.concatenate([np.stack(drawn, axis=1), rows[:MOST_OWN]])
+        drawn = [base[space.rng.integers(len(base), size=size), index] for index in range(base.shape[1])]
+        sample = np.concatenate([np.stack(drawn, axis=1), rows[:MAX_OWN]])
         fitted = DecisionTreeClassifier(random_state=0).fit(self._filled(sample), space.labels(sample))
         self.tree = fitted.tree_
         self.parent = np.full(self.tree.node_count, -1, dtype=np.intp)
         for side in (self.tree.children_left, self.tree.children_right):
             inner = np.flatnonzero(side >= 0)
             self.parent[side[inner]] = inner
-        self._place = np.cumsum(self.tree.children_left < 0) - 1  # the how-manieth leaf a leaf is
+        self._index = np.cumsum(self.tree.children_left < 0) - 1  # the how-manieth leaf a leaf is
 
     def _filled(self, rows: Floats) -> NDArray[np.float32]:
         middle = (self.space.domain.low + self.space.domain.high) / 2
         return np.where(np.isnan(rows), middle, rows).astype(np.float32)
 
-    def place(self, rows: Floats) -> NDArray[np.intp]:
+    def index(self, rows: Floats) -> NDArray[np.intp]:
         """Which path of `every` each person takes."""
-        return np.asarray(self._place[self.tree.apply(self._filled(rows))])
+        return np.asarray(self._index[self.tree.apply(self._filled(rows))])
 
     def paths(self, rows: Floats) -> Paths:
         """The path of each person."""
-        return self.every.take(self.place(rows))
+        return self.every.take(self.index(rows))
 
     @cached_property
     def every(self) -> Paths:
@@ -123,10 +123,10 @@ class Surrogate:
         # those that arrived early wait at the root: drop their waiting, and move every path to the left
         waits = (climb[:, 1:] == climb[:, :-1]).sum(axis=1) if climb.shape[1] > 1 else np.zeros(len(leaves), np.intp)
         depth = climb.shape[1] - 1
-        place = np.arange(depth) + waits[:, None]
-        there = place < depth
-        node = np.take_along_axis(climb, np.minimum(place, depth), axis=1)
-        child = np.take_along_axis(climb, np.minimum(place + 1, depth), axis=1)
+        index = np.arange(depth) + waits[:, None]
+        there = index < depth
+        node = np.take_along_axis(climb, np.minimum(index, depth), axis=1)
+        child = np.take_along_axis(climb, np.minimum(index + 1, depth), axis=1)
         with np.errstate(invalid="ignore"):
             share = np.where(there, self.tree.n_node_samples[child] / self.tree.n_node_samples[node], np.nan)
         column = np.where(there, self.tree.feature[node], -1).astype(np.intp)
@@ -134,7 +134,7 @@ class Surrogate:
         return Paths(leaves, column, cut, self.tree.children_left[node] == child, share)
 
     @cached_property
-    def turned(self) -> Turned:
+    def negated(self) -> Negations:
         """Every condition of every path turned round and the others kept, the person changed as little as can be.
 
         Someone on a path obeys all its conditions, so only the column of the one turned round moves, to the other side
@@ -145,15 +145,15 @@ class Surrogate:
         floor, above = self._sides(paths)
         upper, upper_left = _tightest(floor, below & (column >= 0), column, domain.high, np.minimum, np.maximum)
         lower, lower_left = _tightest(above, ~below & (column >= 0), column, domain.low, np.maximum, np.minimum)
-        most = np.where(below, np.where(floor == upper, upper_left, upper), floor)
-        least = np.where(below, above, np.where(above == lower, lower_left, lower))
-        path, turned = np.nonzero(self._free(paths) & (least <= most))
-        value = np.where(below[path, turned], least[path, turned], most[path, turned])
-        return Turned(np.searchsorted(path, np.arange(len(paths) + 1)), column[path, turned], value)
+        largest = np.where(below, np.where(floor == upper, upper_left, upper), floor)
+        smallest = np.where(below, above, np.where(above == lower, lower_left, lower))
+        path, negated = np.nonzero(self._free(paths) & (smallest <= largest))
+        value = np.where(below[path, negated], smallest[path, negated], largest[path, negated])
+        return Negations(np.searchsorted(path, np.arange(len(paths) + 1)), column[path, negated], value)
 
-    def local(self, rows: Floats, place: NDArray[np.intp]) -> Floats:
-        """Everyone on the path `place` of `every` with one of its conditions turned round, in all ways there are."""
-        children, rules = self.turned.children(rows, place), self.space.domain.rules
+    def local(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
+        """Everyone on the path `index` of `every` with one of its conditions turned round, in all ways there are."""
+        children, rules = self.negated.children(rows, index), self.space.domain.rules
         return children[self.space.domain.valid(children)] if rules else children
 
     def ahead(self, rows: Floats, paths: Paths, confidence: float) -> Floats:
@@ -161,9 +161,9 @@ class Surrogate:
         long as branches hold at least a share of `confidence`; the value is drawn from the interval."""
         free = self._free(paths)
         weak = free & (paths.share < confidence)
-        person, turned = np.nonzero(free & (np.cumsum(weak, axis=1) == 0))
-        above = np.arange(paths.column.shape[1]) <= turned[:, None]
-        return self._moved(rows, paths, person, turned, above)
+        person, negated = np.nonzero(free & (np.cumsum(weak, axis=1) == 0))
+        above = np.arange(paths.column.shape[1]) <= negated[:, None]
+        return self._moved(rows, paths, person, negated, above)
 
     def _free(self, paths: Paths) -> NDArray[np.bool_]:
         return (paths.column >= 0) & ~np.isin(paths.column, self.space.protected)
@@ -181,7 +181,7 @@ class Surrogate:
         rows: Floats,
         paths: Paths,
         person: NDArray[np.intp],
-        turned: NDArray[np.intp],
+        negated: NDArray[np.intp],
         use: NDArray[np.bool_],
     ) -> Floats:
         """People moved into each box of conditions, where it is not empty; the value turned round is drawn from it."""
@@ -191,14 +191,14 @@ class Surrogate:
         floor, above = self._sides(paths)
         for step in range(paths.column.shape[1]):
             column = paths.column[person, step]
-            below = paths.below[person, step] ^ (turned == step)
+            below = paths.below[person, step] ^ (negated == step)
             on = use[:, step] & (column >= 0)
             high[each, column] = np.minimum(high[each, column], np.where(on & below, floor[person, step], np.inf))
             low[each, column] = np.maximum(low[each, column], np.where(on & ~below, above[person, step], -np.inf))
         start = rows[person]
         people = np.where(np.isnan(start), start, np.clip(start, low, np.maximum(low, high)))
         people[:, self.space.protected] = start[:, self.space.protected]
-        column = paths.column[person, turned]
+        column = paths.column[person, negated]
         inside = low[each, column] + self.space.rng.random(len(each)) * (high - low)[each, column]
         people[each, column] = np.where(domain.whole[column], np.rint(inside), inside)
         people = people[(low <= high).all(axis=1)]

@@ -18,10 +18,10 @@ from isonomia.probing import Search
     error=Number(above=0).or_none("to go on to the budget"),
     confidence=Number(above=0, below=1),
     batch=Integer(1),
-    least=Integer(0),
+    min_tests=Integer(0),
 )
 def themis(
-    space: Space, *, error: float | None = 0.005, confidence: float = 0.95, batch: int = 5000, least: int = 1000
+    space: Space, *, error: float | None = 0.005, confidence: float = 0.95, batch: int = 5000, min_tests: int = 1000
 ) -> Search:
     """Draw people uniformly from the domain; the base line of every other method.
 
@@ -33,7 +33,7 @@ def themis(
         Level of that interval (Wilson).
     batch : int
         People a round; the stop is looked at between rounds.
-    least : int
+    min_tests : int
         Never stop before so many tests.
     """
     tested = found = 0
@@ -44,7 +44,7 @@ def themis(
         found += int((answer.found & answer.fresh).sum())
         space.facts.update(uniform_tests=tested, uniform_found=found)
         low, high = wilson(found, max(tested, 1), confidence)
-        if error is not None and tested >= least and float(high - low) / 2 <= error:
+        if error is not None and tested >= min_tests and float(high - low) / 2 <= error:
             return
         empty_rounds = 0 if answer.fresh.any() else empty_rounds + 1
         if empty_rounds >= 20:  # a small domain, all of it seen

@@ -199,12 +199,12 @@ class _Fit:
 
     def _tables(self, point: Floats) -> list[Floats]:
         """Log P(value | decision) of each feature."""
-        out, place = [], 1
+        out, index = [], 1
         for size in self.sizes:
             logits = np.zeros((2, size))
-            logits[:, 1:] = point[place : place + 2 * (size - 1)].reshape(2, size - 1)
+            logits[:, 1:] = point[index : index + 2 * (size - 1)].reshape(2, size - 1)
             out.append(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
-            place += 2 * (size - 1)
+            index += 2 * (size - 1)
         return out
 
     def _loss(self, point: Floats) -> tuple[float, Floats]:

@@ -24,11 +24,11 @@ from isonomia.typing import Bools, Floats
 Ranking = Literal["discrimination", "divergence"]
 
 #: Likelihood ratios of values that one outcome never has are cut here; e^60 is as good as infinite.
-_MOST = 60.0
+_MAX_RATIO = 60.0
 #: Nodes expanded together.
 _BATCH = 8192
 #: New nodes that one expansion makes, at most.
-_ROOM = 1 << 18
+_MAX_NODES = 1 << 18
 #: Patterns held at most when all above delta are asked for.
 MAX_PATTERNS = 5_000_000
 _FREE = -1
@@ -119,20 +119,22 @@ class _Miner:
     ) -> None:
         self.network, self.delta, self.k, self.ranking, self.clock = network, delta, k, ranking, clock
         self.max_l = len(network.tables) if max_l is None else max_l
-        self.least = min_probability
+        self.min_probability = min_probability
         with np.errstate(divide="ignore", invalid="ignore"):
             self.logs = [np.log(table) for table in network.tables]
-            ratios = [np.nan_to_num(logs[1] - logs[0], nan=0.0, posinf=_MOST, neginf=-_MOST) for logs in self.logs]
-        self.ratios = [np.clip(ratio, -_MOST, _MOST) for ratio in ratios]
+            ratios = [
+                np.nan_to_num(logs[1] - logs[0], nan=0.0, posinf=_MAX_RATIO, neginf=-_MAX_RATIO) for logs in self.logs
+            ]
+        self.ratios = [np.clip(ratio, -_MAX_RATIO, _MAX_RATIO) for ratio in ratios]
         special = [name in sensitive for name in network.names]
         spread = [float(np.ptp(ratio)) for ratio in self.ratios]
         self.order = sorted(range(len(special)), key=lambda j: (not special[j], -spread[j]))
         self.special = special
         self.sizes = tuple(len(ratio) for ratio in self.ratios)
         self._reach()
-        self.held: list[tuple[Ints, Figures]] = []
+        self.patterns: list[tuple[Ints, Figures]] = []
         self.threshold = 0.0 if ranking == "divergence" else delta
-        self.n_held = self.nodes = 0
+        self.n_patterns = self.nodes = 0
         self.complete = True
 
     def _reach(self) -> None:
@@ -164,14 +166,14 @@ class _Miner:
         stacks[0].append((root, np.array([np.inf])))
         while (depth := _deepest(stacks)) is not None:
             nodes, bound = stacks[depth].pop()
-            room = max(1, _ROOM // self.sizes[self.order[depth]])
-            if len(bound) > room:  # a feature of many values: the most promising nodes alone
-                stacks[depth].append((_Nodes(*(values[:-room] for values in nodes)), bound[:-room]))
-                nodes, bound = _Nodes(*(values[-room:] for values in nodes)), bound[-room:]
+            limit = max(1, _MAX_NODES // self.sizes[self.order[depth]])
+            if len(bound) > limit:  # a feature of many values: the most promising nodes alone
+                stacks[depth].append((_Nodes(*(values[:-limit] for values in nodes)), bound[:-limit]))
+                nodes, bound = _Nodes(*(values[-limit:] for values in nodes)), bound[-limit:]
             nodes = nodes.take(bound > self.threshold)
             if not len(nodes.length):
                 continue
-            if self.clock.over or self.n_held > MAX_PATTERNS:
+            if self.clock.over or self.n_patterns > MAX_PATTERNS:
                 self.complete = False
                 break
             children, bounds = self._expand(nodes, depth)
@@ -184,15 +186,15 @@ class _Miner:
     def _expand(self, nodes: _Nodes, depth: int) -> tuple[_Nodes, Floats]:
         """All ways to go on with the next feature, least promising first; those beyond hope are left out."""
         j = self.order[depth]
-        room = nodes.take(nodes.length < self.max_l)
-        new = [self._assign(room, j, into_x=False)]
+        extendable = nodes.take(nodes.length < self.max_l)
+        new = [self._assign(extendable, j, into_x=False)]
         if self.special[j]:
-            new.append(self._assign(room, j, into_x=True))
-        grown = _joined(new)
-        if self.least > 0 and len(grown.length):
-            grown = grown.take(self._joint(grown).sum(axis=1) >= self.least)
-        self._offer(grown)
-        children = _joined([nodes, grown])
+            new.append(self._assign(extendable, j, into_x=True))
+        extended = _concatenate(new)
+        if self.min_probability > 0 and len(extended.length):
+            extended = extended.take(self._joint(extended).sum(axis=1) >= self.min_probability)
+        self._offer(extended)
+        children = _concatenate([nodes, extended])
         bounds = self._bound(children, depth + 1)
         order = np.argsort(bounds, kind="stable")
         order = order[bounds[order] > self.threshold]
@@ -231,21 +233,21 @@ class _Miner:
         )
         if not good.size:
             return
-        self.held.append((nodes.assigned[good], Figures(*(part[good] for part in figures))))
-        self.n_held += good.size
-        if self.k is not None and self.n_held >= self.k:
+        self.patterns.append((nodes.assigned[good], Figures(*(part[good] for part in figures))))
+        self.n_patterns += good.size
+        if self.k is not None and self.n_patterns >= self.k:
             assigned, figures = self._sorted()
-            self.held = [(assigned[: self.k], Figures(*(part[: self.k] for part in figures)))]
-            self.n_held = self.k
-            last = self._value(self.held[0][1])[-1]
+            self.patterns = [(assigned[: self.k], Figures(*(part[: self.k] for part in figures)))]
+            self.n_patterns = self.k
+            last = self._value(self.patterns[0][1])[-1]
             self.threshold = max(self.threshold, float(last))
 
     def _value(self, figures: Figures) -> Floats:
         return np.abs(figures.delta) if self.ranking == "discrimination" else figures.divergence
 
     def _sorted(self) -> tuple[Ints, Figures]:
-        assigned = np.concatenate([part for part, _ in self.held])
-        figures = Figures(*(np.concatenate(parts) for parts in zip(*(part for _, part in self.held), strict=True)))
+        assigned = np.concatenate([part for part, _ in self.patterns])
+        figures = Figures(*(np.concatenate(parts) for parts in zip(*(part for _, part in self.patterns), strict=True)))
         order = np.lexsort((-figures.probability, -np.round(self._value(figures), 12)))
         return assigned[order], Figures(*(part[order] for part in figures))
 
@@ -276,11 +278,11 @@ class _Miner:
         x_high, x_low = nodes.x_ratio + self.x_up[depth], nodes.x_ratio + self.x_down[depth]
         rise = _shift(np.clip(-x_high / 2, low, high), x_high)
         fall = -_shift(np.clip(-x_low / 2, low, high), x_low)
-        most = np.maximum(np.maximum(rise, fall), 0.0)
-        most = np.where(nodes.has_x | (self.x_up[depth] > 0) | (self.x_down[depth] < 0), most * (1 + 1e-12), 0.0)
+        bound = np.maximum(np.maximum(rise, fall), 0.0)
+        bound = np.where(nodes.has_x | (self.x_up[depth] > 0) | (self.x_down[depth] < 0), bound * (1 + 1e-12), 0.0)
         if self.ranking == "discrimination":
-            return most
-        return np.where(most > self.delta, self._divergence_bound(nodes, depth, low, high, x_low, x_high), 0.0)
+            return bound
+        return np.where(bound > self.delta, self._divergence_bound(nodes, depth, low, high, x_low, x_high), 0.0)
 
     def _divergence_bound(
         self, nodes: _Nodes, depth: int, low: Floats, high: Floats, x_low: Floats, x_high: Floats
@@ -295,7 +297,7 @@ class _Miner:
         return np.asarray(bits * (1 + 1e-9), dtype=float)
 
     def _result(self) -> Patterns:
-        if self.held:
+        if self.patterns:
             assigned, figures = self._sorted()
         else:
             assigned = np.zeros((0, len(self.sizes)), dtype=np.int32)
@@ -314,7 +316,7 @@ class _Miner:
         )
 
 
-def _joined(parts: list[_Nodes]) -> _Nodes:
+def _concatenate(parts: list[_Nodes]) -> _Nodes:
     return _Nodes(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 

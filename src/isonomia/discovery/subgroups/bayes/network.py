@@ -42,13 +42,13 @@ class NaiveBayes:
             raise DataError(
                 f"A naive Bayes classifier needs both outcomes; the share of the favourable one is {self.prior:g}."
             )
-        for place, table in enumerate(self.tables):
+        for index, table in enumerate(self.tables):
             if table.ndim != 2 or table.shape[0] != 2 or (table < 0).any() or not np.allclose(table.sum(axis=1), 1):
                 raise SpecError(
-                    f"Table {place} of a naive Bayes classifier must have two rows of shares that sum to 1."
+                    f"Table {index} of a naive Bayes classifier must have two rows of shares that sum to 1."
                 )
         if not self.names:
-            object.__setattr__(self, "names", tuple(f"x{place + 1}" for place in range(len(self.tables))))
+            object.__setattr__(self, "names", tuple(f"x{index + 1}" for index in range(len(self.tables))))
 
     @classmethod
     def fit(
@@ -87,8 +87,8 @@ class NaiveBayes:
         out = np.empty((len(rows), 2))
         out[:] = np.log([1 - self.prior, self.prior])
         with np.errstate(divide="ignore"):
-            for place, table in enumerate(self.tables):
-                out += np.log(table[:, rows[:, place]]).T
+            for index, table in enumerate(self.tables):
+                out += np.log(table[:, rows[:, index]]).T
         return out
 
     def predict_proba(self, codes: Any) -> Floats:

@@ -24,7 +24,7 @@ Ints = NDArray[np.int64]
 #: A feature with more values is cut at the points of a grid instead of at its own.
 _EXACT = 64
 #: Numbers that one step holds at a time, about.
-_ROOM = 1 << 23
+_MAX_CELLS = 1 << 23
 #: A round must bring more than this.
 _GAIN = 1e-9
 _ROUNDS = 50
@@ -136,7 +136,7 @@ class Ascent:
         """The starts in portions that a step has room for."""
         kinds = 0 if self.kinds is None else len(self.fixed)
         width = max(len(self.rows), self.sizes[j] * (self.fixed.shape[1] + kinds + 2 * min(self.sizes[j], _EXACT)))
-        return np.array_split(active, min(len(active), -(-len(active) * width // _ROOM)))
+        return np.array_split(active, min(len(active), -(-len(active) * width // _MAX_CELLS)))
 
     def _breaks(self, chosen: Bools, j: int) -> Bools:
         """Which cells have a value of feature j that is not in the sets."""
@@ -169,7 +169,9 @@ class Ascent:
 
     def _step(self, chosen: Bools, inside: Bools, observed: Floats, j: int) -> tuple[Floats, Bools]:
         """The best values of feature j for each start, among the cells inside: penalised scores and values."""
-        sums, rows = self._counted(inside, observed, j) if self.kinds is not None else self._sums(inside, observed, j)
+        sums, rows = (
+            self._sums_by_kind(inside, observed, j) if self.kinds is not None else self._sums(inside, observed, j)
+        )
         charge, others = self._charges(chosen, j)
         everyone = sums.sum(axis=1)
         total = self.family.peak(everyone).value
@@ -180,7 +182,7 @@ class Ascent:
         better = score > total + 1e-12 * np.abs(np.where(np.isfinite(total), total, 0.0))
         return np.where(better, score, total) - charge, np.where(better[:, None], values, True)
 
-    def _counted(self, inside: Bools, observed: Floats, j: int) -> tuple[Floats, Floats]:
+    def _sums_by_kind(self, inside: Bools, observed: Floats, j: int) -> tuple[Floats, Floats]:
         """As `_sums`, by counting rows of each kind."""
         assert self.kinds is not None
         starts, size, kinds = len(inside), self.sizes[j], len(self.fixed)
@@ -188,10 +190,10 @@ class Ascent:
         cell = np.flatnonzero(inside) - start * inside.shape[1]
         value = start * size + self.codes[j][cell]
         counts = sum_by(value * kinds + self.kinds[cell], self.rows[cell], starts * size * kinds)
-        seen = observed[cell] if observed.ndim == 1 else observed[start, cell]
-        seen = sum_by(value, seen, starts * size).reshape(starts, size)
+        outcomes = observed[cell] if observed.ndim == 1 else observed[start, cell]
+        outcomes = sum_by(value, outcomes, starts * size).reshape(starts, size)
         by_kind = counts.reshape(starts, size, kinds)
-        return by_kind @ self.fixed + seen[:, :, None] * self.family.unit, by_kind.sum(axis=2)
+        return by_kind @ self.fixed + outcomes[:, :, None] * self.family.unit, by_kind.sum(axis=2)
 
     def _by_value(self, j: int) -> tuple[Ints, Ints]:
         """The cells in the order of their values of feature j, and where each value begins."""
@@ -205,18 +207,18 @@ class Ascent:
         (order, bounds), size = self._by_value(j), self.sizes[j]
         mask = inside[:, order].astype(float)
         fixed, rows = self.fixed[order], self.rows[order]
-        seen = observed[..., order]
+        outcomes = observed[..., order]
         out = np.zeros((len(inside), size, fixed.shape[1] + 2))
         wide = np.column_stack([fixed, rows])
         if size <= _EXACT:
             for value in range(size):
                 part = slice(int(bounds[value]), int(bounds[value + 1]))
                 out[:, value, :-1] = mask[:, part] @ wide[part]
-                out[:, value, -1] = (mask[:, part] * seen[..., part]).sum(axis=1)
+                out[:, value, -1] = (mask[:, part] * outcomes[..., part]).sum(axis=1)
         else:
             full = np.flatnonzero(bounds[1:] > bounds[:-1])
             for start, row in enumerate(mask):
-                mine: Floats = seen if seen.ndim == 1 else seen[start]
+                mine: Floats = outcomes if outcomes.ndim == 1 else outcomes[start]
                 columns = np.column_stack([wide, mine]) * row[:, None]
                 out[start, full] = np.add.reduceat(columns, bounds[full], axis=0)
         return out[:, :, :-2] + out[:, :, -1:] * self.family.unit, out[:, :, -2]
@@ -225,8 +227,8 @@ class Ascent:
         """The best set of values, start by start: its score less the penalty of its values."""
         starts, size, functions = sums.shape
         flat = sums.reshape(-1, functions)
-        peak, most = self.family.glance(flat)
-        doubtful = np.flatnonzero((peak.value <= self.penalty) & (most > self.penalty))
+        peak, upper = self.family.glance(flat)
+        doubtful = np.flatnonzero((peak.value <= self.penalty) & (upper > self.penalty))
         if doubtful.size:
             peak.x[doubtful], peak.value[doubtful] = self.family.peak(flat[doubtful])
         live = np.flatnonzero(peak.value > self.penalty + 1e-12)
@@ -236,7 +238,7 @@ class Ascent:
                 flat[live], type(peak)(peak.x[live], peak.value[live]), self.penalty
             )
         low, high = ends.reshape(2, starts, size)
-        score, values = self._scored(sums, rows, low, high, self._places(low, high))
+        score, values = self._scored(sums, rows, low, high, self._grid(low, high))
         if size > _EXACT:
             for _ in range(10):  # from the best point of the grid, uphill
                 x = self.family.peak(np.einsum("sv,svf->sf", values.astype(float), sums)).x
@@ -247,7 +249,7 @@ class Ascent:
                 score, values = np.where(rises, new, score), np.where(rises[:, None], other, values)
         return score, values
 
-    def _places(self, low: Floats, high: Floats) -> Floats:
+    def _grid(self, low: Floats, high: Floats) -> Floats:
         """Points of x, one in each piece between the ends of all values."""
         if low.shape[1] > _EXACT:
             return np.broadcast_to(self.family.grid, (len(low), len(self.family.grid)))
@@ -263,11 +265,11 @@ class Ascent:
         joined = (weight @ sums).reshape(-1, functions)
         count = member.sum(axis=2)
         fits = (count > 0) & ((weight @ rows[:, :, None])[:, :, 0] >= self.min_rows) & (count < size)
-        peak, most = self.family.glance(joined)
+        peak, upper = self.family.glance(joined)
         charge = self.penalty * count
-        least = np.where(fits, peak.value.reshape(fits.shape) - charge, -np.inf).max(axis=1, keepdims=True)
+        lower = np.where(fits, peak.value.reshape(fits.shape) - charge, -np.inf).max(axis=1, keepdims=True)
         score = np.full(fits.size, -np.inf)
-        kept = np.flatnonzero(fits & (most.reshape(fits.shape) - charge >= least))  # others cannot be the best
+        kept = np.flatnonzero(fits & (upper.reshape(fits.shape) - charge >= lower))  # others cannot be the best
         if kept.size:
             score[kept] = self.family.peak(joined[kept]).value - charge.ravel()[kept]
         score = score.reshape(fits.shape)
@@ -278,8 +280,8 @@ class Ascent:
     def best(self, observed: Floats, n_starts: int, rng: np.random.Generator) -> Best:
         """The best set of values of all features that the starts lead to."""
         scores, chosen = self.climb(self.starts(n_starts, rng), observed, rng)
-        place = int(np.argmax(scores))
-        return Best(float(scores[place]), chosen[place])
+        index = int(np.argmax(scores))
+        return Best(float(scores[index]), chosen[index])
 
     def conditions(self, chosen: Bools) -> dict[int, tuple[int, ...]]:
         """Feature -> the codes listed, for features that are limited."""

@@ -43,7 +43,7 @@ class Comparison:
         The class in question, where there are several.
     level : float
         For Berk-Jones: the share of rows below the cut.
-    turned : bool
+    flipped : bool
         Low outcomes are the favourable ones, so "over" and "under" change places.
     """
 
@@ -54,12 +54,12 @@ class Comparison:
     flat: bool = False
     about: str = ""
     level: float = 0.5
-    turned: bool = False
+    flipped: bool = False
 
     def parts(self, direction: Direction, observed: Floats | None = None) -> tuple[Floats, Floats]:
         """What goes into the score: observed outcomes (given ones in place of its own) and expectations."""
         y = self.observed if observed is None else observed
-        if self.turned and self.mode != "binary":
+        if self.flipped and self.mode != "binary":
             direction = "over" if direction == "under" else "under"
         if self.scoring == "BerkJones":
             if self.mode in ("continuous", "ordinal"):
@@ -78,7 +78,7 @@ class Comparison:
 
     def side(self, direction: Direction) -> Direction:
         """The direction of the score, for a direction told to the reader."""
-        if self.turned and self.mode != "binary":
+        if self.flipped and self.mode != "binary":
             return "over" if direction == "under" else "under"
         return direction
 
@@ -117,8 +117,8 @@ def comparisons(problem: Problem) -> list[Comparison]:
 
 def _mode(problem: Problem) -> Mode:
     usual: dict[Any, Mode] = {"binary": "binary", "multiclass": "nominal", "regression": "continuous"}
-    asked = problem.options["bias_scan_mode"]
-    if asked is None:
+    choice = problem.options["bias_scan_mode"]
+    if choice is None:
         return usual[problem.task]
     fits = {
         "binary": problem.task == "binary",
@@ -126,9 +126,9 @@ def _mode(problem: Problem) -> Mode:
         "continuous": problem.task == "regression",
         "ordinal": problem.task == "regression" or _are_numbers(problem.classes),
     }
-    if not fits[asked]:
-        raise SpecError(f"`bias_scan_mode`={asked!r} does not go with a {problem.task} task.")
-    return cast(Mode, asked)
+    if not fits[choice]:
+        raise SpecError(f"`bias_scan_mode`={choice!r} does not go with a {problem.task} task.")
+    return cast(Mode, choice)
 
 
 def _are_numbers(classes: tuple[Any, ...]) -> bool:
@@ -136,10 +136,10 @@ def _are_numbers(classes: tuple[Any, ...]) -> bool:
 
 
 def _scoring(problem: Problem, mode: Mode) -> Scoring:
-    asked = problem.options["bias_scan_scoring"]
-    if asked is None:
+    choice = problem.options["bias_scan_scoring"]
+    if choice is None:
         return SCORINGS[mode][0]
-    return cast(Scoring, Choice(SCORINGS[mode], hint=f" in {mode} mode, or None").check("bias_scan_scoring", asked))
+    return cast(Scoring, Choice(SCORINGS[mode], hint=f" in {mode} mode, or None").check("bias_scan_scoring", choice))
 
 
 def _probabilities(problem: Problem) -> Floats | None:
@@ -169,7 +169,7 @@ def _average(observed: Floats, weights: Floats | None) -> Floats:
 def _binary(problem: Problem, scoring: Scoring, favourable: Any) -> Comparison:
     code = 1
     if favourable is not None and favourable != "high":
-        codes = {"low": 0, **{label: place for place, label in enumerate(problem.classes)}}
+        codes = {"low": 0, **{label: index for index, label in enumerate(problem.classes)}}
         if favourable not in list(codes):  # a list: what is given need not have a hash
             refuse("bias_scan_favorable_value", f"'high', 'low' or one of {list(problem.classes)}", favourable)
         code = codes[favourable]
@@ -213,9 +213,9 @@ def _numbers(problem: Problem, scoring: Scoring, mode: Mode, favourable: Any, le
         expected = None if probability is None else probability @ values
     if favourable not in (None, "high", "low", float(observed.min()), float(observed.max())):
         refuse("bias_scan_favorable_value", "'high', 'low', or the lowest or highest outcome", favourable)
-    turned = favourable == "low" or (favourable == float(observed.min()) and observed.min() < observed.max())
+    flipped = favourable == "low" or (favourable == float(observed.min()) and observed.min() < observed.max())
     flat = expected is None or scoring == "BerkJones"
-    told = _average(observed, problem.weights) if expected is None or flat else expected
-    if scoring == "Poisson" and (observed.min() < 0 or told.min() < 0):
+    reported = _average(observed, problem.weights) if expected is None or flat else expected
+    if scoring == "Poisson" and (observed.min() < 0 or reported.min() < 0):
         raise DataError("The Poisson score needs outcomes and predictions of at least 0; some are negative.")
-    return Comparison(observed, told, scoring, mode, flat=flat, level=level, turned=turned)
+    return Comparison(observed, reported, scoring, mode, flat=flat, level=level, flipped=flipped)

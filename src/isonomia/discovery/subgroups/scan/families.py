@@ -128,9 +128,9 @@ class Family:
         left, right = below & (self.grid <= peak.x[:, None]), below & (self.grid >= peak.x[:, None])
         last = len(self.grid) - 1 - np.argmax(left[:, ::-1], axis=1)
         ends = []
-        for found, place, end in ((left, last, 0), (right, np.argmax(right, axis=1), -1)):
+        for found, index, end in ((left, last, 0), (right, np.argmax(right, axis=1), -1)):
             known = found.any(axis=1)
-            start = np.where(known, self.grid[place], self.grid[end])
+            start = np.where(known, self.grid[index], self.grid[end])
             ends.append(self._root(own, slopes, start, peak.x, level, np.flatnonzero(known)))
         return ends[0], ends[1]
 

@@ -61,9 +61,9 @@ def scan_p_value(
     """
     rng = np.random.default_rng(seed)
     found: list[Floats] = []
-    made = above = 0
-    while made < replicates and above < ENOUGH and not ascent.clock.over:
-        wave = min(_WAVE, replicates - made)
+    done = above = 0
+    while done < replicates and above < ENOUGH and not ascent.clock.over:
+        wave = min(_WAVE, replicates - done)
         observed = np.repeat([draw(rng) for _ in range(wave)], starts, axis=0)
         chosen = np.concatenate([ascent.starts(starts, rng) for _ in range(wave)])
         scores, _ = ascent.climb(chosen, observed, rng)
@@ -71,6 +71,6 @@ def scan_p_value(
             break
         best = np.maximum(scores.reshape(wave, starts).max(axis=1), 0.0)
         found.append(best)
-        made += wave
+        done += wave
         above += int((best >= score - 1e-9).sum())
-    return Null(np.concatenate(found) if found else np.zeros(0), made >= replicates or above >= ENOUGH)
+    return Null(np.concatenate(found) if found else np.zeros(0), done >= replicates or above >= ENOUGH)
