@@ -245,8 +245,8 @@ class Loop:
         usage = self._usage_since(before)
         self._rows_counted += usage[0]
         self.ledger.classes = [_plain(value) for value in self.probe.oracle.classes]
-        self.ledger.record(keys, outcome, found, asked)
-        self._pace.learn(asked[0], asked[2])
+        self.ledger.record(keys, outcome, found, usage)
+        self._pace.learn(usage[0], usage[2])
         self._stage.at(self.ledger.tsn)
 
     def consult(self, rows: Floats) -> Predictions:
