@@ -259,6 +259,8 @@ def _override(observed: Feature, given: Any) -> Feature:
     wanted = Feature.of(observed.name, given)
     if wanted.kind == "category":
         dtype = observed.dtype if observed.kind == "category" else None
-        return Feature(observed.name, "category", wanted.low, wanted.high, wanted.levels, dtype=dtype)
+        return Feature(
+            name=observed.name, kind="category", low=wanted.low, high=wanted.high, levels=wanted.levels, dtype=dtype
+        )
     kind = "real" if observed.kind == "real" else wanted.kind
     return replace(observed, kind=kind, low=wanted.low, high=wanted.high, levels=wanted.levels, series=None)

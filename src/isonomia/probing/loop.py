@@ -185,7 +185,13 @@ class Loop:
         if isinstance(rows, Untested):
             answers, noted = self._ask(rows.rows, rows.keys)
             outcomes = np.concatenate([answers, np.full((1, OUTCOMES), np.nan)])
-            return Answer(rows.rows, ~np.isnan(answers[:, 0]), outcomes, np.arange(len(rows)), noted)
+            return Answer(
+                rows=rows.rows,
+                fresh=~np.isnan(answers[:, 0]),
+                outcomes=outcomes,
+                person=np.arange(len(rows)),
+                noted=noted,
+            )
         rows = np.ascontiguousarray(rows, dtype=float).reshape(-1, len(self.probe.domain))
         fresh = np.zeros(len(rows), dtype=bool)
         valid = np.flatnonzero(self.probe.domain.valid(rows))
@@ -203,7 +209,7 @@ class Loop:
         if not everyone:
             of_valid, person = person, np.full(len(rows), len(keys), dtype=np.intp)
             person[valid] = of_valid
-        return Answer(rows, fresh, outcomes, person, noted)
+        return Answer(rows=rows, fresh=fresh, outcomes=outcomes, person=person, noted=noted)
 
     def untested(self, keys: NDArray[np.uint64]) -> NDArray[np.intp]:
         """Places of keys that were not tested before, the first of each person, in order."""

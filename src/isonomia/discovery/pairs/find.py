@@ -165,7 +165,7 @@ def find_pairs(
         progress=Progress.of(progress),
     )
     loop = Loop(probe, ledger)
-    space = Space(loop, people, np.random.default_rng(seed), data=dataset)
+    space = Space(loop=loop, people=people, rng=np.random.default_rng(seed), data=dataset)
     if clipped:
         space.notes.append(
             msg("{n:int} rows of the data lie outside the domain; they were moved to its edge.", n=clipped)
@@ -253,13 +253,31 @@ def _pairs(probe: Probe, found: Mapping[str, NDArray[Any]]) -> Pairs:
     if not found:
         none, nothing = np.empty((0, len(probe.domain))), np.empty(0)
         codes = np.empty(0, np.int64)
-        return Pairs(none, probe.columns, none[:, probe.columns], codes, codes, nothing, nothing, nothing)
+        return Pairs(
+            first=none,
+            columns=probe.columns,
+            other=none[:, probe.columns],
+            outcome_first=codes,
+            outcome_second=codes,
+            score_first=nothing,
+            score_second=nothing,
+            gap=nothing,
+        )
     first = found["row"]
     first[:, probe.columns] = probe.variants[found["a"].astype(np.intp)]
     other = probe.variants[found["b"].astype(np.intp)]
     regression = probe.oracle.task == "regression"
     outcome = [found[f"{'score' if regression else 'label'}_{side}"] for side in "ab"]
-    return Pairs(first, probe.columns, other, outcome[0], outcome[1], found["score_a"], found["score_b"], found["gap"])
+    return Pairs(
+        first=first,
+        columns=probe.columns,
+        other=other,
+        outcome_first=outcome[0],
+        outcome_second=outcome[1],
+        score_first=found["score_a"],
+        score_second=found["score_b"],
+        gap=found["gap"],
+    )
 
 
 def _path(ledger_dir: str | os.PathLike[str] | None, analysis_id: str | None, method: str) -> Path | None:

@@ -56,7 +56,9 @@ def pair_method(
     """Put a search into the registry."""
 
     def add(search: Callable[..., Search]) -> Callable[..., Search]:
-        PAIR_METHODS.add(PairMethod(method_id, purpose, search, reference, complete))
+        PAIR_METHODS.add(
+            PairMethod(id=method_id, purpose=purpose, search=search, reference=reference, complete=complete)
+        )
         return search
 
     return add

@@ -115,4 +115,11 @@ def retrain(
     ]
     frame = features.to_native()
     right = [float((np.asarray(one.predict(frame)) == truth).mean()) for one in (estimator, fresh)]
-    return Retrained(fresh, rates[0], rates[1], right[0], right[1], 2 * len(chosen))
+    return Retrained(
+        model=fresh,
+        before=rates[0],
+        after=rates[1],
+        accuracy_before=right[0],
+        accuracy_after=right[1],
+        n_added=2 * len(chosen),
+    )

@@ -53,7 +53,11 @@ def tree_levels(
             low, high = allowed[node].get(feature, (0, problem.features[feature].size))
             for child, span in ((tree.children_left[node], (low, cut)), (tree.children_right[node], (cut, high))):
                 allowed[int(child)] = {**allowed[node], feature: span}
-                below.append(TreeSlice(int(child), node, _conditions(problem, orders, allowed[int(child)])))
+                below.append(
+                    TreeSlice(
+                        number=int(child), parent=node, conditions=_conditions(problem, orders, allowed[int(child)])
+                    )
+                )
         if below:
             yield below
         level = [item.number for item in below]

@@ -179,7 +179,7 @@ def divergence_of(quantity: Quantity, sums: Floats, totals: Floats, where: Colum
         rate, rows, centre, spread = _rate(quantity, sums, where)
         base, _, base_centre, base_spread = _rate(quantity, everyone, where)
         t = np.abs(centre - base_centre) / np.sqrt(spread + base_spread)
-    return Divergence(quantity, float(base[0]), rows, rate, rate - base, t)
+    return Divergence(quantity=quantity, base=float(base[0]), rows=rows, rate=rate, divergence=rate - base, t=t)
 
 
 def _rate(quantity: Quantity, sums: Floats, where: Columns) -> tuple[Floats, Floats, Floats, Floats]:
@@ -222,6 +222,11 @@ def lay_out(quantities: Sequence[Quantity], weights: Floats | None) -> tuple[dic
         if weights is not None:
             put("weight2", weights if defined is None else weights * defined)
         columns.append(
-            Columns(positions["hits"], positions.get("rows", 0), positions.get("squares"), positions.get("weight2"))
+            Columns(
+                hits=positions["hits"],
+                rows=positions.get("rows", 0),
+                squares=positions.get("squares"),
+                weight2=positions.get("weight2"),
+            )
         )
     return names, columns

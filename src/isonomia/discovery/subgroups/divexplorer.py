@@ -42,7 +42,13 @@ def run(problem: Problem) -> Search:
         best = _best(patterns, part, problem.k, direction, tolerance)
         adjusted = benjamini_hochberg_among(p[best], p_values)
         for index, q in zip(best, adjusted, strict=True):
-            found.append(Found(_subgroup(problem, patterns, part, index, float(p[index]), float(q)), index, part))
+            found.append(
+                Found(
+                    subgroup=_subgroup(problem, patterns, part, index, float(p[index]), float(q)),
+                    position=index,
+                    part=part,
+                )
+            )
     tables = divergence_tables(problem, patterns, found)
     single = len(quantities) == 1
     return Search(

@@ -44,7 +44,7 @@ class Quantity:
     def take(self, rows: NDArray[Any]) -> Quantity:
         """On some of the rows."""
         defined = None if self.defined is None else self.defined[rows]
-        return Quantity(self.id, self.measure, self.values[rows], defined, self.binary)
+        return Quantity(id=self.id, measure=self.measure, values=self.values[rows], defined=defined, binary=self.binary)
 
 
 @dataclass(frozen=True)
@@ -72,15 +72,38 @@ class Rate:
 
 
 def _class_rate(name: str, purpose: str, measure: Message, compute: Callable[..., Any], *needs: Any) -> Rate:
-    return Rate(name, purpose, measure, ("binary", "multiclass"), needs or ("truth", "label"), compute)
+    return Rate(
+        id=name,
+        purpose=purpose,
+        measure=measure,
+        tasks=("binary", "multiclass"),
+        needs=needs or ("truth", "label"),
+        compute=compute,
+    )
 
 
 def _class_loss(name: str, purpose: str, measure: Message) -> Rate:
-    return Rate(name, purpose, measure, ("binary", "multiclass"), ("truth", "probability"), _nothing, binary=False)
+    return Rate(
+        id=name,
+        purpose=purpose,
+        measure=measure,
+        tasks=("binary", "multiclass"),
+        needs=("truth", "probability"),
+        compute=_nothing,
+        binary=False,
+    )
 
 
 def _number(name: str, purpose: str, measure: Message, compute: Callable[..., Any], *needs: Any) -> Rate:
-    return Rate(name, purpose, measure, ("regression",), needs or ("truth", "label"), compute, binary=False)
+    return Rate(
+        id=name,
+        purpose=purpose,
+        measure=measure,
+        tasks=("regression",),
+        needs=needs or ("truth", "label"),
+        compute=compute,
+        binary=False,
+    )
 
 
 def _nothing(*_: Any) -> tuple[Any, Any]:
@@ -136,13 +159,17 @@ def quantity(problem: Problem, metric: str) -> Quantity:
             words = {"truth": "true outcomes (y_true)", "label": "predictions (a model or y_pred)"}
             raise DataError(f"The metric '{name}' needs {words.get(need, 'probabilities (y_score)')}; there are none.")
     if "probability" in rate.needs:
-        return Quantity(metric, rate.measure, _probability_loss(problem, name), None, binary=False)
+        return Quantity(
+            id=metric, measure=rate.measure, values=_probability_loss(problem, name), defined=None, binary=False
+        )
     if problem.task == "regression":
         values, _ = rate.compute(problem.truth, problem.label)
-        return Quantity(metric, rate.measure, np.asarray(values, dtype=float), None, binary=False)
+        return Quantity(
+            id=metric, measure=rate.measure, values=np.asarray(values, dtype=float), defined=None, binary=False
+        )
     measure, truth, decision = _of_class(problem, rate, of_class)
     values, defined = rate.compute(truth, decision)
-    return Quantity(metric, measure, np.asarray(values, dtype=float), defined, binary=True)
+    return Quantity(id=metric, measure=measure, values=np.asarray(values, dtype=float), defined=defined, binary=True)
 
 
 def metrics_of(problem: Problem, default: tuple[str, ...]) -> tuple[str, ...]:
@@ -156,7 +183,7 @@ def _error(problem: Problem) -> Quantity:
     loss = problem.loss()
     binary = bool(((loss == 0) | (loss == 1)).all())
     measure = msg("error rate") if binary else msg("mean error")
-    return Quantity("error", measure, loss, None, binary)
+    return Quantity(id="error", measure=measure, values=loss, defined=None, binary=binary)
 
 
 def _of_class(problem: Problem, rate: Rate, of_class: str) -> tuple[Message, Any, Any]:

@@ -86,11 +86,11 @@ class _Loss:
             scale1, scale2 = n1 / (n1 - 1), n2 / (n2 - 1)  # Welch wants n - 1; effect sizes are told without it
             p = welch_upper(mean1, var1 * scale1, n1, mean2, var2 * scale2, n2)
         return Effects(
-            sums[:, 0],
-            mean1 + self.mean,
-            mean2 + self.mean,
-            np.where(enough & np.isfinite(effect), effect, np.nan),
-            np.where(enough, p, np.nan),
+            size=sums[:, 0],
+            mean=mean1 + self.mean,
+            mean_rest=mean2 + self.mean,
+            effect=np.where(enough & np.isfinite(effect), effect, np.nan),
+            p_value=np.where(enough, p, np.nan),
         )
 
     def _moments(self, sums: Floats) -> tuple[Floats, Floats, Floats]:
@@ -206,7 +206,14 @@ def _search_tree(problem: Problem, loss: _Loss) -> Search:
 
 def _part(found: list[Subgroup], p_values: list[Floats], tested: int, nodes: int, complete: bool) -> Search:
     looked_at = np.concatenate(p_values) if p_values else np.empty(0)
-    return Search(tuple(found), msg("mean error"), tested, nodes, complete, values={"p_values": looked_at})
+    return Search(
+        subgroups=tuple(found),
+        measure=msg("mean error"),
+        tested=tested,
+        nodes=nodes,
+        complete=complete,
+        values={"p_values": looked_at},
+    )
 
 
 def _subgroup(problem: Problem, loss: _Loss, conditions: Any, effects: Effects, index: int, approach: str) -> Subgroup:

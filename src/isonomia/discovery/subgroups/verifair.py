@@ -78,7 +78,7 @@ class _Stream:
         return np.asarray(sums[n - 1] / n, dtype=float)
 
 
-_OPEN = Verdict("not decided", None, None, None, 0)
+_OPEN = Verdict(answer="not decided", ratio=None, low=None, high=None, n=0)
 
 
 @dataclass(eq=False)

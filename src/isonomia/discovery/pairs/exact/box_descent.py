@@ -1,7 +1,7 @@
-"""Boxes of people walking down trees: an interval or a set of values a feature, one lane a tree and kind of variant.
+"""Descent of boxes of people through trees; a box is an interval or a set of values per feature.
 
-All protected variants of the people in a box walk down every tree together until a question about a free feature parts
-the box. Variants that a tree cannot tell apart share a lane of it.
+All protected variants of the people in a box descend every tree together until a test of a free feature divides the
+box. Variants that a tree cannot distinguish share one path through it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from isonomia.typing import Floats
 
 @dataclass(eq=False)
 class Boxes:
-    """Boxes of people: bounds of every feature, sets of values, and the node that each lane has reached."""
+    """Boxes of people: bounds of every feature, sets of values, and the node that each path has reached."""
 
     low: Floats
     high: Floats
@@ -29,39 +29,39 @@ class Boxes:
         return len(self.low)
 
     def take(self, rows: NDArray[np.intp]) -> Boxes:
-        """Some of them."""
-        return Boxes(self.low[rows], self.high[rows], self.members[rows], self.node[rows])
+        """A selection of boxes."""
+        return Boxes(low=self.low[rows], high=self.high[rows], members=self.members[rows], node=self.node[rows])
 
     @staticmethod
     def join(parts: list[Boxes]) -> Boxes:
-        """All of several."""
+        """Several sets of boxes as one."""
         names = ("low", "high", "members", "node")
         return Boxes(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 class BoxDescent:
-    """How boxes of a domain walk down an ensemble.
+    """Moves boxes of a domain down the trees of an ensemble.
 
     Attributes
     ----------
-    of_variant : matrix (lanes, variants)
-        1 where a lane is the one that a variant takes in its tree.
+    of_variant : matrix (paths, variants)
+        1 where a variant takes a path through its tree.
     first : array
-        The first lane of each tree; trees that ask about protected features come first, `touched` lanes in all.
+        The first path of each tree; trees that test protected features come first, with `touched` paths in all.
     """
 
     def __init__(self, ensemble: Ensemble, domain: Domain, protected: NDArray[np.intp], variants: Floats) -> None:
         self.trees, self.domain, self.protected, self.variants = ensemble, domain, protected, variants
         self.free = np.setdiff1d(np.arange(len(domain)), protected)
         self.is_protected = np.isin(np.arange(len(domain)), protected)
-        self.slot = np.full(len(domain), -1, dtype=np.int64)  # of a feature among the unordered ones
+        self.slot = np.full(len(domain), -1, dtype=np.int64)  # index of a feature among the unordered ones
         self.slot[ensemble.unordered] = np.arange(len(ensemble.unordered))
         self.words = ensemble.masks.shape[1]
         self._answer_protected()
-        self._lay()
+        self._lay_paths()
 
     def _answer_protected(self) -> None:
-        """What each variant answers at each node that asks about a protected feature."""
+        """Whether each variant goes left at each node that tests a protected feature."""
         trees = self.trees
         asking = np.flatnonzero((trees.feature >= 0) & self.is_protected[np.maximum(trees.feature, 0)])
         self.answer_of = np.full(len(trees.feature), -1, dtype=np.int64)
@@ -76,8 +76,8 @@ class BoxDescent:
             origin = trees.origin[trees.feature[asking[grouped]]][:, None]
             self.answers[grouped] = in_mask(trees.masks, group, at[grouped] - origin)
 
-    def _lay(self) -> None:
-        """Lanes of each tree: one for every kind of variant that it can tell apart."""
+    def _lay_paths(self) -> None:
+        """The paths of each tree: one for every kind of variant that it can distinguish."""
         trees = self.trees
         tree_of = self._tree_of_node()
         uses = trees.uses[trees.roots]
@@ -114,7 +114,7 @@ class BoxDescent:
         self.tree = np.repeat(np.arange(len(first)), np.diff(np.append(self.first, len(roots))))
 
     def _tree_of_node(self) -> NDArray[np.int64]:
-        """The tree that each node that can be reached stands in."""
+        """The tree of each node that can be reached."""
         trees = self.trees
         tree = np.full(len(trees.feature), -1, dtype=np.int64)
         front, number = trees.roots, np.arange(len(trees.roots))
@@ -123,35 +123,40 @@ class BoxDescent:
             inner = trees.feature[front] >= 0
             front, number = front[inner], number[inner]
             front, number = np.concatenate([trees.left[front], trees.right[front]]), np.tile(number, 2)
-        tree[tree < 0] = len(trees.roots)  # passed by: nobody gets there
+        tree[tree < 0] = len(trees.roots)  # unreachable
         return tree
 
-    # walking ----------------------------------------------------------------------------------------------------
+    # descending ----------------------------------------------------------------------------------------------------
 
     def start(self) -> Boxes:
-        """The whole domain as one box, every lane at its root."""
+        """The whole domain as one box, every path at its root."""
         members = np.zeros((1, len(self.trees.unordered), self.words), dtype=np.uint64)
         for slot, feature in enumerate(self.trees.unordered):
             bits = np.zeros(64 * self.words, dtype=bool)
             bits[: int(self.domain.high[feature] - self.domain.low[feature]) + 1] = True
             members[0, slot] = np.packbits(bits, bitorder="little").view("<u8")
         return self.walk(
-            Boxes(self.domain.low[None].copy(), self.domain.high[None].copy(), members, self.roots[None].copy())
+            Boxes(
+                low=self.domain.low[None].copy(),
+                high=self.domain.high[None].copy(),
+                members=members,
+                node=self.roots[None].copy(),
+            )
         )
 
     def walk(self, boxes: Boxes) -> Boxes:
-        """Move every lane down its tree as far as the box answers the questions."""
-        trees, flat, descent = self.trees, boxes.node.reshape(-1), boxes.node.shape[1]
+        """Move every path down its tree as far as the whole box goes the same direction."""
+        trees, flat, paths = self.trees, boxes.node.reshape(-1), boxes.node.shape[1]
         todo = np.flatnonzero(trees.feature[flat] >= 0)
         while todo.size:
             node = flat[todo]
-            feature, box = trees.feature[node], todo // descent
+            feature, box = trees.feature[node], todo // paths
             below = boxes.high[box, feature] <= trees.cut[node]
             above = boxes.low[box, feature] > trees.cut[node]
             known = self.answer_of[node]
             given = np.flatnonzero(known >= 0)
             if given.size:
-                below[given] = self.answers[known[given], self.variant[todo[given] % descent]]
+                below[given] = self.answers[known[given], self.variant[todo[given] % paths]]
                 above[given] = ~below[given]
             grouped = np.flatnonzero((trees.group[node] >= 0) & (known < 0))
             if grouped.size:
@@ -166,14 +171,14 @@ class BoxDescent:
         return boxes
 
     def split(self, boxes: Boxes, weight: Floats) -> Boxes:
-        """Cut each box in two, in the feature whose pending questions weigh most, at the median of their cuts.
+        """Split each box in two, in the feature whose pending tests weigh most, at the median of their cuts.
 
-        `weight` (n, lanes) says how much each lane's question matters; below 0 there is none.
+        `weight` (n, paths) is the weight of the pending test of each path; negative where there is none.
         """
-        slot = np.arange(len(boxes))
+        row = np.arange(len(boxes))
         node = self._next_splits(boxes, weight)
         feature, cut = self.trees.feature[node], self.trees.cut[node]
-        left, right = boxes.take(slot), boxes.take(slot)
+        left, right = boxes.take(row), boxes.take(row)
         ordered = np.flatnonzero(self.trees.group[node] < 0)
         f, at = feature[ordered], cut[ordered]
         whole = self.domain.whole[f]
@@ -188,15 +193,15 @@ class BoxDescent:
         return self.walk(Boxes.join([left, right]))
 
     def _next_splits(self, boxes: Boxes, weight: Floats) -> NDArray[np.int64]:
-        """One node of each box whose question parts it best."""
-        n, descent = weight.shape
-        slot = np.arange(n)
+        """The node of each box whose test divides it best."""
+        n, paths = weight.shape
+        row = np.arange(n)
         weight = np.maximum(weight, 0.0)
         feature = np.maximum(self.trees.feature[boxes.node], 0)
-        total = np.bincount((slot[:, None] * len(self.domain) + feature).ravel(), weight.ravel(), n * len(self.domain))
+        total = np.bincount((row[:, None] * len(self.domain) + feature).ravel(), weight.ravel(), n * len(self.domain))
         chosen = total.reshape(n, -1).argmax(axis=1)
         weight = np.where(feature == chosen[:, None], weight, 0.0)
-        single = self.trees.group[boxes.node[slot, weight.argmax(axis=1)]] >= 0  # sets have no median
+        single = self.trees.group[boxes.node[row, weight.argmax(axis=1)]] >= 0  # sets have no median
         pick = weight.argmax(axis=1)
         many = np.flatnonzero(~single)
         if many.size:
@@ -204,8 +209,8 @@ class BoxDescent:
             order = np.argsort(cut, axis=1)
             sums = np.cumsum(np.take_along_axis(weight[many], order, axis=1), axis=1)
             middle = (sums < sums[:, -1:] / 2).sum(axis=1)
-            pick[many] = order[np.arange(len(many)), np.minimum(middle, descent - 1)]
-        return np.asarray(boxes.node[slot, pick])
+            pick[many] = order[np.arange(len(many)), np.minimum(middle, paths - 1)]
+        return np.asarray(boxes.node[row, pick])
 
     def raw(self, rows: Floats) -> Floats:
         """The raw scores (n, V, K) of people in every variant."""
@@ -214,7 +219,7 @@ class BoxDescent:
         spread[:, self.protected] = np.tile(self.variants, (len(rows), 1))
         return self.trees.raw(spread).reshape(len(rows), count, -1)
 
-    # what a box holds -------------------------------------------------------------------------------------------
+    # contents of a box ----------------------------------------------------------------------------------------
 
     def volume(self, boxes: Boxes) -> Floats:
         """The share of the domain's people (free features only) inside each box."""

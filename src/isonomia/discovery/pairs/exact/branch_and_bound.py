@@ -1,8 +1,8 @@
 """Branch and bound over boxes of people: where a sum of trees discriminates, where it provably does not.
 
-Sums of the least and the greatest leaf below the nodes that a box has reached bound the score of each variant: a box is
-*safe* when no two comparable variants can be decided differently, *discriminating* when two certainly are, and is cut
-in two at a pending question otherwise, the largest boxes first.
+The smallest and the largest leaf below the nodes that a box has reached bound the score of each variant: a box is
+*safe* when no two comparable variants can be decided differently, *discriminating* when two certainly are, and is
+split at a pending test otherwise, the largest boxes first.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from isonomia.discovery.pairs.exact.link_bounds import apart, prediction_bounds,
 from isonomia.models import Link, apply_link
 from isonomia.typing import Floats
 
-#: Boxes worked on together, and nodes that they may have reached in all.
+#: Boxes processed together, and the maximum number of nodes that they have reached in total.
 BATCH, BATCH_NODES = 2048, 1_500_000
 #: Bytes of boxes waiting, after which the smallest are finished first instead of opening more.
 WAITING_BYTES = 256_000_000
@@ -27,9 +27,9 @@ WAITING_BYTES = 256_000_000
 
 @dataclass(eq=False)
 class Certified:
-    """What was proved: discriminating boxes, and the share of the domain that is safe, discriminating or open.
+    """What is proved: discriminating boxes, and the share of the domain that is safe, discriminating or open.
 
-    `open` and `open_volume` are the boxes about which nothing is known yet, of `waiting` in all.
+    `open` and `open_volume` are the undecided boxes, with a total volume of `waiting`.
     """
 
     boxes: Boxes
@@ -44,16 +44,16 @@ class Certified:
 
 @dataclass(frozen=True, eq=False)
 class Widest:
-    """The largest difference between two comparable variants: reached, not to be exceeded, and where."""
+    """The largest difference between two comparable variants: found, an upper bound, and a person with it."""
 
     reached: float
     bound: float
     at: Floats | None
 
 
-#: In the search for the widest gap, how much more a question matters in a tree that parts the variants.
+#: In the search for the widest gap, the weight of tests in trees that distinguish the variants.
 PARTED = 10.0
-#: The part of each batch that goes to boxes which look discriminating and are nearly decided.
+#: The share of each batch for boxes that look discriminating and are nearly decided.
 HOPEFUL = 0.25
 
 
@@ -65,9 +65,9 @@ class Search:
     lines : list of arrays
         Sets of variants that may be compared with each other.
     gamma : float
-        Above 0, and for a regression: what the model says must differ by more than it.
+        Above 0, and for a regression: predictions must differ by more than this.
     ask : function
-        What the model itself decides about rows and their variants, for scores too close to a tie to tell.
+        The decision of the model itself about rows and their variants, for scores too close to a tie.
     """
 
     def __init__(
@@ -83,13 +83,13 @@ class Search:
         self.batch = int(np.clip(BATCH_NODES // count, 16, BATCH))
         box_bytes = 4 * count + 16 * len(descent.domain) + 8 * descent.words * len(self.trees.unordered)
         self.max_waiting = max(4 * self.batch, WAITING_BYTES // box_bytes)
-        # where one number is said as it is summed, trees without protected questions cancel out of every gap
+        # with the identity link, trees without protected tests cancel out of every gap
         self.cancels = self.trees.link == "identity"
 
-    # judging ----------------------------------------------------------------------------------------------------
+    # classification of boxes --------------------------------------------------------------------------------
 
     def _sums(self, boxes: Boxes, alike: NDArray[np.bool_] | None) -> tuple[Floats, Floats]:
-        """Least and greatest raw score (n, V, K) of each variant; without the trees that all variants share so far."""
+        """Bounds (n, V, K) of the raw score of each variant; with `alike`, without shared trees."""
         shape = (len(boxes), self.descent.of_variant.shape[1], self.trees.n_classes)
         minimum, maximum = np.empty(shape), np.empty(shape)
         for k in range(shape[2]):
@@ -100,14 +100,14 @@ class Search:
         return (minimum, maximum) if alike is not None else (self.trees.base + minimum, self.trees.base + maximum)
 
     def _alike(self, boxes: Boxes) -> NDArray[np.bool_]:
-        """Lanes (n, L) of trees in which all variants stand at one node and are not parted below it."""
+        """Paths (n, L) of trees in which all variants are at one node and are not separated below it."""
         node, first = boxes.node, self.descent.first
         same = np.minimum.reduceat(node, first, axis=1) == np.maximum.reduceat(node, first, axis=1)
         alike = same & ~self.trees.uses[node[:, first]]
         return np.asarray(alike[:, self.descent.tree])
 
     def gaps(self, boxes: Boxes, link: Link | None = None) -> tuple[Floats, Floats]:
-        """How far two comparable variants are apart in what is said: for sure, and at most."""
+        """The difference between the predictions of two comparable variants: a lower and an upper bound."""
         link = link or self.trees.link
         alike = self._alike(boxes)
         minimum, maximum = self._sums(boxes, alike)
@@ -134,20 +134,20 @@ class Search:
         line: NDArray[np.intp],
         k: int,
     ) -> tuple[Floats, Floats]:
-        """Differences of raw scores as differences of what is said, with what is known of the raw scores themselves."""
+        """Bounds of differences of predictions, from those of raw scores and of their differences."""
         low, high = prediction_bounds(link, full[0][:, line], full[1][:, line])
         sure, possible = apart(low[:, :, k], high[:, :, k])
         if link == "softmax":
             return sure, possible
         index = np.arange(len(near))
-        lower = maximum.argmin(axis=1)  # the variant that certainly lies lowest
+        lower = maximum.argmin(axis=1)  # the variant that certainly has the lowest score
         ends = full[0][:, line, k][index, lower], full[1][:, line, k][index, lower]
         certain = np.minimum(rise(link, ends[0], near), rise(link, ends[1], near))
         reach = steepest(link, far, full[0][:, line, k].min(axis=1), full[1][:, line, k].max(axis=1))
         return np.maximum(sure, np.where(near > 0, certain, 0.0)), np.minimum(possible, reach)
 
     def _judge(self, boxes: Boxes) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Floats]:
-        """Which boxes are certainly discriminating, which certainly safe, and how near the first each one looks."""
+        """Which boxes are certainly discriminating, which certainly safe, and how discriminating each one looks."""
         if self.by_gap:
             sure, possible = self.gaps(boxes)
             tolerance = self.trees.tolerance
@@ -170,7 +170,7 @@ class Search:
         return found & ~none, none | (fine & ~found), hope
 
     def _decided(self, minimum: Floats, maximum: Floats) -> NDArray[np.int64]:
-        """The class that each variant of each box is certainly given, -1 where that is open."""
+        """The class that each variant of each box certainly gets; -1 where that is open."""
         tolerance = self.trees.tolerance
         if self.trees.n_classes == 1:
             cut = self.trees.decide
@@ -182,7 +182,7 @@ class Search:
         return code
 
     def people(self, rows: Floats) -> NDArray[np.int64]:
-        """What the trees tell of people one by one: 1 treated differently, 0 not, -1 too close to a tie to tell."""
+        """1 for people treated differently according to the trees, 0 for others, -1 for those too close to a tie."""
         raw, tolerance = self.descent.raw(rows), self.trees.tolerance
         if self.by_gap:
             predicted = apply_link(self.trees.link, raw)
@@ -198,20 +198,20 @@ class Search:
         return verdict
 
     def _pending(self, boxes: Boxes, *, cancels: bool, parted: float = 1.0) -> tuple[Floats, NDArray[np.bool_]]:
-        """How much each pending question matters, and which boxes have none left.
+        """The weight of each pending test, and which boxes have none left.
 
-        Questions in trees that part the variants weigh `parted` times as much.
+        Tests in trees that distinguish the variants weigh `parted` times as much.
         """
         node = boxes.node
         spread = (self.trees.high[node] - self.trees.low[node]).max(axis=2)
         weight = np.where(self.trees.feature[node] >= 0, spread + 1e-12, -1.0)
         if cancels or parted != 1.0:
-            # where it cancels, what all variants share matters only when nothing else is left
+            # where they cancel, shared trees matter only when nothing else is left
             shared = self._alike(boxes)
             weight[shared & (weight > 0)] *= 1e-9 if cancels else 1.0 / parted
         return weight, np.asarray(weight.max(axis=1) < 0)
 
-    # searching --------------------------------------------------------------------------------------------------
+    # search --------------------------------------------------------------------------------------------------
 
     def shares(self, max_boxes: int, stop: Callable[[], bool]) -> Certified:
         """Certify as much of the domain as the budget allows, the largest boxes first."""
@@ -250,7 +250,7 @@ class Search:
     def widest(
         self, max_boxes: int, stop: Callable[[], bool], link: Link | None = None, *, walks: int = WALKS
     ) -> Widest:
-        """The largest difference between two comparable variants, bracketed, and where it is reached."""
+        """The largest difference between two comparable variants, with an upper bound and a person who has it."""
         link = link or self.trees.link
         start = self.descent.start()
         waiting = Pool(start, self.gaps(start, link)[1])
@@ -261,7 +261,7 @@ class Search:
         while len(waiting) and opened < max_boxes and not stop():
             boxes, bound = waiting.pop(min(batch, max_boxes - opened), largest=True)
             keep = np.flatnonzero(bound > best + 1e-12)
-            if len(keep) == 0:  # the largest bounds come first: nothing wider is left
+            if len(keep) == 0:  # the largest bounds come first: no wider gap is left
                 waiting = Pool(start.take(np.empty(0, np.intp)), np.empty(0))
                 break
             boxes = boxes.take(keep)
@@ -277,16 +277,16 @@ class Search:
                 waiting.put(children, self.gaps(children, link)[1])
                 if len(waiting) > self.max_waiting:
                     waiting.drop_below(best + 1e-12)
-        return Widest(best, max(best, waiting.largest()), at)
+        return Widest(reached=best, bound=max(best, waiting.largest()), at=at)
 
     def _parted(self, boxes: Boxes) -> NDArray[np.intp]:
-        """Boxes in which some question is pending in a tree that does not cancel."""
+        """Boxes with a pending test in a tree that does not cancel."""
         pending = (self.trees.feature[boxes.node] >= 0) & ~self._alike(boxes)
         return np.flatnonzero(pending.any(axis=1))
 
 
 class Pool:
-    """Boxes waiting, with a rank and a hope each; taking some and putting others back moves those alone."""
+    """Waiting boxes with a rank and a hope each, in buffers that are reused."""
 
     def __init__(self, boxes: Boxes, rank: Floats) -> None:
         self.boxes, self.rank = boxes, rank.astype(float)
@@ -298,9 +298,9 @@ class Pool:
         return self.count
 
     def pop(self, n: int, *, largest: bool) -> tuple[Boxes, Floats]:
-        """The `n` boxes of the largest (or the smallest) rank, taken out, the first of them first.
+        """Remove and return the `n` boxes with the largest (or smallest) rank, in order of rank.
 
-        Where some have hope, a part of the `n` are those with the most.
+        A part of the `n` are the boxes with the largest finite hope.
         """
         index = np.flatnonzero(self.used)
         hopeful = index[np.isfinite(self.hope[index])]
@@ -315,7 +315,7 @@ class Pool:
         return self.boxes.take(index), self.rank[index]
 
     def put(self, boxes: Boxes, rank: Floats, hope: Floats | None = None) -> None:
-        """Put boxes in, where others were taken out first."""
+        """Add boxes, in slots that were emptied before."""
         empty = np.flatnonzero(~self.used)
         if len(empty) < len(boxes):
             self._grow(max(len(boxes) - len(empty), len(self.used)))
@@ -336,23 +336,25 @@ class Pool:
         self.used = np.concatenate([self.used, np.zeros(by, dtype=bool)])
 
     def all(self) -> tuple[Boxes, Floats]:
-        """All boxes, without their places in the trees, and their ranks."""
+        """All boxes, without the nodes that they have reached, and their ranks."""
         index, boxes = np.flatnonzero(self.used), self.boxes
-        return Boxes(boxes.low[index], boxes.high[index], boxes.members[index], boxes.node[:0, :0]), self.rank[index]
+        return Boxes(
+            low=boxes.low[index], high=boxes.high[index], members=boxes.members[index], node=boxes.node[:0, :0]
+        ), self.rank[index]
 
     def drop_below(self, rank: float) -> None:
-        """Forget boxes of a rank not above this."""
+        """Remove boxes with this rank or a smaller one."""
         gone = self.used & (self.rank <= rank)
         self.used[gone] = False
         self.count -= int(gone.sum())
 
     def largest(self) -> float:
-        """The largest rank of all, 0 where nothing waits."""
+        """The largest rank; 0 without boxes."""
         return float(self.rank[self.used].max(initial=0.0))
 
 
 def _lowest(rank: Floats, n: int) -> NDArray[np.intp]:
-    """The places of the `n` least ranks, in order; of equal ones the first."""
+    """The indices of the `n` smallest ranks, in order; of equal ones the first."""
     index = np.arange(len(rank))
     if len(rank) > n:
         index = np.sort(np.argpartition(rank, n - 1)[:n]) if n > 0 else index[:0]

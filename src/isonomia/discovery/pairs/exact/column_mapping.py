@@ -1,8 +1,8 @@
-"""From the features of a person to the columns that trees see: which column comes from which feature, and how.
+"""Which feature of a person each column that trees see is computed from, and how.
 
-Every step of a pipeline must work column by column, so that each column that the trees see comes from one feature. How
-it does is not worked out again: the pipeline itself is asked, about every value of a feature that has few, and about
-halves of halves of its range for one that has many (all such steps keep the order of numbers).
+Every step of a pipeline must work column by column, so that each column that the trees see depends on one feature. The
+pipeline itself transforms every value of a feature with few values; for one with many, thresholds are located by
+bisection (such steps preserve the order of numbers).
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from isonomia.probing import Oracle
 from isonomia.probing.features import Feature
 from isonomia.typing import Floats
 
-#: Functions that keep the order of numbers.
+#: Functions that preserve the order of numbers.
 _FUNCTIONS = ("log", "log1p", "log2", "log10", "sqrt", "cbrt", "exp", "expm1", "arcsinh", "tanh")
-#: Features with more values than this are asked by halves.
+#: Features with more values than this are searched by bisection.
 MAX_VALUES = 4096
-#: Rows that are put through a pipeline at once.
+#: Rows transformed at once.
 PORTION = 20_000
 
 
 class ColumnMapping:
-    """How the columns that an ensemble's trees see come from the features of a domain.
+    """How the columns that trees see are computed from the features of a domain.
 
     Attributes
     ----------
     source : array
-        The feature that each column comes from; -1 where a column is the same for everyone.
+        The feature that each column depends on; -1 for a constant column.
     values : list
-        For each feature with few values the columns at each of them (values, columns); None for one with many.
+        For each feature with few values, the columns at each value (values, columns); None for one with many.
     """
 
     def __init__(self, oracle: Oracle, steps: list[Any], trees: TreeEnsemble) -> None:
@@ -42,11 +42,11 @@ class ColumnMapping:
         names = list(self.domain.names)
         self.passed: dict[str, set[str]] = {name: set() for name in names}
         for index, step in enumerate(steps):
-            for name, kinds in _passed(step, names, first=index == 0).items():
+            for name, kinds in _steps_by_feature(step, names, first=index == 0).items():
                 self.passed[name] |= kinds
         self._direct = not steps and trees.prepare is None
         self._levels = [self._codes_of(index, feature) for index, feature in enumerate(self.domain.features)]
-        self._ask_values()
+        self._transform_values()
 
     def see(self, rows: Floats) -> Floats:
         """The columns that the trees see for rows of the domain."""
@@ -63,11 +63,11 @@ class ColumnMapping:
             return self.trees.encode(table)
         except IsonomiaError:
             raise
-        except Exception as error:  # whatever a transformer raises about valid people ends the reading
+        except Exception as error:  # any error of a transformer on valid people makes the trees unreadable
             raise NotApplicable(f"the steps before the trees raised {type(error).__name__}: {error}") from error
 
     def _directly(self, rows: Floats) -> Floats:
-        """Columns as they are, categories as the numbers that the library gives them."""
+        """The columns themselves, categories as the codes that the library gives them."""
         table = rows.copy()
         for index, codes in enumerate(self._levels):
             if codes is not None:
@@ -77,7 +77,7 @@ class ColumnMapping:
         return table
 
     def _codes_of(self, index: int, feature: Feature) -> Floats | None:
-        """The number of each category for trees that see the feature itself."""
+        """The code of each category for trees that see the feature itself."""
         if feature.kind != "category" or not self._direct:
             return None
         codes = self.trees.categories
@@ -89,13 +89,13 @@ class ColumnMapping:
             return np.array([np.nan if level is None else float(level) for level in feature.levels])
         except (TypeError, ValueError):
             raise NotApplicable(
-                f"the model takes '{feature.name}' as texts, and which number each becomes is not known"
+                f"the model takes '{feature.name}' as text, and the code of each value is not known"
             ) from None
 
-    # asking about values ----------------------------------------------------------------------------------------
+    # transformed values ----------------------------------------------------------------------------------------
 
-    def _ask_values(self) -> None:
-        """Put every value of features with few, and the ends of the others, through the steps once."""
+    def _transform_values(self) -> None:
+        """Transform every value of features with few values, and the bounds of the others, once."""
         domain = self.domain
         base = np.clip(np.floor((domain.low + domain.high) / 2), domain.low, domain.high)
         points = [_points(feature) for feature in domain.features]
@@ -112,13 +112,13 @@ class ColumnMapping:
             moves = ~((part == part[:1]) | (np.isnan(part) & np.isnan(part[:1]))).all(axis=0)
             if (self.source[moves] >= 0).any():
                 raise NotApplicable(
-                    f"a column that the trees see comes from more than one feature, '{feature.name}' among them"
+                    f"a column that the trees see depends on more than one feature, among them '{feature.name}'"
                 )
             self.source[moves] = index
             self.values.append(part if _is_listed(feature) else None)
 
     def many(self, feature: NDArray[np.int64], column: NDArray[np.int64], value: Floats) -> Floats:
-        """What one column becomes where one feature has a value, for many at once."""
+        """The value of one column where one feature has a value, for many features, columns and values at once."""
         if self._direct:
             short = np.array([_is_short(one) for one in self.domain.features])[feature]
             return np.where(short, value.astype(np.float32), value)
@@ -127,18 +127,18 @@ class ColumnMapping:
         return np.asarray(self.see(rows)[np.arange(len(value)), column])
 
     def check_order(self, feature: int) -> None:
-        """A feature with many values must go through steps that keep the order of numbers alone."""
+        """Check that a feature with many values goes only through steps that preserve the order of numbers."""
         name = self.domain.names[feature]
         other = sorted(kind for kind in self.passed[name] if kind in estimators.COLUMNWISE)
         if other:
             raise NotApplicable(
                 f"'{name}' has more than {MAX_VALUES:,} values and goes through {', '.join(other)}, which need not "
-                "keep the order of numbers; make it a whole number or a category with fewer values"
+                "preserve the order of numbers; make it a whole number or a category with fewer values"
             )
 
 
 def _points(feature: Feature) -> Floats:
-    """All values of a feature with few, else its ends and some between."""
+    """All values of a feature with few values, else its bounds and some values between."""
     if _is_listed(feature):
         return np.arange(feature.low, feature.high + 1)
     points = np.linspace(feature.low, feature.high, 9)
@@ -150,19 +150,19 @@ def _is_listed(feature: Feature) -> bool:
 
 
 def _is_short(feature: Feature) -> bool:
-    """Whether the frame holds the feature as numbers of 32 bits."""
+    """Whether the frame stores the feature as 32-bit numbers."""
     return feature.kind != "category" and str(feature.dtype) == "Float32"
 
 
-def _passed(step: Any, names: list[str], *, first: bool) -> dict[str, set[str]]:
-    """The steps that each feature may go through; `first` where the step's columns are the features themselves."""
+def _steps_by_feature(step: Any, names: list[str], *, first: bool) -> dict[str, set[str]]:
+    """The steps that each feature may go through; `first`: the step's columns are the features themselves."""
     if step is None or isinstance(step, str):
         return {}
     if hasattr(step, "transformers_"):
         merged: dict[str, set[str]] = {name: set() for name in names}
         for _, inner, columns in step.transformers_:
             own = _columns(columns, names) if first else names
-            for name, kinds in _passed(inner, own, first=first).items():
+            for name, kinds in _steps_by_feature(inner, own, first=first).items():
                 merged[name] |= kinds
         return merged
     if hasattr(step, "steps") or hasattr(step, "transformer_list"):
@@ -170,7 +170,7 @@ def _passed(step: Any, names: list[str], *, first: bool) -> dict[str, set[str]]:
         parts = [one[1] for one in (step.transformer_list if apart else step.steps)]
         merged = {name: set() for name in names}
         for index, inner in enumerate(parts):
-            for name, kinds in _passed(inner, names, first=first and (apart or index == 0)).items():
+            for name, kinds in _steps_by_feature(inner, names, first=first and (apart or index == 0)).items():
                 merged[name] |= kinds
         return merged
     return {name: {_kind(step)} for name in names}
@@ -181,20 +181,20 @@ def _kind(step: Any) -> str:
     if kind == "FunctionTransformer":
         func = step.func
         if func is None or (isinstance(func, np.ufunc) and func.__name__ in _FUNCTIONS):
-            return "StandardScaler"  # keeps the order of numbers as well as one
+            return "StandardScaler"  # preserves the order of numbers, like a scaler
         if isinstance(func, np.ufunc):
-            return "Binarizer"  # by column, like one
-        raise NotApplicable("the pipeline holds a FunctionTransformer of a function that may mix columns")
+            return "Binarizer"  # column by column, like a binarizer
+        raise NotApplicable("the pipeline has a FunctionTransformer whose function may mix columns")
     if kind not in (*estimators.ORDER_PRESERVING, *estimators.COLUMNWISE):
         raise NotApplicable(
-            f"the pipeline holds a {kind}; exact answers read trees behind steps that work column by column: "
+            f"the pipeline has a {kind}; exact answers need steps that work column by column: "
             f"{', '.join((*estimators.ORDER_PRESERVING, *estimators.COLUMNWISE))}"
         )
     return kind
 
 
 def _columns(columns: Any, names: list[str]) -> list[str]:
-    """The names that a ColumnTransformer's columns stand for."""
+    """The names of a ColumnTransformer's columns."""
     if isinstance(columns, str):
         return [columns]
     if isinstance(columns, slice):

@@ -1,4 +1,4 @@
-"""Trees over the people of a domain: every question asks about one feature, as it is held in the domain."""
+"""Trees over the people of a domain: every node tests one feature, in the codes of the domain."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from isonomia.typing import Floats
 
 Scale = Literal["probability", "score", "prediction"]
 
-#: People on whom the trees are compared with the model: a third drawn, the others set exactly at a cut and beyond it.
+#: People on whom the trees are compared with the model: a third at random, the others exactly at a cut and beyond it.
 CHECKED = 1500
-#: Asks a model about rows.
+#: Predicts rows.
 Ask = Callable[[Floats], Predictions]
 
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """A sum of trees: raw(x) = base + sum of the values of the leaves x falls into, one number a class.
+    """A sum of trees: raw(x) = base + sum of the values of the leaves that x reaches, one number per class.
 
-    Nodes of all trees stand in one row of arrays; `roots` says where each tree begins. A leaf has `feature` -1. A node
+    The nodes of all trees share one set of arrays; a tree starts at its root. A leaf has `feature` -1. A node
     sends left the values up to `cut`, or, where `group` is not -1, those whose bits (counted from `origin`) are set in
-    `masks[group]`; `unordered` lists the features such questions are about. `low` and `high` are the least and the
-    greatest value of a leaf below each node, `uses` says whether a protected feature is asked about at it or below it.
-    Two classes are decided positively where the raw score exceeds `decide`; of several the greatest is decided.
+    `masks[group]`; `unordered` lists the features that are tested like this. `low` and `high` are the smallest and the
+    largest leaf value below each node; `uses` is set where a node or one below it tests a protected feature.
+    Of two classes the second is predicted where the raw score exceeds `decide`, of several the one with the largest.
 
     Attributes
     ----------
     link : str
-        How the raw score becomes what the model says (and what gaps are measured in), see `links`.
+        How the raw score becomes the prediction (the scale of gaps), see `apply_link`.
     tolerance : float
-        Raw scores closer than this to a tie, and gaps closer than this to gamma, are left to the model itself.
+        Raw scores closer than this to a tie, and gaps closer than this to gamma, are decided by the model itself.
     """
 
     roots: NDArray[np.int64]
@@ -64,16 +64,16 @@ class Ensemble:
 
     @property
     def n_leaves(self) -> int:
-        """Leaves of all trees that anyone in the domain can reach by name of their tree."""
+        """Number of leaves of all trees."""
         return int((self.feature < 0).sum())
 
     @property
     def n_classes(self) -> int:
-        """Numbers a leaf has: 1 for two classes and for regressions."""
+        """Numbers per leaf: 1 for two classes and for regressions."""
         return int(self.value.shape[1])
 
     def raw(self, rows: Floats) -> Floats:
-        """The raw score (n, K) of rows, by walking all trees at once."""
+        """The raw scores (n, K) of rows; all trees are descended at once."""
         flat, count = np.tile(self.roots, len(rows)), len(self.roots)
         todo = np.flatnonzero(self.feature[flat] >= 0)
         while todo.size:
@@ -90,7 +90,7 @@ class Ensemble:
         return np.asarray(self.base + self.value[flat].reshape(len(rows), count, -1).sum(axis=1))
 
     def predicted(self, raw: Floats) -> Floats:
-        """What the model says where the raw score is this."""
+        """The predictions at raw scores."""
         return apply_link(self.link, raw)
 
 
@@ -110,18 +110,18 @@ def read_domain_trees(
     ask: Ask | None = None,
     checked: int = CHECKED,
 ) -> Ensemble:
-    """The trees of an oracle's model over its domain, compared with what the model itself says.
+    """The trees of an oracle's model over its domain, checked against the predictions of the model itself.
 
     Parameters
     ----------
     protected, variants
-        Columns of the domain, and the values they take together; other values are not looked at.
+        Columns of the domain and the combinations of their values; no other values are examined.
     max_leaves : int, optional
-        Refuse ensembles (not single trees) with more.
+        Maximum number of leaves of an ensemble (not of a single tree).
     ask : function, optional
-        What asks the model, where questions are counted; by default the oracle.
+        Predicts rows, and counts them; by default `oracle.ask`.
     checked : int
-        On how many people the trees are compared with the model.
+        Number of people on whom the trees are compared with the model.
     """
     domain = oracle.domain
     if domain.may_miss.any():
@@ -130,7 +130,7 @@ def read_domain_trees(
     takes = getattr(oracle.estimator, "feature_names_in_", None)
     own = type(oracle.estimator).__module__.startswith("sklearn")
     if own and takes is not None and tuple(map(str, takes)) != domain.names:
-        raise NotApplicable("the model's features are not those of the domain, or stand in another order")
+        raise NotApplicable("the model's features are not those of the domain, or are in another order")
     steps, last = split_pipeline(oracle.estimator)
     try:
         trees = read_trees(last)
@@ -139,7 +139,7 @@ def read_domain_trees(
             f"exact answers are for linear models and trees, also behind column-wise encoders; {reason}"
         ) from reason
     if max_leaves is not None and len(trees.roots) > 1 and trees.n_leaves > max_leaves:
-        raise NotApplicable(f"the forest has {trees.n_leaves:,} leaves, too many to certify in passing")
+        raise NotApplicable(f"the forest has {trees.n_leaves:,} leaves, too many for a proof within another search")
     mapping = ColumnMapping(oracle, steps, trees)
     rules = SplitRules(trees, mapping, protected, variants)
     ensemble = _ensemble(trees, rules, protected, domain.low)
@@ -148,7 +148,7 @@ def read_domain_trees(
 
 
 def _ensemble(trees: TreeEnsemble, rules: SplitRules, protected: NDArray[np.intp], origin: Floats) -> Ensemble:
-    """Questions in place of columns and thresholds; nodes with one answer for everyone are passed by."""
+    """Rules in place of columns and thresholds; nodes where everyone goes the same direction are skipped."""
     rule = rules.of_node
     inner = trees.feature >= 0
     left = np.where(rules.swap[rule] & inner, trees.right, trees.left)
@@ -166,14 +166,14 @@ def _ensemble(trees: TreeEnsemble, rules: SplitRules, protected: NDArray[np.intp
     }
     roots = jump[trees.roots]
     low, high, _ = _below(nodes, roots, protected)
-    constant = (low == high).all(axis=1)  # whatever is asked from here on, the same comes out
+    constant = (low == high).all(axis=1)  # all leaves below are equal
     nodes["feature"] = np.where(constant, -1, nodes["feature"])
     nodes["value"] = np.where(constant[:, None], low, nodes["value"])
     low, high, uses = _below(nodes, roots, protected)
     largest = np.maximum(np.abs(low[roots]), np.abs(high[roots])).max(axis=1).sum()
     base = trees.base * trees.link_scale / trees.divisor
     rounding = float(np.finfo(trees.sum_dtype).eps) / 2
-    # adding T numbers one by one is off by no more than T roundings of the largest sum there can be
+    # the error of T additions is at most T roundings of the largest possible sum
     tolerance = (len(trees.roots) + 2) * rounding * float(largest + np.abs(base).max(initial=1.0))
     tolerance = max(1e-9, 2.0 * tolerance)
     return Ensemble(
@@ -199,7 +199,7 @@ def _ensemble(trees: TreeEnsemble, rules: SplitRules, protected: NDArray[np.intp
 def _below(
     nodes: dict[str, NDArray[Any]], roots: NDArray[np.int64], protected: NDArray[np.intp]
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Least and greatest leaf below each node, and whether protected features are asked about; from the leaves up."""
+    """Smallest and largest leaf below each node, and whether protected features are tested; from the leaves up."""
     leaf, left, right = nodes["feature"] < 0, nodes["left"], nodes["right"]
     low = np.where(leaf[:, None], nodes["value"], np.inf)
     high = np.where(leaf[:, None], nodes["value"], -np.inf)
@@ -219,7 +219,7 @@ def _below(
 
 
 def _checked(ensemble: Ensemble, oracle: Oracle, rows: Floats, predicted: Predictions) -> Ensemble:
-    """The ensemble on the scale of the model's own answers; `NotApplicable` where the two do not agree."""
+    """The ensemble on the scale of the model's own predictions; `NotApplicable` where the two differ."""
     raw = ensemble.raw(rows)
     cut = oracle.threshold
     tolerance = max(1e-7, 10 * ensemble.tolerance)
@@ -230,7 +230,7 @@ def _checked(ensemble: Ensemble, oracle: Oracle, rows: Floats, predicted: Predic
     if ensemble.n_classes > 1:
         return _checked_classes(ensemble, oracle, rows, raw, predicted)
     if not ensemble.classifier:
-        raise NotApplicable("the trees give numbers and the model gives classes; how it cuts them is not known")
+        raise NotApplicable("the trees give numbers and the model gives classes; its threshold is not known")
     score = ensemble.predicted(raw)[:, 0]
     flips = {"straight": (score, False), "turned": (1.0 - score, True)}
     raws = {"straight": (raw[:, 0], False), "turned": (-raw[:, 0], True)}
@@ -250,7 +250,7 @@ def _checked(ensemble: Ensemble, oracle: Oracle, rows: Floats, predicted: Predic
 
 
 def _checked_classes(ensemble: Ensemble, oracle: Oracle, rows: Floats, raw: Floats, predicted: Any) -> Ensemble:
-    """Several classes, whatever their order: the same probabilities, and one class of ours for each of theirs."""
+    """More than two classes in any order: the same probabilities, and a one-to-one match of classes."""
     ours = ensemble.predicted(raw)
     if predicted.score is not None and not _close(np.sort(ours, axis=1), np.sort(predicted.score, axis=1), 1e-4):
         raise _differs(oracle, rows, ours.max(axis=1), predicted.score.max(axis=1))
@@ -265,7 +265,7 @@ def _checked_classes(ensemble: Ensemble, oracle: Oracle, rows: Floats, raw: Floa
 def people_to_check(
     ensemble: Ensemble, oracle: Oracle, protected: NDArray[np.intp], variants: Floats, count: int = CHECKED
 ) -> Floats:
-    """People drawn at random, and people set exactly at a cut and one step beyond it."""
+    """People at random, and people exactly at a cut and one step beyond it."""
     domain, rng = oracle.domain, np.random.default_rng(0)
     rows = domain.sample(count // 3, rng)
     cuts = np.flatnonzero((ensemble.feature >= 0) & (ensemble.group < 0) & ~np.isin(ensemble.feature, protected))
@@ -289,12 +289,14 @@ def _close(ours: Floats, theirs: Floats | None, tolerance: float) -> bool:
 
 
 def _differs(oracle: Oracle, rows: Floats, ours: Floats, theirs: Floats | None) -> NotApplicable:
-    """Trees that were read and do not say what the model says: no answer may rest on them."""
+    """The error for trees whose predictions differ from the model's."""
     if theirs is None or np.shape(ours) != np.shape(theirs):
-        return NotApplicable("the trees as read do not decide as the model does; no exact answer rests on them")
+        return NotApplicable(
+            "the trees as read do not predict the model's classes, so no exact answer can rely on them"
+        )
     worst = int(np.abs(ours - theirs).argmax())
     person = dict(zip(oracle.domain.names, oracle.domain.texts(rows[worst]), strict=True))
     return NotApplicable(
-        f"the trees as read say {ours[worst]:.6g} where the model says {theirs[worst]:.6g}, for {person}; "
-        "no exact answer rests on them"
+        f"the trees as read predict {ours[worst]:.6g} and the model {theirs[worst]:.6g} for {person}, so "
+        "no exact answer can rely on them"
     )

@@ -11,14 +11,14 @@ from isonomia.discovery.pairs.exact.box_descent import BoxDescent
 from isonomia.models import Link, apply_link
 from isonomia.typing import Floats
 
-#: Nodes visited in one look, people climbed from, values of a feature tried, rounds of climbing.
+#: Nodes per evaluation, people to start from, values tried per feature, rounds.
 NODES, CLIMBERS, VALUES, ROUNDS = 1_000_000, 8, 24, 4
-#: Trees walked down in all, unless told otherwise.
+#: Default limit on descents of a tree.
 WALKS = 50_000_000
 
 
 def gaps_of(descent: BoxDescent, lines: list[NDArray[np.intp]], rows: Floats, link: Link) -> Floats:
-    """How far the variants of each person are apart in what is said."""
+    """The largest difference between the predictions of each person's variants."""
     predicted = apply_link(link, descent.raw(rows))
     widest = np.zeros(len(rows))
     for line in lines:
@@ -31,7 +31,7 @@ def climb(
 ) -> tuple[float, Floats]:
     """The widest gap found by changing one feature at a time of the best of people drawn at random, and the person.
 
-    It ends after about `walks` down a tree: a measure of work that is the same on every machine.
+    It ends after about `walks` descents of a tree, a measure of work that is the same on every machine.
     """
     rng = np.random.default_rng(0)
     person = len(descent.trees.roots) * len(descent.variants)
@@ -64,7 +64,7 @@ def climb(
 
 
 def _values(descent: BoxDescent, feature: int, count: int, rng: np.random.Generator) -> Floats:
-    """Values of a feature on both sides of cuts, or any where it has few."""
+    """Values of a feature on both sides of its cuts, or all values where there are few."""
     domain, trees = descent.domain, descent.trees
     size = domain.features[feature].size
     if size is not None and size <= count:

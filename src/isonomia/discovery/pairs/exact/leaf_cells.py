@@ -1,7 +1,7 @@
-"""The leaves of an ensemble as products of cells of features, where there are few enough to look at all of them.
+"""The leaves of an ensemble as products of cells of features, where there are few enough to list.
 
-The cuts of all trees part every free feature into cells (a category is a cell of its own); a leaf holds some cells of
-each feature, and so does a box. How much of a box falls into a leaf is then a product of one share a feature.
+The cuts of all trees divide every free feature into cells (a category is its own cell); a leaf covers some cells of
+each feature, and so does a box. The share of a box in a leaf is then a product of one share per feature.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from isonomia.discovery.pairs.exact.box_descent import BoxDescent
 from isonomia.discovery.pairs.exact.domain_trees import in_mask
 from isonomia.typing import Floats
 
-#: Leaves x cells that may be held.
+#: Maximum of leaves x cells.
 MAX_ENTRIES = 20_000_000
 
 
@@ -25,11 +25,11 @@ class Leaves:
     Attributes
     ----------
     contains : matrix (leaves, cells) of bool
-        The cells of each leaf; those of one feature stand together, from ``start[feature]`` on.
+        The cells of each leaf; those of one feature are contiguous, from ``start[feature]`` on.
     weight : array
         The share of its feature's values that each cell has.
     tree, value : arrays
-        The tree and the number of each leaf (two classes: raw score; there is one number a leaf).
+        The tree and the number of each leaf (two classes: raw score, one number per leaf).
     variant : matrix (variants, leaves) of bool
         Which variants may reach each leaf.
     """
@@ -58,7 +58,7 @@ class Leaves:
         return bool(int((~inner).sum()) * (cuts + values + len(descent.domain)) <= MAX_ENTRIES)
 
     def _cuts(self, feature: int) -> Floats | None:
-        """Where the cells of a feature end; None where each of its values is one."""
+        """The upper ends of the cells of a feature; None where each value is a cell."""
         trees, domain = self.descent.trees, self.descent.domain
         if feature in trees.unordered:
             return None
@@ -75,7 +75,7 @@ class Leaves:
         return np.asarray(np.diff(edges) / (edges[-1] - edges[0]))
 
     def _answers(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """The cells (n, cells) and the variants (n, V) that go left at nodes; all, where a node does not ask them."""
+        """The cells (n, cells) and the variants (n, V) that go left at nodes; all where they are not tested."""
         trees, descent = self.descent.trees, self.descent
         cells = np.ones((len(nodes), len(self.weight)), dtype=bool)
         variants = np.ones((len(nodes), len(descent.variants)), dtype=bool)
@@ -123,7 +123,7 @@ class Leaves:
         return node[order], tree[order], cells[order], variants[order]
 
     def _index(self, node: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The place among `features` of the feature that nodes ask about, -1 for protected ones."""
+        """The index in `features` of the feature that nodes test; -1 for protected ones."""
         indices = np.full(len(self.descent.domain), -1, dtype=np.int64)
         indices[self.features] = np.arange(len(self.features))
         return indices[self.descent.trees.feature[node]]

@@ -1,8 +1,8 @@
-"""Linear models, exactly: a person is treated differently where the margin without protected terms lies in a slab.
+"""Linear models, exactly: a person is treated differently where the margin without protected terms is in an interval.
 
-The margin of a linear model behind per-column encoders is a sum of one term a feature, m(x) + c_v: what the free
-features add, and what the protected variant v adds. Someone is treated differently exactly when 0 lies between
-min_v(m + c_v) and max_v(m + c_v), so everything is told by the distribution of m over the domain.
+The margin of a linear model behind column-wise encoders is a sum of one term per feature, m(x) + c_v: the terms of the
+free features and that of the protected variant v. Someone is treated differently exactly when 0 is between
+min_v(m + c_v) and max_v(m + c_v), so the distribution of m over the domain gives all answers.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from isonomia.models import estimators
 from isonomia.probing import Oracle
 from isonomia.typing import Floats
 
-#: Encoders that work column by column, and keep the order of numbers in columns of reals.
+#: Encoders that work column by column, and preserve the order of real numbers.
 _ENCODERS = (*estimators.SCALERS, "OneHotEncoder", "OrdinalEncoder", "SimpleImputer", "FunctionTransformer")
 #: Intervals of the margin.
 Intervals = list[tuple[float, float]]
-#: Cells a real feature is cut into, and cells the margin is counted in.
+#: Cells per real feature, and cells of the distribution of the margin.
 REAL_CELLS, GRID = 2000, 200_000
-#: Combinations of half of the features that are listed to count exactly.
+#: Maximum number of combinations of half of the features, for exact counts.
 MAX_HALF = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Additive:
-    """A margin as a sum of terms: `terms[f]` holds the term of every value (or cell) of free feature f.
+    """A margin as a sum of terms: `terms[f]` is the term of every value (or cell) of free feature f.
 
     `width[f]` is how much the term varies inside a cell (0 for features of whole numbers and categories); `values[f]`
-    are the values themselves; `offsets` what each protected variant adds, the intercept included. A classifier decides
-    positively above `cut`; `probability` says whether the model's scores are the logistic function of the margin.
+    are the values themselves; `offsets` the terms of the protected variants with the intercept. A classifier predicts
+    the positive class above `cut`; with `probability` the model's scores are the logistic function of the margin.
     """
 
     columns: NDArray[np.intp]
@@ -81,7 +81,7 @@ def _by_column(step: Any) -> bool:
 
 
 def read_linear(oracle: Oracle, free: NDArray[np.intp], protected: NDArray[np.intp], variants: Floats) -> Additive:
-    """The terms of a linear model, worked out by asking it about one change at a time, and checked."""
+    """The terms of a linear model, from its margins at one change at a time, checked on random people."""
     model, domain = oracle.estimator, oracle.domain
     if domain.may_miss.any():
         raise NotApplicable("exact answers need columns without missing numbers")
@@ -118,12 +118,20 @@ def read_linear(oracle: Oracle, free: NDArray[np.intp], protected: NDArray[np.in
             width.append(float(np.abs(np.diff(term)).max()))
     rows = np.tile(base, (len(variants), 1))
     rows[:, protected] = variants
-    additive = Additive(free, values, terms, np.array(width), ask(rows), False, classifier)
+    additive = Additive(
+        columns=free,
+        values=values,
+        terms=terms,
+        width=np.array(width),
+        offsets=ask(rows),
+        probability=False,
+        classifier=classifier,
+    )
     return _checked(additive, ask, oracle, protected, variants)
 
 
 def _checked(additive: Additive, ask: Any, oracle: Oracle, protected: NDArray[np.intp], variants: Floats) -> Additive:
-    """The model must be what the terms say, on people drawn at random, and decide and score as the margin tells."""
+    """Check the terms, decisions and scores on random people; add how the margin is decided and scored."""
     rng = np.random.default_rng(0)
     rows = oracle.domain.sample(200, rng)
     variant = rng.integers(len(variants), size=len(rows))
@@ -132,7 +140,9 @@ def _checked(additive: Additive, ask: Any, oracle: Oracle, protected: NDArray[np
     off = margin - additive.margin(rows) - additive.offsets[variant]
     tolerance = 1e-7 * max(1.0, float(np.abs(margin).max()))
     if (off < -tolerance).any() or (off > additive.width.sum() + tolerance).any():
-        raise NotApplicable("the model is not a sum of one term a feature; exact answers for linear models do not hold")
+        raise NotApplicable(
+            "the model is not a sum of one term per feature, so exact answers for linear models do not apply"
+        )
     if not additive.classifier:
         return additive
     predicted = oracle.ask(rows)
@@ -149,11 +159,13 @@ def _checked(additive: Additive, ask: Any, oracle: Oracle, protected: NDArray[np
         sure = np.abs(margin - cut) > tolerance
         if np.array_equal(((margin > cut) ^ (turn < 0))[sure], np.asarray(predicted.label == 1)[sure]):
             return replace(additive, cut=cut, probability=probability)
-    raise NotApplicable("the model does not decide by the sign of its margin; exact answers do not hold")
+    raise NotApplicable(
+        "the model does not decide by the sign of its margin, so exact answers for linear models do not apply"
+    )
 
 
 def margin_intervals(model: Additive, lines: list[NDArray[np.intp]], gamma: float = 0.0) -> Intervals:
-    """Where m must lie for two comparable variants to be decided differently: (low, high], merged.
+    """The intervals (low, high] of m in which two comparable variants are decided differently, merged.
 
     With `gamma` (of probabilities): where their probabilities differ by more. With D the difference of their offsets
     and u the distance of m from the middle between them, it is sinh(D/2) / (cosh(u) + cosh(D/2)).
@@ -184,9 +196,9 @@ def _merged(intervals: Intervals) -> Intervals:
 
 
 def share_bounds(model: Additive, intervals: Intervals) -> tuple[float, float]:
-    """The share of the domain whose margin lies in the slabs: exact where it can be counted, else certified bounds.
+    """The share of the domain whose margin is in the intervals: exact where it can be counted, else certified bounds.
 
-    Margins within rounding of an edge of a slab count for the upper bound alone.
+    Margins within rounding of an end of an interval count for the upper bound only.
     """
     if not intervals:
         return 0.0, 0.0
@@ -199,7 +211,7 @@ def share_bounds(model: Additive, intervals: Intervals) -> tuple[float, float]:
 
 
 def _halves(model: Additive) -> tuple[list[int], list[int]] | None:
-    """The features in two parts of about equally many combinations; None where they are too many to list."""
+    """The features in two parts with about equally many combinations; None where there are too many to list."""
     order = np.argsort([-len(values) for values in model.values])
     parts: tuple[list[int], list[int]] = ([], [])
     sizes = [1.0, 1.0]
@@ -218,7 +230,7 @@ def _sums(model: Additive, indices: list[int]) -> Floats:
 
 
 def _count(model: Additive, halves: tuple[list[int], list[int]], intervals: Intervals) -> float:
-    """Meet in the middle: for every combination of one half, how many of the other land in the slabs."""
+    """Meet in the middle: for every combination of one half, how many of the other are in the intervals."""
     one, other = _sums(model, halves[0]), np.sort(_sums(model, halves[1]))
     inside = 0
     for low, high in intervals:
@@ -229,7 +241,7 @@ def _count(model: Additive, halves: tuple[list[int], list[int]], intervals: Inte
 
 
 def _grid(model: Additive, intervals: Intervals) -> tuple[float, float]:
-    """The distribution of m on a grid, every term rounded down: m lies between a cell and `slack` above it."""
+    """The distribution of m on a grid, every term rounded down: m is between a cell and `slack` above it."""
     lows = np.array([float(term.min()) for term in model.terms])
     span = sum(float(term.max() - term.min()) for term in model.terms)
     if span == 0:
@@ -256,9 +268,9 @@ def _grid(model: Additive, intervals: Intervals) -> tuple[float, float]:
 
 
 def draw_in_intervals(model: Additive, intervals: Intervals, base: Floats, n: int, rng: np.random.Generator) -> Floats:
-    """People whose margin is aimed into the slabs: all features at random, then one feature chosen to land inside.
+    """People whose margin is in the intervals: all features at random, then one feature chosen to reach an interval.
 
-    Where no value of a first feature lands inside, the next one is tried; rows that never land are left out.
+    Where no value of one feature does, the next one is tried; rows that never reach an interval are left out.
     """
     if not intervals:
         return np.empty((0, len(base)))
@@ -275,12 +287,12 @@ def draw_in_intervals(model: Additive, intervals: Intervals, base: Floats, n: in
             break
         terms = model.terms[int(index)]
         rest = total[todo] - terms[pick[int(index)][todo]]
-        aim = low[todo] + (high[todo] - low[todo]) * rng.random(len(todo))
-        # the value whose term brings the margin nearest to the aim; later features finish what is left
+        target = low[todo] + (high[todo] - low[todo]) * rng.random(len(todo))
+        # the value whose term brings the margin closest to the target; later features do the rest
         sorted_terms = np.argsort(terms, kind="stable")
-        near = np.clip(np.searchsorted(terms[sorted_terms], aim - rest), 0, len(terms) - 1)
+        near = np.clip(np.searchsorted(terms[sorted_terms], target - rest), 0, len(terms) - 1)
         before = np.maximum(near - 1, 0)
-        closer = np.abs(terms[sorted_terms[before]] + rest - aim) < np.abs(terms[sorted_terms[near]] + rest - aim)
+        closer = np.abs(terms[sorted_terms[before]] + rest - target) < np.abs(terms[sorted_terms[near]] + rest - target)
         chosen = sorted_terms[np.where(closer, before, near)]
         pick[int(index)][todo] = chosen
         total[todo] = rest + terms[chosen]
@@ -291,25 +303,25 @@ def draw_in_intervals(model: Additive, intervals: Intervals, base: Floats, n: in
 
 
 def widest(model: Additive, lines: list[NDArray[np.intp]], base: Floats, rng: np.random.Generator) -> Widest:
-    """The largest difference in score: reached, bound, and where. On the margin itself it is the same everywhere."""
+    """The largest difference in score. On the scale of the margin it is the same everywhere."""
     pairs = {(float(model.offsets[line].min()), float(model.offsets[line].max())) for line in lines}
     ordered = sorted(pairs, key=lambda pair: (pair[0] - pair[1], pair))
     low, high = ordered[0]
     if not model.probability:
-        return Widest(high - low, high - low, base)
-    best = Widest(0.0, 0.0, None)
-    for low, high in ordered:  # a smaller difference of margins may be met by someone nearer to the middle
+        return Widest(reached=high - low, bound=high - low, at=base)
+    best = Widest(reached=0.0, bound=0.0, at=None)
+    for low, high in ordered:  # a smaller difference of margins may be wider in probability, closer to 0.5
         middle, bound = _middle(model, low, high)
         if bound <= best.reached:
             continue
         found = _widest_of(model, low, high, middle, bound, base, rng)
         at = found if found.reached > best.reached or best.at is None else best
-        best = Widest(at.reached, max(best.bound, found.bound), at.at)
+        best = Widest(reached=at.reached, bound=max(best.bound, found.bound), at=at.at)
     return best
 
 
 def _middle(model: Additive, low: float, high: float) -> tuple[float, float]:
-    """The margin there can be at which two offsets are furthest apart in probability, and how far."""
+    """The possible margin with the largest difference in probability between two offsets, and that difference."""
     lower = sum(float(terms.min()) for terms in model.terms)
     upper = sum(float(terms.max()) for terms in model.terms) + float(model.width.sum())
     middle = float(np.clip(-(low + high) / 2, lower, upper))
@@ -321,24 +333,24 @@ def _widest_of(
 ) -> Widest:
     """The largest difference in probability of two variants, by their offsets."""
     halves = _halves(model)
-    if model.exact and halves is not None:  # who comes nearest to the middle is treated most differently
+    if model.exact and halves is not None:  # the margin nearest to the middle gives the largest difference
         person, nearest = _nearest(model, halves, middle, base)
         reached = float(_sigmoid(nearest + high) - _sigmoid(nearest + low))
-        return Widest(reached, reached, person)
+        return Widest(reached=reached, bound=reached, at=person)
     tolerance = 1e-9 + 0.02 * (high - low)
     rows = draw_in_intervals(model, [(middle - tolerance, middle + tolerance)], base, 512, rng)
     if len(rows) == 0:
         rows = draw_in_intervals(model, [(middle - abs(high - low), middle + abs(high - low))], base, 2048, rng)
     if len(rows) == 0:
-        return Widest(0.0, bound, None)
+        return Widest(reached=0.0, bound=bound, at=None)
     margin = model.margin(rows)
     gaps = _sigmoid(margin + high) - _sigmoid(margin + low)
     best = int(np.argmax(gaps))
-    return Widest(float(gaps[best]), max(bound, float(gaps[best])), rows[best])
+    return Widest(reached=float(gaps[best]), bound=max(bound, float(gaps[best])), at=rows[best])
 
 
 def _nearest(model: Additive, halves: tuple[list[int], list[int]], middle: float, base: Floats) -> tuple[Floats, float]:
-    """The person whose margin lies nearest to `middle`, and that margin: meet in the middle."""
+    """The person whose margin is nearest to `middle`, and that margin, by meeting in the middle."""
     one, other = _sums(model, halves[0]), _sums(model, halves[1])
     order = np.argsort(other, kind="stable")
     ranked = other[order]

@@ -1,7 +1,7 @@
-"""From raw scores to what a model says, and how far two of them can lie apart when only bounds are known.
+"""Bounds of predictions and of their differences, from bounds of raw scores.
 
-Two people whose raw scores differ by d, the lower at m, lie g(m + d) - g(m) apart. For the logistic link that is
-largest at m = -d/2 and smallest at an end of the range of m; for exp it grows with m.
+Two people whose raw scores differ by d, the lower at m, have predictions g(m + d) - g(m) apart. For the logistic link
+that is largest at m = -d/2 and smallest at an end of the range of m; for exp it grows with m.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from isonomia.typing import Floats
 
 
 def prediction_bounds(link: Link, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """Bounds (..., K) of what is said from bounds of raw scores."""
+    """Bounds (..., K) of predictions from bounds of raw scores."""
     if link != "softmax":
         return apply_link(link, lower), apply_link(link, upper)
     low, high = np.empty_like(lower), np.empty_like(upper)
@@ -26,18 +26,18 @@ def prediction_bounds(link: Link, lower: Floats, upper: Floats) -> tuple[Floats,
 
 
 def rise(link: Link, at: Floats, by: Floats) -> Floats:
-    """How much is said more at `at + by` than at `at`."""
+    """The increase of the prediction from raw score `at` to `at + by`."""
     return apply_link(link, at + by) - apply_link(link, at)
 
 
 def steepest(link: Link, by: Floats, lower: Floats, upper: Floats) -> Floats:
-    """The largest rise by `by` from a raw score between `lower` and `upper`."""
+    """The largest increase over a step `by` from a raw score between `lower` and `upper`."""
     at = np.clip(-by / 2, lower, upper) if link == "logistic" else upper
     return rise(link, at, by)
 
 
 def apart(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """Between numbers (n, V) known within bounds: how far two of them are apart for sure, and at most.
+    """Lower and upper bound of the largest difference between two of V numbers (n, V) known within bounds.
 
     >>> sure, possible = apart(np.array([[0.0, 3.0]]), np.array([[1.0, 5.0]]))
     >>> float(sure[0]), float(possible[0])

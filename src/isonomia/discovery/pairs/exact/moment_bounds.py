@@ -1,7 +1,7 @@
 """Certified bounds of the discriminating share from the moments of scores, box by box, the most open first.
 
-Where sums of least and greatest leaves cannot decide a box yet, means and variances already tell how much of it can
-lie beyond the cut, see `moments`. In many features that closes most of the bracket long before boxes are decided.
+Where sums of smallest and largest leaves cannot decide a box yet, means and variances already bound how much of it can
+be beyond the cut, see `moments`. With many features most of the bracket closes long before boxes are decided.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def bracket(search: Search, work: int, stop: Callable[[], bool]) -> Bracket:
     every machine; more of it never widens them.
     """
     if search.by_gap or search.trees.n_classes > 1 or not Leaves.fit(search.descent):
-        return Bracket(0.0, 1.0, 0, 0)
+        return Bracket(low=0.0, high=1.0, boxes=0, cost=0)
     moments = Moments(Leaves(search.descent), search.lines)
     first = moments.everyone()
     low, high = first.low, first.high
@@ -59,7 +59,7 @@ def bracket(search: Search, work: int, stop: Callable[[], bool]) -> Bracket:
                 high += child.volume * child.high
                 waiting.put(child)
         best = (max(best[0], low), min(best[1], high))
-    return Bracket(max(0.0, best[0] - ROUNDING), min(1.0, best[1] + ROUNDING), waiting.count, cost)
+    return Bracket(low=max(0.0, best[0] - ROUNDING), high=min(1.0, best[1] + ROUNDING), boxes=waiting.count, cost=cost)
 
 
 class Waiting:
@@ -92,7 +92,7 @@ class Waiting:
         while True:
             order = self.by_hope if self.turn % HOPEFUL == 0 and self.by_hope else self.by_open
             part = self.parts.pop(heapq.heappop(order)[1], None)
-            if part is not None:  # it was not taken by the other order
+            if part is not None:  # the other order has not taken it
                 return part
 
     def _thin(self) -> None:

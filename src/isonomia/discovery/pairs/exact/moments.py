@@ -1,4 +1,4 @@
-"""How many people of a box are treated differently, at most and at least, from means and variances of scores.
+"""Bounds of the share of a box that is treated differently, from means and variances of scores.
 
 Inside a box every feature takes its values independently of the others, so the mean of each variant's score is a sum
 over leaves, and its variance a sum over pairs of leaves: both exact. Tails of a known mean and variance are bounded:
@@ -10,8 +10,8 @@ over leaves, and its variance a sum over pairs of leaves: both exact. Tails of a
   (1 + w) / w q / (mean(U)^2 + q) with q = var(U) + w mean(e(D)).
 - One-sided for each variant: var / (var + mean^2) (Cantelli), and (top - mean) / (top - cut) (Markov) with the greatest
   score that the leaves allow.
-- The same bounds for -s_a and s_b tell how many are *not* treated differently where variants a and b stand on the two
-  sides of the cut.
+- The same bounds for -s_a and s_b bound the share that is *not* treated differently where variants a and b are on
+  the two sides of the cut.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ class Moments:
     def everyone(self) -> Part:
         """The whole domain."""
         part = Part(
-            np.ones(len(self.leaves.weight), dtype=bool), 1.0, np.arange(len(self.leaves.value), dtype=np.int32)
+            cells=np.ones(len(self.leaves.weight), dtype=bool),
+            volume=1.0,
+            leaves=np.arange(len(self.leaves.value), dtype=np.int32),
         )
         self.judge(part)
         return part
@@ -91,13 +93,13 @@ class Moments:
         for gone, volume in ((second, part.volume * share), (first, part.volume * (1.0 - share))):
             cells = part.cells.copy()
             cells[gone] = False
-            half = Part(cells, volume, part.leaves)
+            half = Part(cells=cells, volume=volume, leaves=part.leaves)
             self.judge(half, sums=sums)
             halves.append(half)
         return halves
 
     def judge(self, part: Part, *, sums: bool = True) -> None:
-        """Bound the share of a box that is treated differently, and say where to cut it."""
+        """Bound the share of a box that is treated differently, and choose where to split it."""
         view = View(self.leaves, part)
         part.leaves, part.cost = view.leaves, view.size
         lower, upper = view.ends()
@@ -141,7 +143,7 @@ def _apart(mean: Floats, spread: Floats, lower: Floats, upper: Floats, tolerance
 
 
 def _certain_gap(mean: Floats, spread: Floats, tolerance: float) -> float:
-    """How many are treated differently at least, by the two variants whose means are furthest apart."""
+    """A lower bound of the share treated differently, from the two variants whose means differ most."""
     a, b = int(mean.argmin()), int(mean.argmax())
     if not mean[a] < -tolerance < tolerance < mean[b]:
         return 0.0
@@ -163,16 +165,16 @@ def _hope(mean: Floats, variance: Floats) -> float:
 
 
 class View:
-    """One box seen from the leaves: how much of it each leaf holds, and what that makes of the scores.
+    """One box in terms of the leaves: the share of it in each leaf, and the moments of its scores.
 
     Attributes
     ----------
     inside : matrix (leaves, features)
-        The share of the box's values of each feature that a leaf takes.
+        The share of the box's values of each feature in a leaf.
     part : array
-        The share of the box that a leaf takes, over all features.
+        The share of the box in a leaf, over all features.
     live : array
-        Leaves of trees that are not settled yet.
+        Leaves of trees in which the box is still divided.
     """
 
     def __init__(self, all_leaves: Leaves, part: Part) -> None:
@@ -204,7 +206,7 @@ class View:
 
     @property
     def alike(self) -> bool:
-        """Whether no leaf that the box reaches tells variants apart."""
+        """Whether no leaf that the box reaches distinguishes variants."""
         return bool(self.variant.all())
 
     def ends(self) -> tuple[Floats, Floats]:
@@ -221,7 +223,7 @@ class View:
         if not several.any():
             return None
         moved = np.bincount(self.of, self.weight * effect**2, len(several))
-        if moved[several].max() <= 1e-24:  # nothing by itself: the feature that is asked about most
+        if moved[several].max() <= 1e-24:  # no single feature does: the one that is tested most
             moved = ((self.inside < 1.0) * np.abs(self.off).max(axis=0)[:, None]).sum(axis=0)
         feature = int(np.where(several, moved, -1.0).argmax())
         here = np.arange(self.start[feature], self.start[feature + 1])
@@ -243,7 +245,7 @@ class View:
             shared = np.empty_like(both)
             for one, other in zip(taken, weighted, strict=True):
                 both *= np.matmul(one[rows], other[begin:].T, out=shared)
-            both[:, len(both) :] *= 2.0  # pairs that stand below the diagonal too
+            both[:, len(both) :] *= 2.0  # pairs below the diagonal too
             spread += np.asarray(pull[:, rows].astype(np.float32) @ both, dtype=float) @ pull[:, begin:].T
         # single precision: every entry of `both` is off by a share of itself, and so is the sum of all of them
         alone = np.sqrt(np.add.reduceat(self.off**2 * self.part, self.first, axis=1)).sum(axis=1).max()
@@ -252,9 +254,9 @@ class View:
         return (spread + spread.T) / 2 + slack * np.eye(len(spread))
 
     def _kernels(self) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
-        """For each feature that parts live leaves, two matrices whose product is what pairs of them share of it.
+        """For each feature that divides live leaves, two matrices whose product is the share common to pairs of them.
 
-        Cells side by side that no live leaf tells apart are one.
+        Adjacent cells that no live leaf distinguishes are merged.
         """
         contains = self.contains[self.live]
         new = np.ones(len(self.cells), dtype=bool)

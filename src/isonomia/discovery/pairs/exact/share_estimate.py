@@ -15,7 +15,7 @@ from isonomia.discovery.pairs.exact.branch_and_bound import Certified, Search
 from isonomia.evidence import wilson
 from isonomia.typing import Floats
 
-#: People drawn at most, trees that they may walk down in all, and the people whom the model itself is asked about.
+#: Maximum of people drawn, of descents of a tree, and of people decided by the model itself.
 MAX_DRAWN, WALKS, MAX_ASKED = 20_000, 2_000_000, 2000
 
 
@@ -23,7 +23,7 @@ MAX_DRAWN, WALKS, MAX_ASKED = 20_000, 2_000_000, 2000
 class ShareEstimate:
     """An estimated share with its 95% interval, from `n` people drawn; nothing of it is certified.
 
-    `people` are those drawn who are treated differently.
+    `people` are the people drawn who are treated differently.
     """
 
     value: float
@@ -46,13 +46,13 @@ def estimate(
     Parameters
     ----------
     walks : int
-        Walks down a tree that may be taken: trees x variants x people.
+        Maximum number of descents: trees x variants x people.
     rows : int
-        Rows the model may be asked about. People too close to a tie for the trees to tell are decided by it; those
-        who are left then count for the upper end alone (and half for the estimate).
+        Rows for the model. It decides people too close to a tie; those beyond this number count for the upper end only
+        (and half for the estimate).
     """
     if known.finished or known.waiting <= 0.0:
-        return ShareEstimate(known.share, known.share, known.share, 0)
+        return ShareEstimate(value=known.share, low=known.share, high=known.share, n=0)
     variants = len(search.descent.variants)
     n = int(np.clip(walks // (len(search.trees.roots) * variants), 100, MAX_DRAWN))
     people = search.descent.draw(known.open, known.open_volume, n, rng)
@@ -63,4 +63,4 @@ def estimate(
     found, unknown = int((verdict == 1).sum()), int((verdict < 0).sum())
     part = np.array([(found + unknown / 2) / n, wilson(found, n)[0], wilson(found + unknown, n)[1]])
     value, low, high = (known.share + known.waiting * part).tolist()
-    return ShareEstimate(value, low, high, n, people[verdict == 1])
+    return ShareEstimate(value=value, low=low, high=high, n=n, people=people[verdict == 1])

@@ -1,4 +1,4 @@
-"""The questions of trees, asked about features as a domain holds them: up to a cut, or one of a set of values."""
+"""The tests of tree nodes in terms of the features of a domain: at most a cut, or in a set of values."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from isonomia.typing import Floats
 
 
 class SplitRules:
-    """Every different question of an ensemble, about the domain's features.
+    """Every distinct test of an ensemble, on the domain's features.
 
     Attributes
     ----------
     of_node : array
-        The question of each node (any for a leaf).
+        The rule of each node (any for a leaf).
     feature, cut, group : arrays
-        What is asked: whether the feature is at most `cut`, or whether its bit is set in ``masks[group]``.
+        The test: the feature is at most `cut`, or its bit is set in ``masks[group]``.
     swap : array of bool
-        Whether the answer "yes" leads to the right child.
+        Whether people who pass go right.
     always : array
-        1 where everyone answers yes, -1 where everyone answers no, 0 otherwise.
+        1 where everyone passes, -1 where nobody does, 0 otherwise.
     unordered : array
-        The features that sets of values are asked about; questions about them use `masks` alone.
+        The features tested for sets of values; rules about them use `masks` only.
     """
 
     def __init__(
@@ -34,13 +34,13 @@ class SplitRules:
         self.trees, self.mapping, self.domain = trees, mapping, mapping.domain
         inner = np.flatnonzero(trees.feature >= 0)
         if len(inner) and trees.feature[inner].max() >= len(mapping.source):
-            raise NotApplicable("the trees ask about more columns than the model is handed")
+            raise NotApplicable("the trees test more columns than the model gets")
         group = trees.category_set
         _, rank = np.unique(trees.threshold[inner].view(np.int64), return_inverse=True)
         key = (rank * (len(mapping.source) + 1) + trees.feature[inner]) * 2 + trees.missing_left[inner]
         key = key * len(trees.category_offsets) + group[inner] + 1
         _, first, back = np.unique(key, return_index=True, return_inverse=True)
-        self.node = inner[first]  # one node that asks each question
+        self.node = inner[first]  # one node with each rule
         self.of_node = np.zeros(len(trees.feature), dtype=np.int64)
         self.of_node[inner] = back.ravel()
         count = max(1, len(self.node))
@@ -49,19 +49,19 @@ class SplitRules:
         self.group = np.full(count, -1, dtype=np.int64)
         self.swap = np.zeros(count, dtype=bool)
         self.always = np.zeros(count, dtype=np.int64)
-        sets = self._listed()
-        self._halved()
+        sets = self._test_every_value()
+        self._bisect()
         self._pack(sets)
         self._narrow(protected, variants)
 
-    def _listed(self) -> dict[int, list[tuple[NDArray[np.intp], NDArray[np.bool_]]]]:
-        """Questions about features with few values: every value is answered."""
+    def _test_every_value(self) -> dict[int, list[tuple[NDArray[np.intp], NDArray[np.bool_]]]]:
+        """Rules about features with few values: every value is tested."""
         column = self.trees.feature[self.node]
         source = self.mapping.source[column]
         sets: dict[int, list[tuple[NDArray[np.intp], NDArray[np.bool_]]]] = {}
         for feature in np.unique(source):
             rules = np.flatnonzero(source == feature)
-            if feature < 0:  # the same for everyone: any value tells
+            if feature < 0:  # a constant column: any value decides
                 same = self.mapping.see(self.mapping.base[None])[0]
                 yes = self.trees.goes_left(self.node[rules], same[column[rules]])
                 self.always[rules] = np.where(yes, 1, -1)
@@ -72,17 +72,17 @@ class SplitRules:
                 continue
             nodes = np.repeat(self.node[rules][:, None], len(values), axis=1)
             yes = self.trees.goes_left(nodes, np.ascontiguousarray(values[:, column[rules]].T))
-            self._sort_out(rules, yes, int(feature), sets)
+            self._cuts_or_sets(rules, yes, int(feature), sets)
         return sets
 
-    def _sort_out(
+    def _cuts_or_sets(
         self,
         rules: NDArray[np.intp],
         yes: NDArray[np.bool_],
         feature: int,
         sets: dict[int, list[tuple[NDArray[np.intp], NDArray[np.bool_]]]],
     ) -> None:
-        """Cuts where all answers change once along the values, sets of values otherwise."""
+        """Cuts where all results change at most once along the values, sets of values otherwise."""
         turns = (yes[:, 1:] != yes[:, :-1]).sum(axis=1)
         flat = turns == 0
         self.always[rules[flat]] = np.where(yes[flat, 0], 1, -1)
@@ -93,8 +93,8 @@ class SplitRules:
             return
         sets.setdefault(feature, []).append((rules, yes))
 
-    def _halved(self) -> None:
-        """Questions about features with many values: where the answer changes, by halves, to the last bit."""
+    def _bisect(self) -> None:
+        """Rules about features with many values: where the result changes, by bisection, to the last bit."""
         column = self.trees.feature[self.node]
         source = self.mapping.source[column]
         many = np.array([values is None for values in self.mapping.values])
@@ -105,22 +105,22 @@ class SplitRules:
             self.mapping.check_order(int(feature))
         node, feature = self.node[rules], source[rules]
         if self.trees.zero_missing[node].any() or (self.trees.category_set[node] >= 0).any():
-            raise NotApplicable("the trees take 0 for missing, or single numbers for categories, in a real column")
+            raise NotApplicable("the trees treat 0 as missing, or numbers as categories, in a real column")
         whole = self.domain.whole[feature]
         low, high = self.domain.low[feature], self.domain.high[feature]
 
-        def answer(value: Floats) -> NDArray[np.bool_]:
+        def passes(value: Floats) -> NDArray[np.bool_]:
             encoded = self.mapping.many(feature, column[rules], value)
             if np.isnan(encoded).any():
                 name = self.domain.names[int(feature[int(np.flatnonzero(np.isnan(encoded))[0])])]
-                raise NotApplicable(f"values of '{name}' become missing on their way to the trees")
+                raise NotApplicable(f"the steps before the trees turn values of '{name}' into missing ones")
             return self.trees.goes_left(node, encoded)
 
-        first, last = answer(low), answer(high)
+        first, last = passes(low), passes(high)
         a, b = _rank(low, whole), _rank(high, whole)
         while (todo := (b > a) & (b - 1 != a)).any():
             middle = np.where(todo, (a >> 1) + (b >> 1) + (a & b & 1), a)
-            same = answer(_unrank(middle, whole)) == first
+            same = passes(_unrank(middle, whole)) == first
             a, b = np.where(todo & same, middle, a), np.where(todo & ~same, middle, b)
         self.cut[rules] = _unrank(a, whole)
         self.swap[rules] = ~first & (first != last)
@@ -143,7 +143,7 @@ class SplitRules:
         self.masks = np.concatenate(packed) if packed else np.zeros((0, words), dtype=np.uint64)
 
     def _narrow(self, protected: NDArray[np.intp], variants: Floats) -> None:
-        """Questions about protected features that every variant answers alike."""
+        """Mark rules about protected features that all variants pass, or none."""
         for index, feature in enumerate(protected):
             rules = np.flatnonzero((self.feature == feature) & (self.always == 0))
             if len(rules) == 0:
@@ -152,7 +152,7 @@ class SplitRules:
             self.always[rules] = np.where(yes.all(axis=1), 1, np.where(~yes.any(axis=1), -1, 0))
 
     def answers(self, rules: NDArray[np.intp], values: Floats) -> NDArray[np.bool_]:
-        """The answer (questions, values) to questions about one feature."""
+        """Whether values pass rules about one feature, (rules, values)."""
         at = np.broadcast_to(values, (len(rules), len(values)))
         with np.errstate(invalid="ignore"):
             yes = at <= self.cut[rules][:, None]
@@ -165,7 +165,7 @@ class SplitRules:
 
 
 def _rank(value: Floats, whole: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Numbers as whole numbers in the same order: themselves, or the bits of a real."""
+    """Numbers as integers in the same order: themselves, or the bits of a real number."""
     bits = (value + 0.0).view(np.int64)
     ordered = bits ^ ((bits >> 63) & np.int64(0x7FFFFFFFFFFFFFFF))
     return np.where(whole, np.where(whole, value, 0.0).astype(np.int64), ordered)

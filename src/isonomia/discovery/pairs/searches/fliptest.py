@@ -207,14 +207,14 @@ def _report(space: Space, runs: list[_Run], outcome: Floats, score: Floats) -> N
     kind = np.int64 if codes else float
     gap = np.abs(score[a] - score[b]) if not np.isnan(score).any() else np.ones(len(a))
     space.facts["pairs"] = Pairs(
-        space.people[a],
-        np.arange(len(space.domain)),
-        space.people[b],
-        outcome[a].astype(kind),
-        outcome[b].astype(kind),
-        score[a],
-        score[b],
-        gap,
+        first=space.people[a],
+        columns=np.arange(len(space.domain)),
+        other=space.people[b],
+        outcome_first=outcome[a].astype(kind),
+        outcome_second=outcome[b].astype(kind),
+        score_first=score[a],
+        score_second=score[b],
+        gap=gap,
     )
     total = space.loop.ledger.elapsed
     space.facts.update(

@@ -43,7 +43,13 @@ class Paths:
 
     def take(self, rows: NDArray[np.intp]) -> Paths:
         """Some of them."""
-        return Paths(self.leaf[rows], self.column[rows], self.cut[rows], self.below[rows], self.share[rows])
+        return Paths(
+            leaf=self.leaf[rows],
+            column=self.column[rows],
+            cut=self.cut[rows],
+            below=self.below[rows],
+            share=self.share[rows],
+        )
 
     @cached_property
     def length(self) -> NDArray[np.intp]:
@@ -131,7 +137,7 @@ class Surrogate:
             share = np.where(there, self.tree.n_node_samples[child] / self.tree.n_node_samples[node], np.nan)
         column = np.where(there, self.tree.feature[node], -1).astype(np.intp)
         cut = np.where(there, self.tree.threshold[node], 0.0)
-        return Paths(leaves, column, cut, self.tree.children_left[node] == child, share)
+        return Paths(leaf=leaves, column=column, cut=cut, below=self.tree.children_left[node] == child, share=share)
 
     @cached_property
     def negated(self) -> Negations:
@@ -149,7 +155,9 @@ class Surrogate:
         smallest = np.where(below, above, np.where(above == lower, lower_left, lower))
         path, negated = np.nonzero(self._free(paths) & (smallest <= largest))
         value = np.where(below[path, negated], smallest[path, negated], largest[path, negated])
-        return Negations(np.searchsorted(path, np.arange(len(paths) + 1)), column[path, negated], value)
+        return Negations(
+            begins=np.searchsorted(path, np.arange(len(paths) + 1)), column=column[path, negated], value=value
+        )
 
     def local(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
         """Everyone on the path `index` of `every` with one of its conditions turned round, in all ways there are."""

@@ -141,16 +141,16 @@ def fit_fair_naive_bayes(
         rounds += 1
     codes = np.column_stack([column.codes for column in encoded]).astype(np.int64)
     return FairNaiveBayes(
-        network,
-        start,
-        network.log_likelihood(codes, truth, weight),
-        start.log_likelihood(codes, truth, weight),
-        float(delta),
-        rounds,
-        len(fit.in_x),
-        left,
-        left == 0 and found.complete,
-        encoded,
+        network=network,
+        unconstrained=start,
+        log_likelihood=network.log_likelihood(codes, truth, weight),
+        log_likelihood_unconstrained=start.log_likelihood(codes, truth, weight),
+        delta=float(delta),
+        rounds=rounds,
+        forbidden=len(fit.in_x),
+        left=left,
+        complete=left == 0 and found.complete,
+        features=encoded,
     )
 
 
@@ -263,4 +263,4 @@ class _Fit:
         )
         self.point = np.asarray(done.x, dtype=float)
         tables = tuple(np.exp(logs) for logs in self._tables(self.point))
-        return NaiveBayes(float(1 / (1 + np.exp(-self.point[0]))), tables, self.names)
+        return NaiveBayes(prior=float(1 / (1 + np.exp(-self.point[0]))), tables=tables, names=self.names)

@@ -153,14 +153,14 @@ class _Miner:
         prior = self.network.prior
         odds = float(np.log(prior) - np.log1p(-prior))
         root = _Nodes(
-            np.full((1, len(self.sizes)), _FREE, dtype=np.int32),
-            np.zeros(1, dtype=np.int32),
-            np.zeros(1),
-            np.array([odds]),
-            np.array([np.inf]),
-            np.array([-np.inf]),
-            np.zeros((1, 2)),
-            np.log([[1 - prior, prior]]),
+            assigned=np.full((1, len(self.sizes)), _FREE, dtype=np.int32),
+            length=np.zeros(1, dtype=np.int32),
+            x_ratio=np.zeros(1),
+            y_odds=np.array([odds]),
+            x_low=np.array([np.inf]),
+            x_high=np.array([-np.inf]),
+            x_logs=np.zeros((1, 2)),
+            y_logs=np.log([[1 - prior, prior]]),
         )
         stacks: list[list[tuple[_Nodes, Floats]]] = [[] for _ in self.sizes]
         stacks[0].append((root, np.array([np.inf])))
@@ -257,7 +257,13 @@ class _Miner:
         with np.errstate(divide="ignore", invalid="ignore"):
             with_x, without_x = joint[:, 1] / total, context[:, 1] / base
             delta = np.where(total > 0, with_x - without_x, 0.0)
-        return Figures(delta, total, self._divergence(delta, joint, total, base), with_x, without_x)
+        return Figures(
+            delta=delta,
+            probability=total,
+            divergence=self._divergence(delta, joint, total, base),
+            with_x=with_x,
+            without_x=without_x,
+        )
 
     def _divergence(self, delta: Floats, joint: Floats, total: Floats, base: Floats) -> Floats:
         """Bits to the nearest distribution in which this pattern's \\|Delta\\| is at most delta."""
@@ -303,16 +309,16 @@ class _Miner:
             assigned = np.zeros((0, len(self.sizes)), dtype=np.int32)
             figures = Figures(*(np.zeros(0) for _ in range(5)))
         return Patterns(
-            assigned,
-            figures.delta,
-            figures.probability,
-            figures.divergence,
-            figures.with_x,
-            figures.without_x,
-            self.sizes,
-            self.network.names,
-            self.nodes,
-            self.complete,
+            assigned=assigned,
+            discrimination=figures.delta,
+            probability=figures.probability,
+            divergence=figures.divergence,
+            with_x=figures.with_x,
+            without_x=figures.without_x,
+            sizes=self.sizes,
+            names=self.network.names,
+            nodes=self.nodes,
+            complete=self.complete,
         )
 
 

@@ -79,7 +79,7 @@ class NaiveBayes:
 
     def swapped_prior(self) -> NaiveBayes:
         """The same with the two priors the wrong way round, as the published figures were made."""
-        return NaiveBayes(1 - self.prior, self.tables, self.names)
+        return NaiveBayes(prior=1 - self.prior, tables=self.tables, names=self.names)
 
     def _logs(self, codes: Any) -> Floats:
         """log P(decision, row): shape (rows, 2)."""

@@ -176,8 +176,12 @@ def _binary(problem: Problem, scoring: Scoring, favourable: Any) -> Comparison:
     observed = np.asarray(_truth(problem) == code, dtype=float)
     probability = None if scoring == "BerkJones" else _probabilities(problem)
     if probability is None:
-        return Comparison(observed, _average(observed, problem.weights), scoring, "binary", flat=True)
-    return Comparison(observed, np.ascontiguousarray(probability[:, code]), scoring, "binary")
+        return Comparison(
+            observed=observed, expected=_average(observed, problem.weights), scoring=scoring, mode="binary", flat=True
+        )
+    return Comparison(
+        observed=observed, expected=np.ascontiguousarray(probability[:, code]), scoring=scoring, mode="binary"
+    )
 
 
 def _nominal(problem: Problem, scoring: Scoring, favourable: Any) -> list[Comparison]:
@@ -193,10 +197,16 @@ def _nominal(problem: Problem, scoring: Scoring, favourable: Any) -> list[Compar
         observed = np.asarray(_truth(problem) == code, dtype=float)
         if probability is None:
             expected = _average(observed, problem.weights)
-            out.append(Comparison(observed, expected, scoring, "nominal", flat=True, about=str(name)))
+            out.append(
+                Comparison(
+                    observed=observed, expected=expected, scoring=scoring, mode="nominal", flat=True, about=str(name)
+                )
+            )
         else:
             expected = np.ascontiguousarray(probability[:, code])
-            out.append(Comparison(observed, expected, scoring, "nominal", about=str(name)))
+            out.append(
+                Comparison(observed=observed, expected=expected, scoring=scoring, mode="nominal", about=str(name))
+            )
     return out
 
 
@@ -218,4 +228,6 @@ def _numbers(problem: Problem, scoring: Scoring, mode: Mode, favourable: Any, le
     reported = _average(observed, problem.weights) if expected is None or flat else expected
     if scoring == "Poisson" and (observed.min() < 0 or reported.min() < 0):
         raise DataError("The Poisson score needs outcomes and predictions of at least 0; some are negative.")
-    return Comparison(observed, reported, scoring, mode, flat=flat, level=level, flipped=flipped)
+    return Comparison(
+        observed=observed, expected=reported, scoring=scoring, mode=mode, flat=flat, level=level, flipped=flipped
+    )

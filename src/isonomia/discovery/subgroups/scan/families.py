@@ -183,7 +183,15 @@ def _family(scoring: Scoring, direction: Direction) -> Family:
         slope = np.array([[0.0, 0, 0], [1, 0, 0], [0, 2, 0]])
         unit = np.array([-1.0, 1, 0])
     at_grid = np.ascontiguousarray(_FUNCTIONS[scoring](grid, grid).T)
-    return Family(scoring, grid, at_grid, at_grid @ slope.T, slope, slope @ slope, unit)
+    return Family(
+        name=scoring,
+        grid=grid,
+        at_grid=at_grid,
+        slope_at_grid=at_grid @ slope.T,
+        slope=slope,
+        curve=slope @ slope,
+        unit=unit,
+    )
 
 
 def _chebyshev_slope() -> Floats:

@@ -85,10 +85,12 @@ def decide_ratio(a: Floats, b: Floats, n: NDArray[np.int64], c: float, delta: fl
     first = a[at] <= b[at]
     ratio, error = (one[at], err_one[at]) if first else (other[at], err_other[at])
     if not np.isfinite(ratio):
-        return Verdict(answer, None, None, None, int(n[at]))
+        return Verdict(answer=answer, ratio=None, low=None, high=None, n=int(n[at]))
     bounded = bool(np.isfinite(error))
     low = max(0.0, float(ratio - error)) if bounded else 0.0
-    return Verdict(answer, float(ratio), low, float(ratio + error) if bounded else None, int(n[at]))
+    return Verdict(
+        answer=answer, ratio=float(ratio), low=low, high=float(ratio + error) if bounded else None, n=int(n[at])
+    )
 
 
 def decide_share(share: Floats, n: NDArray[np.int64], c: float, delta: float) -> Verdict:
@@ -99,4 +101,10 @@ def decide_share(share: Floats, n: NDArray[np.int64], c: float, delta: float) ->
     at = int(clear[0]) if clear.size else len(n) - 1
     answer: Answer = "not decided" if not clear.size else "fair" if fair[at] else "unfair"
     value = float(share[at])
-    return Verdict(answer, value, max(0.0, value - float(e[at])), min(1.0, value + float(e[at])), int(n[at]))
+    return Verdict(
+        answer=answer,
+        ratio=value,
+        low=max(0.0, value - float(e[at])),
+        high=min(1.0, value + float(e[at])),
+        n=int(n[at]),
+    )
