@@ -1,4 +1,4 @@
-"""A level of the lattice: conjunctions of one length with their sums, and what follows from the level before."""
+"""A level of the lattice: conjunctions of one length with their sums, and what follows from the previous level."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from isonomia.typing import Floats
 
-Places = NDArray[np.int64]
+Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,20 +20,20 @@ class Level:
     Attributes
     ----------
     items : array (count, length)
-        Item numbers, rising along a row.
+        Item numbers, ascending within a conjunction.
     sums : array (count, 1 + quantities)
         The rows of each conjunction (or their weight), then the sum of every quantity. For candidates that were not
         counted yet: the smallest of their parents' sums, which is at least as large for non-negative quantities.
     parents : array (count, length)
-        Column j: the place in the level before (as kept) of the conjunction without its j-th item.
+        Column j: the index, in the previous level as kept, of the conjunction without its j-th item.
     implied : array of uint64
-        Bit j: the j-th item follows from the others, since without it the conjunction holds no more rows. Whatever is
-        added to such a conjunction, that item makes no difference: its sums need no counting.
+        Bit j: the j-th item follows from the others, since without it the conjunction has no more rows. The item
+        makes no difference whatever is added to the conjunction: its sums need no counting.
     """
 
     items: NDArray[np.int32]
     sums: Floats
-    parents: Places
+    parents: Indices
     implied: NDArray[np.uint64]
 
     def __len__(self) -> int:
@@ -46,7 +46,7 @@ class Level:
 
     @property
     def nbytes(self) -> int:
-        """What it takes in memory."""
+        """Bytes in memory."""
         return self.items.nbytes + self.sums.nbytes + self.parents.nbytes + self.implied.nbytes
 
     def select(self, which: NDArray[Any]) -> Level:
@@ -57,7 +57,7 @@ class Level:
 
 
 def stacked(parts: list[Level], before: Level) -> Level:
-    """Portions of a level, one after the other; an empty level of the right shape where there are none."""
+    """The parts of a level joined; an empty level of the right shape where there are none."""
     if len(parts) == 1:
         return parts[0]
     nothing = np.empty((0, before.length + 1), dtype=np.int64)
@@ -71,23 +71,23 @@ def stacked(parts: list[Level], before: Level) -> Level:
     )
 
 
-def same_size(size: Floats, of_parents: Floats, parents: Places) -> NDArray[np.uint64]:
-    """Bit j where the parent without the j-th item holds as many rows."""
+def same_size(size: Floats, of_parents: Floats, parents: Indices) -> NDArray[np.uint64]:
+    """Bit j where the parent without the j-th item has as many rows."""
     out = np.zeros(len(size), dtype=np.uint64)
-    for j, place in enumerate(parents.T):
-        out |= (of_parents[place] == size).astype(np.uint64) << np.uint64(j)
+    for j, index in enumerate(parents.T):
+        out |= (of_parents[index] == size).astype(np.uint64) << np.uint64(j)
     return out
 
 
-def implied_of(known: NDArray[np.uint64], parents: Places) -> NDArray[np.uint64]:
+def implied_of(known: NDArray[np.uint64], parents: Indices) -> NDArray[np.uint64]:
     """Which items of candidates follow from others, since they do in one of the parents.
 
-    The parent without item j holds the items after j one place earlier: its bits from j on move up by one.
+    In the parent without item j, the items after j are one position earlier: its bits from j on move up by one.
     """
     out = np.zeros(len(parents), dtype=np.uint64)
     one = np.uint64(1)
-    for j, place in enumerate(parents.T):
-        bits = known[place]
+    for j, index in enumerate(parents.T):
+        bits = known[index]
         below = np.uint64((1 << j) - 1)
         out |= (bits & below) | ((bits & ~below) << one)
     return out

@@ -7,41 +7,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: Up to so many codes, four (or two) rows make one number whose counts stay in the first-level cache.
+#: Up to this many codes, four (or two) rows make one number whose counts stay in the first-level cache.
 _FOUR_ROWS = 6
 _TWO_ROWS = 64
 #: Fewer rows than this are counted one by one.
-_WORTHWHILE = 4096
+_MIN_ROWS = 4096
 
 
-def count_codes(codes: NDArray[Any], cells: int, room: NDArray[np.intp] | None = None) -> NDArray[np.int64]:
-    """How often each of the codes 0..cells-1 occurs: ``np.bincount(codes, minlength=cells)``, only quicker.
+def count_codes(codes: NDArray[Any], cells: int, buffer: NDArray[np.intp] | None = None) -> NDArray[np.int64]:
+    """How often each of the codes 0..cells-1 occurs: ``np.bincount(codes, minlength=cells)``, only faster.
 
     Codes of one byte are read two or four rows at a time: the rows a, b make the number a * cells + b, the numbers are
-    counted, and each row's counts are a margin of that table. Counting is what takes the time, and there are half or a
-    quarter as many numbers to count. `room` is an array at least as long as the codes, to be used again from call to
-    call: numbers are copied there to be counted, where NumPy would ask for fresh memory every time.
+    counted, and each row's counts are a margin of that table. Counting takes most of the time, and there are half or a
+    quarter as many numbers to count. `buffer` is an array at least as long as the codes that is reused from call to
+    call: numbers are copied there to be counted, where NumPy would allocate memory every time.
 
     >>> count_codes(np.array([0, 2, 2, 1], dtype=np.uint8), 3).tolist()
     [1, 1, 2]
     """
     rows = 4 if cells <= _FOUR_ROWS else 2
-    if codes.dtype != np.uint8 or cells > _TWO_ROWS or codes.size < _WORTHWHILE or not codes.flags.c_contiguous:
-        return np.bincount(_placed(codes, room), minlength=cells)
+    if codes.dtype != np.uint8 or cells > _TWO_ROWS or codes.size < _MIN_ROWS or not codes.flags.c_contiguous:
+        return np.bincount(_buffered(codes, buffer), minlength=cells)
     whole = codes.size // rows * rows
     numbers = (_four if rows == 4 else _two)(codes[:whole], cells)
-    table = np.bincount(_placed(numbers, room), minlength=cells**rows).reshape((cells,) * rows)
+    table = np.bincount(_buffered(numbers, buffer), minlength=cells**rows).reshape((cells,) * rows)
     counts = np.bincount(codes[whole:], minlength=cells)
     for axis in range(rows):
         counts += table.sum(axis=tuple(other for other in range(rows) if other != axis))
     return counts
 
 
-def _placed(numbers: NDArray[Any], room: NDArray[np.intp] | None) -> NDArray[Any]:
-    """The numbers in the room there is for them."""
-    if room is None:
+def _buffered(numbers: NDArray[Any], buffer: NDArray[np.intp] | None) -> NDArray[Any]:
+    """The numbers, copied to the buffer if there is one."""
+    if buffer is None:
         return numbers
-    part = room[: numbers.size]
+    part = buffer[: numbers.size]
     part[:] = numbers
     return part
 

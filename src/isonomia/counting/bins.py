@@ -39,7 +39,7 @@ def bin_edges(
     binning : "quantile", "uniform" or "tree"
         Equal shares of rows, equal widths, or the cuts of a small regression tree on `target`.
     bins : int
-        How many bins at most.
+        Maximum number of bins.
     target : array, needed for "tree"
         What the tree predicts: the errors of a model, or its outcome.
 
@@ -64,7 +64,7 @@ def bin_edges(
         edges = np.quantile(finite, np.linspace(0, 1, bins + 1))
     else:
         if target is None:
-            raise SpecError("`binning='tree'` needs a target to grow the tree on: give errors, labels or predictions.")
+            raise SpecError("`binning='tree'` needs a target to fit the tree to: give errors, labels or predictions.")
         cuts = _tree_cuts(finite, np.asarray(target, dtype=float)[known], bins)
         edges = np.array([low, *cuts, high])
     return tuple(np.unique(edges).tolist())
@@ -98,7 +98,7 @@ def encode_features(
     special: Mapping[str, Any] = bins if isinstance(bins, Mapping) else {}
     for name in special:
         if name not in wanted:
-            raise SpecError(f"`bins` names {name!r}, which is not among the features.{close_to(name, wanted)}")
+            raise SpecError(f"`bins` names {name!r}, which is not a feature.{close_to(name, wanted)}")
     default = DEFAULT_BINS if isinstance(bins, Mapping) else bins
     return tuple(_encode(data, name, special.get(name, default), binning, target) for name in wanted)
 

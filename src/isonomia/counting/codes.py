@@ -24,7 +24,7 @@ CodeArray = NDArray[np.unsignedinteger[Any]]
 
 #: Whole numbers spread over at most this range are encoded through a table instead of a sort.
 _TABLE_RANGE = 1 << 16
-#: What a missing value and an empty text are called.
+#: Names of a missing value and of an empty text.
 MISSING, EMPTY = Name(msg("missing")), Name(msg("(empty)"))
 
 
@@ -37,11 +37,11 @@ class Codes:
     name : str
         The column's name.
     codes : array of unsigned integers
-        One code a row.
+        One code per row.
     labels : tuple
         The value behind each code; `None` stands for missing and comes last.
     edges : tuple of float, optional
-        For a binned numeric column: bin i holds values in [edges[i], edges[i + 1]).
+        For a binned numeric column: bin i contains values in [edges[i], edges[i + 1]).
 
     Examples
     --------
@@ -147,7 +147,7 @@ class Codes:
 
 
 def smallest(size: int) -> np.dtype[np.unsignedinteger[Any]]:
-    """The smallest unsigned integer type that holds codes 0..size-1.
+    """The smallest unsigned integer type for codes 0..size-1.
 
     >>> smallest(256).name, smallest(257).name
     ('uint8', 'uint16')

@@ -1,11 +1,11 @@
 """Level-wise search over conjunctions: "sex = F", then "sex = F and age in [25, 40)", and so on.
 
-A method brings what it wants summed over the rows of each conjunction, and says which conjunctions are worth looking
-at; the lattice owns the levels, the support, the counting and the memory. A conjunction is a sorted tuple of *items* (a
-feature and one of its codes). It is looked at only when every conjunction with one item less was kept.
+A method gives the quantities to sum over the rows of each conjunction, and decides which conjunctions are worth
+exploring; the lattice owns levels, support, counting and memory. A conjunction is a sorted tuple of *items* (a
+feature and one of its codes). It is counted only when every conjunction with one item less was kept.
 
-Each conjunction is found again by its place: the place of its prefix in the level before, times the number of items,
-plus its last item. These are exact whole numbers however wide the data is.
+The key of a conjunction is the index of its prefix in the previous level, times the number of items, plus its last
+item: an exact integer however wide the data is.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting._bitsets import BitRoute
-from isonomia.counting._cells import CellRoute
-from isonomia.counting._levels import Level, Places, implied_of, inherited, same_size, stacked
+from isonomia.counting._bit_route import BitRoute
+from isonomia.counting._cell_route import CellRoute
+from isonomia.counting._levels import Indices, Level, implied_of, inherited, same_size, stacked
 from isonomia.counting._summing import multiplied, row_terms
 from isonomia.counting.by_code import sum_by
 from isonomia.counting.cells import Cells
@@ -33,13 +33,13 @@ from isonomia.typing import Floats
 
 Route = Literal["auto", "bits", "cells"]
 
-#: What the working memory of a search may grow to, unless told otherwise: bitsets of parents, cells of a level; and as
-#: much again for the conjunctions of a level.
+#: Default limit of a search's working memory: bitsets of parents, cells of a level; and as much again for the
+#: conjunctions of a level.
 DEFAULT_BUDGET = 512 * 1024**2
 #: Pairs of parents joined at a time.
 _JOIN = 1 << 19
 #: A level may always take this many bytes.
-_LEAST = 1 << 21
+_MIN_LEVEL_BYTES = 1 << 21
 #: More different row values than this (over all quantities together) are summed by cells, not counted by bits.
 _MAX_CLASSES = 16
 
@@ -49,7 +49,7 @@ Choose = Callable[[Level], NDArray[np.bool_]]
 
 
 class Lattice:
-    """All conjunctions over some columns that hold enough rows.
+    """All conjunctions over some columns that have enough rows.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ class Lattice:
         Bytes of working memory, beyond the columns and quantities themselves: for bitsets and cells, and as much again
         for the conjunctions of a level. A level that would take more is cut short.
     route : "auto", "bits" or "cells"
-        How to count. "bits": one packed bitset an item, and-ed and counted word by word; for quantities that have few
-        different values. "cells": one composite code a combination of features, summed by `bincount`. "auto" takes what
-        is cheaper for the sizes at hand, level by level. The sums are the same.
+        How to count. "bits": one packed bitset per item, counted word by word; for quantities with few distinct values.
+        "cells": one composite code per combination of features, summed by `bincount`. "auto" takes the cheaper one,
+        level by level. The sums are the same.
     clock
         The time limit, and where the search reports.
 
@@ -130,10 +130,10 @@ class Lattice:
         self._find_items()
 
     def _find_items(self) -> None:
-        """The first level: every feature and code that holds enough rows.
+        """The first level: every feature and code that has enough rows.
 
-        Features whose values cut the rows into many small parts come first: conjunctions then begin with items that
-        hold few rows, and little is left to count.
+        Features whose values split the rows into many small parts come first: conjunctions then begin with items of
+        few rows, and little is left to count.
         """
         tables = [self._sum_codes(column) for column in self.columns]
         total = max(float(self.totals[0]), 1e-300)
@@ -164,7 +164,7 @@ class Lattice:
 
     @property
     def n_items(self) -> int:
-        """How many items hold enough rows."""
+        """How many items have enough rows."""
         return int(self.item_feature.size)
 
     def conditions(self, items: NDArray[Any]) -> dict[int, int]:
@@ -179,9 +179,9 @@ class Lattice:
         return inside
 
     def possible(self, max_l: int) -> int:
-        """How many conjunctions of at most `max_l` items there are to look at: what a search is a search among.
+        """How many conjunctions of at most `max_l` items there are: the size of the search space.
 
-        The sum over l of the elementary symmetric polynomials of the numbers of items a feature has.
+        The sum over l of the elementary symmetric polynomials of the numbers of items per feature.
         """
         per_feature = np.bincount(self.item_feature, minlength=len(self.columns)).tolist()
         ways = [1] + [0] * max_l
@@ -193,17 +193,17 @@ class Lattice:
     # the walk ---------------------------------------------------------------------------------------------------
 
     def walk(self, max_l: int, *, admit: Choose | None = None, keep: Choose | None = None) -> Iterator[Level]:
-        """Level by level, the conjunctions that hold enough rows.
+        """Level by level, the conjunctions that have enough rows.
 
         Parameters
         ----------
         max_l : int
             The longest conjunctions.
         admit : callable, optional
-            Which candidates to count, given upper limits of their sums. Its answer must hold for all their
+            Which candidates to count, given upper limits of their sums. Its answer must be valid for all their
             descendants too.
         keep : callable, optional
-            Which of a level's conjunctions may have children. Asked after the level was handed out.
+            Which of a level's conjunctions may have children. Called after the level was yielded.
         """
         first = np.arange(self.n_items, dtype=np.int32).reshape(-1, 1)
         everyone = (self.item_sums[:, 0] == self.totals[0]).astype(np.uint64)
@@ -222,11 +222,11 @@ class Lattice:
             level = stacked(list(self._within_budget(counted)), kept)
 
     def _within_budget(self, parts: Iterator[Level]) -> Iterator[Level]:
-        """Portions of a level, as long as there is room for them (and for putting them together)."""
-        room = max(self.budget, _LEAST) // 2
+        """The parts of a level, while memory lasts (also for joining them)."""
+        remaining = max(self.budget, _MIN_LEVEL_BYTES) // 2
         for part in parts:
-            room -= part.nbytes
-            if room < 0:
+            remaining -= part.nbytes
+            if remaining < 0:
                 self.complete = False
                 return
             yield part
@@ -239,7 +239,7 @@ class Lattice:
     def _join(self, level: Level, admit: Choose | None) -> Iterator[Level]:
         """Candidates with one item more: pairs that share all but their last item, all of whose parents were kept.
 
-        They come in portions, so that those that hold too few rows are gone before the next are made.
+        They come in parts, so that those with too few rows are dropped before the next are made.
         """
         first, count = self._partners(level)
         ends = np.cumsum(count)
@@ -254,7 +254,7 @@ class Lattice:
             yield self._with_all_parents(level, keys, left, first[left] + offset, admit)
             begin = stop
 
-    def _partners(self, level: Level) -> tuple[Places, Places]:
+    def _partners(self, level: Level) -> tuple[Indices, Indices]:
         """For each conjunction the first one, and how many, that share its prefix and end in a later feature."""
         prefix, feature = level.parents[:, -1], self._item_rank[level.items[:, -1]]
         n_features = len(self.columns)
@@ -263,9 +263,11 @@ class Lattice:
         end = np.searchsorted(group, prefix * n_features + (n_features - 1), side="right")
         return after, end - after
 
-    def _with_all_parents(self, level: Level, keys: Places, left: Places, right: Places, admit: Choose | None) -> Level:
+    def _with_all_parents(
+        self, level: Level, keys: Indices, left: Indices, right: Indices, admit: Choose | None
+    ) -> Level:
         """The joined pairs that have all their parents and are admitted, with the smallest of the parents' sums."""
-        if admit is not None:  # two parents may be enough to turn a pair down, before the others are sought
+        if admit is not None:  # two parents may be enough to reject a pair, before the others are looked up
             few = admit(self._candidates(level, left, right, [right, left]))
             left, right = left[few], right[few]
         known = np.ones(left.size, dtype=bool)
@@ -273,10 +275,10 @@ class Lattice:
         last = level.items[right, -1].astype(np.int64)
         for j in range(level.length - 1):
             wanted = level.parents[left, j] * self.n_items + last
-            place = np.searchsorted(keys, wanted)
-            place[place == keys.size] = 0
-            known &= keys[place] == wanted
-            parents.append(place)
+            index = np.searchsorted(keys, wanted)
+            index[index == keys.size] = 0
+            known &= keys[index] == wanted
+            parents.append(index)
         parents += [right, left]
         if not known.all():
             parents = [part[known] for part in parents]
@@ -285,7 +287,7 @@ class Lattice:
         return replace(admitted, implied=implied_of(level.implied, admitted.parents))
 
     def _candidates(
-        self, level: Level, left: Places, right: Places, bounds: list[Places], parents: list[Places] | None = None
+        self, level: Level, left: Indices, right: Indices, bounds: list[Indices], parents: list[Indices] | None = None
     ) -> Level:
         """Pairs as a level of their own; the sums are the smallest of the parents in `bounds`."""
         items = np.concatenate([level.items[left], level.items[right, -1:]], axis=1)
@@ -294,24 +296,24 @@ class Lattice:
             low = level.sums[bounds[0]]
             for part in bounds[1:]:
                 np.minimum(low, level.sums[part], out=low)
-        places = np.column_stack(parents) if parents else np.empty((len(items), 0), dtype=np.int64)
-        return Level(items, low, places, np.zeros(len(items), dtype=np.uint64))
+        indices = np.column_stack(parents) if parents else np.empty((len(items), 0), dtype=np.int64)
+        return Level(items, low, indices, np.zeros(len(items), dtype=np.uint64))
 
     # counting ---------------------------------------------------------------------------------------------------
 
     def _count(self, candidates: Level, kept: Level) -> Level:
-        """The sums of the candidates; those that hold too few rows are dropped."""
-        open_ones = np.flatnonzero(candidates.implied == 0)
+        """The sums of the candidates; those with too few rows are dropped."""
+        open_rows = np.flatnonzero(candidates.implied == 0)
         sums = inherited(candidates, kept)
         done = len(candidates)
-        if open_ones.size:
-            rest = candidates if open_ones.size == len(candidates) else candidates.select(open_ones)
+        if open_rows.size:
+            rest = candidates if open_rows.size == len(candidates) else candidates.select(open_rows)
             counted, reached = self._choose(rest).count(rest, kept, self.clock)
             self.counted += reached
-            sums[open_ones[:reached]] = counted[:reached]
-            if reached < open_ones.size:
+            sums[open_rows[:reached]] = counted[:reached]
+            if reached < open_rows.size:
                 self.complete = False
-                done = int(open_ones[reached])
+                done = int(open_rows[reached])
         items, parents = candidates.items[:done], candidates.parents[:done]
         sums = sums[:done]
         level = Level(items, sums, parents, same_size(sums[:, 0], kept.sums[:, 0].copy(), parents))
@@ -335,7 +337,7 @@ class Lattice:
 
     @cached_property
     def _classes(self) -> tuple[NDArray[Any], Floats] | None:
-        """Rows with the same values of all quantities form a class: its number a row, and the values a class."""
+        """The class of each row (rows with the same values of all quantities), and the values of each class."""
         return _row_classes(self._values, self.n, counted=self._ones)
 
     @cached_property
@@ -363,9 +365,9 @@ def _row_classes(values: Sequence[Floats], n: int, *, counted: bool) -> tuple[ND
         if len(table) * different.size > 255:
             return None
         used = np.flatnonzero(np.bincount(both, minlength=len(table) * different.size))
-        place = np.zeros(len(table) * different.size, dtype=np.uint8)
-        place[used] = np.arange(used.size)
-        classes = place[both]
+        number = np.zeros(len(table) * different.size, dtype=np.uint8)
+        number[used] = np.arange(used.size)
+        classes = number[both]
         table = np.column_stack([table[used // different.size], different[used % different.size]])
         if used.size > _MAX_CLASSES:
             return None
@@ -373,7 +375,7 @@ def _row_classes(values: Sequence[Floats], n: int, *, counted: bool) -> tuple[ND
 
 
 def _few_values(value: Floats) -> tuple[Floats, NDArray[np.uint8]] | None:
-    """The different values and their codes, where there are few; a look at the first rows settles most cases."""
+    """The distinct values and their codes, where there are few; the first rows decide most cases."""
     sample = np.unique(value[:4096])
     if sample.size > _MAX_CLASSES:
         return None

@@ -1,7 +1,7 @@
 """The bootstrap on counts: resampled tables are drawn from the cells, the rows are never touched again.
 
 Drawing n rows with replacement and counting them gives exactly a multinomial draw over the cells, so a replicate costs
-one draw a cell instead of one a row. Where rows carry weights or values, the sum over a cell that was drawn m times
+one draw per cell instead of one per row. Where rows carry weights or values, the sum over a cell that was drawn m times
 has, given m, the mean and covariance of m draws from that cell; it is drawn from the normal with those moments.
 """
 

@@ -1,1 +1,1 @@
-"""Where rows are counted: in memory, or by a database that holds them. An engine is a thin file on `Engine`."""
+"""Where rows are counted: in memory, or in a database. An engine is a thin file on `Engine`."""

@@ -62,7 +62,7 @@ class Condition:
 
 @dataclass(frozen=True, kw_only=True)
 class Schema:
-    """What a source holds: the kind of every column, the number of rows, and a text that changes with the content."""
+    """A source: the kind of every column, the number of rows, and a text that changes with the content."""
 
     kinds: Mapping[str, Kind]
     rows: int

@@ -1,7 +1,7 @@
-"""Conjunctions summed by cells: one composite code a combination of features, one `bincount` a quantity.
+"""Conjunctions summed by cells: one composite code per combination of features, one `bincount` per quantity.
 
-For every combination of features that candidates are on, each row gets the number of the prefix it is in (0 where in
-none), and prefix x value of the last feature is a cell. Rows in no prefix are passed over.
+For every combination of features that candidates are on, each row gets the number of its prefix (0 for none), and
+prefix x value of the last feature is a cell. Rows without a prefix are skipped.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting._bitsets import Conjunctions
+from isonomia.counting._bit_route import Conjunctions
 from isonomia.counting.codes import Codes, smallest
 from isonomia.events import Clock
 
 #: Rows worked on at a time.
 _CHUNK = 1 << 16
-#: Nanoseconds a row, measured: folding one more feature in; summing one quantity.
+#: Measured nanoseconds per row: adding a feature to the key; summing a quantity.
 _FOLD_COST, _SUM_COST = 1.5, 2.5
 
 
@@ -60,7 +60,7 @@ class CellRoute:
 
     @staticmethod
     def cost(features: NDArray[np.int32], n: int, sums: int, below: float = 0.0) -> float:
-        """Nanoseconds to count candidates on these features, roughly; `below` ends the reckoning once it is passed."""
+        """Nanoseconds to count candidates on these features, roughly; the estimate stops once it exceeds `below`."""
         each = _FOLD_COST * (features.shape[1]) + sums * _SUM_COST
         if n * each >= below:  # a single combination costs as much
             return float(n * each)
@@ -69,7 +69,7 @@ class CellRoute:
     def count(self, level: Conjunctions, kept: Conjunctions, clock: Clock) -> tuple[NDArray[np.float64], int]:
         """Sums of the conjunctions of `level`, whose prefixes are among `kept`; and how many were reached in time.
 
-        Those reached are a head of the list: what stands behind the first one that was not is left out.
+        Those reached are the first ones of the list: everything after the first that was not reached is left out.
         """
         items, prefix = level.items, level.parents[:, -1]
         sums = np.full((len(items), len(self.values)), np.nan)
@@ -110,11 +110,11 @@ class CellRoute:
         for column in prefixes.T:
             feature = int(self.item_feature[column[0]])
             key = slots * self.sizes[feature] + self.local[column]
-            distinct, place = np.unique(key, return_inverse=True)
+            distinct, inverse = np.unique(key, return_inverse=True)
             table = np.zeros(n_slots * self.sizes[feature], dtype=smallest(distinct.size + 1))
             table[distinct] = np.arange(1, distinct.size + 1)
             tables.append((feature, table))
-            slots, n_slots = place + 1, distinct.size + 1
+            slots, n_slots = inverse + 1, distinct.size + 1
         return tables
 
     def _count_slots(
@@ -132,16 +132,16 @@ class CellRoute:
         chunk = max(_CHUNK, 4 * n_slots * max(self.sizes[feature] for feature in different))
         for start in range(0, self.n, chunk):
             rows = slice(start, min(self.n, start + chunk))
-            place = self._slots_of_rows(tables, rows)
-            inside: Any = np.flatnonzero(place)
+            slot_of_row = self._slots_of_rows(tables, rows)
+            inside: Any = np.flatnonzero(slot_of_row)
             if not inside.size:
                 continue
-            if inside.size > 0.7 * place.size:
+            if inside.size > 0.7 * slot_of_row.size:
                 inside = slice(None)
-            held = place[inside]
+            slots = slot_of_row[inside]
             values = [None if value is None else value[rows][inside] for value in self.values]
             for feature in different:
-                key = held.astype(smallest(n_slots * self.sizes[feature]))
+                key = slots.astype(smallest(n_slots * self.sizes[feature]))
                 key *= key.dtype.type(self.sizes[feature])
                 key += self.codes[feature][rows][inside]
                 table = cells[feature]
@@ -154,13 +154,13 @@ class CellRoute:
 
     def _slots_of_rows(self, tables: list[tuple[int, NDArray[Any]]], rows: slice) -> NDArray[Any]:
         feature, table = tables[0]
-        place: NDArray[Any] = table[self.codes[feature][rows]]
+        slot_of_row: NDArray[Any] = table[self.codes[feature][rows]]
         for feature, table in tables[1:]:
-            key = place.astype(smallest(table.size))
+            key = slot_of_row.astype(smallest(table.size))
             key *= key.dtype.type(self.sizes[feature])
             key += self.codes[feature][rows]
-            place = table[key]
-        return place
+            slot_of_row = table[key]
+        return slot_of_row
 
 
 def _combinations(features: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -1,10 +1,10 @@
-"""Conjunctions counted by bits: one packed bitset an item, and-ed and counted word by word.
+"""Conjunctions counted by bits: one packed bitset per item, combined by AND and counted word by word.
 
-Rows are put in the order of their class (rows with the same values of every quantity), each class on whole words. One
-pass over the and-ed words then gives the count of every class, and the classes' values turn counts into sums.
+Rows are sorted by class (rows with the same values of every quantity), and each class starts on a new word. One pass
+over the combined words then gives the count of every class, and the classes' values turn counts into sums.
 
-Within a class, rows are sorted by the first features. So the rows of an item of a leading feature stand together, and
-conjunctions that begin with it are counted on the few words it has any row in.
+Within a class, rows are sorted by the first features. So the rows of an item of a leading feature are contiguous, and
+conjunctions that begin with it are counted on the few words where it has rows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Words = NDArray[np.uint64]
 
 
 class Conjunctions(Protocol):
-    """What is needed of a level: items a row, and in the last column of `parents` the place of each one's prefix."""
+    """What is needed of a level: items per conjunction, and in the last column of `parents` the index of its prefix."""
 
     @property
     def items(self) -> NDArray[np.int32]: ...
@@ -43,16 +43,16 @@ class _Part:
 
 #: Words worked on at a time: the buffers stay in the processor's cache.
 _BLOCK = 1 << 16
-#: From so many conjunctions with the same first item on, it pays to pick out the words of that item.
+#: With at least this many conjunctions of the same first item it pays to select the words of that item.
 _GROUP = 48
-#: And only if it has rows in at most this share of all words.
+#: It pays only if the item has rows in at most this share of all words.
 _SPARSE = 0.7
-#: Nanoseconds a word, measured: and-ing, counting and adding up; and-ing alone.
+#: Measured nanoseconds per word: AND, count and sum; AND alone.
 _COUNT_COST, _AND_COST = 2.4, 1.2
 
 
 class BitRoute:
-    """Counts conjunctions by and-ing bitsets.
+    """Counts conjunctions by combining bitsets.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class BitRoute:
     values : array (classes, sums)
         What one row of a class adds to each sum.
     budget : int
-        Bytes for what is kept from level to level.
+        Bytes for bitsets kept from level to level.
     """
 
     def __init__(
@@ -79,14 +79,14 @@ class BitRoute:
         counts = np.bincount(classes, minlength=len(values))
         bounds = np.concatenate([[0], np.cumsum(-(-counts // 64))])
         order = _row_order([columns[feature] for feature in dict.fromkeys(item_feature.tolist())], classes)
-        bits = _pack_items(columns, item_feature, item_code, _places(order, counts, bounds), int(bounds[-1]))
+        bits = _pack_items(columns, item_feature, item_code, _rows_of_bits(order, counts, bounds), int(bounds[-1]))
         self._all = _Part(bits, bounds, 0)
         self._kept: dict[int, _Part] = {}
-        self._room = budget
+        self._budget = budget
 
     @staticmethod
     def bytes_needed(n_items: int, n: int, n_classes: int) -> int:
-        """What the bitsets of all items take."""
+        """Bytes of the bitsets of all items."""
         return n_items * (n // 64 + n_classes) * 8
 
     @staticmethod
@@ -107,7 +107,7 @@ class BitRoute:
         return counts @ self.values, len(items)
 
     def _within(self, first: int) -> _Part:
-        """All later items on the words where an item has rows, and-ed with it; or everything where that is no less."""
+        """All later items on the words where an item has rows, combined with it; or all words if that saves little."""
         if first in self._kept:
             return self._kept[first]
         part = self._all
@@ -116,14 +116,14 @@ class BitRoute:
             bits = part.bits[first + 1 :].take(words, axis=1)
             bits &= part.bits[first, words]
             part = _Part(bits, np.searchsorted(words, part.bounds), first + 1)
-            if bits.nbytes <= self._room:
-                self._room -= bits.nbytes
+            if bits.nbytes <= self._budget:
+                self._budget -= bits.nbytes
                 self._kept[first] = part
         return part
 
 
 def _segments(first: NDArray[np.int32]) -> Iterator[tuple[int, int, int | None]]:
-    """Stretches of conjunctions: those with one first item where they are many, what lies between them otherwise."""
+    """Ranges of conjunctions: those with the same first item where they are many, everything between them otherwise."""
     items, group = runs(first)
     ends = np.searchsorted(group, np.arange(items.size), side="right").tolist()
     open_from = begin = 0
@@ -184,16 +184,16 @@ def _bits_of(known: Words, items: NDArray[np.int32], changed: NDArray[np.bool_],
     return made
 
 
-def runs(rising: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The different values of a rising array, and for each place which of them it holds."""
-    new = np.empty(rising.size, dtype=bool)
+def runs(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The distinct values of a sorted array, and for each entry the index of its value."""
+    new = np.empty(values.size, dtype=bool)
     new[:1] = True
-    np.not_equal(rising[1:], rising[:-1], out=new[1:])
-    return rising[new], np.cumsum(new) - 1
+    np.not_equal(values[1:], values[:-1], out=new[1:])
+    return values[new], np.cumsum(new) - 1
 
 
 def _row_order(columns: Sequence[Codes], classes: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Rows by class, then by the leading columns: as many as one 16-bit key holds, which sorts in linear time."""
+    """Rows by class, then by the leading columns: as many as fit in a 16-bit key, which sorts in linear time."""
     key, size = classes.astype(np.uint16), int(classes.max(initial=0)) + 1
     for column in columns:
         if size * column.size > 1 << 16:
@@ -204,21 +204,21 @@ def _row_order(columns: Sequence[Codes], classes: NDArray[np.uint8]) -> NDArray[
     return np.argsort(key, kind="stable")
 
 
-def _places(order: NDArray[np.int64], counts: NDArray[np.int64], bounds: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each bit the row it stands for (the number of rows where it is padding)."""
-    place = np.full(int(bounds[-1]) * 64, order.size, dtype=np.int64)
+def _rows_of_bits(order: NDArray[np.int64], counts: NDArray[np.int64], bounds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each bit the row it represents (the number of rows where it is padding)."""
+    row_of_bit = np.full(int(bounds[-1]) * 64, order.size, dtype=np.int64)
     start = 0
     for count, bound in zip(counts.tolist(), bounds.tolist(), strict=False):
-        place[bound * 64 : bound * 64 + count] = order[start : start + count]
+        row_of_bit[bound * 64 : bound * 64 + count] = order[start : start + count]
         start += count
-    return place
+    return row_of_bit
 
 
 def _pack_items(
     columns: Sequence[Codes],
     item_feature: NDArray[np.int32],
     item_code: NDArray[np.int64],
-    place: NDArray[np.int64],
+    row_of_bit: NDArray[np.int64],
     width: int,
 ) -> Words:
     out = np.zeros((item_feature.size, width), dtype=np.uint64)
@@ -230,7 +230,7 @@ def _pack_items(
         table = np.zeros(column.size + 1, dtype=smallest(items.size + 1))
         table[item_code[items]] = np.arange(1, items.size + 1)
         codes = table[column.codes]
-        codes = np.append(codes, codes.dtype.type(0)).take(place)
+        codes = np.append(codes, codes.dtype.type(0)).take(row_of_bit)
         for number, item in enumerate(items.tolist(), start=1):
             packed = np.packbits(codes == number)
             as_bytes[item, : packed.size] = packed
