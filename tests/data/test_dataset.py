@@ -86,10 +86,10 @@ WRONG = [
     ({"features": "age"}, "`features` must be a list"),
     ({"features": ["age", "age"]}, "more than once"),
     ({"features": ["hired"]}, "must not see it"),
-    ({"kinds": {"sex": "numeric"}}, "calls 'sex' numeric, but it holds String"),
+    ({"kinds": {"sex": "numeric"}}, "calls 'sex' numeric, but it contains String"),
     ({"kinds": {"age": "number"}}, "`kinds` must be one of"),
     ({"task": "ranking"}, "`task` must be one of"),
-    ({"task": "regression", "positive": None}, "holds no numbers"),
+    ({"task": "regression", "positive": None}, "contains no numbers"),
     ({"target": "age", "task": "binary", "positive": None}, "has 4 different values"),
 ]
 
@@ -105,8 +105,8 @@ def test_wrong_roles(frame_kind, options, message):
     [
         ({"s": MANY}, "'s' has 5,000 different values.*identifier"),
         ({"s": list(range(5000))}, "'s' has 5,000 different values.*bands"),
-        ({"s": [None, None]}, "holds no value at all"),
-        ({"s": [float("nan"), float("nan")]}, "holds no value at all"),
+        ({"s": [None, None]}, "has no values"),
+        ({"s": [float("nan"), float("nan")]}, "has no values"),
         ({"s": [[1], [2]]}, "nested values"),
     ],
 )
@@ -147,11 +147,11 @@ def test_notes_say_what_is_doubtful():
     said = [note.text() for note in data.notes]
     assert said == [
         "The target y is missing in 1 rows.",
-        "The target y has one value only: nothing can be told apart.",
-        "The protected attribute s has one value only: there are no groups to compare.",
+        "The target y has only one value: there is nothing to distinguish.",
+        "The protected attribute s has only one value: there are no groups to compare.",
         "The protected attribute s is missing in 1 rows; they are a group of their own.",
-        "The protected attribute c has one value only: there are no groups to compare.",
-        "The feature x holds infinite values.",
+        "The protected attribute c has only one value: there are no groups to compare.",
+        "The feature x contains infinite values.",
     ]
     assert all(note.text("pt-BR") != note.text() for note in data.notes)
     assert Dataset(ROWS, **BASE).notes == ()

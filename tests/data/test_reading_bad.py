@@ -53,7 +53,7 @@ BAD = [
     ("what.csv", b"a,b\n1,2\n", {"encoding": "klingon"}, "`encoding` 'klingon' is not known"),
     ("sjis.csv", b"a,b\n1,\x81\n", {"encoding": "shift_jis"}, "not written in shift_jis"),
     ("twice.csv", b"a,b,a\n1,2,3\n", {}, "repeats 'a'.*repeated='rename'"),
-    ("numbers.csv", b"1,2\n3,4\n", {}, "numbers only.*header line"),
+    ("numbers.csv", b"1,2\n3,4\n", {}, "only numbers.*header line"),
     ("nul.csv", b"a,b\n1,\x002\n", {}, "null bytes"),
     ("really.csv", parquet(), {}, "is a Parquet file"),
     ("packed.csv", gzip.compress(b"a,b\n1,2\n"), {}, "packed with gzip"),
@@ -66,16 +66,16 @@ BAD = [
     ("bomb.zip", zipped(a__csv="a,b\n" + "0,0\n" * 100_000), {"max_bytes": 10_000}, "more than 10,000 bytes"),
     ("bomb.csv.gz", gzip.compress(b"a,b\n" + b"0,0\n" * 100_000), {"max_bytes": 10_000}, "more than 10,000 bytes"),
     ("big.csv", b"a,b\n" + b"0,0\n" * 100, {"max_bytes": 100}, "more than 100 bytes"),
-    ("cut.parquet", parquet()[:-20], {}, "cut short"),
+    ("cut.parquet", parquet()[:-20], {}, "truncated"),
     ("middle.parquet", parquet()[:40] + b"\xff" * 30 + parquet()[-60:], {}, "cannot be read as Parquet"),
-    ("not.parquet", b"a,b\n1,2\n", {}, "does not start as a Parquet"),
+    ("not.parquet", b"a,b\n1,2\n", {}, "does not start like a Parquet"),
     ("cut.arrow", arrow()[:300], {}, "cannot be read as Arrow"),
     ("not.feather", b"a,b\n1,2\n", {}, "cannot be read as Arrow"),
-    ("array.jsonl", json.dumps([{"a": 1}]).encode(), {}, "one object in braces a line"),
+    ("array.jsonl", json.dumps([{"a": 1}]).encode(), {}, "one object in braces per line"),
     ("broken.jsonl", b'{"a": 1}\n{"a": \n', {}, "cannot be read as JSON lines"),
     ("blank.jsonl", b" \n\n", {}, "empty"),
     ("delim.jsonl", b'{"a": 1}\n', {"delimiter": ","}, "`delimiter` is for CSV"),
-    ("unknown.xlsx", b"PK", {}, "does not tell its format.*format='csv'"),
+    ("unknown.xlsx", b"PK", {}, "has no known suffix.*format='csv'"),
     ("cols.csv", b"age,b\n1,2\n", {"columns": ["agee"]}, "`columns` must name.*'agee'.*'age'"),
     ("cols.parquet", parquet(), {"columns": ["b"]}, "`columns` must name.*'b'.*'a'"),
     ("colstr.csv", b"age,b\n1,2\n", {"columns": "age"}, "must be a list"),
@@ -101,7 +101,7 @@ def test_missing_file_names_the_close_ones(tmp_path):
     (tmp_path / "adult.csv").write_text("a,b\n1,2\n")
     with pytest.raises(iso.DataError, match=r"no such file.*Did you mean 'adult.csv'"):
         iso.read(tmp_path / "adlut.csv")
-    with pytest.raises(iso.DataError, match="is no folder"):
+    with pytest.raises(iso.DataError, match="is not a folder"):
         iso.read(tmp_path / "nowhere" / "adult.csv")
 
 

@@ -1,4 +1,4 @@
-"""Files that carry their own types: Parquet, Arrow (Feather), JSON lines."""
+"""Files that have their own types: Parquet, Arrow (Feather), JSON lines."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from isonomia.data._csv import _duck_error
-from isonomia.data._duck import collected, fenced, quoted
+from isonomia.data._csv import _duck_error, _position
+from isonomia.data._duckdb import collected, quoted, restricted_connection
 from isonomia.data.frames import Backend
-from isonomia.errors import DataError, close_to, require
+from isonomia.errors import DataError, require
 
 
-def read_parquet(path: Path, shown: Path, *, columns: Sequence[str] | None, backend: Backend) -> Any:
+def read_parquet(path: Path, source_path: Path, *, columns: Sequence[str] | None, backend: Backend) -> Any:
     """A frame of a Parquet file."""
     import polars as pl
 
@@ -22,28 +22,28 @@ def read_parquet(path: Path, shown: Path, *, columns: Sequence[str] | None, back
         file.seek(max(path.stat().st_size - 4, 0))
         end = file.read(4)
     if start != b"PAR1":
-        raise DataError(f"'{shown}' does not start as a Parquet file does. Is its suffix right?")
+        raise DataError(f"'{source_path}' does not start like a Parquet file. Is its suffix right?")
     if end != b"PAR1":
-        raise DataError(f"The Parquet file '{shown}' is cut short: its end is missing. Copy or write it again.")
+        raise DataError(f"The Parquet file '{source_path}' is truncated: its end is missing. Copy or write it again.")
     source = f"read_parquet({quoted(str(path))}, hive_partitioning = false, filename = false)"
     try:
         # DuckDB renames columns that differ in case only; the file's own names come from its schema.
         names = list(pl.read_parquet_schema(path))
-        with fenced(path) as connection:
+        with restricted_connection(path) as connection:
             return _selected(connection, source, names, columns, backend)
     except (_duck_error(), pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise _damaged(error, shown, "Parquet") from None
+        raise _damaged(error, source_path, "Parquet") from None
 
 
-def read_jsonl(path: Path, shown: Path, *, columns: Sequence[str] | None, backend: Backend) -> Any:
-    """A frame of a file with one JSON object a line."""
+def read_jsonl(path: Path, source_path: Path, *, columns: Sequence[str] | None, backend: Backend) -> Any:
+    """A frame of a file with one JSON object per line."""
     with path.open("rb") as file:
         start = file.read(1 << 16).lstrip(b"\xef\xbb\xbf \t\r\n")
     if not start:
-        raise DataError(f"The file '{shown}' is empty: it holds nothing but blanks.")
+        raise DataError(f"The file '{source_path}' is empty: it contains only whitespace.")
     if not start.startswith(b"{"):
         raise DataError(
-            f"JSON lines are expected in '{shown}': one object in braces a line; it starts with "
+            f"JSON lines are expected in '{source_path}': one object in braces per line; it starts with "
             f"{start[:20].decode('utf-8', 'replace')!r}."
         )
     source = (
@@ -52,13 +52,13 @@ def read_jsonl(path: Path, shown: Path, *, columns: Sequence[str] | None, backen
         "compression = 'uncompressed')"
     )
     try:
-        with fenced(path) as connection:
+        with restricted_connection(path) as connection:
             return _selected(connection, source, None, columns, backend)
     except _duck_error() as error:
-        raise _damaged(error, shown, "JSON lines") from None
+        raise _damaged(error, source_path, "JSON lines") from None
 
 
-def read_arrow(path: Path, shown: Path, *, columns: Sequence[str] | None, backend: Backend | None) -> Any:
+def read_arrow(path: Path, source_path: Path, *, columns: Sequence[str] | None, backend: Backend | None) -> Any:
     """A frame of an Arrow file or stream; pandas needs PyArrow here, so without it the frame is Polars."""
     import polars as pl
 
@@ -68,7 +68,7 @@ def read_arrow(path: Path, shown: Path, *, columns: Sequence[str] | None, backen
     try:
         frame = reader(path.read_bytes() if reader is pl.read_ipc_stream else path)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
-        raise _damaged(error, shown, "Arrow") from None
+        raise _damaged(error, source_path, "Arrow") from None
     if columns is not None:
         frame = frame.select([frame.columns[_position(name, frame.columns)] for name in columns])
     if backend is None:
@@ -91,18 +91,12 @@ def _selected(
     for index in kept:
         identifier = '"' + inner[index].replace('"', '""') + '"'
         kind = str(relation.types[index]).split("(")[0]
-        # Exact decimals become floats: every frame library holds those, and no check here is about cents.
+        # Exact decimals become floats: every frame library has those, and no check needs cents.
         plain = {"DECIMAL": "DOUBLE", "HUGEINT": "DOUBLE", "UHUGEINT": "DOUBLE", "ENUM": "VARCHAR", "UUID": "VARCHAR"}
         picked.append(f"CAST({identifier} AS {plain[kind]}) AS {identifier}" if kind in plain else identifier)
     return collected(connection, f"SELECT {', '.join(picked)} FROM {source}", backend, [outer[index] for index in kept])
 
 
-def _position(name: str, names: Sequence[str]) -> int:
-    if name not in names:
-        raise DataError(f"`columns` must name columns of the file; got {name!r}.{close_to(name, names)}")
-    return list(names).index(name)
-
-
-def _damaged(error: BaseException, shown: Path, format_name: str) -> DataError:
-    said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-    return DataError(f"'{shown}' cannot be read as {format_name}: it is damaged or cut short ({said}).")
+def _damaged(error: BaseException, source_path: Path, format_name: str) -> DataError:
+    reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+    return DataError(f"'{source_path}' cannot be read as {format_name}: it is damaged or truncated ({reason}).")

@@ -1,4 +1,4 @@
-"""Texts in columns: the delimiter, the header, and the type of every column from all of its values.
+"""CSV: the delimiter, the header, and the type of every column from all of its values.
 
 A column is of numbers only where every value is written as one. Digits that start with a zero ("00123") and digits
 too long for a 64-bit integer are codes, not quantities, and stay texts.
@@ -11,34 +11,49 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
+from enum import IntFlag, auto
 from pathlib import Path
 from typing import Any, Literal
 
-from isonomia.data._duck import collected, fenced, quoted
+from isonomia.data._duckdb import collected, quoted, restricted_connection
 from isonomia.data.frames import Backend
 from isonomia.errors import DataError, SpecError, close_to
 
 DELIMITERS = (",", ";", "\t", "|")
 #: Missing in a column whose other values are all numbers; ordinary texts elsewhere.
 NUMBER_GAPS = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+#: Bytes read to find the delimiter and the header.
 _HEAD = 1 << 20
 _SAMPLE_ROWS = 100
-_TASTE = 5000
+_FIRST_ROWS = 5000
 
-_MISSING, _INTEGER, _DECIMAL, _BOOLEAN, _DATE, _MOMENT, _GAP, _TEXT = (1 << bit for bit in range(8))
+
+class _Form(IntFlag):
+    """How a value is written; a column has all the forms of its values."""
+
+    MISSING = auto()
+    INTEGER = auto()
+    DECIMAL = auto()
+    BOOLEAN = auto()
+    DATE = auto()
+    DATETIME = auto()
+    GAP = auto()
+    TEXT = auto()
+
+
 _PATTERNS = {
-    _INTEGER: r"^\s*[+-]?(0|[1-9][0-9]{0,17})\s*$",
-    _TEXT: r"^\s*[+-]?[0-9]{19,}\s*$",
-    _DECIMAL: r"^\s*[+-]?(((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?|inf|Inf|INF|Infinity)\s*$",
-    _BOOLEAN: r"^\s*(true|false|True|False|TRUE|FALSE)\s*$",
-    _DATE: r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
-    _MOMENT: r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?$",
+    _Form.INTEGER: r"^\s*[+-]?(0|[1-9][0-9]{0,17})\s*$",
+    _Form.TEXT: r"^\s*[+-]?[0-9]{19,}\s*$",
+    _Form.DECIMAL: r"^\s*[+-]?(((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?|inf|Inf|INF|Infinity)\s*$",
+    _Form.BOOLEAN: r"^\s*(true|false|True|False|TRUE|FALSE)\s*$",
+    _Form.DATE: r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
+    _Form.DATETIME: r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?$",
 }
 
 
 def read_csv(
     path: Path,
-    shown: Path,
+    source_path: Path,
     *,
     delimiter: str | None,
     na_values: Sequence[str],
@@ -46,29 +61,29 @@ def read_csv(
     repeated: Literal["error", "rename"],
     backend: Backend,
 ) -> Any:
-    """A frame of the table in `path` (plain, UTF-8); `shown` is what errors call it."""
-    head, whole = _head(path, shown)
+    """A frame of the table in `path` (plain, UTF-8); `source_path` is its name in errors."""
+    head, whole = _head(path, source_path)
     blank = len(head) - len(head.lstrip("\r\n"))
     skipped = len(head[:blank].splitlines())
     head = head[blank:]
-    mark = _delimiter(head, whole, delimiter, shown)
-    names = _header(head, mark, repeated, shown)
+    mark = _delimiter(head, whole, delimiter, source_path)
+    names = _header(head, mark, repeated, source_path)
     if whole and len(_records(head, mark, 2)) < 2:
-        raise DataError(f"The file '{shown}' has a header ({len(names)} columns) but no rows.")
+        raise DataError(f"The file '{source_path}' has a header ({len(names)} columns) but no rows.")
     kept = range(len(names)) if columns is None else [_position(name, names) for name in columns]
     source = _source(path, len(names), mark, na_values, skipped)
     try:
-        with fenced(path) as connection:
+        with restricted_connection(path) as connection:
             bits = _written_as(connection, source, kept)
             if not any(bits.values()):
-                raise DataError(f"The file '{shown}' has a header ({len(names)} columns) but no rows.")
+                raise DataError(f"The file '{source_path}' has a header ({len(names)} columns) but no rows.")
             casts = ", ".join(f"{_cast(f'c{index}', bits[index], backend)} AS c{index}" for index in kept)
             return collected(connection, f"SELECT {casts} FROM {source}", backend, [names[index] for index in kept])
     except _duck_error() as error:
-        raise _explained(str(error), shown, mark) from None
+        raise _explained(str(error), source_path, mark) from None
 
 
-def _head(path: Path, shown: Path) -> tuple[str, bool]:
+def _head(path: Path, source_path: Path) -> tuple[str, bool]:
     """The start of the file as text, and whether that is all of it."""
     with path.open("rb") as file:
         raw = file.read(_HEAD)
@@ -79,14 +94,14 @@ def _head(path: Path, shown: Path) -> tuple[str, bool]:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        raise _wrong_encoding(shown, line) from None
+        raise _wrong_encoding(source_path, line) from None
     if not text.strip():
-        raise DataError(f"The file '{shown}' is empty: it holds nothing but blanks.")
+        raise DataError(f"The file '{source_path}' is empty: it contains only whitespace.")
     return text, whole
 
 
 def _records(text: str, mark: str, limit: int) -> list[list[str]]:
-    """The first records that hold anything; a quote left open ends them."""
+    """The first records that are not empty; an open quote ends them."""
     found: list[list[str]] = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
     try:
@@ -95,15 +110,15 @@ def _records(text: str, mark: str, limit: int) -> list[list[str]]:
                 found.append(record)
             if len(found) == limit:
                 break
-    except csv.Error:  # a guess is made from what came before; whoever reads the file itself meets the error
+    except csv.Error:  # guess from the records before it; reading the whole file raises the error
         pass
     return found
 
 
-def _delimiter(head: str, whole: bool, given: str | None, shown: Path) -> str:
+def _delimiter(head: str, whole: bool, given: str | None, source_path: Path) -> str:
     if given is not None:
         if len(given) != 1 or given in '"\r\n':
-            raise SpecError(f"`delimiter` must be one character that is no quote or line end; got {given!r}.")
+            raise SpecError(f"`delimiter` must be one character, not a quote or a line end; got {given!r}.")
         mark = given
     else:
         mark = max(DELIMITERS, key=lambda each: _fit(head, whole, each))
@@ -111,7 +126,7 @@ def _delimiter(head: str, whole: bool, given: str | None, shown: Path) -> str:
     other = [each for each in DELIMITERS if each != mark and each in header[0]]
     if len(header) == 1 and other:
         raise DataError(
-            f"With the delimiter {mark!r} the file '{shown}' has one column, called {header[0][:80]!r}. "
+            f"With the delimiter {mark!r} the file '{source_path}' has one column, called {header[0][:80]!r}. "
             f"That looks like another delimiter: pass delimiter={other[0]!r}."
         )
     return mark
@@ -126,20 +141,20 @@ def _fit(head: str, whole: bool, mark: str) -> tuple[bool, int]:
     return (len(widths) == 1 and widths != {1}, len(records[0]) if records else 0)
 
 
-def _header(head: str, mark: str, repeated: Literal["error", "rename"], shown: Path) -> list[str]:
+def _header(head: str, mark: str, repeated: Literal["error", "rename"], source_path: Path) -> list[str]:
     records = _records(head, mark, 1)
     if not records:
-        raise DataError(f"The first line of '{shown}' cannot be read: a quote is left open.")
-    names = [name.strip() or f"unnamed_{place}" for place, name in enumerate(records[0], 1)]
+        raise DataError(f"The first line of '{source_path}' cannot be read: a quote is left open.")
+    names = [name.strip() or f"unnamed_{index}" for index, name in enumerate(records[0], 1)]
     if all(re.fullmatch(r"[+-]?[0-9]*\.?[0-9]+", name) for name in names):
         raise DataError(
-            f"The first line of '{shown}' holds numbers only ({', '.join(names[:5])}, ...), expected column names. "
+            f"The first line of '{source_path}' has only numbers ({', '.join(names[:5])}, ...), expected column names. "
             "Put a header line on top of the file."
         )
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice and repeated == "error":
         raise DataError(
-            f"The header of '{shown}' repeats {', '.join(map(repr, twice[:5]))}. Rename the columns in the file, or "
+            f"The header of '{source_path}' repeats {', '.join(map(repr, twice[:5]))}. Rename the columns, or "
             "pass repeated='rename' to read the second as 'name.1'."
         )
     return _renamed(names)
@@ -163,7 +178,7 @@ def _renamed(names: Sequence[str]) -> list[str]:
 def _position(name: str, names: Sequence[str]) -> int:
     if name not in names:
         raise DataError(f"`columns` must name columns of the file; got {name!r}.{close_to(name, names)}")
-    return names.index(name)
+    return list(names).index(name)
 
 
 def _source(path: Path, n_columns: int, mark: str, na_values: Sequence[str], skipped: int) -> str:
@@ -179,47 +194,49 @@ def _source(path: Path, n_columns: int, mark: str, na_values: Sequence[str], ski
 
 
 def _written_as(connection: Any, source: str, kept: Sequence[int]) -> dict[int, int]:
-    """The ways of writing in each column, as bits; columns that start with texts are not looked through to the end."""
+    """The forms of the values of each column; columns that start with texts are not read to the end."""
     bits = dict.fromkeys(kept, 0)
-    for rows, open_columns in ((f"(SELECT * FROM {source} LIMIT {_TASTE})", list(bits)), (source, None)):
-        asked = open_columns if open_columns is not None else [index for index in bits if not bits[index] & _TEXT]
-        tests = ", ".join(_type_test(f"c{index}") for index in asked)
-        if asked:
+    for rows, open_columns in ((f"(SELECT * FROM {source} LIMIT {_FIRST_ROWS})", list(bits)), (source, None)):
+        untyped = (
+            open_columns if open_columns is not None else [index for index in bits if not bits[index] & _Form.TEXT]
+        )
+        tests = ", ".join(_type_test(f"c{index}") for index in untyped)
+        if untyped:
             found = connection.execute(f"SELECT {tests} FROM {rows}").fetchall()[0]
-            bits.update({index: value or 0 for index, value in zip(asked, found, strict=True)})
+            bits.update({index: value or 0 for index, value in zip(untyped, found, strict=True)})
     return bits
 
 
 def _type_test(column: str) -> str:
-    """Which ways of writing occur in a column, as bits."""
-    cases = [f"WHEN {column} IS NULL THEN {_MISSING}"]
+    """An SQL expression for the forms of a column's values."""
+    cases = [f"WHEN {column} IS NULL THEN {_Form.MISSING}"]
     for bit, pattern in _PATTERNS.items():
         test = f"regexp_matches({column}, {quoted(pattern)})"
-        if bit in (_DATE, _MOMENT):
-            test += f" AND TRY_CAST({column} AS {'DATE' if bit == _DATE else 'TIMESTAMP'}) IS NOT NULL"
+        if bit in (_Form.DATE, _Form.DATETIME):
+            test += f" AND TRY_CAST({column} AS {'DATE' if bit == _Form.DATE else 'TIMESTAMP'}) IS NOT NULL"
         cases.append(f"WHEN {test} THEN {bit}")
     gaps = ", ".join(map(quoted, NUMBER_GAPS))
-    cases.append(f"WHEN trim({column}) IN ({gaps}) THEN {_GAP}")
-    return f"bit_or(CASE {' '.join(cases)} ELSE {_TEXT} END)"
+    cases.append(f"WHEN trim({column}) IN ({gaps}) THEN {_Form.GAP}")
+    return f"bit_or(CASE {' '.join(cases)} ELSE {_Form.TEXT} END)"
 
 
 def _cast(column: str, bits: int, backend: Backend) -> str:
-    kinds = bits & ~(_MISSING | _GAP)
-    if bits & ~_MISSING == 0:
+    kinds = bits & ~(_Form.MISSING | _Form.GAP)
+    if bits & ~_Form.MISSING == 0:
         return "NULL::DOUBLE"
-    if kinds and kinds & ~(_INTEGER | _DECIMAL) == 0:
+    if kinds and kinds & ~(_Form.INTEGER | _Form.DECIMAL) == 0:
         # A whole number cannot be missing in a plain pandas column: such columns are floats there.
-        gaps = bits & (_MISSING | _GAP)
-        whole = kinds == _INTEGER and not (gaps and backend == "pandas")
+        gaps = bits & (_Form.MISSING | _Form.GAP)
+        whole = kinds == _Form.INTEGER and not (gaps and backend == "pandas")
         listed = ", ".join(map(quoted, NUMBER_GAPS))
-        value = f"CASE WHEN trim({column}) IN ({listed}) THEN NULL ELSE {column} END" if bits & _GAP else column
+        value = f"CASE WHEN trim({column}) IN ({listed}) THEN NULL ELSE {column} END" if bits & _Form.GAP else column
         return f"CAST({value} AS {'BIGINT' if whole else 'DOUBLE'})"
-    if bits & _GAP == 0:
-        if kinds == _BOOLEAN:
+    if bits & _Form.GAP == 0:
+        if kinds == _Form.BOOLEAN:
             return f"CAST(trim({column}) AS BOOLEAN)"
-        if kinds == _DATE:
+        if kinds == _Form.DATE:
             return f"CAST({column} AS DATE)"
-        if kinds & ~(_DATE | _MOMENT) == 0:
+        if kinds & ~(_Form.DATE | _Form.DATETIME) == 0:
             return f"CAST({column} AS TIMESTAMP)"
     return column
 
@@ -230,33 +247,33 @@ def _duck_error() -> type[Exception]:
     return duckdb.Error
 
 
-def _explained(message: str, shown: Path, mark: str) -> DataError:
-    """What went wrong in the words of a person who has the file, not of the reader's settings."""
+def _explained(message: str, source_path: Path, mark: str) -> DataError:
+    """What is wrong with the file, without the settings of the reader."""
     at = re.search(r"CSV Error on Line: (\d+)", message)
     line = int(at[1]) if at else None
-    where = f"line {line} of '{shown}'" if line else f"'{shown}'"
+    where = f"line {line} of '{source_path}'" if line else f"'{source_path}'"
     widths = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
     if widths:
         return DataError(
             f"Rows must have as many values as the header has names: {where} has {widths[2]}, expected {widths[1]} "
-            f"(delimiter {mark!r}). Repair the line, quote values that hold the delimiter, or pass `delimiter`."
+            f"(delimiter {mark!r}). Repair the line, quote values that contain the delimiter, or pass `delimiter`."
         )
     if "not utf-8" in message.lower() or "invalid unicode" in message.lower():
-        return _wrong_encoding(shown, line)
+        return _wrong_encoding(source_path, line)
     if "quote" in message.lower().split("possible")[0]:
         return DataError(f"A quote in {where} is left open or closed too early. Repair the line.")
     if "maximum line size" in message.lower():
-        return DataError(f"A line is too long in {where}: is a quote left open, or is it no {mark!r}-delimited text?")
+        return DataError(f"A line is too long in {where}: is a quote left open, or is it not {mark!r}-delimited text?")
     if "state machine" in message.lower():
         return DataError(
-            f"'{shown}' mixes kinds of line ends or leaves a quote open. Save it with one kind of line end."
+            f"'{source_path}' mixes kinds of line ends or leaves a quote open. Save it with one kind of line end."
         )
-    return DataError(f"'{shown}' cannot be read as CSV: {message.splitlines()[0][:200]}")
+    return DataError(f"'{source_path}' cannot be read as CSV: {message.splitlines()[0][:200]}")
 
 
-def _wrong_encoding(shown: Path, line: int | None) -> DataError:
+def _wrong_encoding(source_path: Path, line: int | None) -> DataError:
     where = f" (line {line})" if line else ""
     return DataError(
-        f"'{shown}' is not written in UTF-8{where}. Pass the encoding it was saved with, for example "
+        f"'{source_path}' is not written in UTF-8{where}. Pass the encoding it was saved with, for example "
         "encoding='latin-1' or encoding='cp1252'."
     )

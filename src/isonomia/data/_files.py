@@ -1,4 +1,4 @@
-"""From a path to a plain local file: found, unpacked under a limit of bytes, and what it says it is."""
+"""From a path to a plain local file: its format, unpacked within a limit of bytes."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ class Source:
 
 
 def locate(path: str | Path, given: Format | None = None) -> Source:
-    """Find a file and tell its format from its name, or say what is wrong with either."""
+    """The file and its format by its name; an error if either is wrong."""
     text = str(path)
     if "://" in text:
         raise DataError(f"Only local files are read; got the address {text!r}. Download it first, then give its path.")
     if "\x00" in text:
-        raise DataError(f"A path must not hold a null character; got {text!r}.")
+        raise DataError(f"A path must not contain a null character; got {text!r}.")
     try:
         file = Path(path).expanduser()
     except RuntimeError:
@@ -73,8 +73,8 @@ def locate(path: str | Path, given: Format | None = None) -> Source:
         raise DataError(f"'{file}' is a folder; give one file.{_near(file.name, file)}")
     if not file.exists():
         folder = file.parent
-        where = f"'{folder}' is no folder" if not folder.is_dir() else f"no such file in '{folder}'"
-        raise DataError(f"There is no file '{file}': {where}.{_near(file.name, folder)}")
+        where = f"'{folder}' is not a folder" if not folder.is_dir() else f"no such file in '{folder}'"
+        raise DataError(f"File not found: '{file}': {where}.{_near(file.name, folder)}")
     if not file.is_file():
         raise DataError(f"'{file}' is neither a file nor a link to one.")
     if file.stat().st_size == 0:
@@ -84,7 +84,7 @@ def locate(path: str | Path, given: Format | None = None) -> Source:
     if given is None and inner not in SUFFIXES and packing != ".zip":
         known = ", ".join(SUFFIXES)
         raise DataError(
-            f"The name '{file.name}' does not tell its format: expected one of {known}, also packed as "
+            f"The name '{file.name}' has no known suffix: expected one of {known}, also packed as "
             f"{', '.join(PACKINGS)}. Rename the file, or pass format='csv' (or another of {', '.join(FORMATS)})."
         )
     return Source(file, given or SUFFIXES.get(inner, "csv"), packing)
@@ -132,7 +132,7 @@ def _written(source: Source, stack: contextlib.ExitStack, max_bytes: int, given:
                 out.write(chunk)
     except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise DataError(
-            f"The file '{source.path}' cannot be unpacked: {_brief(error)}. It is damaged, cut short, or not a "
+            f"The file '{source.path}' cannot be unpacked: {_brief(error)}. It is damaged, truncated, or not a "
             f"{source.packing or 'readable'} file."
         ) from None
     if target.stat().st_size == 0:
@@ -150,7 +150,7 @@ def _only_member(archive: zipfile.ZipFile, source: Source, given: bool) -> zipfi
     if len(tables) != 1:
         names = ", ".join(repr(item.filename) for item in files[:6]) or "nothing"
         raise DataError(
-            f"The archive '{source.path}' must hold exactly one table ({', '.join(SUFFIXES)}); it holds {names}. "
+            f"The archive '{source.path}' must contain exactly one table ({', '.join(SUFFIXES)}); it contains {names}. "
             "Unpack it and give the path of one file."
         )
     if tables[0].flag_bits & 0x1:
@@ -183,13 +183,13 @@ def _check_text(plain: Source, source: Source, encoding: str | None) -> None:
         start = file.read(1 << 16)
     for magic, words in _MAGIC.items():
         if start.startswith(magic):
-            raise DataError(f"'{source.path}' is {words}, not {plain.format}. Give it the suffix that says so.")
+            raise DataError(f"'{source.path}' is {words}, not {plain.format}. Rename it with the matching suffix.")
     if encoding is not None:
         return
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"'{source.path}' is written in UTF-16, expected UTF-8. Pass encoding='utf-16'.")
     if b"\x00" in start:
-        raise DataError(f"'{source.path}' holds null bytes: it is no text in UTF-8. Is it really {plain.format}?")
+        raise DataError(f"'{source.path}' contains null bytes: it is not UTF-8 text. Is it really {plain.format}?")
 
 
 def _recoded(plain: Source, source: Source, stack: contextlib.ExitStack, encoding: str) -> Path:
@@ -212,19 +212,19 @@ def _recoded(plain: Source, source: Source, stack: contextlib.ExitStack, encodin
 
 def _too_big(source: Source, max_bytes: int) -> DataError:
     return DataError(
-        f"The file '{source.path}' holds more than {max_bytes:,} bytes{' once unpacked' if source.packing else ''}. "
+        f"The file '{source.path}' has more than {max_bytes:,} bytes{' once unpacked' if source.packing else ''}. "
         "If you trust it, raise `max_bytes`."
     )
 
 
 def _near(name: str, folder: Path) -> str:
-    """The files of the folder that could be meant; nothing where it holds none."""
+    """The files of the folder that could be meant; nothing where there are none."""
     found = _data_files(folder)
     return close_to(name, found) if found else ""
 
 
 def _data_files(folder: Path) -> list[str]:
-    """Names of tables in a folder, at most a thousand, for "close to it"."""
+    """Names of tables in a folder, for suggestions."""
     try:
         names = [item.name for _, item in zip(range(10_000), folder.iterdir(), strict=False)]
     except OSError:

@@ -1,4 +1,4 @@
-"""A digest of a table's content that does not depend on the kind of frame that holds it.
+"""A digest of a table's content that does not depend on the kind of frame that contains it.
 
 A column goes in as one of three forms: numbers (and booleans, moments) as 64-bit floats, whole numbers beyond 2^53 as
 64-bit integers, everything else as its distinct texts in order of appearance and a code a row. Missing values are one
@@ -59,7 +59,7 @@ def _beyond_exact(column: nw.Series[Any]) -> bool:
 
 
 def _coded(column: nw.Series[Any]) -> tuple[NDArray[np.uint32], list[str]]:
-    """Codes in order of first appearance, and the texts behind them; hashed by the library that holds the column."""
+    """Codes in order of first appearance, and the texts behind them; hashed by the library that contains the column."""
     native = column.to_native()
     root = type(native).__module__.split(".")[0]
     if root == "pandas":

@@ -19,30 +19,30 @@ def notes_on(data: Dataset) -> Iterator[Message]:
     """One sentence a fact, target first."""
     if data.target is not None:
         column = data.column(data.target)
-        gone = _missing(column)
-        if gone:
-            yield msg("The target {column} is missing in {n:int} rows.", column=data.target, n=gone)
+        n = _missing(column)
+        if n:
+            yield msg("The target {column} is missing in {n:int} rows.", column=data.target, n=n)
         if data.task != "regression" and len(distinct(column)) == 1:
-            yield msg("The target {column} has one value only: nothing can be told apart.", column=data.target)
+            yield msg("The target {column} has only one value: there is nothing to distinguish.", column=data.target)
     for name in data.protected:
         column = data.column(name)
         if len(distinct(column)) == 1:
             yield msg(
-                "The protected attribute {column} has one value only: there are no groups to compare.", column=name
+                "The protected attribute {column} has only one value: there are no groups to compare.", column=name
             )
-        gone = _missing(column)
-        if gone:
+        n = _missing(column)
+        if n:
             yield msg(
                 "The protected attribute {column} is missing in {n:int} rows; they are a group of their own.",
                 column=name,
-                n=gone,
+                n=n,
             )
     for name in data.left_out:
-        yield msg("The column {column} holds nested values and is not used as a feature.", column=name)
+        yield msg("The column {column} contains nested values and is not used as a feature.", column=name)
     for name in data.features:
         column = data.column(name)
         if column.dtype in (nw.Float32, nw.Float64) and np.isinf(numbers(column)).any():
-            yield msg("The feature {column} holds infinite values.", column=name)
+            yield msg("The feature {column} contains infinite values.", column=name)
 
 
 def _missing(column: nw.Series[Any]) -> int:

@@ -65,7 +65,7 @@ class Bands:
             numbers = np.asarray(values, dtype=float)
         except (TypeError, ValueError):
             raise DataError(
-                "Bands cut numbers, and this column holds other values. Drop the bands, or give a numeric column."
+                "Bands cut numbers, and this column contains other values. Drop the bands, or give a numeric column."
             ) from None
         labels = np.array([*self.labels, None], dtype=object)
         index = np.searchsorted(np.asarray(self.edges, dtype=float), numbers, side="right")

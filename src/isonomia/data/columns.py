@@ -29,7 +29,7 @@ def distinct(column: nw.Series[Any]) -> list[Any]:
 
 
 def is_nested(column: nw.Series[Any]) -> bool:
-    """Whether the cells hold lists, arrays, structs or other things that cannot be compared."""
+    """Whether the cells contain lists, arrays, structs or other things that cannot be compared."""
     if column.dtype.is_nested():
         return True
     if column.dtype != nw.Object:

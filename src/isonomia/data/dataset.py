@@ -38,7 +38,7 @@ class Dataset:
     Parameters
     ----------
     frame : pandas, Polars or PyArrow table, or a mapping of columns
-        The rows. It is kept as it is; nothing is copied. (Columns of objects that hold numbers only are read as
+        The rows. It is kept as it is; nothing is copied. (Columns of objects that contain numbers only are read as
         numbers.)
     target : str, optional
         The column of true outcomes.
@@ -124,7 +124,7 @@ class Dataset:
         self._features_given = options.get("features") is not None
         nested = tuple(column for column in table.columns if is_nested(table[column]))
         features = given_features(table, options.get("features"), roles, nested)
-        #: Columns that no role names and that cannot be features, since their cells hold lists or the like.
+        #: Columns that no role names and that cannot be features, since their cells contain lists or the like.
         self.left_out: tuple[str, ...] = () if self._features_given else nested
         score = options.get("score")
         self._score_classes = tuple(score) if isinstance(score, Mapping) else ()
@@ -208,13 +208,13 @@ class Dataset:
     # derived datasets -------------------------------------------------------------------------------------------
 
     def replace(self, frame: Any) -> Dataset:
-        """The same roles over another table, which need not hold every class and every group."""
+        """The same roles over another table, which need not contain every class and every group."""
         other = Dataset.__new__(Dataset)
         other._build(frame, self.options(), known=True)
         return other
 
     def take(self, rows: Any) -> Dataset:
-        """The rows at these positions, or where this mask holds."""
+        """The rows at these positions, or where this mask contains."""
         index = np.asarray(rows)
         if index.dtype == bool:
             if index.shape != (len(self),):

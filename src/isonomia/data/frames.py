@@ -27,12 +27,12 @@ def default_backend() -> Backend:
 
 def backend_of(*objects: object) -> Backend:
     """The kind of the first object that is a frame or a series; the default kind where none is."""
-    for thing in objects:
-        root = type(thing).__module__.split(".")[0]
+    for item in objects:
+        root = type(item).__module__.split(".")[0]
         if root in BACKENDS:
             return root
-        if isinstance(thing, nw.DataFrame | nw.Series):
-            name = thing.implementation.name.lower()
+        if isinstance(item, nw.DataFrame | nw.Series):
+            name = item.implementation.name.lower()
             if name in BACKENDS:
                 return name
     return default_backend()
@@ -44,7 +44,7 @@ def wrap(frame: object) -> nw.DataFrame[Any]:
     Raises
     ------
     DataError
-        When the object is no table, has no rows or columns, or repeats a column name.
+        When the object is not a table, has no rows or columns, or repeats a column name.
     """
     if isinstance(frame, nw.DataFrame):
         wrapped = frame
@@ -151,7 +151,7 @@ def _from_mapping(columns: Mapping[Any, Any]) -> nw.DataFrame[Any]:
 
 
 def _settled(frame: Any) -> Any:
-    """A pandas frame whose columns of objects hold numbers only where they are meant as objects.
+    """A pandas frame whose columns of objects contain numbers only where they are meant as objects.
 
     Numbers end up as objects when a table is built row by row or with `None` in it.
     """

@@ -66,7 +66,7 @@ def two_classes(labels: Sequence[Any], positive: Any, *, what: str) -> tuple[Any
         positive = _conventional(known, what)
     index = index_of(positive, known)
     mine = positive if index is None else known[index]
-    others = [label for place, label in enumerate(known) if place != index]
+    others = [label for other, label in enumerate(known) if other != index]
     if index is None and len(known) == 2:
         raise DataError(f"`positive` must be a value of {what}; got {positive!r}.{close_to(positive, known)}")
     if others:

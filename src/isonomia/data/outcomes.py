@@ -23,7 +23,7 @@ def given_task(
         return task
     values = distinct(table[name])
     if not values:
-        raise DataError(f"The column '{name}' holds no value at all; every row is missing.")
+        raise DataError(f"The column '{name}' has no values: every row is missing.")
     if task is None:
         whole = kinds[name] == "numeric" and all(float(value).is_integer() for value in values)
         return task_of(kinds[name], len(values), name=name, whole=whole)
@@ -34,12 +34,12 @@ def given_task(
             "Give task='multiclass', or recode the column to two values."
         )
     if task == "regression" and not table[name].dtype.is_numeric():
-        raise DataError(f"The task is given as regression, but '{name}' holds no numbers.")
+        raise DataError(f"The task is given as regression, but '{name}' contains no numbers.")
     return task
 
 
 def given_positive(table: nw.DataFrame[Any], name: str | None, positive: Any, task: Task | None, *, known: bool) -> Any:
-    """The favourable value of a two-valued outcome, as the column holds it."""
+    """The favourable value of a two-valued outcome, as the column contains it."""
     if name is None or (known and positive is not None):
         return positive
     if task != "binary":

@@ -38,7 +38,7 @@ def read(
     ----------
     source : path, or a frame
         CSV or TSV, Parquet, Arrow (Feather) or JSON lines (``.jsonl``, ``.ndjson``), plain or packed as ``.gz``,
-        ``.xz``, ``.zst`` or a ``.zip`` that holds one table. A path is one file: ``*`` and ``?`` in it are letters.
+        ``.xz``, ``.zst`` or a ``.zip`` that contains one table. A path is one file: ``*`` and ``?`` in it are letters.
         A pandas, Polars or PyArrow frame is taken as it is.
     delimiter : str, optional
         Of a CSV; by default the one of comma, semicolon, tab and bar that fits the first rows.

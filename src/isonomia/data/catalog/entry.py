@@ -59,9 +59,9 @@ class PublicDataset:
     target, positive, task, protected, privileged, kinds, features, prediction, score, weight, time
         The roles, as in `Dataset`.
     na_values : tuple of str
-        Texts that stand for a missing value.
+        Texts that mean a missing value.
     drop : tuple of str
-        Columns never handed out: row numbers, sampling weights that are no feature, and what names a person.
+        Columns that are always dropped: row numbers, sampling weights, and names of people.
     derived : tuple of Derived
         Columns made on loading.
     also : mapping

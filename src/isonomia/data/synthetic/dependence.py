@@ -49,22 +49,22 @@ def hermite(columns: Sequence[tuple[Floats, Floats]]) -> Floats:
     from scipy.special import ndtr
 
     coefficients = np.zeros((len(columns), _TERMS))
-    places, steps, jumps = [], [], []
-    for place, (edges, heights) in enumerate(columns):
+    indices, steps, jumps = [], [], []
+    for index, (edges, heights) in enumerate(columns):
         shares = np.diff(ndtr(edges))
         deviation = float(np.sqrt(shares @ (heights - float(shares @ heights)) ** 2))
         real = np.isfinite(edges[1:-1])
         if deviation >= 1e-12 and real.any():
-            places.append(place)
+            indices.append(index)
             steps.append(edges[1:-1][real])
             jumps.append(np.diff(heights)[real] / deviation)
-    if not places:
+    if not indices:
         return coefficients
     starts = np.cumsum([0, *map(len, steps[:-1])])
     inner, jump = np.concatenate(steps), np.concatenate(jumps)
     previous, current = np.zeros_like(inner), np.exp(-(inner**2) / 2) / np.sqrt(2 * np.pi)
     roots = np.sqrt(np.arange(_TERMS + 1))
-    sums = np.empty((_TERMS, len(places)))
+    sums = np.empty((_TERMS, len(indices)))
     for k, (before, root) in enumerate(zip(roots[:-1].tolist(), roots[1:].tolist(), strict=True)):
         np.add.reduceat(current * jump, starts, out=sums[k])
         following = inner * current
@@ -72,7 +72,7 @@ def hermite(columns: Sequence[tuple[Floats, Floats]]) -> Floats:
         following -= previous
         following /= root
         previous, current = current, following
-    coefficients[places] = sums.T / roots[1:]
+    coefficients[indices] = sums.T / roots[1:]
     return coefficients
 
 

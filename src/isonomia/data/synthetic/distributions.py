@@ -75,10 +75,10 @@ class _Number(ABC):
         return "integer" if self.whole else "numeric"
 
     def quantile(self, u: Floats) -> NDArray[Any]:
-        """The value at each rank: the distribution held inside its bounds, then rounded."""
+        """The value at each rank: the distribution truncated to its bounds, then rounded."""
         start, end = self._rank(self.low), self._rank(self.high)
         if not end - start > 1e-12:
-            raise SpecError(f"The bounds [{self.low:g}, {self.high:g}] hold none of the distribution; widen them.")
+            raise SpecError(f"The bounds [{self.low:g}, {self.high:g}] contain none of the distribution; widen them.")
         values = np.clip(self._value(start + u * (end - start)), self.low, self.high)
         if self.whole:
             return np.rint(values).astype(np.int64)
@@ -86,16 +86,16 @@ class _Number(ABC):
 
     @abstractmethod
     def _rank(self, x: float) -> float:
-        """The share of the distribution below a number, bounds apart."""
+        """The share of the distribution below a number, without bounds."""
 
     @abstractmethod
     def _value(self, u: Floats) -> Floats:
-        """The number at each rank, bounds apart."""
+        """The number at each rank, without bounds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Normal(_Number):
-    """Normal numbers, held inside bounds.
+    """Normal numbers, truncated to bounds.
 
     >>> Normal(mean=40, sd=10, low=18, whole=True).quantile(np.array([0.5])).tolist()
     [40]

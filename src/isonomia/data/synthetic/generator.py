@@ -100,7 +100,7 @@ def generate(
     n_background : int
         Rows of the plain population.
     bias : Amount
-        Added to the score of side A of a pair (negative: unfavourable); a list may hold (side A, side B) pairs.
+        Added to the score of side A of a pair (negative: unfavourable); a list may contain (side A, side B) pairs.
     similarity : Amount
         The share of defining values that side B keeps from side A; one protected attribute always differs.
     intersectionality, granularity : Amount
@@ -205,7 +205,7 @@ def _populate(
     stage = progress.stage("populate", msg("Drawing rows"), total=len(sides) + 1)
     for index, conditions in enumerate(sides):
         n = int(sizes[index // 2])
-        copula._boxes(conditions)  # an impossible condition is told even where no row is drawn
+        copula._boxes(conditions)  # an impossible condition is an error even where no row is drawn
         if n:
             blocks.append(copula.draw(n, rng, conditions))
             owner += [index] * n
@@ -220,7 +220,7 @@ def _populate(
 
 
 def _spread(drawn_for: NDArray[np.int64], values: Floats, given: Amount) -> Floats:
-    """One uncertainty level a row: its pair's, and for the background the middle of what was asked for."""
+    """One uncertainty level per row: its pair's, and for the background the middle of what was asked for."""
     if isinstance(given, Mapping):
         given = (given["low"], given["high"])
     numbers = np.asarray(given if isinstance(given, Sequence) else [given], dtype=float)

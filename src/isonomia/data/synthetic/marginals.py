@@ -29,7 +29,7 @@ _KNOTS = 2001
 _CELLS = 128
 #: Numbers with at most this many decimals are drawn with as many.
 _MAX_DECIMALS = 4
-#: The probability of the interval that stands for one continuous value.
+#: The probability of the interval that represents one continuous value.
 _NARROW = 1e-3
 
 
@@ -127,7 +127,7 @@ class Levels:
         for code, level in enumerate(self.values):
             if level is value or (level is not None and (level == value or str(level) == str(value))):
                 return code
-        raise DataError(f"'{self.name}' never holds {value!r}.{close_to(value, self.values)}")
+        raise DataError(f"'{self.name}' never has the value {value!r}.{close_to(value, self.values)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +168,7 @@ class Curve:
         return numbers if self.decimals is None else np.round(numbers, self.decimals)
 
     def values_of(self, numbers: NDArray[Any]) -> NDArray[Any]:
-        """The numbers themselves; integers where the column holds them and none is missing."""
+        """The numbers themselves; integers where the column contains them and none is missing."""
         return numbers.astype(np.int64) if self.kind == "integer" and not np.isnan(numbers).any() else numbers
 
     def below(self, numbers: Any, *, inclusive: bool) -> Floats:
@@ -256,7 +256,7 @@ class Curve:
             try:
                 numbers = np.unique(np.asarray(condition.values, dtype=float))
             except (TypeError, ValueError):
-                raise DataError(f"'{self.name}' holds numbers; got the values {list(condition.values)!r}.") from None
+                raise DataError(f"'{self.name}' contains numbers; got the values {list(condition.values)!r}.") from None
             lows, highs = self.span(numbers)
         kept = highs > lows
         if not kept.any():
@@ -312,20 +312,21 @@ def _asks_missing(condition: Condition) -> bool:
 def _no_support(condition: Condition) -> str:
     return (
         f"No value satisfies the condition {condition}: its support is empty. "
-        "Widen it, or name values that the column holds."
+        "Widen it, or name values that the column contains."
     )
 
 
 def shares_of(codes: NDArray[Any], size: int) -> Floats:
     """The share of each code among the rows that have one."""
+    # `counting` is above `data` and cannot be used here
     counts = np.bincount(codes[codes >= 0], minlength=size).astype(float)
     return np.asarray(counts / counts.sum(), dtype=float)
 
 
 def reorder(marginal: Levels, codes: NDArray[Any], order: Sequence[int]) -> tuple[Levels, NDArray[Any]]:
     """The same column with its values in another order."""
-    place = np.empty(len(order) + 1, dtype=np.int32)
-    place[np.asarray(order)] = np.arange(len(order))
-    place[-1] = -1
+    new_code = np.empty(len(order) + 1, dtype=np.int32)
+    new_code[np.asarray(order)] = np.arange(len(order))
+    new_code[-1] = -1
     values = tuple(marginal.values[index] for index in order)
-    return Levels(marginal.name, marginal.kind, values, marginal.shares[np.asarray(order)]), place[codes]
+    return Levels(marginal.name, marginal.kind, values, marginal.shares[np.asarray(order)]), new_code[codes]

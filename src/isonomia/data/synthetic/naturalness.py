@@ -7,7 +7,7 @@ import numpy as np
 from isonomia.data.synthetic.truncated import invert
 from isonomia.typing import Floats
 
-#: How many rows x draws are held at once.
+#: How many rows x draws are in memory at once.
 _BLOCK = 1 << 19
 
 

@@ -26,7 +26,7 @@ _ORDER_ROWS = 20_000
 def read_column(column: nw.Series[Any], name: str, kind: Kind) -> tuple[Marginal, NDArray[Any]]:
     """The marginal of a column and its rows as codes (or numbers, for a curve); missing numbers are -1 or NaN."""
     if kind == "datetime":
-        raise DataError(f"'{name}' holds dates, which the generator cannot model. Leave it out with `columns=`.")
+        raise DataError(f"'{name}' contains dates, which the generator cannot model. Leave it out with `columns=`.")
     if kind in ("integer", "numeric"):
         return _read_numbers(column, name, kind)
     return _read_levels(column, name, kind)
@@ -63,7 +63,7 @@ def order_levels(
             raise SpecError(f"`orders` names {name!r}, no column.{close_to(name, [m.name for m in marginals])}")
     for j, marginal in enumerate(marginals):
         if marginal.name in orders and marginal.kind not in ("category", "boolean"):
-            raise SpecError(f"`orders` is for categories; '{marginal.name}' holds numbers, which have an order.")
+            raise SpecError(f"`orders` is for categories; '{marginal.name}' contains numbers, which have an order.")
         if isinstance(marginal, Levels) and marginal.name in orders:
             wanted = [marginal._code_of(value) for value in orders[marginal.name]]
             rest = [code for code in range(len(marginal.values)) if code not in set(wanted)]
@@ -85,6 +85,7 @@ def order_levels(
             component = _component(scores, j)
             marginal, rows = marginals[j], codes[j][::step]
             assert isinstance(marginal, Levels)
+            # `counting` is above `data` and cannot be used here
             counts = np.maximum(np.bincount(rows, minlength=len(marginal.values)), 1)
             means = np.bincount(rows, weights=component, minlength=len(marginal.values)) / counts
             marginals[j], codes[j] = reorder(marginal, codes[j], np.argsort(means, kind="stable").tolist())
@@ -105,12 +106,12 @@ def _read_numbers(column: nw.Series[Any], name: str, kind: Kind) -> tuple[Margin
     numbers = _numbers(column, name)
     present = numbers[~np.isnan(numbers)]
     if present.size == 0:
-        raise DataError(f"'{name}' holds no value at all; every row is missing. Leave it out with `columns=`.")
+        raise DataError(f"'{name}' has no values: every row is missing. Leave it out with `columns=`.")
     if not np.isfinite(present).all():
-        raise DataError(f"'{name}' holds infinite values. Replace them, or leave the column out with `columns=`.")
+        raise DataError(f"'{name}' contains infinite values. Replace them, or leave the column out with `columns=`.")
     values, counts = np.unique(present, return_counts=True)
-    most = _MAX_ATOMS if kind == "integer" else min(_MAX_ATOMS, max(_FEW_ATOMS, present.size // 20))
-    if values.size > most:
+    limit = _MAX_ATOMS if kind == "integer" else min(_MAX_ATOMS, max(_FEW_ATOMS, present.size // 20))
+    if values.size > limit:
         return Curve.through(name, kind, present), numbers
     codes = np.minimum(np.searchsorted(values, numbers), values.size - 1).astype(np.int32)
     codes[np.isnan(numbers)] = -1
@@ -123,13 +124,13 @@ def _read_levels(column: nw.Series[Any], name: str, kind: Kind) -> tuple[Margina
     try:
         raw_levels = dict.fromkeys(values, 0)
     except TypeError:
-        raise DataError(f"'{name}' holds lists or other compound values. Leave it out with `columns=`.") from None
+        raise DataError(f"'{name}' contains lists or other compound values. Leave it out with `columns=`.") from None
     seen: dict[Any, int] = {}
     for value in raw_levels:
         raw_levels[value] = seen.setdefault(_key(value), len(seen))
     raw = np.fromiter(map(raw_levels.__getitem__, values), dtype=np.int32, count=len(values))
     if set(seen) == {None}:
-        raise DataError(f"'{name}' holds no value at all; every row is missing. Leave it out with `columns=`.")
+        raise DataError(f"'{name}' has no values: every row is missing. Leave it out with `columns=`.")
     if len(seen) > MAX_LEVELS:
         raise DataError(
             f"'{name}' has {len(seen):,} different values, more than the {MAX_LEVELS:,} a category may have. "
@@ -143,7 +144,7 @@ def _read_levels(column: nw.Series[Any], name: str, kind: Kind) -> tuple[Margina
 
 def _numbers(column: nw.Series[Any], name: str) -> NDArray[np.float64]:
     if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
-        raise DataError(f"'{name}' was numeric when the generator was fitted and holds other values here.")
+        raise DataError(f"'{name}' was numeric when the generator was fitted and contains other values here.")
     return column.cast(nw.Float64).to_numpy().astype(float)
 
 

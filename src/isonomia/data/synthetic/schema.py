@@ -1,4 +1,4 @@
-"""An abstract schema: columns with the distributions and correlations wanted, for data that nobody has to give away."""
+"""An abstract schema: columns with distributions and correlations, for data without a source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from isonomia.typing import Floats
 
 @dataclass(frozen=True)
 class Schema:
-    """Columns, the correlations wanted between them, and which of them are protected.
+    """Columns, the correlations between them, and which of them are protected.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ def _roles(protected: Any) -> dict[str, Bands | None]:
 
 
 def _like(outcome: Outcome, data: Dataset) -> Outcome:
-    """The outcome named, labelled and rated as the target of real data, where nothing else was asked for."""
+    """The outcome named, labelled and rated as the target of real data, unless the caller asked for something else."""
     outcome = replace(outcome, target=outcome.target or data.target)
     if data.target is None or data.task != "binary" or outcome.kind != "binary" or outcome.labels is not None:
         return outcome

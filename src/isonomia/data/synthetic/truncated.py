@@ -1,4 +1,4 @@
-"""Normals held inside boxes: the engine of conditional sampling. No step rejects, so every call ends."""
+"""Truncated normals: the engine of conditional sampling. No step rejects, so every call ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SWEEPS = 12
 
 
 def draw_inside(mean: Floats, deviation: float, regions: Regions, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """One normal a row, held inside a union of intervals, by inversion; also the log of the probability of the union.
+    """One normal per row, truncated to a union of intervals, by inversion; and the log probability of the union.
 
     Far from the mean (beyond about 37 standard deviations no double tells the mass from 0) the value is the nearest
     border, which is where all of the mass is.
@@ -64,7 +64,7 @@ def invert(low: Floats, high: Floats, uniform: Floats) -> tuple[Floats, Floats]:
 
 
 def sample_box(correlation: Floats, boxes: Sequence[Regions], n: int, rng: np.random.Generator) -> Floats:
-    """`n` draws of a multivariate normal held inside a box (a union of intervals a dimension).
+    """`n` draws of a multivariate normal truncated to a box (a union of intervals per dimension).
 
     Sequential draws (the GHK simulator of Geweke, Hajivassiliou and Keane) are reweighted and resampled, then moved by
     Gibbs sweeps. One dimension is exact.

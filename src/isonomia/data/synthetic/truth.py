@@ -126,7 +126,7 @@ class GroundTruth:
         for subgroup in self.subgroups:
             if subgroup.id == id:
                 return subgroup
-        raise DataError(f"There is no subgroup {id!r}.{close_to(id, [subgroup.id for subgroup in self.subgroups])}")
+        raise DataError(f"Unknown subgroup {id!r}.{close_to(id, [subgroup.id for subgroup in self.subgroups])}")
 
     @property
     def biased(self) -> tuple[Subgroup, ...]:

@@ -1,4 +1,4 @@
-"""DuckDB behind a fence: one connection that may open one file and nothing else."""
+"""DuckDB connections that may open one file and nothing else."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from isonomia.errors import require
 
 
 @contextlib.contextmanager
-def fenced(path: Path) -> Iterator[Any]:
+def restricted_connection(path: Path) -> Iterator[Any]:
     """A connection in memory that reads `path` alone: no other file, no network, no extension, no setting changed."""
     import duckdb
 
-    fence: dict[str, Any] = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
-    connection = duckdb.connect(":memory:", config=fence)
+    config: dict[str, Any] = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+    connection = duckdb.connect(":memory:", config=config)
     try:
         connection.execute(f"SET allowed_paths = [{quoted(str(path))}]")
         connection.execute("SET enable_external_access = false")

@@ -1,4 +1,4 @@
-"""Where a public dataset may already be: a folder the user names, and the cache of this package."""
+"""Public datasets on this machine: in a folder that the user names, or in the cache of this package."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def find(entry: PublicDataset) -> tuple[Path | None, list[str]]:
     tried: list[str] = []
     named = os.environ.get(VARIABLE)
     folders = [(f"${VARIABLE}", Path(named).expanduser() if named else None), ("the cache", cache_folder())]
-    for words, folder in folders:
+    for label, folder in folders:
         if folder is None:
-            tried.append(f"{words} is not set")
+            tried.append(f"{label} is not set")
             continue
         for name in (entry.file, *entry.also):
             if (folder / name).is_file():
                 return folder / name, tried
-        tried.append(f"{words} ('{folder}') has no '{entry.file}'")
+        tried.append(f"{label} ('{folder}') has no '{entry.file}'")
     return None, tried
 
 
@@ -67,7 +67,7 @@ def check(entry: PublicDataset, path: Path) -> None:
 
 
 def keep(entry: PublicDataset, content: bytes) -> Path:
-    """Put a table whose digest is right into the cache, whole or not at all."""
+    """Write a table whose digest is right to the cache, atomically."""
     found = hashlib.sha256(content).hexdigest()
     if found != entry.content_sha256:
         raise DataError(f"the table has sha256 {found}, expected {entry.content_sha256}")
