@@ -222,21 +222,21 @@ def _type_test(column: str) -> str:
 
 def _cast(column: str, bits: int, backend: Backend) -> str:
     kinds = bits & ~(_Form.MISSING | _Form.GAP)
-    if bits & ~_Form.MISSING == 0:
+    if not bits & ~_Form.MISSING:
         return "NULL::DOUBLE"
-    if kinds and kinds & ~(_Form.INTEGER | _Form.DECIMAL) == 0:
+    if kinds and not kinds & ~(_Form.INTEGER | _Form.DECIMAL):
         # A whole number cannot be missing in a plain pandas column: such columns are floats there.
         gaps = bits & (_Form.MISSING | _Form.GAP)
         whole = kinds == _Form.INTEGER and not (gaps and backend == "pandas")
         listed = ", ".join(map(quoted, NUMBER_GAPS))
         value = f"CASE WHEN trim({column}) IN ({listed}) THEN NULL ELSE {column} END" if bits & _Form.GAP else column
         return f"CAST({value} AS {'BIGINT' if whole else 'DOUBLE'})"
-    if bits & _Form.GAP == 0:
+    if not bits & _Form.GAP:
         if kinds == _Form.BOOLEAN:
             return f"CAST(trim({column}) AS BOOLEAN)"
         if kinds == _Form.DATE:
             return f"CAST({column} AS DATE)"
-        if kinds & ~(_Form.DATE | _Form.DATETIME) == 0:
+        if not kinds & ~(_Form.DATE | _Form.DATETIME):
             return f"CAST({column} AS TIMESTAMP)"
     return column
 
