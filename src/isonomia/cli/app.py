@@ -16,10 +16,8 @@ from isonomia.cli.discover import discover
 from isonomia.cli.discover_pairs import pairs
 from isonomia.cli.exits import guarded
 from isonomia.cli.fairness import fairness
-from isonomia.cli.methods import methods
-from isonomia.cli.metrics import metrics
+from isonomia.cli.listings import LISTINGS
 from isonomia.cli.run import run
-from isonomia.cli.scenarios import scenarios
 from isonomia.cli.synth import synth
 
 
@@ -66,12 +64,11 @@ app.command()(fairness)
 app.command()(run)
 app.command()(compare)
 app.add_typer(datasets, name="datasets")
-app.command()(metrics)
 app.command()(synth)
 discover.command("pairs")(pairs)
 app.add_typer(discover, name="discover")
-app.command()(methods)
-app.command()(scenarios)
+for name, listing in LISTINGS.items():
+    app.command(name)(listing)
 
 
 def main() -> None:

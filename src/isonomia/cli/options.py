@@ -19,7 +19,7 @@ Out = Annotated[
 ]
 Junit = Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="JUnit XML for continuous integration.")]
 Policy = Annotated[
-    str | None, typer.Option("--policy", metavar="P", help="eeoc, nyc-ll144, ecoa, engineering, or your own file.")
+    str | None, typer.Option("--policy", metavar="P", help="A policy (`isonomia policies`), or your own file.")
 ]
 
 # what the columns are for

@@ -1,0 +1,193 @@
+"""The commands that list a registry, or describe one entry with its options: checks, methods, metrics and the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from isonomia.cli.options import Json, NoColor, Quiet
+from isonomia.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from isonomia.metrics import Metric
+    from isonomia.parameters import Parameter
+
+Entry = dict[str, Any]
+Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="One entry, in full.")]
+
+
+def command(entries: Callable[[], Iterable[Entry]], columns: tuple[str, ...], purpose: str) -> Callable[..., None]:
+    """A command that lists entries; the first of `columns` is what an entry is called by."""
+
+    def listed(name: Name = None, json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> None:
+        show(list(entries()), columns, name, Screen(json=json, quiet=quiet, color=not no_color))
+
+    listed.__doc__ = purpose
+    return listed
+
+
+def show(entries: list[Entry], columns: tuple[str, ...], name: str | None, screen: Screen) -> None:
+    """The entries as a table, or the one named in full."""
+    from isonomia.errors import SpecError, close_to
+    from isonomia.evidence import Table
+
+    word = columns[0]
+    if name is None:
+        if screen.json:
+            screen.data(entries)
+        screen.table(Table.of({column: [_text(entry[column]) for entry in entries] for column in columns}))
+        return
+    found = next((entry for entry in entries if entry[word] == name), None)
+    if found is None:
+        raise SpecError(f"Unknown {word} {name!r}.{close_to(name, [entry[word] for entry in entries])}")
+    if screen.json:
+        screen.data(found)
+    for key, value in found.items():
+        if key != "options":
+            screen.say(f"{key:12} {_text(value)}")
+    for option, facts in found.get("options", {}).items():
+        screen.say(f"  --option {option}={_text(facts['default'])}  {facts['help']}")
+        screen.say(f"      {facts['takes']}")
+
+
+def _text(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _options(parameters: Iterable[Parameter]) -> dict[str, Any]:
+    return {one.name: one.describe() for one in parameters}
+
+
+def _finite(value: float) -> float | str:
+    """A bound that JSON can hold."""
+    return value if abs(value) != float("inf") else ("infinity" if value > 0 else "-infinity")
+
+
+def _checks() -> Iterable[Entry]:
+    from isonomia.audit import CHECKS
+
+    for entry in CHECKS:
+        yield {
+            "check": entry.id,
+            "within": entry.within,
+            "purpose": entry.purpose,
+            "question": entry.question.text(),
+            "options": _options(entry.parameters),
+        }
+
+
+def _methods() -> Iterable[Entry]:
+    from isonomia.discovery import METHODS, PAIR_METHODS
+
+    for method in METHODS:
+        yield {
+            "method": method.id,
+            "finds": "subgroups",
+            "purpose": method.purpose,
+            "needs": list(method.needs),
+            "reference": method.reference,
+            "options": _options(method.parameters),
+        }
+    for pair in PAIR_METHODS:
+        yield {
+            "method": pair.id,
+            "finds": "pairs",
+            "purpose": pair.purpose,
+            "needs": ["model", "protected"],
+            "reference": pair.reference,
+            "options": _options(pair.parameters),
+        }
+
+
+def _scenarios() -> Iterable[Entry]:
+    from isonomia.robustness import SCENARIOS
+
+    for entry in SCENARIOS:
+        yield {
+            "scenario": entry.id,
+            "purpose": entry.purpose,
+            "tasks": list(entry.tasks),
+            "needs": list(entry.needs),
+            "level": entry.level,
+            "most": _finite(entry.most),
+            "unit": "" if entry.unit is None else entry.unit.text(),
+            "options": _options([entry.strength, *entry.parameters]),
+        }
+
+
+def _perturbers() -> Iterable[Entry]:
+    from isonomia.robustness import PERTURBERS
+
+    for entry in PERTURBERS:
+        disturbs = list(entry.disturbs)
+        yield {"perturber": entry.id, "disturbs": disturbs, "most": _finite(entry.most), "purpose": entry.purpose}
+
+
+def _policies() -> Iterable[Entry]:
+    from isonomia.audit import load_policy, policy_names
+
+    for name in policy_names():
+        policy = load_policy(name)
+        yield {
+            "policy": policy.id,
+            "title": policy.title,
+            "source": policy.source,
+            "about": policy.about,
+            "rules": [f"{rule.name} ({rule.metric})" for rule in policy.rules],
+        }
+
+
+def _metric(metric: Metric) -> Entry:
+    return {
+        "metric": metric.id,
+        "purpose": metric.purpose,
+        "tasks": list(metric.tasks),
+        "needs": list(metric.surface),
+        "labels": "needed" if metric.needs_labels else "not needed",
+        "better": {"higher": "higher", "lower": "lower", "none": "neither"}[metric.direction],
+        "range": [_finite(end) for end in metric.range],
+        "fewest rows": metric.min_samples,
+        "references": list(metric.references),
+    }
+
+
+def metrics(
+    name: Name = None,
+    task: Annotated[
+        str | None, typer.Option("--task", metavar="T", help="Only for binary, multiclass or regression.")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> None:
+    """List the metrics, or describe one."""
+    from isonomia.data import Task
+    from isonomia.metrics import METRICS
+    from isonomia.parameters import Choice
+
+    Choice(get_args(Task)).or_none().check("--task", task)
+    chosen = METRICS if name is None else (METRICS[name],)  # also by a second name, which no list has
+    listed = [_metric(metric) for metric in chosen if task is None or task in metric.tasks]
+    screen = Screen(json=json, quiet=quiet, color=not no_color)
+    show(listed, ("metric", "tasks", "better", "purpose"), name, screen)
+
+
+#: Command -> what it does.
+LISTINGS: dict[str, Callable[..., None]] = {
+    "checks": command(_checks, ("check", "within", "purpose"), "List the checks of audits, or describe one."),
+    "methods": command(_methods, ("method", "finds", "purpose"), "List the discovery methods, or describe one."),
+    "metrics": metrics,
+    "scenarios": command(
+        _scenarios,
+        ("scenario", "tasks", "needs", "level", "purpose"),
+        "List the scenarios of stress tests, or describe one.",
+    ),
+    "perturbers": command(
+        _perturbers, ("perturber", "disturbs", "most", "purpose"), "List the disturbances of inputs, or describe one."
+    ),
+    "policies": command(
+        _policies, ("policy", "title", "source"), "List the policies that come with the package, or describe one."
+    ),
+}
