@@ -250,7 +250,7 @@ def test_many_classes_are_worked_out_in_blocks(monkeypatch: pytest.MonkeyPatch) 
     y, s = rng.integers(0, 40, 3000), rng.choice(["a", "b", "c"], 3000)
     p = np.where(rng.uniform(size=3000) < 0.7, y, rng.integers(0, 40, 3000))
     whole = fairness.suite(y, p, sensitive_features=s, task="multiclass", config="quick", n_boot=40)
-    monkeypatch.setattr("isonomia.fairness.groups.measure.BLOCK_NUMBERS", 1 << 16)
+    monkeypatch.setattr("isonomia.metrics._measure.BLOCK_NUMBERS", 1 << 16)
     blocks = fairness.suite(y, p, sensitive_features=s, task="multiclass", config="quick", n_boot=40)
     assert blocks.overall_fairness_score == whole.overall_fairness_score
     a, b = (found.criteria["group", "demographic_parity_mean"].figure for found in (whole, blocks))

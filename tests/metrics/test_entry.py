@@ -61,7 +61,7 @@ def test_predictions_alone() -> None:
 def test_errors_say_what_to_do() -> None:
     with pytest.raises(SpecError, match="Unknown metric 'acc'"):
         score([0, 1], [0, 1], metric="acc")
-    with pytest.raises(DataError, match="`positive` must say which label"):
+    with pytest.raises(DataError, match="`positive` must say which value of the labels"):
         score(Y, SAID)
     with pytest.raises(DataError, match=r"\[0, 1\]|must be numbers"):
         score([0, 1, 1], ["low", "high", "high"], metric="auc")
@@ -90,5 +90,5 @@ def test_a_second_name_is_the_same_metric_under_that_name(name: str, alias: str)
 
 
 def test_a_second_name_cannot_be_registered_again() -> None:
-    with pytest.raises(SpecError, match="'tpr' is registered already"):
+    with pytest.raises(SpecError, match="'tpr' is already registered"):
         METRICS.add(METRICS["tpr"])

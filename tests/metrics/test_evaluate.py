@@ -152,7 +152,7 @@ def test_the_same_seed_gives_the_same_interval() -> None:
 def test_many_classes_are_resampled_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     y, surface = sample("multiclass", np.random.default_rng(13))
     whole = evaluate("macro_f1", y, surface, n_boot=100)
-    monkeypatch.setattr("isonomia.metrics.evaluation.BLOCK_CELLS", 9 * 7)
+    monkeypatch.setattr("isonomia.metrics._measure.BLOCK_NUMBERS", 9 * 7)
     blocks = evaluate("macro_f1", y, surface, n_boot=100)
     assert (blocks.low, blocks.high) == pytest.approx((whole.low, whole.high))
 

@@ -335,8 +335,8 @@ def test_by_search_a_known_flip_is_found_within_the_box(kind: str) -> None:
 
 
 def _attacked(data: Dataset, model: Any, level: float) -> Any:
-    from isonomia.robustness._ruler import Ruler, choose_metrics
     from isonomia.robustness.perturbation.adversary import attack
+    from isonomia.robustness.perturbation.trial_metrics import TrialMetrics, choose_metrics
     from isonomia.subject import Subject
 
     wrapped = _wrapped(model)
@@ -344,8 +344,8 @@ def _attacked(data: Dataset, model: Any, level: float) -> Any:
     said = subject.surface
     chosen = choose_metrics(None, None, subject.truth, said, None)
     altering = Altering(data, wrapped, ["x", "z", "age"], said)
-    ruler = Ruler(chosen, subject.truth, None, len(said.classes))
-    trials = Trials(altering, ruler, n_trials=1, level=0.95, seed=0, keep_valid=True)
+    measures = TrialMetrics(chosen, subject.truth, None)
+    trials = Trials(altering, measures, n_trials=1, level=0.95, seed=0, keep_valid=True)
     return attack(trials, [level], budget=60)[0]
 
 

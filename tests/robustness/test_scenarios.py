@@ -19,7 +19,7 @@ from isonomia.evidence import Result
 from isonomia.metrics import METRICS, evaluate_all
 from isonomia.robustness import SCENARIOS, Scenarios, Situation, scenario, scenarios
 from isonomia.robustness.stress import plan
-from isonomia.robustness.stress.scenarios import gauge_of, situation
+from isonomia.robustness.stress.scenarios import measures_of, situation
 from isonomia.robustness.stress.trials import generator, play
 
 MakePeople = Callable[..., tuple[Dataset, Any]]
@@ -71,37 +71,37 @@ def test_predictions_alone_are_enough_where_no_feature_changes(people: MakePeopl
 def test_level_0_changes_nothing(people: MakePeople, task: str) -> None:
     data, model = people(300, task)
     base = situation(data, model)
-    gauge, _ = gauge_of(base, None)
-    before = gauge.values([gauge.read(base)])[0]
-    gaps = gauge.gap_values([gauge.read(base)])[0]
+    measures, _ = measures_of(base, None)
+    before = measures.values([measures.read(base)])[0]
+    gaps = measures.gap_values([measures.read(base)])[0]
     for one in SCENARIOS:
         if one.reason(base) is not None:
             continue
-        run = play(plan([{"type": one.id, "level": 0}])[0], gauge, 3, 0)
+        run = play(plan([{"type": one.id, "level": 0}])[0], measures, 3, 0)
         np.testing.assert_array_equal(run.values, np.broadcast_to(before, run.values.shape))
         np.testing.assert_array_equal(run.gaps, np.broadcast_to(gaps, run.gaps.shape))
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_the_gauge_agrees_with_the_registry_trial_by_trial(people: MakePeople, task: str) -> None:
+def test_trials_agree_with_the_registry_trial_by_trial(people: MakePeople, task: str) -> None:
     """Every metric of every trial, measured anew from the rows of that trial."""
     data, model = people(300, task)
     weighted = data.replace({n: data.column(n).to_numpy() for n in data.columns} | {"w": 0.5 + np.arange(300) % 3})
     for subject in (data, weighted.with_roles(weight="w")):
         base = situation(subject, model)
-        gauge, _ = gauge_of(base, None)
+        measures, _ = measures_of(base, None)
         for one in SCENARIOS:
             if one.reason(base) is not None:
                 continue
             planned = plan([one.id])[0]
-            run = play(planned, gauge, 3, 5)
+            run = play(planned, measures, 3, 5)
             for trial in range(3):
                 now = planned.change(base, generator(5, one.id, trial))
                 if now.asked is not None:
                     assert base.model is not None
                     now = now.answered(base.model.surface(base.data, frame=now.asked.frame))
-                found = evaluate_all(now.truth, now.surface, gauge.metrics, weights=now.weights, n_boot=0)
-                for place, metric in enumerate(gauge.metrics):
+                found = evaluate_all(now.truth, now.surface, measures.metrics, weights=now.weights, n_boot=0)
+                for place, metric in enumerate(measures.metrics):
                     expected = found[metric.id].value
                     got = run.values[trial, place]
                     if expected is None:
@@ -113,9 +113,9 @@ def test_the_gauge_agrees_with_the_registry_trial_by_trial(people: MakePeople, t
 def test_gaps_are_those_of_a_plain_loop(people: MakePeople) -> None:
     data, model = people(400)
     base = situation(data, model)
-    gauge, _ = gauge_of(base, None)
+    measures, _ = measures_of(base, None)
     planned = plan(["label_noise"])[0]
-    run = play(planned, gauge, 4, 1)
+    run = play(planned, measures, 4, 1)
     sex = data.column("sex").to_numpy()
     assert base.surface.label is not None
     for trial in range(4):
@@ -124,7 +124,7 @@ def test_gaps_are_those_of_a_plain_loop(people: MakePeople) -> None:
         for group in (0, 1):
             rows = (sex == group) & (now.truth == 1)
             rates.append(base.surface.label[rows].mean())
-        place = [metric.id for metric in gauge.gaps].index("tpr")
+        place = [metric.id for metric in measures.gaps].index("tpr")
         assert run.gaps[trial, 0, place] == pytest.approx(max(rates) - min(rates))
 
 
@@ -167,11 +167,11 @@ def test_score_noise_of_numbers_adds_its_variance(people: MakePeople) -> None:
 def test_imbalance_keeps_rates_given_the_class_and_moves_the_others(people: MakePeople) -> None:
     data, model = people(4000)
     result = scenarios(data, model, [{"type": "class_imbalance", "level": 0.8, "of_class": 1}], n_trials=80)
-    for metric in ("tpr", "fpr", "auc", "balanced_accuracy"):
+    for metric in ("recall", "fpr", "auc", "balanced_accuracy"):
         trials = result.of("class_imbalance", metric)
         error = trials.std(ddof=1) / np.sqrt(trials.size)
         assert abs(trials.mean() - result.baseline[metric].value) < 4 * error + 1e-12, metric
-    base, tpr, fpr = (result.baseline[name].value for name in ("base_rate", "tpr", "fpr"))
+    base, tpr, fpr = (result.baseline[name].value for name in ("base_rate", "recall", "fpr"))
     assert base is not None
     assert tpr is not None
     assert fpr is not None
@@ -187,7 +187,7 @@ def test_a_scenario_that_empties_a_class_is_flagged_and_does_not_crash(people: M
     row = {r["metric"]: r for r in result.tables["scenarios"].rows()}
     assert row["auc"]["mean"] is None
     assert row["auc"]["trials"] == 0
-    assert row["tpr"]["mean"] is None
+    assert row["recall"]["mean"] is None
     assert row["fpr"]["mean"] == pytest.approx(result.baseline["fpr"].value)
     assert any("auc" in str(note) for note in result.notes)
 

@@ -13,10 +13,9 @@ from sklearn import metrics as sk
 
 from isonomia import DataError, Dataset, NotApplicable, SpecError
 from isonomia.counting import Codes
-from isonomia.metrics import METRICS
+from isonomia.metrics import METRICS, ThresholdSets
 from isonomia.robustness import threshold_sweep
 from isonomia.robustness.stress.threshold_sweep import COMPARED
-from isonomia.robustness.stress.threshold_tables import sweep
 
 MakePeople = Callable[..., tuple[Dataset, Any]]
 
@@ -64,14 +63,15 @@ def test_the_one_pass_is_the_many_passes(seed: int, n: int, steps: int) -> None:
     groups = Codes("g", rng.integers(0, 3, n).astype(np.uint8), ("a", "b", "c"))
     w = rng.random(n)
     thresholds = np.unique(rng.integers(0, 11, steps) / 10)
-    swept = sweep(score, truth, thresholds, groups, w)
+    sets = ThresholdSets.cut(score, truth, thresholds, groups, w)
+    counts, squares = (sets.tables(part).reshape(thresholds.size, 3, 2, 2) for part in (sets.counts.w, sets.counts.w2))
     for t, at in enumerate(thresholds):
         for g in range(3):
             for true in (0, 1):
                 for said in (0, 1):
                     rows = (groups.codes == g) & (truth == true) & ((score >= at) == said)
-                    assert swept.tables[t, g, true, said] == pytest.approx(w[rows].sum(), abs=1e-12)
-                    assert swept.squares[t, g, true, said] == pytest.approx((w[rows] ** 2).sum(), abs=1e-12)
+                    assert counts[t, g, true, said] == pytest.approx(w[rows].sum(), abs=1e-12)
+                    assert squares[t, g, true, said] == pytest.approx((w[rows] ** 2).sum(), abs=1e-12)
 
 
 def test_gaps_between_groups_are_those_of_a_loop() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from isonomia.audit.report import Report
 from isonomia.errors import DataError
 from isonomia.evidence import Column, Estimate, Finding, Result, Table, benjamini_hochberg, normal_p, normal_quantile
+from isonomia.evidence.intervals import error_within
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
 
@@ -154,7 +155,7 @@ def _error(figure: Estimate) -> float:
     """The standard error behind an interval, read off its width."""
     if figure.low is None or figure.high is None:
         return float("nan")
-    return (figure.high - figure.low) / (2 * normal_quantile(figure.level))
+    return float(error_within(figure.low, figure.high, figure.level))
 
 
 def _direction(metric: str, difference: float, p_adjusted: float) -> Direction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ def _criteria(rule: Rule, policy: Policy, subject: Subject) -> list[Criterion]:
 def _measured(rule: Rule, policy: Policy, subject: Subject) -> GroupMetrics:
     columns = subject.needs_attributes()
     metric = METRICS[rule.metric]
-    spelt_out = subject.task == "multiclass" and "binary" in metric.tasks and metric.family == "counts"
+    spelt_out = subject.task == "multiclass" and "binary" in metric.tasks and metric.of_decisions
     if subject.task not in metric.tasks and not spelt_out:
         raise NotApplicable(
             msg("{metric} is not defined for this task ({task})", metric=metric.title, task=TASKS[subject.task])
@@ -129,7 +130,8 @@ def _worst_of(rule: Rule, way: tuple[str, ...], measured: GroupMetrics, subject:
     group = measured.groups.groups[places[row["group"]]]
     place = places.get(row["reference"])
     against = dict(measured.groups.groups[place].texts) if place is not None else {"reference": row["reference"]}
-    figure = _figure(rule, row, int(measured.sizes[places[row["group"]]]), subject.settings.level)
+    figure = _figure(rule, row, way, measured, subject.settings.level)
+    figure = replace(figure, n=int(measured.sizes[places[row["group"]]]))
     outcome, _, reason_ = _decide(rule, figure, row["p_adjusted"])
     return _criterion(rule, outcome, figure, who=dict(group.texts), reference=against, reason=reason_)
 
@@ -138,13 +140,18 @@ def _size(row: Mapping[str, Any]) -> float:
     return float(abs(row["difference"]))
 
 
-def _figure(rule: Rule, row: Mapping[str, Any], n: int, level: float) -> Estimate:
+def _figure(rule: Rule, row: Mapping[str, Any], way: tuple[str, ...], measured: GroupMetrics, level: float) -> Estimate:
+    """The worst comparison. Against the best group it is the gap between the extremes, as everywhere else."""
+    highest_is_best = measured.measured[row["metric"]].metric.higher_is_better is not False
+    if rule.against == "best" and (rule.measure == "difference" or highest_is_best):
+        difference, ratio = measured.disparity(row["metric"], way)
+        return replace(difference if rule.measure == "difference" else ratio, level=level)
     value, low, high = row[rule.measure], row[f"{rule.measure}_low"], row[f"{rule.measure}_high"]
     if rule.measure == "difference" and low is not None:
         # the size of the gap, whichever side it is on
         ends = (0.0, max(abs(low), abs(high))) if low <= 0 <= high else tuple(sorted((abs(low), abs(high))))
         value, low, high = abs(value), ends[0], ends[1]
-    return Estimate(value, low, high, n=n, method="bootstrap", level=level)
+    return Estimate(value, low, high, method="bootstrap", level=level)
 
 
 def _decide(

@@ -1,7 +1,22 @@
-"""Intervals, computed for whole arrays at once."""
+"""Every interval there is, computed for whole arrays at once: one function per kind of figure.
+
+============================  =============================================================================
+rate k / n                    `wilson`
+mean, from its error          `student_interval`, `normal_interval`
+value in (0, 1), its error    `logit_interval`
+any figure, from replicates   `percentile`, `bootstrap_interval`
+value at an end of its range  `boundary_interval`
+difference                    `difference_interval` (replicates or errors), `newcombe_interval` (two rates)
+ratio                         `ratio_interval` (replicates or errors)
+gap: largest less smallest    `extremes` gives value and replicates, `bootstrap_interval` the interval
+============================  =============================================================================
+
+Functions return the two ends. A figure that is NaN has NaN ends.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -12,6 +27,8 @@ from isonomia.languages import Message, msg
 from isonomia.parameters import LEVEL
 from isonomia.typing import Floats
 
+#: Values closer than this are equal but for rounding.
+SAME = 1e-12
 #: What a result says where no bootstrap was asked for.
 NO_BOOTSTRAP = msg("No bootstrap was asked for: figures that need one have no interval and no test.")
 
@@ -71,26 +88,251 @@ def percentile(draws: NDArray[Any], level: float = 0.95) -> tuple[Floats, Floats
     >>> round(float(low), 9), round(float(high), 9)
     (25.0, 975.0)
     """
-    ordered = np.sort(np.moveaxis(np.asarray(draws, dtype=float), 0, -1), axis=-1)  # NaN sorts to the end
+    return _percentile(np.moveaxis(np.asarray(draws, dtype=float), 0, -1), level)
+
+
+def _percentile(draws: Floats, level: float) -> tuple[Floats, Floats]:
+    """The same along the last axis."""
+    ordered = np.sort(draws, axis=-1)  # NaN sorts to the end
     total = ordered.shape[-1]
+    tail = (1 - check_level(level)) / 2
     if not np.isnan(ordered[..., -1:]).any():
-        tail = (1 - check_level(level)) / 2
         return _at(ordered, tail * (total - 1)), _at(ordered, (1 - tail) * (total - 1))
     valid = total - np.isnan(ordered).sum(axis=-1)
-    tail = (1 - check_level(level)) / 2
     ends = []
     for share in (tail, 1 - tail):
-        place = share * np.maximum(valid - 1, 0)
-        below = np.floor(place).astype(int)
+        position = share * np.maximum(valid - 1, 0)
+        below = np.floor(position).astype(int)
         above = np.minimum(below + 1, np.maximum(valid - 1, 0))
         low = np.take_along_axis(ordered, below[..., None], axis=-1)[..., 0]
         high = np.take_along_axis(ordered, above[..., None], axis=-1)[..., 0]
-        ends.append(np.where(2 * valid < total, np.nan, low + (place - below) * (high - low)))
+        ends.append(np.where(2 * valid < total, np.nan, low + (position - below) * (high - low)))
     return ends[0], ends[1]
 
 
-def _at(ordered: Floats, place: float) -> Floats:
-    below = int(np.floor(place))
+def _at(ordered: Floats, position: float) -> Floats:
+    below = int(np.floor(position))
     above = min(below + 1, ordered.shape[-1] - 1)
     low, high = ordered[..., below], ordered[..., above]
-    return low + (place - below) * (high - low)
+    return low + (position - below) * (high - low)
+
+
+def bootstrap_interval(
+    value: ArrayLike, draws: NDArray[Any], level: float = 0.95, *, hold: bool = False
+) -> tuple[Floats, Floats]:
+    """The percentile interval of replicates along the last axis; with `hold` widened to contain the value.
+
+    Gaps (largest less smallest) and other extremes are biased: their replicates lie above the value, so the plain
+    interval can miss it. An interval of such a figure holds its value.
+
+    >>> ends = bootstrap_interval(0.0, np.linspace(0.1, 0.3, 201), hold=True)
+    >>> [round(float(end), 3) for end in ends]
+    [0.0, 0.295]
+    """
+    at = np.asarray(value, dtype=float)
+    low, high = _percentile(np.asarray(draws, dtype=float), level)
+    if hold:
+        low, high = np.minimum(low, at), np.maximum(high, at)
+    absent = np.isnan(at)
+    if absent.any():
+        return np.where(absent, np.nan, low), np.where(absent, np.nan, high)
+    return low, high
+
+
+def normal_interval(value: ArrayLike, error: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
+    """value +- z error.
+
+    >>> [round(float(end), 2) for end in normal_interval(1.0, 0.5)]
+    [0.02, 1.98]
+    """
+    at, half = np.asarray(value, dtype=float), normal_quantile(level) * np.asarray(error, dtype=float)
+    return at - half, at + half
+
+
+def error_within(low: Any, high: Any, level: float = 0.95) -> Any:
+    """The standard error that a normal interval was made of.
+
+    >>> round(error_within(0.02, 1.98), 2)
+    0.5
+    """
+    return (high - low) / (2 * normal_quantile(level))
+
+
+def student_interval(value: ArrayLike, error: ArrayLike, size: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
+    """value +- t error, with Student's quantile of (effective) size - 1 degrees of freedom.
+
+    >>> [round(float(end), 2) for end in student_interval(1.0, 0.5, 10)]
+    [-0.13, 2.13]
+    """
+    from scipy.special import stdtrit
+
+    at = np.asarray(value, dtype=float)
+    half = stdtrit(np.maximum(np.asarray(size, dtype=float) - 1, 1), 0.5 + check_level(level) / 2) * error
+    return at - half, at + half
+
+
+def logit_interval(value: ArrayLike, error: ArrayLike, size: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
+    """Intervals of values in (0, 1) from their standard errors, on the logit scale: logit(A) +- z se / (A (1 - A)).
+
+    Where the error is not known (NaN: perfect separation, one row in a class) an interval of no width would claim too
+    much: Wilson's interval of a proportion of `size` rows stands in, those of the smaller class.
+
+    >>> [round(float(end), 4) for end in logit_interval(0.8, 0.05, 50)]
+    [0.6843, 0.8807]
+    """
+    at, spread, n = (np.asarray(part, dtype=float) for part in (value, error, size))
+    stand_in = wilson(at * n, n, level)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        centre = np.log(at / (1 - at))
+        half = normal_quantile(level) * spread / (at * (1 - at))
+        ends = 1 / (1 + np.exp(half - centre)), 1 / (1 + np.exp(-half - centre))
+    unknown = np.isnan(spread) | ~((at > 0) & (at < 1))
+    low, high = (np.where(unknown, other, own) for other, own in zip(stand_in, ends, strict=True))
+    return np.where(np.isnan(at), np.nan, low), np.where(np.isnan(at), np.nan, high)
+
+
+def boundary_interval(
+    value: ArrayLike, size: ArrayLike, bounds: tuple[float, float], level: float = 0.95
+) -> tuple[Floats, Floats]:
+    """Intervals where all replicates agree, which would otherwise have no width.
+
+    At an end of the range of a metric: that of a proportion of `size` rows that never (or always) failed, put on the
+    range. NaN elsewhere, and where the range has no end.
+
+    >>> [round(float(end), 3) for end in boundary_interval(1.0, 50, (0.0, 1.0))]
+    [0.929, 1.0]
+    """
+    lowest, highest = bounds
+    span = highest - lowest
+    at = np.asarray(value, dtype=float)
+    if not np.isfinite(span):
+        return np.full(at.shape, np.nan), np.full(at.shape, np.nan)
+    ended = (at - lowest <= SAME) | (highest - at <= SAME)
+    n = np.asarray(size, dtype=float)
+    low, high = wilson(np.rint(np.nan_to_num((at - lowest) / span)) * n, n, level)
+    return np.where(ended, lowest + low * span, np.nan), np.where(ended, lowest + high * span, np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Figures:
+    """Values of S sets and what is known of their spread: replicates (S, B), or standard errors (S,)."""
+
+    value: Floats
+    draws: Floats | None = None
+    error: Floats | None = None
+
+    def take(self, index: NDArray[Any]) -> Figures:
+        """Some of the sets."""
+        draws, error = (None if part is None else part.take(index, axis=0) for part in (self.draws, self.error))
+        return Figures(self.value[index], draws, error)
+
+
+def difference_interval(one: Figures, other: Figures, level: float = 0.95) -> tuple[Floats, Floats]:
+    """The ends of one - other.
+
+    Replicates are paired (both sets were drawn together); errors are taken as independent.
+    """
+    difference = one.value - other.value
+    if one.draws is not None and other.draws is not None:
+        return bootstrap_interval(difference, one.draws - other.draws, level)
+    return normal_interval(difference, difference_error(one, other), level)
+
+
+def difference_error(one: Figures, other: Figures) -> Floats:
+    """The standard error of one - other."""
+    if one.draws is not None and other.draws is not None:
+        return spread_of(one.draws - other.draws)
+    return np.hypot(_error(one), _error(other))
+
+
+def ratio_interval(one: Figures, other: Figures, level: float = 0.95) -> tuple[Floats, Floats]:
+    """The ends of one / other; from errors on the scale of the logarithm."""
+    ratio = quotient(one.value, other.value)
+    if one.draws is not None and other.draws is not None:
+        return bootstrap_interval(ratio, quotient(one.draws, other.draws), level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.hypot(_error(one) / one.value, _error(other) / other.value)
+        half = np.exp(normal_quantile(level) * relative)
+        return ratio / half, ratio * half
+
+
+def newcombe_interval(
+    one: tuple[Floats, Floats, Floats], other: tuple[Floats, Floats, Floats]
+) -> tuple[Floats, Floats]:
+    """The interval of the difference one - other of two independent rates, each (value, low, high) by Wilson.
+
+    References
+    ----------
+    R. G. Newcombe (1998), Stat. Med. 17:873.
+    """
+    (a, a_low, a_high), (b, b_low, b_high) = one, other
+    return a - b - np.hypot(a - a_low, b_high - b), a - b + np.hypot(a_high - a, b - b_low)
+
+
+def extremes(value: Floats, draws: Floats | None = None) -> tuple[Floats, Floats, Floats | None, Floats | None]:
+    """How far apart G sets are: largest less smallest, smallest over largest, and the replicates of both.
+
+    Parameters
+    ----------
+    value : (..., G) array
+        Sets without a value are left out; with fewer than two left there is no gap (NaN).
+    draws : (..., G, B) array, optional
+        A replicate in which one of the sets used is undefined has no gap.
+
+    Returns
+    -------
+    difference, ratio : (...) arrays
+    difference_draws, ratio_draws : (..., B) arrays, or None
+
+    Examples
+    --------
+    >>> [part.tolist() for part in extremes(np.array([0.2, 0.5, np.nan]))[:2]]
+    [0.3, 0.4]
+    """
+    known = ~np.isnan(value)
+    complete = value.shape[-1] >= 2 and bool(known.all())
+    if complete:
+        top, bottom = value.max(axis=-1), value.min(axis=-1)
+        difference, ratio = top - bottom, quotient(bottom, top)
+    else:
+        top, bottom = _ends(value, known)
+        enough = known.sum(axis=-1) >= 2
+        difference, ratio = (np.where(enough, part, np.nan) for part in (top - bottom, quotient(bottom, top)))
+    if draws is None:
+        return difference, ratio, None, None
+    if complete:
+        most, least = draws.max(axis=-2), draws.min(axis=-2)
+    else:
+        most, least = _ends(np.moveaxis(draws, -1, -2), known[..., None, :])
+    return difference, ratio, most - least, quotient(least, most)
+
+
+def _ends(value: Floats, known: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """The largest and the smallest of the known values along the last axis."""
+    top = np.where(known, value, -np.inf).max(axis=-1)
+    bottom = np.where(known, value, np.inf).min(axis=-1)
+    absent = ~known.any(axis=-1)
+    return np.where(absent, np.nan, top), np.where(absent, np.nan, bottom)
+
+
+def quotient(numerator: NDArray[Any], denominator: NDArray[Any]) -> Floats:
+    """numerator / denominator, NaN where the denominator is not positive."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        out: Floats = np.asarray(numerator / denominator, dtype=float)
+    undefined = ~(denominator > 0)
+    return np.where(undefined, np.nan, out) if undefined.any() else out
+
+
+def spread_of(draws: Floats) -> Floats:
+    """Standard deviations of replicates along the last axis, leaving out undefined ones."""
+    if not np.isnan(draws).any():
+        return draws.std(axis=-1, ddof=1)  # type: ignore[no-any-return]
+    known = ~np.isnan(draws)
+    n = known.sum(axis=-1)
+    mean = quotient(np.where(known, draws, 0.0).sum(axis=-1), n)
+    square = np.where(known, (draws - mean[..., None]) ** 2, 0.0).sum(axis=-1)
+    return np.sqrt(quotient(square, np.where(n > 1, n - 1, 0)))
+
+
+def _error(figures: Figures) -> Floats:
+    return np.full(figures.value.shape, np.nan) if figures.error is None else figures.error

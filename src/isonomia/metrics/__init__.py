@@ -1,38 +1,46 @@
 """How good: a registry of metrics for every task, their intervals, calibration."""
 
 from isonomia.metrics import means, ranks  # noqa: F401  they fill the registry
+from isonomia.metrics._measure import Measured, influence, measure
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.bins import Strategy, expected_calibration_error
 from isonomia.metrics.calibration import Reliability, reliability
-from isonomia.metrics.counts import one_vs_rest
-from isonomia.metrics.evaluation import (
-    confusion,
-    evaluate,
-    evaluate_all,
-    logit_interval,
-    smaller_class,
-    without_spread,
-)
+from isonomia.metrics.counts import ERROR_RATE, of_class, one_vs_rest
+from isonomia.metrics.evaluation import confusion, evaluate, evaluate_all
 from isonomia.metrics.functions import score, table
 from isonomia.metrics.registry import METRIC_NAME, METRIC_NAMES, METRICS, Metric
+from isonomia.metrics.row_sets import RowSets
+from isonomia.metrics.row_sums import Rows, RowSums, SetValues, Sums
+from isonomia.metrics.thresholds import ThresholdSets
+from isonomia.metrics.trials import TrialMeasure, TrialSums
 
 __all__ = [
+    "ERROR_RATE",
     "METRICS",
     "METRIC_NAME",
     "METRIC_NAMES",
+    "Measured",
     "Metric",
     "Reliability",
+    "RowSets",
+    "RowSums",
+    "Rows",
+    "SetValues",
     "Strategy",
+    "Sums",
+    "ThresholdSets",
+    "TrialMeasure",
+    "TrialSums",
     "check_applicable",
     "confusion",
     "evaluate",
     "evaluate_all",
     "expected_calibration_error",
-    "logit_interval",
+    "influence",
+    "measure",
+    "of_class",
     "one_vs_rest",
     "reliability",
     "score",
-    "smaller_class",
     "table",
-    "without_spread",
 ]

@@ -8,6 +8,7 @@ constant; here both are undefined, because a 0 would be read as the worst result
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,11 @@ def _hits(C: NDArray[Any]) -> NDArray[Any]:
 
 def _accuracy(C: NDArray[Any]) -> tuple[Floats, Floats]:
     return _hits(C).sum(axis=-1), _total(C)
+
+
+def _errors(C: NDArray[Any]) -> tuple[Floats, Floats]:
+    total = _total(C)
+    return total - _hits(C).sum(axis=-1), total
 
 
 def _selected(C: NDArray[Any]) -> tuple[Floats, Floats]:
@@ -375,6 +381,42 @@ METRICS.add(
         references=("R. Berk et al. (2021), Sociol. Methods Res. 50:3",),
     )
 )
+
+
+#: What accuracy lacks to 1. Not in the registry: every list of metrics would tell the same thing twice.
+ERROR_RATE = Metric(
+    id="error_rate",
+    purpose="share of rows decided wrong",
+    title=msg("Error rate"),
+    tasks=CLASSES,
+    surface=("label",),
+    family="counts",
+    higher_is_better=False,
+    range=(0.0, 1.0),
+    undefined=NO_ROWS,
+    from_counts=lambda C: ratio(*_errors(C)),
+    rate=_errors,
+)
+
+
+def of_class(metric: Metric, code: int, label: Any) -> Metric:
+    """A metric of two classes about one class of several, against the rest.
+
+    >>> of_class(METRICS["tpr"], 2, "high").id
+    'tpr[high]'
+    """
+    compute, rate = metric.from_counts, metric.rate
+    assert compute is not None
+    return replace(
+        metric,
+        id=f"{metric.id}[{label}]",
+        title=msg('{metric} of "{label}"', metric=metric.title, label=str(label)),
+        base=metric.id,
+        aliases={},
+        tasks=("multiclass",),
+        from_counts=lambda C: compute(one_vs_rest(C, code)),
+        rate=None if rate is None else lambda C: rate(one_vs_rest(C, code)),
+    )
 
 
 def one_vs_rest(counts: NDArray[Any], code: int) -> NDArray[Any]:

@@ -79,18 +79,29 @@ def _ranking(surface: Surface) -> Floats:
     raise NotApplicable(msg("the predictions hold neither probabilities nor scores"))
 
 
+def auc_influence(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, Floats]:
+    """The area under the ROC curve and each row's influence on it."""
+    with np.errstate(invalid="ignore"):
+        return auc_parts(truth == 1, _ranking(surface), weights)
+
+
 def auc(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, float | None]:
     """The area under the ROC curve with DeLong's standard error."""
-    with np.errstate(invalid="ignore"):
-        area, pull = auc_parts(truth == 1, _ranking(surface), weights)
-        return area, _error_of(pull)
+    area, pull = auc_influence(truth, surface, weights)
+    return area, _error_of(pull)
 
 
 def macro_auc(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, float | None]:
     """The mean over classes of the area under the ROC curve of that class against the rest.
 
-    A row's pulls are added up over the classes before they are squared, so that the classes' dependence counts.
+    A row's influences are added up over the classes before they are squared, so that the classes' dependence counts.
     """
+    area, pull = macro_auc_influence(truth, surface, weights)
+    return area, _error_of(pull)
+
+
+def macro_auc_influence(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, Floats]:
+    """The mean area over classes and each row's influence on it."""
     table = surface.probability
     if table is None or table.ndim != 2:
         raise NotApplicable(msg("the predictions hold no probabilities of several classes"))
@@ -104,7 +115,7 @@ def macro_auc(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> 
                 raise NotApplicable(msg("the class {label} has no rows, or all of them", label=repr(label))) from None
             areas.append(area)
             pulls += pull
-        return float(np.mean(areas)), _error_of(pulls / len(areas))
+        return float(np.mean(areas)), pulls / len(areas)
 
 
 def average_precision(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, float | None]:
@@ -239,6 +250,7 @@ METRICS.add(
         min_samples=2,
         both_classes=True,
         from_rows=auc,
+        influence=auc_influence,
         prepared=_prepared_auc,
         interval="delong",
         references=("E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson (1988), Biometrics 44:837",),
@@ -259,6 +271,7 @@ METRICS.add(
         min_samples=2,
         both_classes=True,
         from_rows=macro_auc,
+        influence=macro_auc_influence,
         prepared=_prepared_macro,
         interval="delong",
         references=("F. Provost, P. Domingos (2000), CeDER IS-00-04",),

@@ -74,6 +74,10 @@ class Metric:
     prepared : callable, family "ranks"
         A surface to a quick function (truth, weights or None) -> value, NaN where undefined: rows are put in order
         once, for many labels or weights.
+    influence : callable, family "ranks"
+        (truth, surface, weights or None) to (value, influence of each row on it).
+    base : str
+        For a metric of one class against the rest: the id of the metric it is made of.
     interval : str
         Family "ranks": how its interval is made, as an `Estimate` names it.
     caution : callable, family "counts"
@@ -105,7 +109,9 @@ class Metric:
     from_rows: Callable[[NDArray[Any], Surface, Floats | None], tuple[float, float | None]] | None = None
     draws: Callable[[NDArray[Any], Surface, Floats | None, int, np.random.Generator], Floats] | None = None
     prepared: Callable[[Surface], Prepared] | None = None
+    influence: Callable[[NDArray[Any], Surface, Floats | None], tuple[float, Floats]] | None = None
     interval: str = ""
+    base: str = ""
     caution: Callable[[NDArray[Any]], Message | None] | None = None
 
     def __post_init__(self) -> None:
@@ -116,6 +122,21 @@ class Metric:
         }
         if not needed[self.family]:
             raise SpecError(f"The metric '{self.id}' of family '{self.family}' lacks the functions that compute it.")
+
+    @property
+    def base_id(self) -> str:
+        """Its id; for one class against the rest that of the metric it is made of."""
+        return self.base or self.id
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether it is a function of sums over rows, so that sets of rows can be added and taken away."""
+        return self.family != "ranks"
+
+    @property
+    def of_decisions(self) -> bool:
+        """Whether it follows from a confusion table alone."""
+        return self.family == "counts"
 
     @property
     def direction(self) -> Literal["higher", "lower", "none"]:
@@ -150,14 +171,14 @@ class MetricRegistry(Registry[Metric]):
         """Put a metric in; its id and its second names must be new."""
         for name in (entry.id, *entry.aliases):
             if name in self._aliases or name in self._entries:
-                raise SpecError(f"The metric '{name}' is registered already; choose another id.")
+                raise SpecError(f"The metric '{name}' is already registered. Choose another id.")
         self._aliases |= {name: replace(entry, id=name, title=title) for name, title in entry.aliases.items()}
         return super().add(entry)
 
     def __getitem__(self, entry_id: str) -> Metric:
         if entry_id in self:
             return self._aliases.get(entry_id) or super().__getitem__(entry_id)
-        raise SpecError(f"There is no metric called {entry_id!r}.{close_to(entry_id, self.names())}")
+        raise SpecError(f"Unknown metric {entry_id!r}.{close_to(entry_id, self.names())}")
 
     def __contains__(self, entry_id: object) -> bool:
         return super().__contains__(entry_id) or entry_id in self._aliases

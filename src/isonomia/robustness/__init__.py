@@ -1,7 +1,6 @@
 """Where and when does it break: weak spots, overfitting by slice, drift, and how far predictions can be trusted."""
 
 from isonomia.robustness.conformal_prediction import conformal, conformal_quantile
-from isonomia.robustness.meter import Cells, Measured, Meter
 from isonomia.robustness.perturbation.local_robustness import LocalRobustness, local_robustness
 from isonomia.robustness.perturbation.perturb import perturb
 from isonomia.robustness.perturbation.perturbers import PERTURBERS, Columns, Perturber, perturb_rows
@@ -21,14 +20,11 @@ from isonomia.robustness.stress.sensitivity import Sensitivity, sensitivity
 from isonomia.robustness.stress.threshold_sweep import threshold_sweep
 
 __all__ = [
-    "Cells",
     "Columns",
     "Cut",
     "Dashboard",
     "Distances",
     "LocalRobustness",
-    "Measured",
-    "Meter",
     "PERTURBERS",
     "PLAN",
     "Perturber",

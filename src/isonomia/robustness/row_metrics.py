@@ -13,7 +13,7 @@ from isonomia.data import Task
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.languages import msg
 from isonomia.metrics import METRICS, Metric
-from isonomia.metrics.counts import CLASSES, NO_ROWS, ratio
+from isonomia.metrics.counts import ERROR_RATE, NO_ROWS
 from isonomia.metrics.means import mean, probability_of_truth
 from isonomia.models import Surface
 from isonomia.parameters import Choice
@@ -21,11 +21,6 @@ from isonomia.typing import Floats
 
 _ALL: tuple[Task, ...] = ("binary", "multiclass", "regression")
 _INF = float("inf")
-
-
-def _misses(C: NDArray[Any]) -> tuple[Floats, Floats]:
-    total = C.sum(axis=(-2, -1))
-    return total - np.diagonal(C, axis1=-2, axis2=-1).sum(axis=-1), total
 
 
 def _absolute(truth: NDArray[Any] | None, surface: Surface) -> Floats:
@@ -47,19 +42,6 @@ def _squared(truth: NDArray[Any] | None, surface: Surface) -> Floats:
     return brier(truth, surface)
 
 
-_ERROR_RATE = Metric(
-    id="error_rate",
-    purpose="share of rows decided wrong",
-    title=msg("Error rate"),
-    tasks=CLASSES,
-    surface=("label",),
-    family="counts",
-    higher_is_better=False,
-    range=(0.0, 1.0),
-    undefined=NO_ROWS,
-    from_counts=lambda C: ratio(*_misses(C)),
-    rate=_misses,
-)
 _MAE = Metric(
     id="mae",
     purpose="mean size of the residual",
@@ -77,7 +59,7 @@ _MAE = Metric(
 
 #: Metrics of slices that the registry does not have, or has for fewer tasks.
 MEASURES: Mapping[str, Metric] = {
-    "error_rate": _ERROR_RATE,
+    "error_rate": ERROR_RATE,
     "mae": _MAE,
     "residual": replace(_MAE, id="residual", title=msg("Mean size of the residual")),
     "mse": replace(_MAE, id="mse", title=msg("Mean squared error"), quantities=_squared),
@@ -113,7 +95,7 @@ def measure_named(name: str | None, surface: Surface, *, ranks: bool = False) ->
     metric = MEASURES[name] if name in MEASURES else METRICS[name]
     if metric.higher_is_better is None:
         raise SpecError(f"The metric '{name}' only describes: neither higher nor lower is better. Name another one.")
-    if metric.family == "ranks" and not ranks:
+    if not metric.adds_up and not ranks:
         raise SpecError(
             f"The metric '{name}' is made of ordered rows and does not add up over slices. Name one of counts or "
             "means, such as error_rate, log_loss, mae, accuracy or recall."

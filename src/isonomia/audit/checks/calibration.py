@@ -9,7 +9,8 @@ from typing import Any
 from isonomia.audit.check_registry import check
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable
-from isonomia.evidence import Estimate, Finding, Picture, Result, normal_p, normal_quantile
+from isonomia.evidence import Estimate, Finding, Picture, Result, normal_p
+from isonomia.evidence.intervals import error_within
 from isonomia.fairness import condition
 from isonomia.languages import Message, msg
 from isonomia.metrics import Reliability, reliability
@@ -67,7 +68,7 @@ def _findings(part: Reliability, column: Codes, subject: Subject) -> list[Findin
         if gap is None or abs(gap) < GAP or row["n"] < subject.settings.min_per_group:
             continue
         low, high = row["gap_low"], row["gap_high"]
-        error = (high - low) / (2 * normal_quantile(subject.settings.level)) if low is not None else None
+        error = error_within(low, high, subject.settings.level) if low is not None else None
         p_value = float(normal_p(gap / error)) if error else None
         group = condition(column.name, text)
         message = (

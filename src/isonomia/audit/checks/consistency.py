@@ -8,7 +8,8 @@ from typing import Any
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._people import people_by_name
 from isonomia.audit.checks._sample import PEOPLE, SAMPLE, neighbourly, said_of_sample
-from isonomia.evidence import Estimate, Finding, Result, normal_p, normal_quantile
+from isonomia.evidence import Estimate, Finding, Result, normal_p
+from isonomia.evidence.intervals import error_within
 from isonomia.fairness import consistency as measure_consistency
 from isonomia.fairness import consistency_of
 from isonomia.languages import msg
@@ -56,7 +57,7 @@ def consistency(subject: Subject, **options: Any) -> Result:
         if value is None or low is None or row["n"] < subject.settings.min_per_group:
             continue
         gap = row["consistency"] - value
-        error = (high - low) / (2 * normal_quantile(subject.settings.level))
+        error = error_within(low, high, subject.settings.level)
         if gap > -GROUP_GAP or error <= 0:
             continue
         findings.append(

@@ -116,7 +116,7 @@ def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
                 Picture(
                     "heatmap",
                     "by_group",
-                    msg("{metric} where two attributes meet", metric=result.measured[first].use.title),
+                    msg("{metric} where two attributes meet", metric=result.measured[first].metric.title),
                     {"x": x, "y": y, "value": first, "flag": "small", "where": {"by": [f"{x} x {y}"]}},
                 )
             )
@@ -132,7 +132,7 @@ def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
                     "value": "difference",
                     "facet": "metric",
                     "where": {"metric": gaps, "by": attributes},
-                    "names": {name: result.measured[name].use.title for name in gaps},
+                    "names": {name: result.measured[name].metric.title for name in gaps},
                     "reference": 0.0,
                 },
             )
@@ -229,7 +229,7 @@ def _finding(gap: _Gap, result: GroupMetrics, subject: Subject) -> Finding:
         p_adjusted=row["p_adjusted"],
         threshold=RATE_GAP if result.measured[gap.metric].rate else None,
         reference=dict(reference.texts) if reference is not None else {},
-        format="points" if result.measured[gap.metric].use.metric.format == "pct" else "num",
+        format="points" if result.measured[gap.metric].metric.format == "pct" else "num",
         advice=_ADVICE.get(gap.metric.split("[")[0]),
         evidence="group_fairness/comparisons",
     )
@@ -242,7 +242,7 @@ def _sentence(gap: _Gap, result: GroupMetrics) -> Message:
         "value": gap.value,
         "base": gap.base,
         "gap": abs(gap.value - gap.base),
-        "metric": result.measured[gap.metric].use.title,
+        "metric": result.measured[gap.metric].metric.title,
     }
     less = gap.value < gap.base
     if gap.metric == "selection_rate":

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.evidence import Estimate, normal_quantile, wilson
+from isonomia.evidence import Estimate, wilson
+from isonomia.evidence.intervals import normal_interval
 from isonomia.languages import msg
 from isonomia.typing import Floats
 
@@ -43,8 +44,8 @@ def average(values: Floats, weights: Floats | None, *, binary: bool, level: floa
         return Estimate(mean, n=n, note="one row has no spread")
     spread = (values - mean) ** 2
     variance = float(spread.mean() if weights is None else spread @ weights / total)
-    half = normal_quantile(level) * float(np.sqrt(variance / max(effective - 1, 1)))
-    return Estimate(mean, mean - half, mean + half, n, "normal", level=level)
+    low, high = normal_interval(mean, np.sqrt(variance / max(effective - 1, 1)), level)
+    return Estimate(mean, float(low), float(high), n, "normal", level=level)
 
 
 def upper_tail(values: Floats, inside: NDArray[np.bool_], weights: Floats | None, *, binary: bool) -> float | None:

@@ -1,12 +1,11 @@
 """What can be examined in a subgroup: outcome rates and average errors, row by row.
 
-Each is a value a row, and the rows it is defined on: a false positive rate is about rows whose true outcome is
-negative, and only about them.
+Each is a metric of the registry as one value per row, and the rows it is defined on: a false positive rate is about
+rows whose true outcome is negative, and only about them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,15 +16,15 @@ from isonomia.data import Task
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.languages import Message, msg
+from isonomia.metrics import ERROR_RATE, METRICS, Metric, Rows, RowSums
+from isonomia.metrics import of_class as metric_of_class
+from isonomia.models import Surface
 from isonomia.typing import Bools, Floats
-
-#: Probabilities are kept this far from 0 and 1 before a logarithm.
-TINY = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """One value a row, and where it is defined (None: everywhere).
+    """One value per row, and where it is defined (None: everywhere).
 
     `binary` says that the values are 0 and 1, so that an average is a rate.
     """
@@ -44,92 +43,52 @@ class Quantity:
     def take(self, rows: NDArray[Any]) -> Quantity:
         """On some of the rows."""
         defined = None if self.defined is None else self.defined[rows]
-        return Quantity(id=self.id, measure=self.measure, values=self.values[rows], defined=defined, binary=self.binary)
+        return Quantity(self.id, self.measure, self.values[rows], defined, self.binary)
 
 
 @dataclass(frozen=True)
 class Rate:
-    """A quantity by name: what it needs, and how it is computed.
-
-    `compute` is given (truth, decision) as truth values of the class in question, or numbers for a regression, and
-    gives values and where they are defined.
-    """
+    """A metric of the registry that is a mean over rows, under its name here; `needs` says what must be known."""
 
     id: str
+    metric: Metric
     purpose: str
     measure: Message
-    tasks: tuple[Task, ...]
-    needs: tuple[Literal["truth", "label", "probability"], ...]
-    compute: Callable[..., tuple[Any, Any]]
-    binary: bool = True
+    needs: tuple[Literal["truth", "label", "probability"], ...] = ("truth", "label")
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """Rates of decisions are also about one class of several, against the rest."""
+        return ("binary", "multiclass") if self.metric.of_decisions else self.metric.tasks
 
     @property
     def worse(self) -> Literal["high", "low", "both"]:
         """Which direction is worse for those concerned; both where neither is in itself."""
-        if self.id in ("tpr", "tnr", "ppv", "npv", "accuracy"):
-            return "low"
-        return "both" if self.id in ("selection_rate", "base_rate", "residual", "prediction", "target") else "high"
+        better = self.metric.higher_is_better
+        return "both" if better is None else "low" if better else "high"
 
 
-def _class_rate(name: str, purpose: str, measure: Message, compute: Callable[..., Any], *needs: Any) -> Rate:
-    return Rate(
-        id=name,
-        purpose=purpose,
-        measure=measure,
-        tasks=("binary", "multiclass"),
-        needs=needs or ("truth", "label"),
-        compute=compute,
-    )
-
-
-def _class_loss(name: str, purpose: str, measure: Message) -> Rate:
-    return Rate(
-        id=name,
-        purpose=purpose,
-        measure=measure,
-        tasks=("binary", "multiclass"),
-        needs=("truth", "probability"),
-        compute=_nothing,
-        binary=False,
-    )
-
-
-def _number(name: str, purpose: str, measure: Message, compute: Callable[..., Any], *needs: Any) -> Rate:
-    return Rate(
-        id=name,
-        purpose=purpose,
-        measure=measure,
-        tasks=("regression",),
-        needs=needs or ("truth", "label"),
-        compute=compute,
-        binary=False,
-    )
-
-
-def _nothing(*_: Any) -> tuple[Any, Any]:
-    return None, None
-
-
+_LOSS: tuple[Literal["truth", "label", "probability"], ...] = ("truth", "probability")
 _LIST = (
-    _class_rate("fpr", "favoured among the negatives", msg("false positive rate"), lambda t, d: (d, ~t)),
-    _class_rate("fnr", "refused among the positives", msg("false negative rate"), lambda t, d: (~d, t)),
-    _class_rate("tpr", "favoured among the positives", msg("true positive rate"), lambda t, d: (d, t)),
-    _class_rate("tnr", "refused among the negatives", msg("true negative rate"), lambda t, d: (~d, ~t)),
-    _class_rate("ppv", "positive among the favoured", msg("precision"), lambda t, d: (t, d)),
-    _class_rate("npv", "negative among the refused", msg("negative predictive value"), lambda t, d: (~t, ~d)),
-    _class_rate("fdr", "negative among the favoured", msg("false discovery rate"), lambda t, d: (~t, d)),
-    _class_rate("for", "positive among the refused", msg("false omission rate"), lambda t, d: (t, ~d)),
-    _class_rate("error_rate", "wrong decisions", msg("error rate"), lambda t, d: (t != d, None)),
-    _class_rate("accuracy", "right decisions", msg("accuracy"), lambda t, d: (t == d, None)),
-    _class_rate("selection_rate", "favourable decisions", msg("selection rate"), lambda t, d: (d, None), "label"),
-    _class_rate("base_rate", "positive true outcomes", msg("base rate"), lambda t, d: (t, None), "truth"),
-    _class_loss("log_loss", "surprise at the true class", msg("mean log loss")),
-    _class_loss("brier", "squared distance of probability and truth", msg("mean Brier score")),
-    _number("absolute_error", "distance from the truth", msg("mean absolute error"), lambda t, d: (abs(d - t), None)),
-    _number("squared_error", "squared distance", msg("mean squared error"), lambda t, d: ((d - t) ** 2, None)),
-    _number("residual", "predicted minus true", msg("mean of predicted minus true"), lambda t, d: (d - t, None)),
-    _number("prediction", "predicted number", msg("mean prediction"), lambda t, d: (d, None), "label"),
-    _number("target", "true number", msg("mean true outcome"), lambda t, d: (t, None), "truth"),
+    Rate("fpr", METRICS["fpr"], "favoured among the negatives", msg("false positive rate")),
+    Rate("fnr", METRICS["fnr"], "refused among the positives", msg("false negative rate")),
+    Rate("tpr", METRICS["tpr"], "favoured among the positives", msg("true positive rate")),
+    Rate("tnr", METRICS["tnr"], "refused among the negatives", msg("true negative rate")),
+    Rate("ppv", METRICS["ppv"], "positive among the favoured", msg("precision")),
+    Rate("npv", METRICS["npv"], "negative among the refused", msg("negative predictive value")),
+    Rate("fdr", METRICS["false_discovery_rate"], "negative among the favoured", msg("false discovery rate")),
+    Rate("for", METRICS["false_omission_rate"], "positive among the refused", msg("false omission rate")),
+    Rate("error_rate", ERROR_RATE, "wrong decisions", msg("error rate")),
+    Rate("accuracy", METRICS["accuracy"], "right decisions", msg("accuracy")),
+    Rate("selection_rate", METRICS["selection_rate"], "favourable decisions", msg("selection rate"), ("label",)),
+    Rate("base_rate", METRICS["base_rate"], "positive true outcomes", msg("base rate"), ("truth",)),
+    Rate("log_loss", METRICS["log_loss"], "surprise at the true class", msg("mean log loss"), _LOSS),
+    Rate("brier", METRICS["brier_score"], "squared distance of probability and truth", msg("mean Brier score"), _LOSS),
+    Rate("absolute_error", METRICS["mae"], "distance from the truth", msg("mean absolute error")),
+    Rate("squared_error", METRICS["mse"], "squared distance", msg("mean squared error")),
+    Rate("residual", METRICS["mean_error"], "predicted minus true", msg("mean of predicted minus true")),
+    Rate("prediction", METRICS["mean_prediction"], "predicted number", msg("mean prediction"), ("label",)),
+    Rate("target", METRICS["mean_label"], "true number", msg("mean true outcome"), ("truth",)),
 )
 #: All metrics by name, besides "error".
 RATES: dict[str, Rate] = {rate.id: rate for rate in _LIST}
@@ -158,18 +117,20 @@ def quantity(problem: Problem, metric: str) -> Quantity:
         if getattr(problem, need) is None:
             words = {"truth": "true outcomes (y_true)", "label": "predictions (a model or y_pred)"}
             raise DataError(f"The metric '{name}' needs {words.get(need, 'probabilities (y_score)')}; there are none.")
-    if "probability" in rate.needs:
-        return Quantity(
-            id=metric, measure=rate.measure, values=_probability_loss(problem, name), defined=None, binary=False
-        )
+    found, measure = _of_class(problem, rate, of_class)
+    values, defined = RowSums(found, _rows(problem)).values()
+    binary = rate.metric.of_decisions
+    return Quantity(metric, measure, values, None if defined is None or defined.all() else defined, binary=binary)
+
+
+def _rows(problem: Problem) -> Rows:
+    """What is known of the rows; a label that no rate asked for reads is 0."""
     if problem.task == "regression":
-        values, _ = rate.compute(problem.truth, problem.label)
-        return Quantity(
-            id=metric, measure=rate.measure, values=np.asarray(values, dtype=float), defined=None, binary=False
-        )
-    measure, truth, decision = _of_class(problem, rate, of_class)
-    values, defined = rate.compute(truth, decision)
-    return Quantity(id=metric, measure=measure, values=np.asarray(values, dtype=float), defined=defined, binary=True)
+        numbers = problem.truth if problem.label is None else problem.label
+        return Rows(problem.truth, Surface.of_numbers(numbers))
+    label = np.zeros(problem.n, dtype=np.uint8) if problem.label is None else problem.label
+    assert problem.task is not None
+    return Rows(problem.truth, Surface(problem.task, problem.classes, label=label, probability=problem.probability))
 
 
 def metrics_of(problem: Problem, default: tuple[str, ...]) -> tuple[str, ...]:
@@ -183,41 +144,22 @@ def _error(problem: Problem) -> Quantity:
     loss = problem.loss()
     binary = bool(((loss == 0) | (loss == 1)).all())
     measure = msg("error rate") if binary else msg("mean error")
-    return Quantity(id="error", measure=measure, values=loss, defined=None, binary=binary)
+    return Quantity("error", measure, loss, None, binary)
 
 
-def _of_class(problem: Problem, rate: Rate, of_class: str) -> tuple[Message, Any, Any]:
-    """Truth and decision as truth values of one class; as codes where the rate is about all classes."""
-    truth, label = problem.truth, problem.label
-    if problem.task == "binary":
-        if of_class:
-            raise SpecError(
-                f"'{rate.id}:{of_class}' asks for one class of several; there are two. Ask for '{rate.id}'."
-            )
-        code = 1
-    elif rate.id in ("error_rate", "accuracy") and not of_class:
-        return rate.measure, truth, label
-    else:
-        names = [str(name) for name in problem.classes]
-        if of_class not in names:
-            raise SpecError(
-                f"With {len(names)} classes '{rate.id}' must name the class it is about, such as "
-                f"'{rate.id}:{names[0]}'; got {of_class or 'none'!r}.{close_to(of_class, names)}"
-            )
-        code = names.index(of_class)
-    measure = msg("{measure} of {label}", measure=rate.measure, label=of_class) if of_class else rate.measure
-    return measure, None if truth is None else truth == code, None if label is None else label == code
-
-
-def _probability_loss(problem: Problem, name: str) -> Floats:
-    probability, truth = problem.probability, problem.truth
-    if probability is None or truth is None:  # checked by the caller
-        raise DataError(f"The metric '{name}' needs true outcomes and probabilities.")
-    if probability.ndim == 1:
-        probability = np.column_stack([1 - probability, probability])
-    own = probability[np.arange(len(truth)), truth.astype(np.int64)]
-    if name == "log_loss":
-        return np.asarray(-np.log(np.clip(own, TINY, 1.0)), dtype=float)
-    if problem.task == "binary":
-        return np.asarray((1 - own) ** 2, dtype=float)
-    return np.asarray((probability**2).sum(axis=1) - 2 * own + 1, dtype=float)
+def _of_class(problem: Problem, rate: Rate, of_class: str) -> tuple[Metric, Message]:
+    """The metric, of one class against the rest where there are several, and what it is called."""
+    if problem.task == "binary" and of_class:
+        raise SpecError(f"'{rate.id}:{of_class}' asks for one class of several; there are two. Ask for '{rate.id}'.")
+    if problem.task in rate.metric.tasks and not of_class:
+        return rate.metric, rate.measure
+    if not rate.metric.of_decisions:
+        raise SpecError(f"'{rate.id}' is about all classes together; ask for '{rate.id}', not '{rate.id}:{of_class}'.")
+    names = [str(name) for name in problem.classes]
+    if of_class not in names:
+        raise SpecError(
+            f"With {len(names)} classes '{rate.id}' must name the class it is about, such as "
+            f"'{rate.id}:{names[0]}'; got {of_class or 'none'!r}.{close_to(of_class, names)}"
+        )
+    measure = msg("{measure} of {label}", measure=rate.measure, label=of_class)
+    return metric_of_class(rate.metric, names.index(of_class), of_class), measure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isonomia.evidence import normal_quantile
+from isonomia.evidence.intervals import normal_interval
 from isonomia.typing import Floats
 
 
@@ -25,8 +25,8 @@ def mean_interval(values: Floats, weights: Floats | None, level: float) -> tuple
     if effective <= 1:
         return mean, float("nan"), float("nan")
     error = np.sqrt((w * w) @ np.square(values - mean) / total**2 * effective / (effective - 1))
-    half = normal_quantile(level) * float(error)
-    return mean, mean - half, mean + half
+    low, high = normal_interval(mean, error, level)
+    return mean, float(low), float(high)
 
 
 def effective_rows(n: int, weights: Floats | None) -> float:

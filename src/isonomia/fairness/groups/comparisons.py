@@ -15,13 +15,13 @@ from isonomia.evidence import (
     detectable_difference,
     normal_p,
     normal_quantile,
-    percentile,
     two_proportions,
 )
+from isonomia.evidence.intervals import difference_error, difference_interval, quotient, ratio_interval
 from isonomia.evidence.power import ALPHA, POWER
 from isonomia.fairness.groups.grouping import Group, Groups
-from isonomia.fairness.groups.measure import Measured, spread_of
 from isonomia.languages import msg
+from isonomia.metrics import Measured
 from isonomia.typing import Floats
 
 ReferenceRule = Literal["largest", "best", "overall"]
@@ -105,14 +105,8 @@ def compare(
 ) -> list[Compared]:
     """Every group of every stratum against its reference, for every metric."""
     pairs = [_pairs(part, strata, groups, min_per_group, sizes) for part in measured]
-    families: dict[tuple[bool, bool], list[int]] = {}
-    for index, part in enumerate(measured):
-        families.setdefault((part.rate, part.draws is not None), []).append(index)
-    out: dict[int, Compared] = {}
-    for members in families.values():  # those computed in one way are computed at once
-        found = _compare([measured[i] for i in members], [pairs[i] for i in members], level)
-        out |= dict(zip(members, found, strict=True))
-    return [out[index] for index in range(len(measured))]
+    p_values = _test_rates(measured, pairs)
+    return [_compare(part, pair, p_value, level) for part, pair, p_value in zip(measured, pairs, p_values, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -139,44 +133,31 @@ def _pairs(
     return _Pairs(group, reference, names, whole)
 
 
-def _compare(measured: Sequence[Measured], pairs: Sequence[_Pairs], level: float) -> list[Compared]:
-    """Metrics of one kind: their arrays laid end to end, one computation for all."""
-    n_sets = measured[0].value.size
-    shift = np.repeat(np.arange(len(measured)) * n_sets, [len(pair.group) for pair in pairs])
-    g = np.array([i for pair in pairs for i in pair.group], dtype=int) + shift
-    r = np.array([i for pair in pairs for i in pair.reference], dtype=int) + shift
-    whole = np.array([w for pair in pairs for w in pair.whole], dtype=bool)
-    signed = np.repeat([part.use.metric.range[0] < 0 for part in measured], [len(pair.group) for pair in pairs])
-    every = _Laid(
-        np.concatenate([part.value for part in measured]),
-        np.concatenate([part.size for part in measured]),
-        None
-        if measured[0].draws is None
-        else np.concatenate([part.draws for part in measured if part.draws is not None]),
-        None if measured[0].draws is not None else np.concatenate([part.spread() for part in measured]),
+def _compare(measured: Measured, pairs: _Pairs, tested: tuple[Floats, Floats] | None, level: float) -> Compared:
+    """One metric, with the tests of rates; others are tested by their standard errors."""
+    one, other = (measured.figures.take(np.array(index, dtype=int)) for index in (pairs.group, pairs.reference))
+    difference = one.value - other.value
+    low, high = difference_interval(one, other, level)
+    if measured.metric.range[0] < 0:  # no ratio of numbers that can be negative
+        ratio = ratio_low = ratio_high = np.full(difference.shape, np.nan)
+    else:
+        ratio, (ratio_low, ratio_high) = quotient(one.value, other.value), ratio_interval(one, other, level)
+    if tested is None:
+        error = difference_error(one, other)
+        tested = _test(difference, error), _reach() * error
+    return Compared(
+        metric=measured.metric.id,
+        group=pairs.group,
+        reference=pairs.names,
+        difference=difference,
+        difference_low=low,
+        difference_high=high,
+        ratio=ratio,
+        ratio_low=ratio_low,
+        ratio_high=ratio_high,
+        p_value=tested[0],
+        detectable=tested[1],
     )
-    difference = every.value[g] - every.value[r]
-    ratio = np.where(signed, np.nan, _ratio(every.value[g], every.value[r]))
-    ends = _intervals(every, g, r, difference, ratio, level)
-    error = ends[-1]
-    p_value = _test_rates(every, g, r, whole) if measured[0].rate else _test(difference, error)
-    detectable = _detectable_rates(every, g, r) if measured[0].rate else _reach() * error
-    columns = np.stack([difference, ends[0], ends[1], ratio, ends[2], ends[3], p_value, detectable])
-    parts = np.split(columns, np.cumsum([len(pair.group) for pair in pairs])[:-1], axis=1)
-    return [
-        Compared(part.use.id, pair.group, pair.names, *column)
-        for part, pair, column in zip(measured, pairs, parts, strict=True)
-    ]
-
-
-@dataclass(frozen=True, eq=False)
-class _Laid:
-    """Arrays of several metrics laid end to end."""
-
-    value: Floats
-    size: Floats
-    draws: Floats | None
-    error: Floats | None
 
 
 def adjust(compared: Sequence[Compared]) -> list[Floats]:
@@ -193,7 +174,7 @@ def best_of(measured: Measured, members: Sequence[int], sizes: NDArray[np.int64]
     large = index[(sizes[index] >= min_per_group) & ~np.isnan(measured.value[index])]
     if large.size == 0:
         return int(index[np.argmax(sizes[index])])
-    sign = -1.0 if measured.use.metric.higher_is_better is False else 1.0
+    sign = -1.0 if measured.metric.higher_is_better is False else 1.0
     return int(large[np.argmax(sign * measured.value[large])])
 
 
@@ -235,61 +216,34 @@ def _is(group: Group, name: str, values: tuple[Any, ...]) -> bool:
     return any(own == value or group.texts[name] == str(value) for value in values)
 
 
-def _ratio(a: Floats, b: Floats) -> Floats:
-    """a / b; undefined where b is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(b > 0, a / b, np.nan)
+def _test_rates(measured: Sequence[Measured], pairs: Sequence[_Pairs]) -> list[tuple[Floats, Floats] | None]:
+    """P-values and smallest detectable gaps of all rates at once; None for other metrics."""
+    out: list[tuple[Floats, Floats] | None] = [None] * len(measured)
+    rates = [index for index, part in enumerate(measured) if part.rate]
+    if not rates:
+        return out
 
+    def pooled(side: Literal["group", "reference"], what: Literal["value", "size"]) -> Floats:
+        return np.concatenate([getattr(measured[index], what)[list(getattr(pairs[index], side))] for index in rates])
 
-def _intervals(
-    every: _Laid, g: NDArray[Any], r: NDArray[Any], difference: Floats, ratio: Floats, level: float
-) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Ends of the differences' and the ratios' intervals, and the differences' standard errors."""
-    if not g.size:
-        nothing = np.full(0, np.nan)
-        return nothing, nothing, nothing, nothing, nothing
-    if every.draws is not None:
-        a, b = every.draws[g], every.draws[r]
-        gaps = a - b
-        low, high = percentile(gaps.T, level)
-        r_low, r_high = percentile(_ratio(a, b).T, level)
-        error = spread_of(gaps)
-    else:
-        assert every.error is not None
-        z, spread = normal_quantile(level), every.error
-        error = np.sqrt(spread[g] ** 2 + spread[r] ** 2)
-        low, high = difference - z * error, difference + z * error
-        with np.errstate(divide="ignore", invalid="ignore"):
-            relative = np.sqrt((spread[g] / every.value[g]) ** 2 + (spread[r] / every.value[r]) ** 2)
-            r_low, r_high = ratio * np.exp(-z * relative), ratio * np.exp(z * relative)
-    no_gap, no_ratio = np.isnan(difference), np.isnan(ratio)
-    return (
-        np.where(no_gap, np.nan, low),
-        np.where(no_gap, np.nan, high),
-        np.where(no_ratio, np.nan, r_low),
-        np.where(no_ratio, np.nan, r_high),
-        error,
-    )
-
-
-def _test_rates(every: _Laid, g: NDArray[Any], r: NDArray[Any], whole: NDArray[np.bool_]) -> Floats:
-    n1, n2 = every.size[g], every.size[r]
-    counts = np.stack([np.nan_to_num(every.value[g]) * n1, n1, np.nan_to_num(every.value[r]) * n2, n2])
+    n1, n2, rate = pooled("group", "size"), pooled("reference", "size"), pooled("reference", "value")
+    detectable = detectable_difference(rate, n1, n2)
+    counts = np.stack([np.nan_to_num(pooled("group", "value")) * n1, n1, np.nan_to_num(rate) * n2, n2])
     near = np.rint(counts)
     k1, n1, k2, n2 = np.where(np.abs(counts - near) < 1e-6, near, counts)
+    whole = np.concatenate([np.array(pairs[index].whole, dtype=bool) for index in rates])
     # against everyone: the group is part of the whole, so the test is against the others
-    k2, n2 = np.where(whole, k2 - k1, k2), np.where(whole, n2 - n1, n2)
-    return two_proportions(k1, n1, k2, n2)
+    p_value = two_proportions(k1, n1, np.where(whole, k2 - k1, k2), np.where(whole, n2 - n1, n2))
+    ends = np.cumsum([len(pairs[index].group) for index in rates])[:-1]
+    for index, *tested in zip(rates, np.split(p_value, ends), np.split(detectable, ends), strict=True):
+        out[index] = (tested[0], tested[1])
+    return out
 
 
 def _test(difference: Floats, error: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         p = normal_p(difference / error)
     return np.where((error == 0) & (difference == 0), 1.0, p)
-
-
-def _detectable_rates(every: _Laid, g: NDArray[Any], r: NDArray[Any]) -> Floats:
-    return detectable_difference(every.value[r], every.size[g], every.size[r])
 
 
 def _reach() -> float:

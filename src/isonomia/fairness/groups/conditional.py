@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from isonomia.data import Backend, backend_of
 from isonomia.errors import SpecError
-from isonomia.evidence import Table, benjamini_hochberg, normal_p, percentile
+from isonomia.evidence import Table, benjamini_hochberg, normal_p
+from isonomia.evidence.intervals import bootstrap_interval, spread_of
 from isonomia.fairness.criteria.criteria_functions import Shared
 from isonomia.fairness.criteria.criterion import MIN_PER_GROUP, THRESHOLD, Criterion, criterion
 from isonomia.fairness.groups.group_metrics import GroupMetrics
-from isonomia.fairness.groups.measure import spread_of
 from isonomia.languages import Message, msg
 from isonomia.subject import Outcome, Subject
 
@@ -204,8 +204,8 @@ def _averaged(part: Any, own: dict[Any, int], base: dict[Any, int], level: float
     out = {"difference": float(weight @ (part.value[g] - part.value[r])), "plain_difference": plain, "strata": g.size}
     if part.draws is not None:
         drawn = weight @ (part.draws[g] - part.draws[r])
-        low, high = percentile(drawn, level)
-        error = float(spread_of(drawn[None])[0])
+        low, high = bootstrap_interval(out["difference"], drawn, level)
+        error = float(spread_of(drawn))
         out |= {"difference_low": float(low), "difference_high": float(high)}
         out["p_value"] = float(normal_p(out["difference"] / error)) if error > 0 else None
     return out

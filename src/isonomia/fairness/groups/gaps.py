@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.evidence import Estimate, percentile
+from isonomia.evidence import Estimate
+from isonomia.evidence.intervals import bootstrap_interval, extremes
 from isonomia.fairness.groups.comparisons import UNSTEADY
-from isonomia.fairness.groups.group_metrics import GroupMetrics
-from isonomia.fairness.groups.measure import Measured
 from isonomia.languages import msg
 from isonomia.languages.naming import as_text
+from isonomia.metrics import Measured
 from isonomia.typing import Floats
+
+if TYPE_CHECKING:
+    from isonomia.fairness.groups.group_metrics import GroupMetrics
 
 #: Over several rates (true and false positives) and classes: the worst of them, or their mean.
 Aggregate = Literal["worst", "mean"]
@@ -66,32 +69,26 @@ def gaps_of(result: GroupMetrics, metrics: Sequence[str] | None = None, *, by_ca
                 enough &= part.size[index] >= result.min_per_group - 1e-9
             used = index[enough & ~np.isnan(part.value[index])]
             if used.size >= 2:
-                found.append(_gap(part, by, dict(control), used))
+                found.append(gap_of(part, by, dict(control), used))
     return found
 
 
-def _gap(part: Measured, by: tuple[str, ...], control: Mapping[str, str], used: NDArray[Any]) -> Gap:
+def gap_of(part: Measured, by: tuple[str, ...], control: Mapping[str, str], used: NDArray[Any]) -> Gap:
+    """The gap of one metric between these sets, which all have a value."""
     value = part.value[used]
-    low, high = int(np.argmin(value)), int(np.argmax(value))
-    has_ratio = part.use.metric.range[0] >= 0
-    ratio = float(value[low] / value[high]) if has_ratio and value[high] > 0 else np.nan
-    drawn = ratios = None
-    if part.draws is not None:
-        top, bottom = part.draws[used].max(axis=0), part.draws[used].min(axis=0)  # NaN where any group has none
-        drawn = top - bottom
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = np.where(top > 0, bottom / top, np.nan) if has_ratio else None
+    difference, ratio, drawn, ratios = extremes(value, None if part.draws is None else part.draws.take(used, axis=0))
+    has_ratio = part.metric.range[0] >= 0
     return Gap(
-        part.use.id,
-        by,
-        control,
-        tuple(used.tolist()),
-        int(used[low]),
-        int(used[high]),
-        float(value[high] - value[low]),
-        ratio,
-        drawn,
-        ratios,
+        metric=part.metric.id,
+        by=by,
+        control=control,
+        members=tuple(used.tolist()),
+        lowest=int(used[np.argmin(value)]),
+        highest=int(used[np.argmax(value)]),
+        difference=float(difference),
+        ratio=float(ratio) if has_ratio else np.nan,
+        difference_draws=drawn,
+        ratio_draws=ratios if has_ratio else None,
     )
 
 
@@ -118,10 +115,9 @@ def combine(
     if any(one is None for part in drawn for one in part):
         return Estimate(value, n=n, level=level, note=as_text(NO_DRAWS))
     draws = pick([inner(np.stack(part), axis=0) for part in drawn], axis=0)
-    low, high = (float(end) for end in percentile(draws, level))
+    low, high = (float(end) for end in bootstrap_interval(value, draws, level, hold=True))
     if np.isnan(low):
         return Estimate(value, n=n, level=level, note=as_text(UNSTEADY))
-    low, high = min(low, value), max(high, value)
     return Estimate(value, low, high, n=n, method="bootstrap", level=level)
 
 
@@ -138,7 +134,8 @@ def told(gap: Gap, result: GroupMetrics) -> dict[str, Any]:
     assert result.groups is not None
     part = result.measured[gap.metric]
     names = result.groups.groups
-    units = "numbers" if part.use.metric.family == "means" else "rate" if part.use.metric.range[1] == 1.0 else "per"
+    of_numbers = part.metric.adds_up and not part.metric.of_decisions
+    units = "numbers" if of_numbers else "rate" if part.metric.range[1] == 1.0 else "per"
     return {
         "metric": gap.metric,
         "by": gap.by,

@@ -13,7 +13,8 @@ from isonomia.counting import Codes
 from isonomia.data import Backend, Missing, backend_of, to_numpy
 from isonomia.data.schema import kind_of_values
 from isonomia.errors import NotApplicable
-from isonomia.evidence import Column, Estimate, Picture, Result, Table, benjamini_hochberg, normal_p, normal_quantile
+from isonomia.evidence import Column, Estimate, Picture, Result, Table, benjamini_hochberg, normal_p
+from isonomia.evidence.intervals import error_within
 from isonomia.fairness.groups.grouping import By, Groups, form_groups, named_groups, rows_with_attributes
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
@@ -219,7 +220,7 @@ _TOP = msg("most probable")
 def _gap_p(column: Column, level: float) -> Floats:
     gap, low, high = (np.asarray(part, dtype=float) for part in (column.values, column.low, column.high))
     with np.errstate(divide="ignore", invalid="ignore"):
-        error = (high - low) / (2 * normal_quantile(level))
+        error = error_within(low, high, level)
         return np.where(error > 0, normal_p(gap / error), np.nan)
 
 

@@ -15,9 +15,10 @@ from isonomia.evidence import Column, Estimate, Picture, Result, Table, check_le
 from isonomia.evidence.intervals import without_bootstrap
 from isonomia.fairness.groups.comparisons import Reference, compare, strata_of
 from isonomia.fairness.groups.grouping import By, Groups, form_groups, rows_with_attributes
-from isonomia.fairness.groups.measure import Measured, Sample, choose_metrics, count_cells, measure
+from isonomia.fairness.groups.metric_choice import choose_metrics
 from isonomia.fairness.groups.tables import by_group_table, comparison_table, disparity_table, group_columns
 from isonomia.languages import Message, msg
+from isonomia.metrics import Measured, Rows, RowSets, measure
 from isonomia.parameters import N_BOOT, SEED, Choice, Integer, validated
 from isonomia.subject import Outcome, Subject
 from isonomia.typing import Floats
@@ -219,16 +220,15 @@ def measure_groups(
         columns = [column.take(rows).observed() for column in columns]
         control = [column.take(rows).observed() for column in control]
         outcome, weights = outcome.take(rows), None if weights is None else weights[rows]
-    counts = count_cells([*control, *columns], outcome, weights)
-    groups = form_groups(columns, control=control, by=by, labels=counts.axes[0].labels)
+    cells = RowSets.of(Rows(outcome.truth, outcome.surface, weights), [*control, *columns])
+    groups = form_groups(columns, control=control, by=by, labels=cells.counts.axes[0].labels)
     of_groups = groups.indicator([group.cells for group in groups.groups])
-    sizes = (counts.n.sum(axis=(1, 2)) @ of_groups).astype(np.int64)
+    sizes = (cells.counts.n.sum(axis=(1, 2)) @ of_groups).astype(np.int64)
     strata, extra = strata_of(groups, sizes, reference)
     everyone = np.ones((len(groups.labels), 1))
     membership = np.hstack([of_groups, groups.indicator(extra), everyone])
-    uses = choose_metrics(metrics, outcome)
-    sample = Sample(outcome, groups, counts, membership, weights, n_boot, seed, level)
-    measured = measure(sample, uses)
+    chosen = choose_metrics(metrics, outcome)
+    measured = measure(chosen, cells.of_cells(membership), n_boot=n_boot, seed=seed, level=level)
     compared = compare(list(measured.values()), strata, groups, level=level, min_per_group=min_per_group, sizes=sizes)
     kind = backend or backend_of()
     tables = {
@@ -271,7 +271,7 @@ def _pictures(control: Sequence[Any], comparisons: int) -> tuple[Picture, ...]:
 
 
 def _no_ratios(measured: Mapping[str, Measured]) -> tuple[Message, ...]:
-    if all(part.use.metric.range[0] >= 0 for part in measured.values()):
+    if all(part.metric.range[0] >= 0 for part in measured.values()):
         return ()
     return (msg("Metrics that can be negative have differences, but no ratios."),)
 
@@ -280,7 +280,7 @@ def estimate_at(measured: Measured, index: int, n: int, level: float = 0.95) -> 
     """One set's value as an `Estimate`."""
     value = float(measured.value[index])
     if np.isnan(value):
-        return Estimate.missing(measured.reasons[index] or measured.use.metric.undefined, n=n)
+        return Estimate.missing(measured.reasons[index] or measured.metric.undefined, n=n)
     low, high = float(measured.low[index]), float(measured.high[index])
     return Estimate(value, low, high, n=n, method=measured.method, level=level)
 

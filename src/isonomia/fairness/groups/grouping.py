@@ -39,7 +39,7 @@ class Group:
     control: Mapping[str, str]
     cells: NDArray[np.intp]
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The group as a person reads it: "sex=Female, age < 25"."""
         return together(condition(name, text) for name, text in self.texts.items())

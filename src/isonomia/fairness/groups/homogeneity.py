@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from isonomia.evidence import Format, Table, benjamini_hochberg, chi_square, permutation
 from isonomia.evidence.significance import SMALL_CELL
 from isonomia.fairness.groups.group_metrics import GroupMetrics
-from isonomia.fairness.groups.measure import Measured
 from isonomia.languages import Message, msg
+from isonomia.metrics import Measured
 
 CHI_SQUARE = msg("chi-square")
 PERMUTATION = msg("permutation")

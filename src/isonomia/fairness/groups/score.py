@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Estimate, Table, percentile
+from isonomia.evidence import Estimate, Table
+from isonomia.evidence.intervals import bootstrap_interval, quotient
 from isonomia.fairness.groups.gaps import Gap, gaps_of
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.languages import Message, msg
@@ -139,8 +140,7 @@ def _impact(result: GroupMetrics, gaps: Sequence[Gap]) -> tuple[float, Floats | 
             if row["ratio"] is not None:
                 value = min(value, row["ratio"])
             if base is not None and part.draws is not None:
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    ratio = np.where(part.draws[base] > 0, part.draws[member] / part.draws[base], 1.0)
+                ratio = np.nan_to_num(quotient(part.draws[member], part.draws[base]), nan=1.0)
                 draws = np.minimum(1.0 if draws is None else draws, np.minimum(ratio, 1.0))
     return value, draws
 
@@ -206,10 +206,10 @@ def _weighted(figures: Mapping[str, Estimate], weights: Mapping[str, float]) -> 
 def _estimate(value: float, draws: Floats | None, n: int, level: float) -> Estimate:
     if draws is None:
         return Estimate(value, n=n, level=level)
-    low, high = (float(end) for end in percentile(draws, level))
+    low, high = (float(end) for end in bootstrap_interval(value, draws, level, hold=True))
     if np.isnan(low):
         return Estimate(value, n=n, level=level)
-    return Estimate(value, min(low, value), max(high, value), n=n, method="bootstrap", level=level)
+    return Estimate(value, low, high, n=n, method="bootstrap", level=level)
 
 
 def score_table(parts: ScoreParts, backend: Backend) -> Table:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Backend
-from isonomia.evidence import Column, Format, Table, percentile
+from isonomia.evidence import Column, Format, Table
+from isonomia.evidence.intervals import bootstrap_interval
 from isonomia.fairness.groups.comparisons import UNSTEADY, Compared, Stratum, adjust
+from isonomia.fairness.groups.gaps import FEW_GROUPS, Gap, gap_of
 from isonomia.fairness.groups.grouping import Group, Groups
-from isonomia.fairness.groups.measure import Measured
 from isonomia.languages import Message, msg
-from isonomia.typing import Floats
+from isonomia.metrics import Measured
 
 UNSTEADY_RATIO = msg("the ratio is undefined in most bootstrap replicates, so it has no interval")
 
@@ -42,8 +43,8 @@ def by_group_table(
     columns["n"] = sizes
     for name, part in measured.items():
         columns |= {name: part.value[:m], f"{name}_low": part.low[:m], f"{name}_high": part.high[:m]}
-        formats |= dict.fromkeys((name, f"{name}_low", f"{name}_high"), part.use.metric.format)
-        titles |= {name: part.use.title, f"{name}_low": msg("from"), f"{name}_high": msg("to")}
+        formats |= dict.fromkeys((name, f"{name}_low", f"{name}_high"), part.metric.format)
+        titles |= {name: part.metric.title, f"{name}_low": msg("from"), f"{name}_high": msg("to")}
     columns["note"] = _remarks(measured, sizes, min_per_group)
     return Table.of(columns, formats, titles, msg("Metrics of each group"), backend)
 
@@ -62,11 +63,11 @@ def _remarks(measured: Mapping[str, Measured], sizes: NDArray[np.int64], min_per
         add(index, msg("fewer than {least:int} rows", least=min_per_group))
     for part in measured.values():
         for index in np.flatnonzero(np.isnan(part.value[: sizes.size])).tolist():
-            add(index, Message("{metric}: {reason}", {"metric": part.use.title, "reason": part.reasons[index]}))
+            add(index, Message("{metric}: {reason}", {"metric": part.metric.title, "reason": part.reasons[index]}))
         if part.draws is not None:
             low, value = part.low[: sizes.size], part.value[: sizes.size]
             for index in np.flatnonzero(np.isnan(low) & ~np.isnan(value)).tolist():
-                add(index, Message("{metric}: {reason}", {"metric": part.use.title, "reason": UNSTEADY}))
+                add(index, Message("{metric}: {reason}", {"metric": part.metric.title, "reason": UNSTEADY}))
     return remarks
 
 
@@ -117,7 +118,7 @@ def comparison_table(
 
 def _gap_format(measured: Mapping[str, Measured]) -> Format:
     """Differences of rates are points, as findings tell them; where other metrics stand among them, plain numbers."""
-    return "points" if all(part.use.metric.format == "pct" for part in measured.values()) else "num"
+    return "points" if all(part.metric.format == "pct" for part in measured.values()) else "num"
 
 
 def _reasons(part: Compared, measured: Measured) -> list[Message | str | None]:
@@ -131,7 +132,7 @@ def _reasons(part: Compared, measured: Measured) -> list[Message | str | None]:
             notes[index] = UNSTEADY
         for index in np.flatnonzero(np.isnan(part.ratio_low) & ~np.isnan(part.ratio)).tolist():
             notes[index] = notes[index] or UNSTEADY_RATIO
-    if measured.use.metric.range[0] >= 0:
+    if measured.metric.range[0] >= 0:
         for index in np.flatnonzero(np.isnan(part.ratio) & ~np.isnan(part.difference)).tolist():
             notes[index] = msg("no ratio: the reference's value is 0")
     return notes
@@ -146,19 +147,24 @@ def disparity_table(
     level: float,
     backend: Backend,
 ) -> Table:
-    """A row a metric and way of grouping: the largest less the smallest value, and their ratio."""
+    """A row per metric and way of grouping: the largest less the smallest value, and their ratio."""
     rows: list[dict[str, Any]] = []
-    drawn: list[tuple[dict[str, Any], Floats, Floats]] = []
+    found: list[tuple[dict[str, Any], Gap]] = []
     for name, part in measured.items():
         for stratum in strata:
             index = np.array(stratum.members)
             used = index[(sizes[index] >= min_per_group) & ~np.isnan(part.value[index])]
-            row: dict[str, Any] = {"metric": name, "by": " x ".join(stratum.by), **stratum.control}
-            rows.append(row | _extremes(part, used, groups))
-            if used.size > 1 and part.draws is not None:
-                # NaN where any group is undefined in a replicate
-                drawn.append((rows[-1], part.draws[used].max(axis=0), part.draws[used].min(axis=0)))
-    _extreme_intervals(drawn, level)
+            rows.append({"metric": name, "by": " x ".join(stratum.by), **stratum.control, **dict.fromkeys(_GAP_KEYS)})
+            if used.size < 2:
+                rows[-1]["note"] = FEW_GROUPS
+                continue
+            found.append((rows[-1], gap_of(part, stratum.by, stratum.control, used)))
+            if part.metric.range[0] >= 0 and np.isnan(found[-1][1].ratio):
+                rows[-1]["note"] = msg("no ratio: the largest value is 0")
+    for row, gap in found:
+        row["lowest"], row["highest"] = groups.groups[gap.lowest].name, groups.groups[gap.highest].name
+    _fill(found, "difference", UNSTEADY, level)
+    _fill(found, "ratio", UNSTEADY_RATIO, level)
     columns = {key: [row[key] for row in rows] for key in rows[0]}
     formats: dict[str, Format] = dict.fromkeys(
         ("difference", "difference_low", "difference_high"), _gap_format(measured)
@@ -182,38 +188,32 @@ _DISPARITY_TITLES = {
 }
 
 
-def _extremes(part: Measured, used: NDArray[Any], groups: Groups) -> dict[str, Any]:
-    """The largest less the smallest value, and their ratio."""
-    names = ("difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "lowest", "highest")
-    out: dict[str, Any] = dict.fromkeys(names)
-    out["note"] = None
-    if used.size < 2:
-        out["note"] = msg("fewer than two groups with enough rows have a value")
-        return out
-    value = part.value[used]
-    low, high = int(np.argmin(value)), int(np.argmax(value))
-    out["difference"] = float(value[high] - value[low])
-    out["lowest"], out["highest"] = groups.groups[used[low]].name, groups.groups[used[high]].name
-    if part.use.metric.range[0] >= 0 and value[high] > 0:
-        out["ratio"] = float(value[low] / value[high])
-    elif part.use.metric.range[0] >= 0:
-        out["note"] = msg("no ratio: the largest value is 0")
-    return out
+_GAP_KEYS = (
+    "difference",
+    "difference_low",
+    "difference_high",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "lowest",
+    "highest",
+    "note",
+)
 
 
-def _extreme_intervals(drawn: Sequence[tuple[dict[str, Any], Floats, Floats]], level: float) -> None:
-    """Percentile intervals of all gaps and ratios at once, written into their rows."""
+def _fill(
+    found: Sequence[tuple[dict[str, Any], Gap]], what: Literal["difference", "ratio"], unsteady: Message, level: float
+) -> None:
+    """Write the gaps (or ratios) and their intervals into their rows, all intervals at once."""
+    known = [(row, gap) for row, gap in found if not np.isnan(getattr(gap, what))]
+    for row, gap in known:
+        row[what] = getattr(gap, what)
+    drawn = [(row, draws) for row, gap in known if (draws := getattr(gap, f"{what}_draws")) is not None]
     if not drawn:
         return
-    top, bottom = np.stack([item[1] for item in drawn]), np.stack([item[2] for item in drawn])
-    low, high = percentile((top - bottom).T, level)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        r_low, r_high = percentile(np.where(top > 0, bottom / top, np.nan).T, level)
-    for index, (row, _, _) in enumerate(drawn):
-        row["difference_low"], row["difference_high"] = float(low[index]), float(high[index])
-        if np.isnan(low[index]):
-            row["note"] = UNSTEADY
-        if row["ratio"] is not None:
-            row["ratio_low"], row["ratio_high"] = float(r_low[index]), float(r_high[index])
-            if np.isnan(r_low[index]):
-                row["note"] = row["note"] or UNSTEADY_RATIO
+    value = np.array([row[what] for row, _ in drawn])
+    ends = bootstrap_interval(value, np.stack([draws for _, draws in drawn]), level, hold=True)
+    for (row, _), low, high in zip(drawn, *(end.tolist() for end in ends), strict=True):
+        row[f"{what}_low"], row[f"{what}_high"] = low, high
+        if np.isnan(low):
+            row["note"] = row["note"] or unsteady

@@ -44,8 +44,8 @@ def verify_with_fairlearn(
         weights = None if weights is None else weights[result.rows]
     rows: list[dict[str, Any]] = []
     for name, part in result.measured.items():
-        function = _counterpart(part.use.metric.id, outcome, fairlearn)
-        if function is None or (part.use.place is not None):
+        function = _counterpart(part.metric.id, outcome, fairlearn)
+        if function is None or part.metric.base:
             rows.append(_row(name, msg("no counterpart in Fairlearn")))
             continue
         theirs = _per_group(function, outcome, weights, groups, fairlearn)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isonomia.counting import Codes, sum_by
 from isonomia.events import Stage
-from isonomia.evidence import Estimate, normal_quantile
+from isonomia.evidence import Estimate
 from isonomia.fairness.labels.mutual_information import equal_shares
 from isonomia.fairness.labels.single_thread import one_thread
 from isonomia.languages import Message, msg
+from isonomia.metrics import evaluate_all
+from isonomia.models import Surface
 from isonomia.typing import Floats, Indices
 
 #: Values with fewer rows than this cannot be told by a cross-validated model.
@@ -70,9 +70,22 @@ def tell(
     w = np.ones(y.size) if weights is None else weights[rows]
     with one_thread():
         proba, lost, error = _cross_validated(_binned(X[rows], categorical), y, w, categorical, learning, stage)
-    said = proba.argmax(axis=1)
-    auc, right = one_vs_rest_auc(y, proba, w, level), balanced_accuracy(y, said, w, level)
+    auc, right = judge(y, proba, None if weights is None else w, level)
     return Told(len(common), auc, right, lost, error)
+
+
+def judge(y: Indices, proba: Floats, weights: Floats | None, level: float) -> tuple[Estimate, Estimate]:
+    """The area under the ROC curve (of several values: the mean of each against the rest) and balanced accuracy."""
+    k = proba.shape[1]
+    surface = Surface(
+        "binary" if k == 2 else "multiclass",
+        tuple(range(k)),
+        label=proba.argmax(axis=1),
+        probability=proba[:, 1] if k == 2 else proba,
+    )
+    auc = "auc" if k == 2 else "macro_auc"
+    found = evaluate_all(y, surface, (auc, "balanced_accuracy"), weights=weights, level=level)
+    return found[auc], found["balanced_accuracy"]
 
 
 def _binned(X: Floats, categorical: Sequence[bool]) -> Floats:
@@ -126,15 +139,6 @@ def _cross_validated(
     return proba, lost.mean(axis=0), np.sqrt(variance.sum(axis=0)) / folds
 
 
-def _recalls(y: Indices, said: NDArray[Any], w: Floats) -> tuple[Floats, Floats]:
-    """How often each value is told rightly, and the effective number of rows behind it."""
-    size = int(y.max()) + 1
-    n, squares = sum_by(y, w, size), sum_by(y, w * w, size)
-    right = sum_by(y, w * (y == said), n.size)
-    there = n > 0
-    return right[there] / n[there], n[there] ** 2 / squares[there]
-
-
 def _mean_loss(y: Indices, loss: Floats, w: Floats) -> tuple[float, float]:
     """The mean over values of their rows' mean loss, and its variance."""
     n, squares = (sum_by(y, part, int(y.max()) + 1) for part in (w, w * w))
@@ -144,37 +148,3 @@ def _mean_loss(y: Indices, loss: Floats, w: Floats) -> tuple[float, float]:
     spread = sum_by(y, w * (loss - mean[y]) ** 2, n.size) / n
     size = int(there.sum())
     return float(mean[there].mean()), float((spread * squares / n**2)[there].sum()) / size**2
-
-
-def balanced_accuracy(y: Indices, said: NDArray[Any], w: Floats, level: float) -> Estimate:
-    """The mean over values of how often each is told rightly; a normal interval from the variance of those rates."""
-    recall, n = _recalls(y, said, w)
-    error = float(np.sqrt((recall * (1 - recall) / n).sum())) / n.size
-    value, half = float(recall.mean()), normal_quantile(level) * error
-    return Estimate(value, max(value - half, 0.0), min(value + half, 1.0), n=y.size, method="normal", level=level)
-
-
-def one_vs_rest_auc(y: Indices, proba: Floats, w: Floats, level: float) -> Estimate:
-    """The mean of each value's AUC against the rest (one of them, where there are two), after Hanley and McNeil."""
-    k = proba.shape[1]
-    values, variances = [], []
-    for code in range(1, 2) if k == 2 else range(k):
-        a, p, q = _auc(y == code, proba[:, code], w)
-        q1, q2 = a / (2 - a), 2 * a * a / (1 + a)
-        variances.append(max(a * (1 - a) + (p - 1) * (q1 - a * a) + (q - 1) * (q2 - a * a), 0.0) / (p * q))
-        values.append(a)
-    # the one-vs-rest figures share their rows: the cautious error is the mean of the single ones
-    value, error = float(np.mean(values)), float(np.mean(np.sqrt(variances)))
-    half = normal_quantile(level) * error
-    return Estimate(
-        value, max(value - half, 0.0), min(value + half, 1.0), n=y.size, method="hanley-mcneil", level=level
-    )
-
-
-def _auc(positive: NDArray[np.bool_], score: Floats, w: Floats) -> tuple[float, float, float]:
-    """The weighted chance that a positive scores above a negative (ties half), and both effective numbers of rows."""
-    place = np.unique(score, return_inverse=True)[1]
-    up, down = (sum_by(place[part], w[part], int(place.max()) + 1) for part in (positive, ~positive))
-    below = np.cumsum(down) - down
-    sizes = [float(w[part].sum() ** 2 / (w[part] @ w[part])) for part in (positive, ~positive)]
-    return float(up @ (below + down / 2) / (up.sum() * down.sum())), sizes[0], sizes[1]

@@ -13,7 +13,8 @@ from isonomia.counting import Codes
 from isonomia.data import Dataset, kind_of
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
-from isonomia.evidence import Estimate, Picture, Result, Table, benjamini_hochberg, normal_quantile
+from isonomia.evidence import Estimate, Picture, Result, Table, benjamini_hochberg
+from isonomia.evidence.intervals import normal_interval
 from isonomia.fairness.groups.averages import effective_rows
 from isonomia.fairness.groups.group_metrics import GroupMetrics, measure_groups
 from isonomia.fairness.groups.grouping import BY, By, attribute_sets
@@ -251,8 +252,8 @@ def _information(
         value, drawn = float(information(counts)), permuted(strata, column, label, w, rng)
         excess = max(0.0, value - float(drawn.mean()))
         p = float((1 + (drawn >= value * (1 - 1e-12)).sum()) / (1 + drawn.size))
-        half = normal_quantile(level) * float(np.hypot(spread(counts, size), drawn.std()))
-        ends = max(0.0, excess - half), excess + half
+        low, high = normal_interval(excess, np.hypot(spread(counts, size), drawn.std()), level)
+        ends = max(0.0, float(low)), float(high)
         estimates[column.name] = Estimate(excess, *ends, n=len(label), method="delta", level=level)
         chance = (column.size - 1) * (label.size - 1) / (2 * size)
         row = (column.name, max(0.0, alone - chance), excess, *ends, p, strata.size)

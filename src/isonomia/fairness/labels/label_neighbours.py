@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Dataset, wrap
 from isonomia.events import Progress
-from isonomia.evidence import Table, benjamini_hochberg, normal_p, normal_quantile
+from isonomia.evidence import Table, benjamini_hochberg, normal_p
+from isonomia.evidence.intervals import error_within
 from isonomia.fairness.groups.averages import mean_interval
 from isonomia.fairness.groups.grouping import By, form_groups
 from isonomia.fairness.labels.label_values import class_column, worths
@@ -102,7 +103,7 @@ def _figures(
     out = []
     for place, values in enumerate(kinds):
         gap = mean_interval(values[rows] - similar[:, place], mine, level)
-        error = (gap[2] - gap[1]) / (2 * normal_quantile(level))
+        error = error_within(gap[1], gap[2], level)
         p = float(normal_p(gap[0] / error)) if error > 0 else None
         means = [mean_interval(part, mine, level)[0] for part in (values[rows], similar[:, place])]
         out.append((*means, *gap, *mean_interval(apart[:, place], mine, level), p))

@@ -8,7 +8,7 @@ import numpy as np
 
 from isonomia.counting import Codes
 from isonomia.data import Dataset
-from isonomia.fairness.groups.measure import MAX_SPELT_CLASSES
+from isonomia.fairness.groups.metric_choice import MAX_SPELT_CLASSES
 from isonomia.languages import Message, msg
 from isonomia.typing import Floats
 

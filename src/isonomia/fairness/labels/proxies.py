@@ -14,7 +14,8 @@ from isonomia.counting import Codes
 from isonomia.data import Dataset, kind_of
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
-from isonomia.evidence import Estimate, Picture, Result, Table, normal_quantile
+from isonomia.evidence import Estimate, Picture, Result, Table
+from isonomia.evidence.intervals import normal_interval
 from isonomia.fairness.groups.averages import effective_rows
 from isonomia.fairness.groups.grouping import BY, By, attribute_sets
 from isonomia.fairness.labels.attribute_prediction import LEAVES, RATE, Learning, Told, tell
@@ -142,9 +143,8 @@ def proxies(
         carried["attribute"] += [column.name] * len(kept)
         carried["column"] += kept
         carried["note"] += [one.note] * len(kept)
-        half = normal_quantile(level) * one.importance_error
         alone = [_information(column, X[:, at], categorical[at], weights, level) for at in range(len(kept))]
-        figures = (one.importance, one.importance - half, one.importance + half, *np.transpose(alone))
+        figures = (one.importance, *normal_interval(one.importance, one.importance_error, level), *np.transpose(alone))
         for key, values in zip(_CARRIED[2:-1], figures, strict=True):
             carried[key] += values.tolist()
     tables = {
@@ -295,9 +295,9 @@ def _information(
         return 0.0, 0.0, 0.0
     n = effective_rows(len(target), weights)
     freedom = (share.size - 1) * (column.size - 1)
-    half = normal_quantile(level) * float(np.hypot(spread(counts, n), np.sqrt(freedom / 2) / n))
     value = shared - freedom / (2 * n)
-    low, middle, high = np.clip(np.array([value - half, value, value + half]) / own, 0.0, 1.0).tolist()
+    ends = normal_interval(value, np.hypot(spread(counts, n), np.sqrt(freedom / 2) / n), level)
+    middle, low, high = np.clip(np.array([value, *ends]) / own, 0.0, 1.0).tolist()
     return middle, low, high
 
 

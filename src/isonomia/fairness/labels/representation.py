@@ -20,6 +20,7 @@ from isonomia.evidence import (
     normal_p,
     wilson,
 )
+from isonomia.evidence.intervals import quotient
 from isonomia.fairness.groups.grouping import BY, By, combinations_of, condition
 from isonomia.languages import Message, msg
 from isonomia.parameters import LEVEL, validated
@@ -263,8 +264,8 @@ def _one(
     strange = [condition(column.name, text) for text, e in zip(texts, expected, strict=False) if e is None]
     s, e = np.array(share, dtype=float), np.array(expected, dtype=float)
     low, high = wilson(np.nan_to_num(s * effective), np.full(s.size, effective), level)
+    ratio, ratio_low, ratio_high = (quotient(part, e) for part in (s, low, high))
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio, ratio_low, ratio_high = (np.where(e > 0, part / e, np.nan) for part in (s, low, high))
         p = np.where((e > 0) & (e < 1), normal_p((s - e) / np.sqrt(e * (1 - e) / effective)), np.nan)
     notes: list[Message | None] = [
         msg("the population does not have this group") if x is None else None for x in expected

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Backend
-from isonomia.evidence import Table, benjamini_hochberg, normal_p, normal_quantile, wilson
+from isonomia.evidence import Table, benjamini_hochberg, normal_p, wilson
+from isonomia.evidence.intervals import error_within
 from isonomia.fairness.groups.averages import effective_rows, mean_interval
 from isonomia.fairness.groups.grouping import condition
 from isonomia.fairness.people.counterfactual_rows import Altered
@@ -245,7 +246,7 @@ def compared_table(answers: Sequence[Altered], weights: Floats | None, level: fl
                 w = None if weights is None else weights[inside]
                 a, b = flip.change(other)[inside], answer.change(other)[inside]
                 gap = mean_interval(b - a, w, level)
-                error = (gap[2] - gap[1]) / (2 * normal_quantile(level))
+                error = error_within(gap[1], gap[2], level)
                 p = float(normal_p(gap[0] / error)) if error > 0 else None
                 split = flip.changed(other, 0.0)[inside] != answer.changed(other, 0.0)[inside]
                 row = (

@@ -19,9 +19,9 @@ from isonomia.evidence import (
     Table,
     benjamini_hochberg,
     normal_p,
-    normal_quantile,
     wilson,
 )
+from isonomia.evidence.intervals import normal_interval
 from isonomia.fairness.groups.averages import effective_rows
 from isonomia.fairness.groups.grouping import BY, By, form_groups
 from isonomia.fairness.labels.label_values import class_column, left_out_classes, worths
@@ -294,8 +294,8 @@ def _against_equals(
     error = float(np.sqrt(share**2 @ (spread * (q_own / w_own**2 + q_rest / w_rest**2))))
     if error == 0:  # within each of these sets everyone is the same: nothing differs, and chance could not make it
         return int((own & inside).sum()), (a, b, 0.0, None, None, None)
-    half = normal_quantile(level) * error
-    return int((own & inside).sum()), (a, b, a - b, a - b - half, a - b + half, float(normal_p((a - b) / error)))
+    low, high = (float(end) for end in normal_interval(a - b, error, level))
+    return int((own & inside).sum()), (a, b, a - b, low, high, float(normal_p((a - b) / error)))
 
 
 def _rate(hit: NDArray[np.bool_], w: Floats, level: float) -> Estimate:

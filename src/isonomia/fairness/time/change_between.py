@@ -7,7 +7,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from isonomia.evidence import Picture, Result, Table, benjamini_hochberg, normal_p, normal_quantile
+from isonomia.evidence import Picture, Result, Table, benjamini_hochberg, normal_p
+from isonomia.evidence.intervals import error_within, normal_interval
 from isonomia.fairness.groups.comparisons import Reference
 from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
 from isonomia.fairness.groups.grouping import By
@@ -82,20 +83,18 @@ Figure = tuple[float, float]
 
 def _figures(part: GroupMetrics, level: float) -> dict[tuple[str, str], Figure]:
     assert part.groups is not None
-    z = 2 * normal_quantile(level)
     return {
-        (name, group.name): (float(one.value[i]), float(one.high[i] - one.low[i]) / z)
+        (name, group.name): (float(one.value[i]), float(error_within(one.low[i], one.high[i], level)))
         for name, one in part.measured.items()
         for i, group in enumerate(part.groups.groups)
     }
 
 
 def _gap_figures(part: GroupMetrics, level: float) -> dict[tuple[str, str], Figure]:
-    z = 2 * normal_quantile(level)
     out = {}
     for row in part.tables["comparisons"].rows():
         ends = (row["difference_low"], row["difference_high"])
-        error = float("nan") if None in ends else (ends[1] - ends[0]) / z
+        error = float("nan") if None in ends else error_within(*ends, level)
         value = float("nan") if row["difference"] is None else row["difference"]
         out[row["metric"], f"{row['group']} - {row['reference']}"] = (value, error)
     return out
@@ -116,6 +115,6 @@ def _difference(before: Figure | None, after: Figure | None, level: float) -> tu
     change, error = after[0] - before[0], float(np.hypot(before[1], after[1]))
     if not np.isfinite(change) or not np.isfinite(error):
         return before[0], after[0], change, None, None, None, msg("no interval")
-    half = normal_quantile(level) * error
+    low, high = (float(end) for end in normal_interval(change, error, level))
     p = float(normal_p(change / error)) if error > 0 else None
-    return before[0], after[0], change, change - half, change + half, p, None
+    return before[0], after[0], change, low, high, p, None

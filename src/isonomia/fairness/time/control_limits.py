@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Backend
-from isonomia.evidence import Table, benjamini_hochberg, normal_p, normal_quantile
+from isonomia.evidence import Table, benjamini_hochberg, normal_p
+from isonomia.evidence.intervals import error_within, normal_interval
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.languages import msg
 from isonomia.typing import Floats
@@ -111,7 +112,7 @@ def gaps_of(measured: GroupMetrics, order: Mapping[str, int]) -> Series:
 def limited(rows: Series, keys: Sequence[str], value: str, least: int, sigmas: float, level: float) -> Series:
     """The series with their centres and control limits."""
     x, low, high = (np.array(rows[name], dtype=float) for name in (value, f"{value}_low", f"{value}_high"))
-    error = (high - low) / (2 * normal_quantile(level))
+    error = error_within(low, high, level)
     usable = np.isfinite(x) & np.isfinite(error) & (error > 0) & (np.array(rows["n"]) >= least)
     centre = np.full(x.size, np.nan)
     for place in _places(rows, keys):
@@ -175,7 +176,8 @@ def changes_of(series: Series, gaps: Series, level: float) -> dict[str, Any]:
             if used.size < 2:
                 continue
             split, before, after, spread = change_point(x[used], error[used])
-            change, half = after - before, normal_quantile(level) * spread
+            change = after - before
+            low, high = (float(end) for end in normal_interval(change, spread, level))
             p = min(1.0, float(normal_p(change / spread)) * (used.size - 1))
             first = int(used[0])
             row = (
@@ -187,8 +189,8 @@ def changes_of(series: Series, gaps: Series, level: float) -> dict[str, Any]:
                 before,
                 after,
                 change,
-                change - half,
-                change + half,
+                low,
+                high,
                 p,
             )
             for name, item in zip(out, row, strict=True):

@@ -261,7 +261,7 @@ def _pictures(gaps: Series, measured: GroupMetrics) -> tuple[Picture, ...]:
         Picture(
             "lines",
             "gaps",
-            msg("Gap of {metric} to the reference over time", metric=measured.measured[metric].use.title),
+            msg("Gap of {metric} to the reference over time", metric=measured.measured[metric].metric.title),
             {"x": "period", "value": "difference", "color": "group", "where": {"metric": [metric]}, "reference": 0.0},
         )
         for metric in list(dict.fromkeys(gaps["metric"]))[:3]

@@ -148,7 +148,7 @@ class _Search:
         """How close each answer is to another decision (or how far from the truth a number is), and who flipped."""
         base = self.altering.said
         if said.continuous is not None:
-            return np.abs(said.continuous - self.trials.ruler.truth[rows]), np.zeros(len(rows), dtype=bool)
+            return np.abs(said.continuous - self.trials.measures.truth[rows]), np.zeros(len(rows), dtype=bool)
         if base.label is None or said.label is None:
             score = said.probability if said.probability is not None else said.score
             before = base.probability if base.probability is not None else base.score
@@ -294,11 +294,11 @@ class _Search:
         trials, base = self.trials, self.altering.said
         right = np.ones(len(self.best), dtype=bool)
         if base.label is not None:
-            right = (base.label == trials.ruler.truth) & self.flipped
+            right = (base.label == trials.measures.truth) & self.flipped
         worst = spliced(base, np.flatnonzero(right), self.said.take(np.flatnonzero(right)))
-        reading = trials.ruler.read(worst)
+        reading = trials.measures.read(worst)
         change = differences(base, self.said)[1][0]
-        w, total = trials.ruler.w, trials.ruler.total
+        w, total = trials.measures.w, trials.measures.total
         flips = float(w @ self.flipped) / total if base.label is not None else float("nan")
         drop, low, high = trials.loss(reading)
         return Attack(

@@ -24,7 +24,7 @@ def ways() -> dict[str, Message]:
 
 def attack_table(study: Study, backend: Backend) -> Table:
     """A row a level."""
-    metric, base = study.trials.ruler.metrics[0], float(study.trials.base.value[0, 0])
+    metric, base = study.trials.measures.metrics[0], float(study.trials.base.value[0, 0])
     attacks = study.attacks
     columns: dict[str, Any] = {
         "level": np.array([one.level for one in attacks]),
@@ -49,7 +49,7 @@ def attack_table(study: Study, backend: Backend) -> Table:
 
 def attack_findings(study: Study) -> list[Finding]:
     """The lowest level at which the worst case costs surely more than the tolerance."""
-    metric, base = study.trials.ruler.metrics[0], float(study.trials.base.value[0, 0])
+    metric, base = study.trials.measures.metrics[0], float(study.trials.base.value[0, 0])
     span = span_of(metric, base)
     told = next((one for one in study.attacks if _low(one, span) > study.tolerance), None)
     if told is None:

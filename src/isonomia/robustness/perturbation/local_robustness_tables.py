@@ -20,6 +20,7 @@ from isonomia.evidence import (
     welch,
     wilson,
 )
+from isonomia.evidence.intervals import normal_interval
 from isonomia.fairness.groups.averages import effective_rows, mean_interval
 from isonomia.fairness.groups.grouping import condition
 from isonomia.languages import Message, Name, msg
@@ -255,24 +256,24 @@ def _attribute(firm: Firmness, column: Codes) -> list[dict[str, Any]]:
         own = _mean(firm, flips, inside)
         compared = code not in reference
         enough = compared and counts[code] >= firm.min_per_group and against.sum() >= firm.min_per_group
-        half = normal_quantile(firm.level) * np.hypot(own[1], base[1])
         p = welch(own[0], own[1], own[2] - 1, base[0], base[1], base[2] - 1) if enough else np.nan
         distance = firm.nearest.distance[inside] if firm.nearest is not None else np.empty(0)
         known = distance[np.isfinite(distance)]
         gap = own[0] - base[0]
-        z = normal_quantile(firm.level)
+        low, high = normal_interval(own[0], own[1], firm.level)
+        gap_low, gap_high = normal_interval(gap, np.hypot(own[1], base[1]), firm.level)
         rows.append(
             {
                 "attribute": column.name,
                 "group": column.text(code),
                 "n": int(counts[code]),
                 "flips": own[0],
-                "flips_low": max(own[0] - z * own[1], 0.0),
-                "flips_high": min(own[0] + z * own[1], 1.0),
+                "flips_low": max(float(low), 0.0),
+                "flips_high": min(float(high), 1.0),
                 "distance": float(np.median(known)) if known.size else None,
                 "gap": gap if compared else None,
-                "gap_low": gap - half if compared else None,
-                "gap_high": gap + half if compared else None,
+                "gap_low": float(gap_low) if compared else None,
+                "gap_high": float(gap_high) if compared else None,
                 "p_value": float(p),
                 "reference": together(column.text(one) for one in reference),
                 "base": base[0],

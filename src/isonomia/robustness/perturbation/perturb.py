@@ -15,12 +15,12 @@ from isonomia.languages import Message, msg
 from isonomia.metrics import METRIC_NAMES
 from isonomia.parameters import LEVEL, NAMES, SEED, Boolean, Integer, Number, Several, validated
 from isonomia.robustness._features import check_features
-from isonomia.robustness._ruler import Ruler, choose_metrics
 from isonomia.robustness.perturbation.adversary import Attack, attack
 from isonomia.robustness.perturbation.altered_rows import Altering
 from isonomia.robustness.perturbation.perturb_tables import show
 from isonomia.robustness.perturbation.perturbation_trials import Effect, Trials
 from isonomia.robustness.perturbation.perturbers import PERTURBER_NAMES, PERTURBERS, Perturber
+from isonomia.robustness.perturbation.trial_metrics import TrialMetrics, choose_metrics
 from isonomia.robustness.row_metrics import METRIC
 from isonomia.subject import Reading, Subject
 
@@ -155,8 +155,8 @@ def perturb(
     names = check_features(subject.known, features)
     events = Progress.of(progress)
     altering = Altering(subject.known, asked, names, said, strict=features is not None, progress=events)
-    ruler = Ruler(metrics_, subject.truth, subject.weights, len(said.classes))
-    trials = Trials(altering, ruler, n_trials=n_trials, level=level, seed=seed, keep_valid=keep_valid)
+    measures = TrialMetrics(metrics_, subject.truth, subject.weights)
+    trials = Trials(altering, measures, n_trials=n_trials, level=level, seed=seed, keep_valid=keep_valid)
     run = _Run(trials, events)
     for perturber in chosen:
         run.all_levels(perturber, steps)

@@ -98,7 +98,7 @@ def share(drop: Any, span: float) -> Any:
 
 
 def _main(study: Study) -> tuple[Metric, float, float]:
-    metric, base = study.trials.ruler.metrics[0], float(study.trials.base.value[0, 0])
+    metric, base = study.trials.measures.metrics[0], float(study.trials.base.value[0, 0])
     return metric, base, span_of(metric, base)
 
 
@@ -141,7 +141,7 @@ def _level_table(study: Study, backend: Backend) -> Table:
 def _metric_table(study: Study, backend: Backend) -> Table:
     """All metrics; a row each disturbance, level and metric."""
     parts: dict[str, list[Any]] = {}
-    for place, metric in enumerate(study.trials.ruler.metrics):
+    for place, metric in enumerate(study.trials.measures.metrics):
         base = float(study.trials.base.value[0, place])
         block = _columns(study.effects, place, base, float(study.trials.sign[place]))
         block["loss"] = share(block["drop"], span_of(metric, base))
@@ -193,10 +193,10 @@ def table_of(columns: dict[str, Any], metric: Metric | None, title: Message, bac
 
 
 def _values(study: Study) -> tuple[dict[str, Any], dict[str, Message]]:
-    ruler, trials = study.trials.ruler, study.trials
-    metric = ruler.metrics[0]
+    measures, trials = study.trials.measures, study.trials
+    metric = measures.metrics[0]
     found = evaluate_all(
-        ruler.truth, trials.altering.said, [metric], weights=ruler.weights, level=trials.level, seed=trials.seed
+        measures.truth, trials.altering.said, [metric], weights=measures.weights, level=trials.level, seed=trials.seed
     )
     worst = max(study.effects, key=lambda effect: effect.drop[0])
     values: dict[str, Any] = {
@@ -391,7 +391,7 @@ def _failures(study: Study) -> list[Finding]:
 
 
 def _pictures(study: Study) -> list[Picture]:
-    metric = study.trials.ruler.metrics[0]
+    metric = study.trials.measures.metrics[0]
     pictures = []
     if len({effect.level for effect in study.effects}) > 1:
         pictures.append(

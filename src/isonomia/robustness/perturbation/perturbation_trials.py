@@ -10,13 +10,14 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.evidence import normal_p, normal_quantile, wilson
+from isonomia.evidence import normal_p, wilson
+from isonomia.evidence.intervals import normal_interval, student_interval
 from isonomia.languages import Message
 from isonomia.models import Surface
-from isonomia.robustness._ruler import Reading, Ruler
 from isonomia.robustness.missing_reasons import of_effect
 from isonomia.robustness.perturbation.altered_rows import Altering, check_frame
 from isonomia.robustness.perturbation.perturbers import Columns, Perturber, perturb_rows
+from isonomia.robustness.perturbation.trial_metrics import Reading, TrialMetrics
 from isonomia.typing import Floats, Indices
 
 
@@ -60,33 +61,33 @@ class Effect:
 
 
 class Trials:
-    """Runs trials on the rows of an `Altering`, measured by a `Ruler`."""
+    """Runs trials on the rows of an `Altering`, measured by a `TrialMetrics`."""
 
     def __init__(
-        self, altering: Altering, ruler: Ruler, *, n_trials: int, level: float, seed: int, keep_valid: bool
+        self, altering: Altering, measures: TrialMetrics, *, n_trials: int, level: float, seed: int, keep_valid: bool
     ) -> None:
-        self.altering, self.ruler = altering, ruler
+        self.altering, self.measures = altering, measures
         self.n_trials, self.level, self.seed, self.keep_valid = n_trials, level, seed, keep_valid
-        self.base: Reading = ruler.read(altering.said)
-        self.sign = np.array([-1.0 if metric.higher_is_better else 1.0 for metric in ruler.metrics])
-        self.size = ruler.total**2 / float(ruler.w @ ruler.w)
+        self.base: Reading = measures.read(altering.said)
+        self.sign = np.array([-1.0 if metric.higher_is_better else 1.0 for metric in measures.metrics])
+        self.size = measures.total**2 / float(measures.w @ measures.w)
         self._parts: dict[tuple[int, ...], Columns] = {}
 
     def run(self, perturber: Perturber, level: float, places: Indices) -> Effect:
         """All trials of a perturber on some columns, at one level."""
         n = len(self.altering)
-        values, pulls = [], np.zeros_like(self.base.pull)
+        values, pulls = [], np.zeros_like(self.base.influence)
         reasons = list(self.base.reasons)
         flips, change, touched, same = 0.0, 0.0, 0, True
         count = self.n_trials if perturber.random and level > 0 else 1
         for surface, moved in self._surfaces(perturber, level, places, count):
-            reading = self.ruler.read(surface)
+            reading = self.measures.read(surface)
             values.append(reading.value)
             reasons = [known or fresh for known, fresh in zip(reasons, reading.reasons, strict=True)]
-            pulls += reading.pull * len(reading.value)
+            pulls += reading.influence * len(reading.value)
             flipped, apart = differences(self.altering.said, surface)
-            flips += float(flipped.sum(axis=0) @ self.ruler.w) / self.ruler.total
-            change += float(apart.sum(axis=0) @ self.ruler.w) / self.ruler.total
+            flips += float(flipped.sum(axis=0) @ self.measures.w) / self.measures.total
+            change += float(apart.sum(axis=0) @ self.measures.w) / self.measures.total
             touched += moved
             same = same and not apart.any() and not (flipped > 0).any()
         table = np.concatenate(values)
@@ -121,8 +122,9 @@ class Trials:
     def loss(self, reading: Reading) -> tuple[float, float, float]:
         """How much worse the main metric is than it was, with its interval."""
         drop = self.sign * (reading.value[0] - self.base.value[0]) + 0.0
-        same = bool((reading.value[0, 0] == self.base.value[0, 0]) and not (reading.pull[0] != self.base.pull[0]).any())
-        low, high, _, _ = self._interval(drop, reading.value, reading.pull, same=same, untouched=False)
+        moved = (reading.influence[0] != self.base.influence[0]).any()
+        same = bool(reading.value[0, 0] == self.base.value[0, 0]) and not moved
+        low, high, _, _ = self._interval(drop, reading.value, reading.influence, same=same, untouched=False)
         return float(drop[0]), float(low[0]), float(high[0])
 
     def _surfaces(
@@ -174,30 +176,28 @@ class Trials:
 
         A row's influence on the change, averaged over trials, holds both the luck of the row and that of its trials.
         """
-        from scipy.special import stdtrit
-
         n, count = table.shape[1], len(table)
         if untouched:
             return np.zeros(n), np.zeros(n), np.ones(n, dtype=bool), np.ones(n)
         if same:
             return *self._unmoved(drop), np.ones(n, dtype=bool), np.ones(n)
-        shift = pull - self.base.pull
+        shift = pull - self.base.influence
         by_rows: NDArray[np.bool_] = np.asarray(np.isfinite(shift).all(axis=1))
         scale = self.size / max(self.size - 1, 1e-300)
         error = np.sqrt(np.square(shift).sum(axis=1) * scale)
-        half = normal_quantile(self.level) * error
+        low, high = normal_interval(drop, error, self.level)
         if count > 1:
             spread = table.std(axis=0, ddof=1) / np.sqrt(count)
-            wide = float(stdtrit(count - 1, 0.5 + self.level / 2)) * spread
-            half = np.where(by_rows, half, wide)
+            wide = student_interval(drop, spread, count, self.level)
+            low, high = (np.where(by_rows, own, other) for own, other in zip((low, high), wide, strict=True))
         with np.errstate(divide="ignore", invalid="ignore"):
             p = np.where(by_rows & (error > 0), normal_p(drop / error), np.where(by_rows, 1.0, np.nan))
-        return drop - half, drop + half, by_rows, p
+        return low, high, by_rows, p
 
     def _unmoved(self, drop: Floats) -> tuple[Floats, Floats]:
         """No answer changed: a share of rows up to Wilson's could have, so bounded metrics may move by that much."""
         most = float(wilson(0.0, self.size, self.level)[1])
-        span = np.array([metric.range[1] - metric.range[0] for metric in self.ruler.metrics])
+        span = np.array([metric.range[1] - metric.range[0] for metric in self.measures.metrics])
         half = np.where(np.isfinite(span), span * most, np.nan)
         return drop - half, drop + half
 

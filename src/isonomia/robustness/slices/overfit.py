@@ -14,17 +14,16 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, smallest
 from isonomia.data import Dataset
 from isonomia.errors import DataError
-from isonomia.evidence import Result, benjamini_hochberg, normal_p, normal_quantile
+from isonomia.evidence import Result, benjamini_hochberg, normal_p
+from isonomia.evidence.intervals import error_within, newcombe_interval, normal_interval
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import together
-from isonomia.metrics import Metric
+from isonomia.metrics import Metric, Rows, RowSets, RowSums, Sums, measure
 from isonomia.parameters import ALPHA, LEVEL, NAMES, SEED, Boolean, Choice, Integer, Number, validated
 from isonomia.robustness._features import check_features
-from isonomia.robustness.meter import Cells, Meter
 from isonomia.robustness.missing_reasons import Reason
 from isonomia.robustness.row_metrics import METRIC, as_error, measure_named
 from isonomia.robustness.slices.overfit_tables import show
-from isonomia.robustness.slices.slice_auc import measure_ranked
 from isonomia.robustness.slices.slicing import SLICINGS, Slicing, learn_cuts
 from isonomia.robustness.slices.spot_merging import spelt
 from isonomia.subject import Reading, Subject
@@ -201,9 +200,9 @@ def _shared(
     options: dict[str, Any] = {"slicing": slicing, "bins": bins, "min_samples": least}
     learnt = one.known
     if slicing in ("tree", "adaptive"):
-        basis = metric if metric.family != "ranks" else measure_named(None, one.outcome.surface)
+        basis = metric if metric.adds_up else measure_named(None, one.outcome.surface)
         chooses = np.random.default_rng(seed).permutation(len(one)) % 2 == 0
-        loss, counted = Meter(basis, one.outcome, one.weights).take(chooses).loss()
+        loss, counted = RowSums(basis, Rows.of(one)).take(chooses).loss()
         learnt = one.known.take(chooses)
         options |= {"loss": loss, "counted": counted}
         rest = ~chooses
@@ -238,11 +237,7 @@ class _Sides:
     def __init__(self, metric: Metric, train: Subject, test: Subject, least: int, level: float) -> None:
         self.metric, self.train, self.test, self.least, self.level = metric, train, test, least, level
         self.alone: dict[str, Gaps] = {}
-        self.meters = (
-            None
-            if metric.family == "ranks"
-            else tuple(Meter(metric, side.outcome, side.weights) for side in (train, test))
-        )
+        self.meters = None if not metric.adds_up else tuple(RowSums(metric, Rows.of(side)) for side in (train, test))
 
     @cached_property
     def overall(self) -> Gaps:
@@ -261,7 +256,7 @@ class _Sides:
         labels = [together([a, b]) for a in first for b in second]
         if self.meters is None:
             return self._ranked_pair(names, tuple(labels), one, two)
-        cells = [meter.count([a, b]) for meter, a, b in zip(self.meters, one, two, strict=True)]
+        cells = [meter.over([a, b]) for meter, a, b in zip(self.meters, one, two, strict=True)]
         flat = [part.flat() for part in cells]
         part = self._of_cells(names, tuple(labels), flat[0], flat[1])
         p = part.p_value
@@ -289,25 +284,25 @@ class _Sides:
 
     def _error(self, part: Gaps) -> Floats:
         """The standard error behind an interval of the normal kind."""
-        return (part.high - part.low) / (2 * normal_quantile(self.level))
+        return np.asarray(error_within(part.low, part.high, self.level), dtype=float)
 
     def _gaps(self, names: tuple[str, ...], train: Codes, test: Codes, *, local: bool = True) -> Gaps:
         texts = train.texts
         if self.meters is None:
             a, b = (
-                measure_ranked(self.metric, side.outcome, side.weights, codes)
+                measure([self.metric], RowSets.of(Rows.of(side), [codes], empty=True), n_boot=0)[self.metric.id]
                 for side, codes in ((self.train, train), (self.test, test))
             )
-            gap = as_error(self.metric, b[1]) - as_error(self.metric, a[1])
-            error = np.hypot(a[2], b[2])
-            half = normal_quantile(self.level) * error
+            gap = as_error(self.metric, b.value) - as_error(self.metric, a.value)
+            error = np.hypot(a.spread(), b.spread())
+            low, high = normal_interval(gap, error, self.level)
             with np.errstate(divide="ignore", invalid="ignore"):
                 p = np.where(error > 0, normal_p(gap / error), np.nan)
             if local:
                 p = np.fmax(p, _larger(gap, error, self.overall.gap, self._error(self.overall)))
-            why = (a[3], b[3])
-            return self._make(names, texts, a[0], b[0], a[1], b[1], gap, gap - half, gap + half, p, why)
-        cells = [meter.count([codes]) for meter, codes in zip(self.meters, (train, test), strict=True)]
+            n = (a.n.astype(np.int64), b.n.astype(np.int64))
+            return self._make(names, texts, *n, a.value, b.value, gap, low, high, p, (a.reasons, b.reasons))
+        cells = [meter.over([codes]) for meter, codes in zip(self.meters, (train, test), strict=True)]
         part = self._of_cells(names, texts, cells[0], cells[1])
         if not local:
             return part
@@ -315,29 +310,27 @@ class _Sides:
         p = np.where(part.enough, np.fmax(part.p_value, self._beyond(cells, rest)), np.nan)
         return Gaps(**{**part.__dict__, "p_value": p})
 
-    def _beyond(self, cells: Sequence[Cells], rest: Sequence[Cells]) -> Floats:
+    def _beyond(self, cells: Sequence[Sums], rest: Sequence[Sums]) -> Floats:
         """P-values that a gap is no larger than that of other rows; 1 where it is not larger, or there are none."""
         gap, error = self._difference(cells[0], cells[1])
         other, other_error = self._difference(rest[0], rest[1])
         return _larger(gap, error, other, other_error)
 
-    def _of_cells(self, names: tuple[str, ...], labels: tuple[str, ...], train: Cells, test: Cells) -> Gaps:
+    def _of_cells(self, names: tuple[str, ...], labels: tuple[str, ...], train: Sums, test: Sums) -> Gaps:
         assert self.meters is not None
         a, b = (meter.measure(cells, self.level) for meter, cells in zip(self.meters, (train, test), strict=True))
         sign = -1.0 if self.metric.higher_is_better else 1.0
         gap = sign * (b.value - a.value)
         if self.meters[0].kind == "rate":
-            ends = a if sign > 0 else b, b if sign > 0 else a
-            low = gap - np.hypot(ends[1].value - ends[1].low, ends[0].high - ends[0].value)
-            high = gap + np.hypot(ends[1].high - ends[1].value, ends[0].value - ends[0].low)
+            one, other = (b, a) if sign > 0 else (a, b)
+            low, high = newcombe_interval((one.value, one.low, one.high), (other.value, other.low, other.high))
         else:
-            half = normal_quantile(self.level) * np.hypot(a.error, b.error)
-            low, high = gap - half, gap + half
+            low, high = normal_interval(gap, np.hypot(a.error, b.error), self.level)
         p = self.meters[0].compare(train, test)
         why = [[self.metric.undefined if np.isnan(one) else None for one in part.value] for part in (a, b)]
         return self._make(names, labels, train.n, test.n, a.value, b.value, gap, low, high, p, why)
 
-    def _difference(self, train: Cells, test: Cells) -> tuple[Floats, Floats]:
+    def _difference(self, train: Sums, test: Sums) -> tuple[Floats, Floats]:
         assert self.meters is not None
         a, b = (meter.measure(cells, self.level) for meter, cells in zip(self.meters, (train, test), strict=True))
         return as_error(self.metric, b.value) - as_error(self.metric, a.value), np.hypot(a.error, b.error)

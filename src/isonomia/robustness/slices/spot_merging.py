@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.languages.naming import between, is_in, is_value, together
-from isonomia.robustness.meter import Cells
+from isonomia.metrics import Sums
 
 #: Above this share of common rows (intersection over union) two spots are the same people.
 SAME_ROWS = 0.5
@@ -25,7 +25,7 @@ class Spot:
     """Rows where the model is worse: for each feature the slices taken together, and the sums over these rows."""
 
     slices: Mapping[str, tuple[int, ...]]
-    cells: Cells
+    cells: Sums
     p_value: float
     p_adjusted: float
     severity: float
@@ -117,7 +117,7 @@ def fold(spots: Sequence[Spot], columns: Mapping[str, Codes]) -> list[Spot]:
     return kept
 
 
-def explained(single: Spot, pairs: Sequence[Spot], weak: Callable[[Cells], bool]) -> bool:
+def explained(single: Spot, pairs: Sequence[Spot], weak: Callable[[Sums], bool]) -> bool:
     """Whether a weak slice of one feature is weak only because of a pair that lies in it.
 
     `weak(cells)` says whether rows are still weak; what is left of the slice without the pair is asked.

@@ -82,13 +82,13 @@ def show(search: Search, backend: Backend, *, honest: bool, n_rows: int) -> Resu
             tables[f"heatmap_{place}"] = _heat_table(search, part, backend)
             title = msg(
                 "{metric} where {one} and {two} meet",
-                metric=search.meter.metric.title,
+                metric=search.parts.metric.title,
                 one=part.names[0],
                 two=part.names[1],
             )
             options = {"x": "two", "y": "one", "value": "value", "low": "low", "high": "high", "n": "n", "flag": "weak"}
             pictures.append(Picture("heatmap", f"heatmap_{place}", title, options))
-    overall = search.meter.measure(search.overall, search.limits.level)
+    overall = search.parts.measure(search.overall, search.limits.level)
     spots = search.spots
     values: dict[str, Any] = {
         "overall": Estimate(
@@ -96,16 +96,16 @@ def show(search: Search, backend: Backend, *, honest: bool, n_rows: int) -> Resu
             float(overall.low),
             float(overall.high),
             n=int(overall.n),
-            method="wilson" if search.meter.kind == "rate" else "normal",
+            method="wilson" if search.parts.kind == "rate" else "normal",
             level=search.limits.level,
-            note=None if not np.isnan(overall.value) else as_text(search.meter.metric.undefined),
+            note=None if not np.isnan(overall.value) else as_text(search.parts.metric.undefined),
         ),
         "weak_spots": len(spots),
         "critical_spots": sum(spot.severity > search.limits.critical for spot in spots),
         "slices_tested": search.n_tests,
     }
     titles = {
-        "overall": search.meter.metric.title,
+        "overall": search.parts.metric.title,
         "weak_spots": msg("Weak spots"),
         "critical_spots": msg("Critical weak spots"),
         "slices_tested": msg("Slices tested"),
@@ -142,7 +142,7 @@ def _notes(search: Search, honest: bool, n_rows: int) -> tuple[Message, ...]:
 
 def _spot_table(search: Search, backend: Backend) -> Table:
     spots = search.spots
-    measured = [search.meter.measure(spot.cells, search.limits.level) for spot in spots]
+    measured = [search.parts.measure(spot.cells, search.limits.level) for spot in spots]
     total = search.overall.n
     columns: dict[str, Any] = {
         "slice": [spot.text(search.columns) for spot in spots],
@@ -175,7 +175,7 @@ def _slice_table(search: Search, backend: Backend) -> Table:
             "weak": _weak(search, part, here),
             "small": part.cells.n[here] < search.limits.min_samples,
             "note": of_slices(
-                search.meter.metric,
+                search.parts.metric,
                 part.measured.value[here],
                 part.cells.n[here],
                 search.limits.min_samples,
@@ -240,7 +240,7 @@ def _feature_table(search: Search, backend: Backend) -> Table:
 
 
 def _errors(search: Search, part: Slices) -> Any:
-    return -part.measured.value if search.meter.metric.higher_is_better else part.measured.value
+    return -part.measured.value if search.parts.metric.higher_is_better else part.measured.value
 
 
 def _worst(part: Slices) -> tuple[tuple[int, ...], float]:
@@ -286,7 +286,7 @@ def _heat_table(search: Search, part: Slices, backend: Backend) -> Table:
         "weak": _weak(search, part, here),
         "small": part.cells.n[here] < search.limits.min_samples,
         "note": of_slices(
-            search.meter.metric, part.measured.value[here], part.cells.n[here], search.limits.min_samples
+            search.parts.metric, part.measured.value[here], part.cells.n[here], search.limits.min_samples
         ),
     }
     title = msg("{one} and {two}", one=one.name, two=two.name)
@@ -296,18 +296,18 @@ def _heat_table(search: Search, part: Slices, backend: Backend) -> Table:
 
 
 def _table(search: Search, columns: dict[str, Any], title: Message, backend: Backend) -> Table:
-    style = search.meter.metric.format
+    style = search.parts.metric.format
     formats: dict[str, Format] = {name: _NUMBERS[name] for name in columns if name in _NUMBERS}
     formats |= {name: style for name in ("value", "low", "high", "worst_value", "best_value") if name in columns}
     names = {name: title for name, title in headings().items() if name in columns}
     if "value" in columns:
-        names["value"] = search.meter.metric.title
+        names["value"] = search.parts.metric.title
     return Table.of(columns, formats, names, title, backend)
 
 
 def _pictures(search: Search) -> list[Picture]:
-    metric = search.meter.metric
-    overall = float(search.meter.value(search.overall.sums))
+    metric = search.parts.metric
+    overall = float(search.parts.value(search.overall.sums))
     pictures = []
     line = {"reference": overall, "reference_label": msg("overall")} if np.isfinite(overall) else {}
     if search.spots:
@@ -348,9 +348,9 @@ def _findings(search: Search) -> tuple[Finding, ...]:
 
 
 def _finding(search: Search, spot: Spot) -> Finding:
-    limits, metric = search.limits, search.meter.metric
-    measured = search.meter.measure(spot.cells, limits.level)
-    overall = float(search.meter.value(search.overall.sums))
+    limits, metric = search.limits, search.parts.metric
+    measured = search.parts.measure(spot.cells, limits.level)
+    overall = float(search.parts.value(search.overall.sums))
     gaps = {
         "metric": metric.title,
         "value": float(measured.value),
@@ -383,7 +383,7 @@ def _finding(search: Search, spot: Spot) -> Finding:
             float(measured.low),
             float(measured.high),
             n=int(measured.n),
-            method="wilson" if search.meter.kind == "rate" else "normal",
+            method="wilson" if search.parts.kind == "rate" else "normal",
             level=limits.level,
         ),
         who=spot.texts(search.columns),

@@ -14,9 +14,9 @@ from isonomia.counting import Codes
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result, benjamini_hochberg
 from isonomia.languages import msg
+from isonomia.metrics import Rows, RowSums, SetValues, Sums
 from isonomia.parameters import ALPHA, LEVEL, NAMES, SEED, Boolean, Choice, Integer, Number, validated
 from isonomia.robustness._features import check_features
-from isonomia.robustness.meter import Cells, Measured, Meter
 from isonomia.robustness.row_metrics import METRIC, as_error, measure_named
 from isonomia.robustness.slices.slicing import SLICINGS, Cut, Slicing, learn_cuts
 from isonomia.robustness.slices.spot_merging import Spot, explained, fold, rectangles, runs
@@ -41,8 +41,8 @@ class Slices:
     """All slices of one feature, or all cells of a pair of features, measured."""
 
     names: tuple[str, ...]
-    cells: Cells
-    measured: Measured
+    cells: Sums
+    measured: SetValues
     severity: Floats
     severity_low: Floats
     severity_high: Floats
@@ -54,9 +54,9 @@ class Slices:
 class Search:
     """What the search found: the slices, their adjusted p-values, the weak ones joined into spots."""
 
-    meter: Meter
+    parts: RowSums
     columns: Mapping[str, Codes]
-    overall: Cells
+    overall: Sums
     global_error: float
     singles: tuple[Slices, ...]
     pairs: tuple[Slices, ...]
@@ -158,45 +158,45 @@ def weak_spots(
     limits = Limits(min_samples, severity, critical, alpha, level)
     subject = Subject.of(data, model, **given).needs_outcomes()
     names = check_features(subject.known, features)
-    meter = Meter(measure_named(metric, subject.surface), subject.outcome, subject.weights)
-    cuts, columns, meter = _slice(subject, names, meter, slicing, bins, limits, seed)
-    search = _search(meter, cuts, columns, limits, pairs, Progress.of(progress))
+    parts = RowSums(measure_named(metric, subject.surface), Rows.of(subject))
+    cuts, columns, parts = _slice(subject, names, parts, slicing, bins, limits, seed)
+    search = _search(parts, cuts, columns, limits, pairs, Progress.of(progress))
     found = show(search, subject.backend, honest=slicing in ("tree", "adaptive"), n_rows=len(subject))
     return subject.noted(found)
 
 
 def _slice(
-    subject: Subject, names: Sequence[str], meter: Meter, slicing: Slicing, bins: int, limits: Limits, seed: int
-) -> tuple[tuple[Cut, ...], dict[str, Codes], Meter]:
+    subject: Subject, names: Sequence[str], parts: RowSums, slicing: Slicing, bins: int, limits: Limits, seed: int
+) -> tuple[tuple[Cut, ...], dict[str, Codes], RowSums]:
     """The cuts and codes of every feature; for slices chosen by the errors, those of the half that measures."""
     options: dict[str, Any] = {"slicing": slicing, "bins": bins, "min_samples": limits.min_samples}
     if slicing not in ("tree", "adaptive"):
         cuts = learn_cuts(subject.known, names, **options)
-        return cuts, {cut.name: cut.codes(subject.known) for cut in cuts}, meter
+        return cuts, {cut.name: cut.codes(subject.known) for cut in cuts}, parts
     chooses = np.random.default_rng(seed).random(len(subject)) < 0.5
-    loss, counted = meter.take(chooses).loss()
+    loss, counted = parts.take(chooses).loss()
     if loss.size < 2 or loss.size == len(subject):
         chooses[: len(subject) // 2], chooses[len(subject) // 2 :] = True, False
-        loss, counted = meter.take(chooses).loss()
+        loss, counted = parts.take(chooses).loss()
     cuts = learn_cuts(subject.known.take(chooses), names, loss=loss, counted=counted, **options)
     rest = subject.known.take(~chooses)
-    return cuts, {cut.name: cut.codes(rest) for cut in cuts}, meter.take(~chooses)
+    return cuts, {cut.name: cut.codes(rest) for cut in cuts}, parts.take(~chooses)
 
 
 def _search(
-    meter: Meter, cuts: Sequence[Cut], columns: Mapping[str, Codes], limits: Limits, pairs: bool, progress: Progress
+    parts: RowSums, cuts: Sequence[Cut], columns: Mapping[str, Codes], limits: Limits, pairs: bool, progress: Progress
 ) -> Search:
     ordered = {cut.name: cut.ordered for cut in cuts}
-    counted = {name: meter.count([column]) for name, column in columns.items()}
+    counted = {name: parts.over([column]) for name, column in columns.items()}
     overall = next(iter(counted.values())).total()
-    error = float(as_error(meter.metric, meter.value(overall.sums)))
-    judge = _Judge(meter, overall, error, limits)
+    error = float(as_error(parts.metric, parts.value(overall.sums)))
+    judge = _Judge(parts, overall, error, limits)
     singles = tuple(judge.slices((name,), cells) for name, cells in counted.items())
     crossed = []
     couples = list(combinations(columns, 2)) if pairs else []
     stage = progress.stage("feature_pairs", msg("Slicing pairs of features"), total=len(couples))
     for one, two in stage.over(couples):
-        crossed.append(judge.pair((one, two), meter.count([columns[one], columns[two]]), counted[one], counted[two]))
+        crossed.append(judge.pair((one, two), parts.over([columns[one], columns[two]]), counted[one], counted[two]))
     every = [*singles, *crossed]
     sizes = np.cumsum([part.p_value.size for part in every])[:-1]
     pooled = np.concatenate([part.p_value.ravel() for part in every])
@@ -205,36 +205,36 @@ def _search(
     found = _spots(judge, singles, crossed, adjusted, ordered)
     tests = int((~np.isnan(pooled)).sum())
     return Search(
-        meter, columns, overall, error, singles, tuple(crossed), adjusted, tuple(fold(found, columns)), limits, tests
+        parts, columns, overall, error, singles, tuple(crossed), adjusted, tuple(fold(found, columns)), limits, tests
     )
 
 
 class _Judge:
     """Measures slices against all rows."""
 
-    def __init__(self, meter: Meter, overall: Cells, error: float, limits: Limits) -> None:
-        self.meter, self.overall, self.error, self.limits = meter, overall, error, limits
+    def __init__(self, parts: RowSums, overall: Sums, error: float, limits: Limits) -> None:
+        self.parts, self.overall, self.error, self.limits = parts, overall, error, limits
 
     def severity(self, value: Floats) -> Floats:
         """How much larger the error is than the global one; NaN where that is 0."""
         if not self.error > 0:
             return np.full(np.shape(value), np.nan)
-        return np.asarray(as_error(self.meter.metric, value) / self.error - 1.0, dtype=float)
+        return np.asarray(as_error(self.parts.metric, value) / self.error - 1.0, dtype=float)
 
-    def slices(self, names: tuple[str, ...], cells: Cells, p_value: Floats | None = None) -> Slices:
+    def slices(self, names: tuple[str, ...], cells: Sums, p_value: Floats | None = None) -> Slices:
         """Slices with value, interval, severity and the p-value against all other rows."""
-        measured = self.meter.measure(cells, self.limits.level)
+        measured = self.parts.measure(cells, self.limits.level)
         ends = self.severity(measured.low), self.severity(measured.high)
         enough = (cells.n >= self.limits.min_samples) & ~np.isnan(measured.value) & (cells.n < self.overall.n)
         if p_value is None:
             p_value = np.full(cells.n.shape, np.nan)
             if enough.any() and self.error > 0:
-                p_value[enough] = self.meter.compare(cells[enough], _spread(self.overall, enough) - cells[enough])
+                p_value[enough] = self.parts.compare(cells[enough], _spread(self.overall, enough) - cells[enough])
         return Slices(
             names, cells, measured, self.severity(measured.value), np.minimum(*ends), np.maximum(*ends), p_value, enough
         )
 
-    def pair(self, names: tuple[str, str], cells: Cells, one: Cells, two: Cells) -> Slices:
+    def pair(self, names: tuple[str, str], cells: Sums, one: Sums, two: Sums) -> Slices:
         """Cells of two features; only one that looks weak is tested, the others stand as p = 1."""
         plain = self.slices(names, cells, np.full(cells.n.shape, np.nan))
         p_value = np.where(plain.enough & (self.error > 0), 1.0, np.nan)
@@ -244,13 +244,13 @@ class _Judge:
         if not rows.size:
             return Slices(*_with_p(plain, p_value))
         own, margins = cells[here], (one[rows], two[across])
-        p = self.meter.compare(own, _spread(self.overall, here) - own)
-        error = as_error(self.meter.metric, self.meter.value(own.sums))
+        p = self.parts.compare(own, _spread(self.overall, here) - own)
+        error = as_error(self.parts.metric, self.parts.value(own.sums))
         for margin in margins:
             rest = margin - own
             with np.errstate(invalid="ignore"):
-                worse = error > as_error(self.meter.metric, self.meter.value(rest.sums))
-            beyond = np.where(worse, self.meter.compare(own, rest), 1.0)
+                worse = error > as_error(self.parts.metric, self.parts.value(rest.sums))
+            beyond = np.where(worse, self.parts.compare(own, rest), 1.0)
             # a cell that is all of its slice says nothing new
             p = np.fmax(p, np.where(rest.n >= 2, np.nan_to_num(beyond, nan=1.0), 1.0))
         p_value[here] = np.nan_to_num(p, nan=1.0)
@@ -263,19 +263,19 @@ class _Judge:
                 part.enough & (part.severity > self.limits.severity) & (adjusted < self.limits.alpha), dtype=bool
             )
 
-    def spot(self, slices: dict[str, tuple[int, ...]], cells: Cells, p_value: Floats, adjusted: Floats) -> Spot:
+    def spot(self, slices: dict[str, tuple[int, ...]], cells: Sums, p_value: Floats, adjusted: Floats) -> Spot:
         """A spot of these rows; its p-values are the smallest of its slices."""
-        measured = self.meter.measure(cells, self.limits.level)
+        measured = self.parts.measure(cells, self.limits.level)
         ends = [float(self.severity(end)) for end in (measured.low, measured.high)]
         severity = float(self.severity(measured.value))
         return Spot(slices, cells, float(p_value.min()), float(adjusted.min()), severity, min(ends))
 
-    def still_weak(self, cells: Cells) -> bool:
+    def still_weak(self, cells: Sums) -> bool:
         """Whether rows are weak on their own, by the plain test."""
         if int(cells.n) < self.limits.min_samples:
             return False
-        severity = float(self.severity(self.meter.value(cells.sums)))
-        return severity > self.limits.severity and float(self.meter.compare(cells, self.overall - cells)) < (
+        severity = float(self.severity(self.parts.value(cells.sums)))
+        return severity > self.limits.severity and float(self.parts.compare(cells, self.overall - cells)) < (
             self.limits.alpha
         )
 
@@ -304,7 +304,7 @@ def _spots(
     return found
 
 
-def _spread(cells: Cells, where: NDArray[np.bool_]) -> Cells:
+def _spread(cells: Sums, where: NDArray[np.bool_]) -> Sums:
     """The same sums once for each slice chosen."""
     return cells.along(0, int(where.sum()))
 

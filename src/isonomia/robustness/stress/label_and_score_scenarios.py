@@ -142,7 +142,7 @@ def threshold_gaming(now: Situation, rng: np.random.Generator, level: float, tar
 
 def _gamed(target: Any) -> Metric:
     metric = METRICS[target]
-    if metric.family != "counts" or "binary" not in metric.tasks or metric.higher_is_better is None:
+    if not metric.of_decisions or "binary" not in metric.tasks or metric.higher_is_better is None:
         raise SpecError(f"A threshold can be tuned to a metric of decisions such as accuracy or f1; got '{target}'.")
     return metric
 

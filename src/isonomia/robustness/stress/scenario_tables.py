@@ -14,7 +14,7 @@ from isonomia.metrics import METRICS, Metric
 from isonomia.robustness.missing_reasons import no_value, of_trials
 from isonomia.robustness.perturbation.degradation import scale_of, spread_over, worse_by
 from isonomia.robustness.row_tables import table_of_rows
-from isonomia.robustness.stress.gauge import Gauge
+from isonomia.robustness.stress.measures import Measures
 from isonomia.robustness.stress.scenarios import Scenarios
 from isonomia.robustness.stress.trials import Run
 
@@ -23,7 +23,7 @@ GAP = 0.05
 
 
 def show(
-    gauge: Gauge,
+    measures: Measures,
     figures: Mapping[str, Estimate],
     runs: Mapping[str, Run],
     absent: Mapping[str, str],
@@ -34,11 +34,11 @@ def show(
     level: float,
 ) -> Scenarios:
     """The result that a user sees."""
-    backend = gauge.base.data.backend
-    base_gaps = _base_gaps(gauge)
-    tables = {"scenarios": scenario_table(gauge, figures, runs, level, backend)}
+    backend = measures.base.data.backend
+    base_gaps = _base_gaps(measures)
+    tables = {"scenarios": scenario_table(measures, figures, runs, level, backend)}
     if base_gaps:
-        tables["gaps"] = _gap_table(gauge, base_gaps, runs, level, backend)
+        tables["gaps"] = _gap_table(measures, base_gaps, runs, level, backend)
     if absent:
         tables["absent"] = absent_table(absent, backend)
     names = {name: run.plan.scenario.title for name, run in runs.items()}
@@ -63,18 +63,18 @@ def show(
         msg("Scenarios"),
         tables,
         values,
-        _findings(gauge, tables, names, main, tolerance, level),
+        _findings(measures, tables, names, main, tolerance, level),
         _pictures(tables, names, main),
-        _notes(gauge, runs, absent, left_out),
+        _notes(measures, runs, absent, left_out),
         titles=titles,
-        metrics=gauge.metrics,
+        metrics=measures.metrics,
         main=main,
         baseline=figures,
         base_gaps=base_gaps,
         runs=dict(runs),
         absent=dict(absent),
         tolerance=tolerance,
-        n_rows=len(gauge.base),
+        n_rows=len(measures.base),
     )
 
 
@@ -155,13 +155,13 @@ def table_of(rows: list[dict[str, Any]], names: tuple[str, ...], title: Message,
 
 
 def scenario_table(
-    gauge: Gauge, figures: Mapping[str, Estimate], runs: Mapping[str, Run], level: float, backend: Backend
+    measures: Measures, figures: Mapping[str, Estimate], runs: Mapping[str, Run], level: float, backend: Backend
 ) -> Table:
     """A row for each scenario and metric."""
     rows = [
         {"scenario": name, "level": run.plan.level, **measured_row(metric, figures[metric.id], run.values[:, i], level)}
         for name, run in runs.items()
-        for i, metric in enumerate(gauge.metrics)
+        for i, metric in enumerate(measures.metrics)
     ]
     names = (
         "scenario",
@@ -210,21 +210,21 @@ def measured_row(metric: Metric, figure: Estimate, trials: Any, level: float) ->
     }
 
 
-def _base_gaps(gauge: Gauge) -> dict[tuple[str, str], float]:
-    found = gauge.gap_values([gauge.read(gauge.base)])[0]
+def _base_gaps(measures: Measures) -> dict[tuple[str, str], float]:
+    found = measures.gap_values([measures.read(measures.base)])[0]
     return {
         (column.name, metric.id): float(found[a, g])
-        for a, (column, _) in enumerate(gauge.groups)
-        for g, metric in enumerate(gauge.gaps)
+        for a, (column, _) in enumerate(measures.groups)
+        for g, metric in enumerate(measures.gaps)
         if not np.isnan(found[a, g])
     }
 
 
 def _gap_table(
-    gauge: Gauge, base: Mapping[tuple[str, str], float], runs: Mapping[str, Run], level: float, backend: Backend
+    measures: Measures, base: Mapping[tuple[str, str], float], runs: Mapping[str, Run], level: float, backend: Backend
 ) -> Table:
-    names = [column.name for column, _ in gauge.groups]
-    ids = [metric.id for metric in gauge.gaps]
+    names = [column.name for column, _ in measures.groups]
+    ids = [metric.id for metric in measures.gaps]
     rows = []
     for name, run in runs.items():
         for (attribute, metric), before in base.items():
@@ -289,14 +289,19 @@ def _estimate(row: Mapping[str, Any], level: float) -> Estimate:
 
 
 def _findings(
-    gauge: Gauge, tables: Mapping[str, Table], names: Mapping[str, Message], main: str, tolerance: float, level: float
+    measures: Measures,
+    tables: Mapping[str, Table],
+    names: Mapping[str, Message],
+    main: str,
+    tolerance: float,
+    level: float,
 ) -> tuple[Finding, ...]:
     found = []
     for row in tables["scenarios"].rows():
         if row["metric"] == main and row["relative"] is not None and row["relative"] > tolerance:
-            found.append(_finding(row, METRICS[main], names[row["scenario"]], tolerance, level, len(gauge.base)))
+            found.append(_finding(row, METRICS[main], names[row["scenario"]], tolerance, level, len(measures.base)))
     if "gaps" in tables:
-        rates = {one.id for one in gauge.gaps if one.range == (0.0, 1.0)}
+        rates = {one.id for one in measures.gaps if one.range == (0.0, 1.0)}
         wider = [
             row
             for row in tables["gaps"].rows()
@@ -413,7 +418,7 @@ def _pictures(tables: Mapping[str, Table], names: Mapping[str, Message], main: s
 
 
 def _notes(
-    gauge: Gauge, runs: Mapping[str, Run], absent: Mapping[str, str], left_out: Mapping[str, str]
+    measures: Measures, runs: Mapping[str, Run], absent: Mapping[str, str], left_out: Mapping[str, str]
 ) -> tuple[Message, ...]:
     notes = [
         msg(
@@ -422,7 +427,7 @@ def _notes(
         ),
     ]
     for name, run in runs.items():
-        undefined = [m.id for i, m in enumerate(gauge.metrics) if np.isnan(run.values[:, i]).any()]
+        undefined = [m.id for i, m in enumerate(measures.metrics) if np.isnan(run.values[:, i]).any()]
         if undefined:
             notes.append(
                 msg(

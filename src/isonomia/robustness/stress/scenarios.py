@@ -16,7 +16,7 @@ from isonomia.languages import msg
 from isonomia.languages.naming import as_text
 from isonomia.metrics import METRIC_NAME, METRIC_NAMES, METRICS, Metric, evaluate_all
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, SEED, Integer, Number, validated
-from isonomia.robustness.stress.gauge import Gauge, applicable
+from isonomia.robustness.stress.measures import Measures, applicable
 from isonomia.robustness.stress.scenario import PLAN, plan
 from isonomia.robustness.stress.situation import Situation
 from isonomia.robustness.stress.trials import Run, play
@@ -81,7 +81,7 @@ class Scenarios(Result):
         if scenario not in self.runs:
             why = f" Reason: {self.absent[scenario]}." if scenario in self.absent else ""
             raise SpecError(f"Scenario {scenario!r} was not run.{why}{close_to(scenario, self.runs)}")
-        ids = [one.id for one in self.metrics]
+        ids = [metric if metric in one.aliases else one.id for one in self.metrics]
         if metric not in ids:
             raise SpecError(f"The metric {metric!r} was not measured.{close_to(metric, ids)}")
         return self.runs[scenario].values[:, ids.index(metric)]
@@ -172,18 +172,18 @@ def scenarios(
     planned = plan(scenarios)
     subject = Subject.of(data, model, **given)
     base = situation(subject, Progress.of(progress))
-    gauge, left_out = gauge_of(base, metrics, min_per_group=min_per_group)
-    main = main_metric(gauge.metrics, metric, base.task)
-    figures = baselines(gauge, level, 200, seed)
+    measures, left_out = measures_of(base, metrics, min_per_group=min_per_group)
+    main = main_metric(measures.metrics, metric, base.task)
+    figures = baselines(measures, level, 200, seed)
     runs: dict[str, Run] = {}
     absent: dict[str, str] = {}
     with base.progress.stage("scenarios", msg("Playing scenarios"), total=len(planned)) as stage:
         for one in stage.over(planned):
             try:
-                runs[one.name] = play(one, gauge, n_trials, seed)
+                runs[one.name] = play(one, measures, n_trials, seed)
             except NotApplicable as reason:
                 absent[one.name] = as_text(reason.message)
-    found = show(gauge, figures, runs, absent, left_out, main=main, tolerance=tolerance, level=level)
+    found = show(measures, figures, runs, absent, left_out, main=main, tolerance=tolerance, level=level)
     return subject.noted(found)
 
 
@@ -200,10 +200,10 @@ def situation(subject: Subject, progress: Progress) -> Situation:
     )
 
 
-def gauge_of(
+def measures_of(
     base: Situation, metrics: Sequence[str] | None, *, min_per_group: int = 30
-) -> tuple[Gauge, dict[str, str]]:
-    """A gauge of the metrics named (or of all for the task), and why some are left out."""
+) -> tuple[Measures, dict[str, str]]:
+    """Measures of the metrics named (or of all for the task), and why some are left out."""
     if isinstance(metrics, str):
         metrics = (metrics,)
     named = [METRICS[name] for name in metrics] if metrics is not None else [m for m in METRICS if base.task in m.tasks]
@@ -213,17 +213,17 @@ def gauge_of(
         raise SpecError(f"None of the metrics can be measured here. {told}")
     gaps = [METRICS[name] for name in GAPS[base.task]]
     gap_metrics = applicable(base, gaps)[0] if base.attributes else ()
-    return Gauge(base, fitting, gap_metrics, min_per_group=min_per_group), left_out
+    return Measures(base, fitting, gap_metrics, min_per_group=min_per_group), left_out
 
 
-def baselines(gauge: Gauge, level: float, n_boot: int, seed: int) -> dict[str, Estimate]:
-    """Each metric as it is, with its interval; the values are the gauge's own, so that no change is no change."""
-    base = gauge.base
+def baselines(measures: Measures, level: float, n_boot: int, seed: int) -> dict[str, Estimate]:
+    """Each metric as it is, with its interval; the values are those of trials, so that no change is no change."""
+    base = measures.base
     figures = evaluate_all(
-        base.truth, base.surface, gauge.metrics, weights=base.weights, level=level, n_boot=n_boot, seed=seed
+        base.truth, base.surface, measures.metrics, weights=base.weights, level=level, n_boot=n_boot, seed=seed
     )
-    values = gauge.values([gauge.read(base)])[0]
-    for place, metric in enumerate(gauge.metrics):
+    values = measures.values([measures.read(base)])[0]
+    for place, metric in enumerate(measures.metrics):
         if figures[metric.id].value is not None:
             figures[metric.id] = replace(figures[metric.id], value=float(values[place]))
     return figures

@@ -17,10 +17,10 @@ from isonomia.metrics import METRIC_NAMES, METRICS, Metric
 from isonomia.parameters import LEVEL, SEED, Integer, Number, Several, validated
 from isonomia.robustness.perturbation.degradation import scale_of
 from isonomia.robustness.row_tables import chained
-from isonomia.robustness.stress.gauge import Gauge
+from isonomia.robustness.stress.measures import Measures
 from isonomia.robustness.stress.scenario import PLAN, Planned, check_strength, plan
 from isonomia.robustness.stress.scenario_tables import absent_table, measured_row, table_of
-from isonomia.robustness.stress.scenarios import baselines, gauge_of, situation
+from isonomia.robustness.stress.scenarios import baselines, measures_of, situation
 from isonomia.robustness.stress.trials import Run, play
 from isonomia.subject import Reading, Subject
 from isonomia.typing import Floats
@@ -116,21 +116,21 @@ def sensitivity(
     steps = _levels(levels, planned)
     subject = Subject.of(data, model, **given)
     base = situation(subject, Progress.of(progress))
-    gauge, _ = gauge_of(base, metrics)
-    judged = tuple(metric for metric in gauge.metrics if metric.higher_is_better is not None)
+    measures, _ = measures_of(base, metrics)
+    judged = tuple(metric for metric in measures.metrics if metric.higher_is_better is not None)
     if not judged:
         raise SpecError("The metrics named only describe: name at least one that can get worse, such as accuracy.")
-    gauge = Gauge(base, judged)
-    figures = baselines(gauge, level, 0, seed)
+    measures = Measures(base, judged)
+    figures = baselines(measures, level, 0, seed)
     runs: dict[str, list[Run]] = {}
     absent: dict[str, str] = {}
     with base.progress.stage("scenarios", msg("Playing scenarios"), total=len(planned)) as stage:
         for one in stage.over(planned):
             try:
-                runs[one.name] = [play(one.at(step), gauge, n_trials if step else 1, seed) for step in steps]
+                runs[one.name] = [play(one.at(step), measures, n_trials if step else 1, seed) for step in steps]
             except NotApplicable as reason:
                 absent[one.name] = as_text(reason.message)
-    return _Shown(gauge, figures, runs, absent, steps, tolerance, level).result()
+    return _Shown(measures, figures, runs, absent, steps, tolerance, level).result()
 
 
 def _levels(levels: Any, planned: Sequence[Planned]) -> tuple[float, ...]:
@@ -147,7 +147,7 @@ def _levels(levels: Any, planned: Sequence[Planned]) -> tuple[float, ...]:
 class _Shown:
     """What was played, as tables, findings and pictures."""
 
-    gauge: Gauge
+    measures: Measures
     figures: Mapping[str, Estimate]
     runs: Mapping[str, Sequence[Run]]
     absent: Mapping[str, str]
@@ -157,7 +157,7 @@ class _Shown:
 
     def result(self) -> Sensitivity:
         """The result that a user sees."""
-        backend = self.gauge.base.data.backend
+        backend = self.measures.base.data.backend
         curves = [row for name, runs in self.runs.items() for row in self._curves(name, runs)]
         told = [row for name in self.runs for row in self._metrics(name, curves)]
         names = (
@@ -198,7 +198,7 @@ class _Shown:
                 metric.id: np.array(
                     [row["mean"] for row in curves if (row["scenario"], row["metric"]) == (name, metric.id)]
                 )
-                for metric in self.gauge.metrics
+                for metric in self.measures.metrics
             }
             for name in self.runs
         }
@@ -224,13 +224,13 @@ class _Shown:
                 "level": run.plan.level,
                 **measured_row(metric, self.figures[metric.id], run.values[:, place], self.level),
             }
-            for place, metric in enumerate(self.gauge.metrics)
+            for place, metric in enumerate(self.measures.metrics)
             for run in runs
         ]
 
     def _metrics(self, name: str, curves: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         rows = []
-        for metric in self.gauge.metrics:
+        for metric in self.measures.metrics:
             own = [row for row in curves if row["scenario"] == name and row["metric"] == metric.id]
             steps = np.array([row["level"] for row in own])
             relative = np.array([row["relative"] for row in own], dtype=float)
@@ -286,8 +286,8 @@ class _Shown:
                 tolerance=self.tolerance,
                 at=row["gives_way"],
             ),
-            Estimate(row["gives_way"], n=len(self.gauge.base), note="read off between the strengths tried"),
-            n=len(self.gauge.base),
+            Estimate(row["gives_way"], n=len(self.measures.base), note="read off between the strengths tried"),
+            n=len(self.measures.base),
             magnitude=1.0,
             evidence="sensitivity/metrics",
             format="num",
@@ -325,7 +325,7 @@ class _Shown:
             entry = runs[0].plan.scenario
             if entry.unit is not None:
                 notes.append(msg("Strength of {scenario}: {unit}.", scenario=entry.title, unit=entry.unit))
-        zero = [metric.id for metric in self.gauge.metrics if np.isnan(_scale(metric, self.figures))]
+        zero = [metric.id for metric in self.measures.metrics if np.isnan(_scale(metric, self.figures))]
         if zero:
             notes.append(
                 msg(

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable, SpecError, close_to
-from isonomia.evidence import Result, percentile
+from isonomia.evidence import Result
+from isonomia.evidence.intervals import bootstrap_interval, extremes
 from isonomia.languages import msg
-from isonomia.metrics import METRIC_NAMES, METRICS, Metric
+from isonomia.metrics import METRIC_NAMES, METRICS, Measured, Metric, ThresholdSets, measure
 from isonomia.models import Surface
 from isonomia.parameters import (
     LEVEL,
@@ -30,7 +31,6 @@ from isonomia.parameters import (
     validated,
 )
 from isonomia.robustness.stress.decisions import ranked
-from isonomia.robustness.stress.threshold_tables import draws, measure, spread_between, sweep
 from isonomia.subject import Reading, Subject
 from isonomia.typing import Floats
 
@@ -48,7 +48,9 @@ USUAL = (
 #: Rates that are compared between groups.
 COMPARED = ("selection_rate", "tpr", "fpr")
 STEPS, MOST = 101, 5001
-#: The limit held to where none is given: the four-fifths rule.
+#: Value and both ends of the interval at every threshold.
+Curve = tuple[Floats, Floats, Floats]
+#: The limit where none is given: the four-fifths rule.
 USUAL_LIMITS = {"selection_rate_ratio": 0.8}
 
 
@@ -59,8 +61,8 @@ class Between:
     attribute: str
     groups: tuple[str, ...]
     sizes: NDArray[np.int64]
-    rates: Mapping[str, tuple[Floats, Floats, Floats]]
-    gaps: Mapping[str, tuple[Floats, Floats, Floats]]
+    rates: Mapping[str, Curve]
+    gaps: Mapping[str, Curve]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +72,7 @@ class Curves:
     thresholds: Floats
     current: float
     metrics: tuple[Metric, ...]
-    overall: Mapping[str, tuple[Floats, Floats, Floats]]
+    overall: Mapping[str, Curve]
     between: tuple[Between, ...]
     small: tuple[str, ...]
     n_rows: int
@@ -161,10 +163,9 @@ def threshold_sweep(
     chosen = _metrics(metrics)
     steps = _thresholds(thresholds, score, surface)
     everyone = Codes("", np.zeros(len(subject), dtype=np.uint8), ("everyone",))
-    whole = sweep(score, truth, steps, everyone, subject.weights)
-    overall = {
-        metric.id: tuple(part[:, 0] for part in measure(metric, whole, level, n_boot, seed)) for metric in chosen
-    }
+    whole = ThresholdSets.cut(score, truth, steps, everyone, subject.weights)
+    measured = measure(chosen, whole, n_boot=n_boot, seed=seed, level=level)
+    overall = {name: _certain(part) for name, part in measured.items()}
     between, small = [], []
     for column in subject.attributes:
         found = _between(column, score, truth, steps, subject.weights, min_per_group, n_boot, level, seed)
@@ -172,7 +173,7 @@ def threshold_sweep(
             small.append(column.name)
         else:
             between.append(found)
-    curves = Curves(steps, surface.threshold, chosen, overall, tuple(between), tuple(small), len(subject))  # type: ignore[arg-type]
+    curves = Curves(steps, surface.threshold, chosen, overall, tuple(between), tuple(small), len(subject))
     held = _limits(limits, chosen, bool(between))
     return show(curves, held, subject.known.backend, level)
 
@@ -216,7 +217,7 @@ def _metrics(metrics: Sequence[str] | None) -> tuple[Metric, ...]:
     names = (metrics,) if isinstance(metrics, str) else USUAL if metrics is None else tuple(metrics)
     chosen = tuple(METRICS[name] for name in names)
     for metric in chosen:
-        if metric.family != "counts" or "binary" not in metric.tasks:
+        if not metric.of_decisions or "binary" not in metric.tasks:
             raise SpecError(
                 f"A sweep is of metrics of two-class decisions such as {', '.join(USUAL)}; got '{metric.id}'."
             )
@@ -254,33 +255,47 @@ def _between(
     enough = np.flatnonzero(counts >= least)
     if enough.size < 2:
         return None
-    swept = sweep(score, truth, steps, column, weights)
-    swept = replace(swept, tables=swept.tables[:, enough], squares=swept.squares[:, enough])
-    rates = {name: measure(METRICS[name], swept, level, 0, seed) for name in COMPARED}
-    drawn = draws(swept, n_boot, seed) if n_boot else None
-    gaps: dict[str, tuple[Floats, Floats, Floats]] = {}
-    odds: list[tuple[Floats, Any]] = []
-    for name in COMPARED:
-        metric = METRICS[name]
-        assert metric.from_counts is not None
-        seen = spread_between(rates[name][0])
-        replicated = None if drawn is None else spread_between(metric.from_counts(drawn))
-        for place, kind in enumerate(("difference", "ratio")):
-            gaps[f"{name}_{kind}"] = _interval(seen[place], None if replicated is None else replicated[place], level)
+    sets = ThresholdSets.cut(score, truth, steps, column, weights)
+    measured = measure([METRICS[name] for name in COMPARED], sets, n_boot=n_boot, seed=seed, level=level)
+
+    def of_groups(part: Floats) -> Floats:
+        """(T, G, ...) for the groups that are large enough."""
+        return part.reshape(steps.size, column.size, *part.shape[1:])[:, enough]
+
+    gaps: dict[str, Curve] = {}
+    odds: list[tuple[Floats, Floats | None]] = []
+    for name, part in measured.items():
+        drawn = None if part.draws is None else of_groups(part.draws)
+        difference, ratio, differences, ratios = extremes(of_groups(part.value), drawn)
+        gaps[f"{name}_difference"] = _interval(difference, differences, level)
+        gaps[f"{name}_ratio"] = _interval(ratio, ratios, level)
         if name != "selection_rate":
-            odds.append((seen[0], None if replicated is None else replicated[0]))
-    worst = np.fmax(odds[0][0], odds[1][0])
-    both = None if drawn is None else np.fmax(odds[0][1], odds[1][1])
-    gaps["equalized_odds_difference"] = _interval(worst, both, level)
-    return Between(column.name, tuple(column.text(int(code)) for code in enough), counts[enough], rates, gaps)
+            odds.append((difference, differences))
+    (one, one_draws), (two, two_draws) = odds
+    both = None if one_draws is None or two_draws is None else np.fmax(one_draws, two_draws)
+    gaps["equalized_odds_difference"] = _interval(np.fmax(one, two), both, level)
+    return Between(
+        attribute=column.name,
+        groups=tuple(column.text(int(code)) for code in enough),
+        sizes=counts[enough],
+        rates={name: (of_groups(p.value), of_groups(p.low), of_groups(p.high)) for name, p in measured.items()},
+        gaps=gaps,
+    )
 
 
-def _interval(value: Floats, drawn: Floats | None, level: float) -> tuple[Floats, Floats, Floats]:
+def _certain(part: Measured) -> Curve:
+    """Values and intervals; where all replicates agree within the range, a cut at the end decides all rows alike."""
+    if part.at_boundary is None:
+        return part.value, part.low, part.high
+    low, high = (np.where(part.at_boundary & np.isnan(end), part.value, end) for end in (part.low, part.high))
+    return part.value, low, high
+
+
+def _interval(value: Floats, drawn: Floats | None, level: float) -> Curve:
     if drawn is None:
         empty = np.full(value.shape, np.nan)
         return value, empty, empty
-    low, high = percentile(drawn, level)
-    return value, np.fmin(low, value), np.fmax(high, value)
+    return value, *bootstrap_interval(value, drawn, level, hold=True)
 
 
 @dataclass(frozen=True)

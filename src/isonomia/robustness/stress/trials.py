@@ -12,7 +12,7 @@ import numpy as np
 
 from isonomia.data import wrap
 from isonomia.errors import IsonomiaError, NotApplicable, SpecError
-from isonomia.robustness.stress.gauge import Gauge
+from isonomia.robustness.stress.measures import Measures
 from isonomia.robustness.stress.scenario import Planned
 from isonomia.robustness.stress.situation import Situation, check_changed
 from isonomia.typing import Floats
@@ -57,7 +57,7 @@ def generator(seed: int, name: str, trial: int) -> np.random.Generator:
     return np.random.default_rng([seed, zlib.crc32(name.encode()), trial])
 
 
-def play(planned: Planned, gauge: Gauge, n_trials: int, seed: int) -> Run:
+def play(planned: Planned, measures: Measures, n_trials: int, seed: int) -> Run:
     """Play a scenario and measure every trial.
 
     Raises
@@ -65,12 +65,14 @@ def play(planned: Planned, gauge: Gauge, n_trials: int, seed: int) -> Run:
     NotApplicable
         Where the scenario has no answer for this situation.
     """
-    reason = planned.scenario.reason(gauge.base)
+    reason = planned.scenario.reason(measures.base)
     if reason is not None:
         raise NotApplicable(reason)
-    stage = gauge.base.progress.stage(planned.name, planned.scenario.title, total=n_trials)
-    readings = [gauge.read(now) for now in stage.over(_answered(_situations(planned, gauge.base, n_trials, seed)))]
-    return Run(planned, gauge.values(readings), gauge.gap_values(readings))
+    stage = measures.base.progress.stage(planned.name, planned.scenario.title, total=n_trials)
+    readings = [
+        measures.read(now) for now in stage.over(_answered(_situations(planned, measures.base, n_trials, seed)))
+    ]
+    return Run(planned, measures.values(readings), measures.gap_values(readings))
 
 
 def _situations(planned: Planned, base: Situation, n_trials: int, seed: int) -> Iterator[Situation]:

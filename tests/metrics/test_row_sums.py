@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from isonomia.counting import Codes
 from isonomia.errors import SpecError
-from isonomia.metrics import METRICS
+from isonomia.metrics import METRICS, Rows, RowSums
 from isonomia.models import Surface
-from isonomia.robustness import Meter
 from isonomia.robustness.row_metrics import MEASURES, measure_named
-from isonomia.subject import Outcome
 
 
-def classes(rng: np.random.Generator, n: int = 400, k: int = 3) -> Outcome:
+def classes(rng: np.random.Generator, n: int = 400, k: int = 3) -> Rows:
     truth = rng.integers(0, k, n).astype(np.uint8)
     table = rng.dirichlet(np.ones(k), n)
-    return Outcome(truth, Surface.of_probabilities(table if k > 2 else table[:, 1], classes=tuple("abcdef"[:k])))
+    return Rows(truth, Surface.of_probabilities(table if k > 2 else table[:, 1], classes=tuple("abcdef"[:k])))
 
 
 @pytest.mark.parametrize("name", ["accuracy", "recall", "precision", "f1", "matthews_corrcoef", "logloss"])
@@ -27,22 +27,23 @@ def test_values_equal_those_of_each_slice_alone(name: str, weighted: bool, rng: 
     outcome = classes(rng, k=2)
     weights = rng.uniform(0.5, 2, len(outcome)) if weighted else None
     slices = Codes.encode(rng.integers(0, 4, len(outcome)), name="s")
-    meter = Meter(METRICS[name], outcome, weights)
-    measured = meter.measure(meter.count([slices]))
+    weighing = replace(outcome, weights=weights)
+    meter = RowSums(METRICS[name], weighing)
+    measured = meter.measure(meter.over([slices]))
     for code in range(4):
         rows = slices.codes == code
-        alone = Meter(METRICS[name], outcome.take(rows), None if weights is None else weights[rows])
-        whole = alone.measure(alone.count([Codes.encode(np.zeros(int(rows.sum()), dtype=int))]))
+        alone = RowSums(METRICS[name], weighing.take(rows))
+        whole = alone.measure(alone.over([Codes.encode(np.zeros(int(rows.sum()), dtype=int))]))
         assert measured.value[code] == pytest.approx(whole.value[0], abs=1e-12)
         assert measured.error[code] == pytest.approx(whole.error[0], abs=1e-9)
 
 
 def test_standard_error_and_test_of_means_are_those_of_scipy(rng: np.random.Generator) -> None:
     truth, said = rng.normal(size=300), rng.normal(size=300)
-    outcome = Outcome(truth, Surface.of_numbers(said))
+    outcome = Rows(truth, Surface.of_numbers(said))
     slices = Codes.encode(rng.integers(0, 3, 300), name="s")
-    meter = Meter(MEASURES["mae"], outcome, None)
-    cells = meter.count([slices])
+    meter = RowSums(MEASURES["mae"], outcome)
+    cells = meter.over([slices])
     measured = meter.measure(cells, 0.9)
     p = meter.compare(cells, cells.total() - cells)
     for code in range(3):
@@ -57,8 +58,8 @@ def test_standard_error_and_test_of_means_are_those_of_scipy(rng: np.random.Gene
 @pytest.mark.parametrize("name", ["f1", "matthews_corrcoef", "balanced_accuracy"])
 def test_standard_error_of_tables_is_near_the_bootstrap(name: str, rng: np.random.Generator) -> None:
     outcome = classes(rng, n=800, k=2)
-    meter = Meter(METRICS[name], outcome, None)
-    cells = meter.count([])
+    meter = RowSums(METRICS[name], outcome)
+    cells = meter.over([])
     assert meter.kind == "table"
     shares = cells.sums / cells.sums.sum()
     draws = meter.value(rng.multinomial(800, shares, size=4000).astype(float))
@@ -69,9 +70,9 @@ def test_weights_of_two_are_rows_given_twice(rng: np.random.Generator) -> None:
     outcome = classes(rng)
     slices = Codes.encode(rng.integers(0, 3, len(outcome)), name="s")
     twice = np.repeat(np.arange(len(outcome)), 2)
-    heavy = Meter(METRICS["logloss"], outcome, np.full(len(outcome), 2.0))
-    double = Meter(METRICS["logloss"], outcome.take(twice), None)
-    a, b = heavy.measure(heavy.count([slices])), double.measure(double.count([slices.take(twice)]))
+    heavy = RowSums(METRICS["logloss"], replace(outcome, weights=np.full(len(outcome), 2.0)))
+    double = RowSums(METRICS["logloss"], outcome.take(twice))
+    a, b = heavy.measure(heavy.over([slices])), double.measure(double.over([slices.take(twice)]))
     np.testing.assert_allclose(a.value, b.value)
     assert (a.error > b.error).all()  # weights are no further people
 
@@ -80,10 +81,10 @@ def test_cells_of_a_pair_add_up_to_their_margins(rng: np.random.Generator) -> No
     outcome = classes(rng)
     one, two = (Codes.encode(rng.integers(0, k, len(outcome)), name=f"f{k}") for k in (3, 5))
     for name in ("error_rate", "mse", "log_loss"):
-        meter = Meter(measure_named(name, outcome.surface), outcome, rng.uniform(1, 2, len(outcome)))
-        both = meter.count([one, two])
+        meter = RowSums(measure_named(name, outcome.surface), replace(outcome, weights=rng.uniform(1, 2, len(outcome))))
+        both = meter.over([one, two])
         for axis, column in ((1, one), (0, two)):
-            margin = meter.count([column])
+            margin = meter.over([column])
             np.testing.assert_allclose(both.total(axis).sums, margin.sums)
             np.testing.assert_allclose(both.total(axis).squares, margin.squares)
 

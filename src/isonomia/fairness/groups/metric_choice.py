@@ -1,0 +1,61 @@
+"""Which metrics a comparison of groups is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from isonomia.errors import SpecError
+from isonomia.metrics import METRICS, Metric, of_class
+from isonomia.subject import Outcome
+
+#: One-vs-rest metrics are spelt out for at most this many classes unless they are asked for by name.
+MAX_SPELT_CLASSES = 10
+
+
+def choose_metrics(names: Sequence[str] | None, outcome: Outcome) -> tuple[Metric, ...]:
+    """The metrics asked for (or the usual ones of the task), one against the rest where there are several classes."""
+    surface = outcome.surface
+    wanted = list(names) if names is not None else _usual(outcome)
+    if isinstance(names, str):
+        raise SpecError(f"`metrics` must be a list of metric names; got the text {names!r}.")
+    chosen: list[Metric] = []
+    for name in wanted:
+        metric = METRICS[name]
+        if outcome.truth is None and metric.needs_labels:
+            raise SpecError(
+                f"The metric '{name}' needs true labels; give y_true, or ask for metrics of predictions alone."
+            )
+        if not set(metric.surface) & set(surface.kinds) and surface.task in metric.tasks:
+            needed = " or ".join(_GIVEN_AS[kind] for kind in metric.surface)
+            raise SpecError(f"The metric '{name}' needs {needed}; there is only {', '.join(surface.kinds)}.")
+        if surface.task in metric.tasks:
+            chosen.append(metric)
+        elif surface.task == "multiclass" and metric.of_decisions and "binary" in metric.tasks:
+            if names is None and len(surface.classes) > MAX_SPELT_CLASSES:
+                continue
+            chosen += [of_class(metric, code, label) for code, label in enumerate(surface.classes)]
+        else:
+            raise SpecError(
+                f"The metric '{name}' is for {' or '.join(metric.tasks)} tasks; this task is {surface.task}. "
+                f"Available for it: {', '.join(m.id for m in METRICS if surface.task in m.tasks)}."
+            )
+    if not chosen:
+        raise SpecError("`metrics` must name at least one metric.")
+    return tuple(chosen)
+
+
+_GIVEN_AS = {
+    "label": "decisions (y_pred)",
+    "probability": "probabilities (y_score)",
+    "score": "scores (y_score)",
+    "continuous": "predicted numbers (y_pred)",
+}
+
+
+def _usual(outcome: Outcome) -> list[str]:
+    labelled = outcome.truth is not None
+    if outcome.task == "regression":
+        return ["mean_prediction", "mean_error", "mae", "rmse"] if labelled else ["mean_prediction"]
+    if outcome.task == "multiclass":
+        return ["accuracy", "macro_f1", "selection_rate", "tpr"] if labelled else ["selection_rate"]
+    return ["selection_rate", "tpr", "fpr", "ppv", "accuracy"] if labelled else ["selection_rate"]

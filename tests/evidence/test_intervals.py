@@ -1,0 +1,113 @@
+"""Intervals against scipy, by hand and by law."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from isonomia.evidence.intervals import (
+    Figures,
+    bootstrap_interval,
+    boundary_interval,
+    difference_error,
+    difference_interval,
+    error_within,
+    extremes,
+    logit_interval,
+    newcombe_interval,
+    normal_interval,
+    quotient,
+    ratio_interval,
+    spread_of,
+    student_interval,
+    wilson,
+)
+
+
+def test_means_have_the_normal_and_students_interval_of_scipy() -> None:
+    value, error = np.array([1.0, -2.0]), np.array([0.5, 0.1])
+    np.testing.assert_allclose(normal_interval(value, error, 0.9), stats.norm.interval(0.9, value, error))
+    np.testing.assert_allclose(student_interval(value, error, 12, 0.9), stats.t.interval(0.9, 11, value, error))
+    assert error_within(*normal_interval(1.0, 0.5, 0.8), 0.8) == pytest.approx(0.5)
+
+
+def test_a_logit_interval_is_symmetric_on_that_scale_and_wilsons_without_an_error() -> None:
+    low, high = logit_interval(np.array([0.8, 1.0, np.nan]), np.array([0.05, np.nan, 0.1]), np.array([50, 20, 9]))
+    logit = np.log([low[0] / (1 - low[0]), 4.0, high[0] / (1 - high[0])])
+    assert logit[1] - logit[0] == pytest.approx(logit[2] - logit[1])
+    assert logit[1] - logit[0] == pytest.approx(stats.norm.ppf(0.975) * 0.05 / 0.16)
+    assert (low[1], high[1]) == tuple(float(end) for end in wilson(20, 20))
+    assert np.isnan([low[2], high[2]]).all()
+
+
+def test_values_at_an_end_of_their_range_have_the_interval_of_a_rate() -> None:
+    low, high = boundary_interval(np.array([-1.0, 0.0, 1.0]), 30, (-1.0, 1.0))
+    assert high[0] == pytest.approx(-1 + 2 * float(wilson(0, 30)[1]))
+    assert low[2] == pytest.approx(-1 + 2 * float(wilson(30, 30)[0]))
+    assert np.isnan([low[1], high[1]]).all()
+    assert np.isnan(boundary_interval(0.0, 30, (0.0, np.inf))).all()
+
+
+def test_an_interval_of_an_extreme_holds_its_value_only_where_asked() -> None:
+    draws = np.linspace(0.1, 0.3, 1001)
+    plain, holding = bootstrap_interval(0.0, draws), bootstrap_interval(0.0, draws, hold=True)
+    assert plain[0] == pytest.approx(0.105)
+    assert (float(holding[0]), float(holding[1])) == (0.0, pytest.approx(0.295))
+    assert np.isnan(bootstrap_interval(np.nan, draws)).all()
+
+
+def test_differences_and_ratios_from_replicates_are_paired(rng: np.random.Generator) -> None:
+    a, b = rng.uniform(0.5, 0.6, (3, 400)), rng.uniform(0.2, 0.3, (3, 400))
+    one, other = Figures(a.mean(axis=1), a), Figures(b.mean(axis=1), b)
+    low, high = difference_interval(one, other, 0.8)
+    np.testing.assert_allclose([low, high], np.quantile(a - b, [0.1, 0.9], axis=1))
+    np.testing.assert_allclose(ratio_interval(one, other, 0.8), np.quantile(a / b, [0.1, 0.9], axis=1))
+    np.testing.assert_allclose(difference_error(one, other), (a - b).std(axis=1, ddof=1))
+
+
+def test_differences_and_ratios_from_errors_are_those_of_independent_figures() -> None:
+    one = Figures(np.array([0.5]), error=np.array([0.03]))
+    other = Figures(np.array([0.25]), error=np.array([0.04]))
+    np.testing.assert_allclose(difference_interval(one, other), stats.norm.interval(0.95, [0.25], [0.05]))
+    low, high = ratio_interval(one, other)
+    relative = np.hypot(0.03 / 0.5, 0.04 / 0.25)
+    np.testing.assert_allclose(np.log([low, high]), np.log(2) + relative * stats.norm.ppf([[0.025], [0.975]]))
+
+
+def test_two_rates_have_newcombes_interval() -> None:
+    """The first example of Newcombe (1998), method 10: 56/70 - 48/80."""
+    sides = [(k / n, *(float(end) for end in wilson(k, n))) for k, n in ((56, 70), (48, 80))]
+    low, high = newcombe_interval(*sides)
+    assert (round(float(low), 4), round(float(high), 4)) == (0.0524, 0.3339)
+
+
+@given(seed=st.integers(0, 10**6), missing=st.floats(0, 0.6))
+def test_extremes_are_those_of_a_loop(seed: int, missing: float) -> None:
+    rng = np.random.default_rng(seed)
+    value, draws = rng.random((4, 5)), rng.random((4, 5, 7))
+    value[rng.random(value.shape) < missing] = np.nan
+    draws[rng.random(draws.shape) < missing / 10] = np.nan
+    difference, ratio, difference_draws, ratio_draws = extremes(value, draws)
+    assert difference_draws is not None
+    assert ratio_draws is not None
+    for row in range(4):
+        known = np.flatnonzero(~np.isnan(value[row]))
+        if known.size < 2:
+            assert np.isnan([difference[row], ratio[row]]).all()
+            continue
+        own = value[row, known]
+        assert difference[row] == own.max() - own.min()
+        assert ratio[row] == own.min() / own.max()
+        for replicate in range(7):
+            drawn = draws[row, known, replicate]
+            np.testing.assert_equal(difference_draws[row, replicate], drawn.max() - drawn.min())
+            np.testing.assert_equal(ratio_draws[row, replicate], drawn.min() / drawn.max())
+
+
+def test_what_is_divided_by_nothing_is_undefined_and_spread_leaves_it_out() -> None:
+    np.testing.assert_equal(quotient(np.array([1.0, 0.0, 2.0]), np.array([2.0, 0.0, np.nan])), [0.5, np.nan, np.nan])
+    draws = np.array([[1.0, 2.0, 4.0, np.nan], [1.0, 1.0, 1.0, 1.0]])
+    np.testing.assert_allclose(spread_of(draws), [np.std([1.0, 2.0, 4.0], ddof=1), 0.0])
