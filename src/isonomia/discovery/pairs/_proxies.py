@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, cross_sum
 from isonomia.data import Dataset
-from isonomia.typing import Floats
 
 
 def proxies_of(dataset: Dataset, name: str, features: Sequence[str], *, k: int = 3) -> list[str]:
@@ -25,8 +24,7 @@ def cramers_v(a: Codes, b: Codes) -> float:
     >>> round(cramers_v(sex, sex), 6), round(cramers_v(sex, Codes.encode([1, 1, 2, 2])), 6)
     (1.0, 0.0)
     """
-    joint = np.bincount(a.codes.astype(np.int64) * b.size + b.codes, minlength=a.size * b.size)
-    counts: Floats = joint.reshape(a.size, b.size).astype(float)
+    counts = cross_sum(a.codes, b.codes, (a.size, b.size))
     expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / counts.sum()
     chi = ((counts - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum()
     smaller = min(a.size, b.size) - 1

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import count_by
 from isonomia.data.synthetic import Copula
 from isonomia.discovery.pairs.space import Space
 from isonomia.discovery.subgroups import find_subgroups
@@ -62,7 +63,7 @@ class Plausible:
         bins_of = self._bins(space.people)
         self.tables = []
         for index, bins in enumerate(self.bins):
-            counts = np.bincount(bins_of[:, index], minlength=int(bins)) + 0.5
+            counts = count_by(bins_of[:, index], int(bins)) + 0.5
             self.tables.append(np.log(counts / counts.sum()))
         self.threshold = float(np.quantile(self._sum(bins_of), share))
 

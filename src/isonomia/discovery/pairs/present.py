@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import count_by, sum_by
 from isonomia.discovery.pairs.method import PairMethod
 from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.space import Space
@@ -237,7 +238,7 @@ def _value_counts(people: Floats, domain: Domain) -> list[Counts]:
     for start in range(0, len(people) if total else 0, portion):
         codes = people[start : start + portion] - shift
         codes = codes if listed.all() else codes[:, listed]
-        every += np.bincount(codes.astype(np.intp).ravel("K"), minlength=total)
+        every += count_by(codes.astype(np.intp).ravel("K"), total)
     counts: list[Counts] = []
     for index, (size, end) in enumerate(zip(sizes, ends, strict=True)):
         if size:
@@ -263,7 +264,7 @@ def _cells(values: Floats, counts: NDArray[np.intp], size: int | None) -> Floats
 
 def _shares(values: Floats, counts: NDArray[np.intp], edges: Floats) -> Floats:
     cell = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
-    inside = np.bincount(cell, weights=counts, minlength=len(edges) - 1)
+    inside = sum_by(cell, counts, len(edges) - 1)
     return np.asarray(inside / max(1, inside.sum()))
 
 

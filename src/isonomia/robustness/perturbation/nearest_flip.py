@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isonomia.counting import count_by
 from isonomia.events import Progress
 from isonomia.languages import msg
 from isonomia.models import Surface
@@ -138,7 +139,7 @@ class Search:
     def _ask(self, rows: Floats, own: Indices) -> Bools:
         if not len(own):
             return np.zeros(0, dtype=bool)
-        self.asked += np.bincount(own, minlength=len(self.asked))
+        self.asked += count_by(own, len(self.asked))
         flipped = self.judge.changed(self.altering.ask(rows, own), own)
         self.keep(rows, own, flipped)
         return flipped

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import count_by
 from isonomia.data.synthetic.dependence import nearest_correlation, pairwise_correlation
 from isonomia.errors import SpecError
 from isonomia.languages import Message, msg
@@ -77,7 +78,7 @@ class Columns:
             if self.numeric[place]:
                 out.append(np.empty(0))
                 continue
-            counts = np.bincount(self.ordered[place].astype(np.intp), minlength=len(feature.levels)).astype(float)
+            counts = count_by(self.ordered[place].astype(np.intp), len(feature.levels)).astype(float)
             counts[[level is None for level in feature.levels]] = 0.0
             out.append(counts / max(counts.sum(), 1.0))
         return tuple(out)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import count_by
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.languages import msg
 from isonomia.metrics import METRIC_NAME, METRICS, Metric
@@ -123,7 +124,7 @@ def threshold_gaming(now: Situation, rng: np.random.Generator, level: float, tar
     if near.size == 0:
         return now
     near = near[np.unique(np.linspace(0, near.size - 1, min(near.size, CANDIDATES)).astype(np.intp))]
-    drawn = np.bincount(rng.integers(0, len(now), len(now)), minlength=len(now)).astype(float)
+    drawn = count_by(rng.integers(0, len(now), len(now)), len(now)).astype(float)
     weights = drawn if now.weights is None else drawn * now.weights
     positive, negative = order.split(now.truth, weights)
     value = _at_thresholds(metric, positive, negative, near)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, sum_by
 from isonomia.data.columns import numbers
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.fairness.time.periods import EVERY, periods_of
@@ -52,7 +52,7 @@ def _class(now: Situation, of_class: Any) -> int:
             if label == of_class or str(label) == str(of_class):
                 return code
         raise SpecError(f"`of_class` must be one of the classes; got {of_class!r}.{close_to(of_class, classes)}")
-    counts = np.bincount(now.truth, weights=now.weights, minlength=len(classes))
+    counts = sum_by(now.truth, now.weights, len(classes))
     present = np.flatnonzero(counts > 0)
     return int(present[np.argmin(counts[present])])
 

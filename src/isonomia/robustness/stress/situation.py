@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, count_by
 from isonomia.data import Dataset, Task
 from isonomia.errors import SpecError
 from isonomia.events import Progress
@@ -110,7 +110,7 @@ class Situation:
         places = np.asarray(rows)
         if places.ndim != 1 or places.dtype.kind not in "iu" or not _within(places, len(self)):
             raise SpecError(f"Rows must be positions from 0 to {len(self) - 1}; got {places.dtype} of {places.shape}.")
-        return self.with_weights(np.bincount(places, minlength=len(self)).astype(float))
+        return self.with_weights(count_by(places, len(self)).astype(float))
 
     def with_features(self, frame: Any, rows: NDArray[Any] | None = None) -> Situation:
         """Other features: a frame of the model's columns for all rows, or for those at the positions `rows`."""

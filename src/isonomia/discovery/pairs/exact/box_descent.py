@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import sum_by
 from isonomia.discovery.pairs.exact.domain_trees import Ensemble, in_mask
 from isonomia.probing import Domain
 from isonomia.typing import Floats
@@ -198,7 +199,7 @@ class BoxDescent:
         row = np.arange(n)
         weight = np.maximum(weight, 0.0)
         feature = np.maximum(self.trees.feature[boxes.node], 0)
-        total = np.bincount((row[:, None] * len(self.domain) + feature).ravel(), weight.ravel(), n * len(self.domain))
+        total = sum_by((row[:, None] * len(self.domain) + feature).ravel(), weight.ravel(), n * len(self.domain))
         chosen = total.reshape(n, -1).argmax(axis=1)
         weight = np.where(feature == chosen[:, None], weight, 0.0)
         single = self.trees.group[boxes.node[row, weight.argmax(axis=1)]] >= 0  # sets have no median

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import sum_by
 from isonomia.discovery.pairs.exact.leaf_cells import Leaves
 from isonomia.typing import Floats
 
@@ -182,7 +183,7 @@ class View:
         self.cells = np.flatnonzero(part.cells)
         self.of = all_leaves.of[self.cells]
         weight = all_leaves.weight[self.cells]
-        self.weight = weight / np.bincount(self.of, weight, count)[self.of]
+        self.weight = weight / sum_by(self.of, weight, count)[self.of]
         self.start = np.searchsorted(self.of, np.arange(count + 1))
         contains = all_leaves.contains.take(part.leaves, axis=0).take(self.cells, axis=1).astype(float)
         blocks = np.zeros((len(self.cells), count))
@@ -222,7 +223,7 @@ class View:
         several = np.diff(self.start) > 1
         if not several.any():
             return None
-        moved = np.bincount(self.of, self.weight * effect**2, len(several))
+        moved = sum_by(self.of, self.weight * effect**2, len(several))
         if moved[several].max() <= 1e-24:  # no single feature does: the one that is tested most
             moved = ((self.inside < 1.0) * np.abs(self.off).max(axis=0)[:, None]).sum(axis=0)
         feature = int(np.where(several, moved, -1.0).argmax())

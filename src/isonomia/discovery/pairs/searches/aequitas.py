@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import sum_by
 from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import NOMINAL_MOVES, NominalMoves, Space
 from isonomia.parameters import Choice, Integer, Number, validated
@@ -90,8 +91,8 @@ def _learn(
 ) -> None:
     """Shift the shared probabilities by what one step of all walks showed."""
     toward = np.where(found == (direction < 0), LEARN, -LEARN)
-    down += np.bincount(choice, weights=toward, minlength=len(down))
+    down += sum_by(choice, toward, len(down))
     np.clip(down, 0.0, 1.0, out=down)
     if full:
-        weight += LEARN * np.bincount(choice, weights=found.astype(float), minlength=len(weight))
+        weight += LEARN * sum_by(choice, found.astype(float), len(weight))
         weight /= weight.sum()

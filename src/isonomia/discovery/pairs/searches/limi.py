@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import count_by, sum_by
 from isonomia.data.synthetic import Copula
 from isonomia.data.synthetic.marginals import Levels
 from isonomia.discovery.pairs.method import pair_method
@@ -166,9 +167,9 @@ def _orders(space: Space) -> dict[str, list[Any]]:
     for index in indices:
         feature, codes = space.domain.features[index], people[:, index].astype(np.intp)
         observed = np.unique(space.people[:, index]).astype(np.intp)
-        count = np.bincount(codes, minlength=len(feature.levels))
+        count = count_by(codes, len(feature.levels))
         # a value seen once says little: every mean starts from one person of the middle
-        mean = (np.bincount(codes, weights=score, minlength=len(feature.levels)) + score.mean()) / (count + 1)
+        mean = (sum_by(codes, score, len(feature.levels)) + score.mean()) / (count + 1)
         orders[feature.name] = [feature.levels[code] for code in observed[np.argsort(mean[observed], kind="stable")]]
     return orders
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import sum_by
 from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.searches.surrogate import Surrogate
 from isonomia.discovery.pairs.space import Space
@@ -132,7 +133,7 @@ class _Queue:
         facts = self._facts.rows[self._left]
         turn, length = facts[:, 0], facts[:, 3]
         # the last turn that is needed: only people up to it have to be put in order
-        last = int(np.searchsorted(np.cumsum(np.bincount(turn, weights=length)), n))
+        last = int(np.searchsorted(np.cumsum(sum_by(turn, length, int(turn.max(initial=0)) + 1)), n))
         some = np.flatnonzero(turn <= last)
         some = some[np.lexsort((self._rank.rows[self._left[some]], turn[some]))]
         some = some[: int(np.searchsorted(np.cumsum(length[some]), n)) + 1]
