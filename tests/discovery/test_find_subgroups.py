@@ -13,6 +13,7 @@ from isonomia.discovery import METHODS, Method, Problem, Search, Subgroup, find_
 from isonomia.errors import DataError, SpecError
 from isonomia.evidence import Estimate
 from isonomia.languages import msg
+from isonomia.parameters import Integer, Parameter
 from isonomia.report.figures import draw
 
 
@@ -33,7 +34,14 @@ def _measure(problem: Problem, subgroup: Subgroup) -> Subgroup:
 @pytest.fixture(autouse=True)
 def _method() -> Iterator[None]:
     METHODS.add(
-        Method("first_column", "looks at one column", ("errors",), _look, {"depth": (1, "-")}, measure=_measure)
+        Method(
+            id="first_column",
+            purpose="looks at one column",
+            needs=("errors",),
+            run=_look,
+            parameters=(Parameter("depth", Integer(1), 1, "-"),),
+            measure=_measure,
+        )
     )
     yield
     METHODS._entries.pop("first_column")
@@ -94,7 +102,7 @@ def test_repeats_are_left_out_when_asked() -> None:
     [
         ({"k": 0}, SpecError, "`k` must be a whole number of at least 1; got 0"),
         ({"max_l": 0}, SpecError, "`max_l` must be"),
-        ({"min_support": 1.5}, SpecError, r"`min_support` must be a number in \(0, 1\].*; got 1.5"),
+        ({"min_support": 1.5}, SpecError, r"`min_support` must be .*a number in \(0, 1\].*; got 1.5"),
         ({"min_support": 101}, SpecError, "at least 1 and at most 100"),
         ({"y_pred": None}, DataError, "needs errors"),
         ({"method": "first_colum"}, SpecError, "Did you mean 'first_column'"),

@@ -81,23 +81,15 @@ def _checks() -> Iterable[Entry]:
 def _methods() -> Iterable[Entry]:
     from isonomia.discovery import METHODS, PAIR_METHODS
 
-    for method in METHODS:
+    for method in (*METHODS, *PAIR_METHODS):
         yield {
             "method": method.id,
-            "finds": "subgroups",
+            "finds": method.finds,
             "purpose": method.purpose,
+            "tasks": list(method.tasks),
             "needs": list(method.needs),
             "reference": method.reference,
             "options": _options(method.parameters),
-        }
-    for pair in PAIR_METHODS:
-        yield {
-            "method": pair.id,
-            "finds": "pairs",
-            "purpose": pair.purpose,
-            "needs": ["model", "protected"],
-            "reference": pair.reference,
-            "options": _options(pair.parameters),
         }
 
 

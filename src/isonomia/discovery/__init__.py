@@ -1,6 +1,6 @@
 """Whom does a model treat differently: subgroups with other outcomes or errors than the rest, and pairs of people."""
 
-from isonomia.discovery.pairs import PAIR_METHODS, PairMethod, PairResult, Retrained, find_pairs, retrain
+from isonomia.discovery.pairs import PAIR_METHODS, PairResult, Retrained, find_pairs, retrain
 from isonomia.discovery.subgroups import (
     METHODS,
     FairNaiveBayes,
@@ -21,7 +21,6 @@ __all__ = [
     "Method",
     "NaiveBayes",
     "PAIR_METHODS",
-    "PairMethod",
     "PairResult",
     "Problem",
     "Retrained",

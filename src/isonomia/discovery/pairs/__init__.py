@@ -1,7 +1,7 @@
 """Pairs of people who differ only in protected attributes and are treated differently: one file per search."""
 
 from isonomia.discovery.pairs.find import find_pairs
-from isonomia.discovery.pairs.method import PAIR_METHODS, PairMethod
+from isonomia.discovery.pairs.method import PAIR_METHODS
 from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.retraining import Retrained, retrain
 from isonomia.discovery.pairs.searches import (
@@ -21,7 +21,7 @@ from isonomia.discovery.pairs.searches import (
 )
 from isonomia.discovery.pairs.space import Space
 
-__all__ = ["PAIR_METHODS", "PairMethod", "PairResult", "Pairs", "Retrained", "Space", "find_pairs", "retrain"]
+__all__ = ["PAIR_METHODS", "PairResult", "Pairs", "Retrained", "Space", "find_pairs", "retrain"]
 
 #: Importing a search's file puts it into the registry.
 _SEARCHES = (observed, themis, aequitas, kosei, adf, sg, expga, limi, fliptest, exact_search, auto)

@@ -132,7 +132,7 @@ def find_pairs(
     (40, 3)
     """
     chosen = PAIR_METHODS[method]
-    options = chosen.check(options)
+    options = chosen.read(options)
     endless = chosen.complete
     tests = (None if endless else MAX_TESTS) if max_tests == "auto" else max_tests
     seconds = (None if endless else MAX_SECONDS) if max_seconds == "auto" else max_seconds
@@ -175,7 +175,7 @@ def find_pairs(
             msg("{name} has many values; nine of them, spread over its distribution, were tried.", name=name)
         )
     try:
-        loop.drive(Script(chosen.start(space, options)))
+        loop.drive(Script(chosen.run(space, **options)))
     finally:
         ledger.close()
     conclude(space)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import count_by, sum_by
-from isonomia.discovery.pairs.method import PairMethod
+from isonomia.discovery.method import Method
 from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.space import Space
 from isonomia.evidence import Change, Estimate, Finding, Picture, Table, wilson
@@ -27,7 +27,7 @@ BACKGROUND = 20_000
 MAX_COUNTED = 100_000
 
 
-def build_result(space: Space, pairs: Pairs, *, method: PairMethod) -> PairResult:
+def build_result(space: Space, pairs: Pairs, *, method: Method) -> PairResult:
     """The result of a search that has ended."""
     metrics = {**space.loop.ledger.metrics(), **space.facts}
     metrics["dsn_by_attr_value"] = by_value(space, pairs, metrics)

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Binning, Bins, encode_features
 from isonomia.data import Dataset, Task, to_numpy
-from isonomia.discovery.subgroups.method import Method
+from isonomia.discovery.method import Method
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError
 from isonomia.events import Clock
 from isonomia.models import finite_numbers
-from isonomia.parameters import Integer, Number, defaults_of, read_options
+from isonomia.parameters import Integer, Number
 from isonomia.subject import Reading, Subject, read_dataset
 from isonomia.typing import Floats
 
@@ -36,12 +36,6 @@ def check_limits(method: Method, k: Any, max_l: Any, min_support: Any, n: int, n
         return {**limits, "min_support": share}
     rows = Integer(1, n, hint=" (the rows there are), or a share of them (float)").check("min_support", min_support)
     return {**limits, "min_support": rows}
-
-
-def check_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The method's own parameters with defaults filled in, or everything that is wrong with those given."""
-    read = read_options(method.parameters, given, owner=f"The method '{method.id}'")
-    return {**defaults_of(method.parameters), **read}
 
 
 def read_subject(data: Any, model: Any, features: Sequence[str] | None, given: Reading) -> Subject:

@@ -22,7 +22,7 @@ from isonomia.events import Clock, Progress, ProgressLike
 from isonomia.evidence import holm
 from isonomia.languages import Message, msg
 from isonomia.models import Model
-from isonomia.parameters import NAMES, SEED, Choice, Either, Integer, Number, validated
+from isonomia.parameters import NAMES, SEED, Choice, Either, Integer, Number, defaults_of, validated
 from isonomia.subject import Reading
 
 #: With `max_overlap` a method is asked for this many times `k`, so that enough are left.
@@ -132,7 +132,7 @@ def find_subgroups(
     """
     chosen = METHODS[method]
     clock = Clock(max_seconds, Progress.of(progress))
-    given = _reading.check_options(chosen, options)
+    given = {**defaults_of(chosen.parameters), **chosen.read(options)}
     reading: Reading = {
         "y_true": y_true,
         "y_pred": y_pred,

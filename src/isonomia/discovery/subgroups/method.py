@@ -1,4 +1,4 @@
-"""What a subgroup method is, and what it hands back."""
+"""What a subgroup method returns, and the registry of all of them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.method import Method
 from isonomia.evidence import Estimate, Format, Picture, Table
 from isonomia.languages import Message
-from isonomia.parameters import Parameter
 from isonomia.registry import Registry
-
-#: What a method cannot do without: true outcomes; decisions; probabilities; a model to ask; protected attributes;
-#: "errors" are labels with predictions, or errors given as they are.
-Need = Literal["labels", "predictions", "probabilities", "model", "protected", "errors"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,38 +127,6 @@ class Search:
     values: Mapping[str, Any] = field(default_factory=dict)
     details: Any = None
     found: int | None = None
-
-
-@dataclass(frozen=True)
-class Method:
-    """A way to find subgroups.
-
-    Attributes
-    ----------
-    id, purpose : str
-        Its name and one line on what it does.
-    needs : tuple
-        What it cannot do without.
-    run : callable
-        `Problem` -> `Search`. The values of its parameters are in `Problem.options`.
-    parameters : tuple of Parameter
-        The method's own; others are refused.
-    defaults : mapping
-        Where the method's `k`, `max_l` or `min_support` differ from the common ones.
-    measure : callable, optional
-        (`Problem`, `Subgroup`) -> the same subgroup measured on other rows; needed for `holdout`.
-    reference : str
-        The publication.
-    """
-
-    id: str
-    purpose: str
-    needs: tuple[Need, ...]
-    run: Callable[[Problem], Search]
-    parameters: tuple[Parameter, ...] = ()
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    measure: Callable[[Problem, Subgroup], Subgroup] | None = None
-    reference: str = ""
 
 
 #: All subgroup methods.

@@ -180,6 +180,7 @@ METHODS.add(
         id="naivebayes",
         purpose="patterns in which sensitive attributes change a naive Bayes decision, by branch and bound",
         needs=("protected",),
+        tasks=("binary",),
         run=run,
         parameters=(
             Parameter("delta", Number(at_least=0, below=1), 0.01, "the discrimination that is still none"),

@@ -333,6 +333,7 @@ METHODS.add(
         id="verifair",
         purpose="verdicts on pairs of groups by sampling, with a stated probability of error",
         needs=("protected", "predictions"),
+        tasks=("binary",),
         run=run,
         parameters=(
             Parameter("c", Number(above=0, below=1), 0.15, "what a ratio may fall short of 1"),

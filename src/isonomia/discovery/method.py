@@ -1,0 +1,61 @@
+"""What a discovery method is: one description for searches of subgroups and of pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from isonomia.data import Task
+from isonomia.parameters import Parameter, read_options
+
+#: What a method cannot do without: true outcomes; decisions; probabilities; a model to ask; protected attributes;
+#: "errors" are labels with predictions, or errors given as they are.
+Need = Literal["labels", "predictions", "probabilities", "model", "protected", "errors"]
+ALL_TASKS: tuple[Task, ...] = ("binary", "multiclass", "regression")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """A way to find whom a model treats differently.
+
+    Attributes
+    ----------
+    id, purpose : str
+        Its name and one line on what it does.
+    finds : "subgroups" or "pairs"
+        What it finds.
+    run : callable
+        Subgroups: `Problem` -> `Search`, with the values of its parameters in `Problem.options`. Pairs:
+        ``run(space, **options)``, a generator of rows to test.
+    needs : tuple
+        What it cannot do without.
+    tasks : tuple
+        The tasks it is defined for.
+    parameters : tuple of Parameter
+        The method's own; others are refused.
+    reference : str
+        The publication.
+    defaults : mapping
+        Subgroups: where the method's `k`, `max_l` or `min_support` differ from the common ones.
+    measure : callable, optional
+        Subgroups: (`Problem`, `Subgroup`) -> the same subgroup measured on other rows; needed for `holdout`.
+    complete : bool
+        Pairs: whether it answers for everyone it looks at, so that it has no limit unless one is given.
+    """
+
+    id: str
+    purpose: str
+    run: Callable[..., Any]
+    finds: Literal["subgroups", "pairs"] = "subgroups"
+    needs: tuple[Need, ...] = ()
+    tasks: tuple[Task, ...] = ALL_TASKS
+    parameters: tuple[Parameter, ...] = ()
+    reference: str = ""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    measure: Callable[..., Any] | None = None
+    complete: bool = False
+
+    def read(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options given as plain values, or everything that is wrong with them."""
+        return read_options(self.parameters, options, owner=f"The method '{self.id}'")
