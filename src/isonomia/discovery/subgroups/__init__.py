@@ -1,5 +1,6 @@
 """Subgroups that are treated differently: one entrance, one result shape, one file a method."""
 
+from isonomia.discovery.method import Method
 from isonomia.discovery.subgroups import biasscan as _biasscan  # noqa: F401  registers itself
 from isonomia.discovery.subgroups import divexplorer as _divexplorer  # noqa: F401  registers itself
 from isonomia.discovery.subgroups import gerryfair as _gerryfair  # noqa: F401  registers itself
@@ -14,7 +15,7 @@ from isonomia.discovery.subgroups.bayes import (
     fit_fair_naive_bayes,
 )
 from isonomia.discovery.subgroups.find import find_subgroups
-from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
+from isonomia.discovery.subgroups.method import METHODS, Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.result import SubgroupResult
 

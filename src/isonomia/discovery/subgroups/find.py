@@ -13,8 +13,9 @@ from isonomia.counting import Binning, Bins
 from isonomia.counting.bins import BINNINGS, BINS, DEFAULT_BINS
 from isonomia.counting.lattice import DEFAULT_BUDGET
 from isonomia.data import Task
+from isonomia.discovery.method import Method
 from isonomia.discovery.subgroups import _reading, present
-from isonomia.discovery.subgroups.method import METHODS, Method, Search, Subgroup
+from isonomia.discovery.subgroups.method import METHODS, Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.result import SubgroupResult
 from isonomia.errors import SpecError
