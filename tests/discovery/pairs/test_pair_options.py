@@ -64,7 +64,7 @@ OUT_OF_BOUNDS: list[tuple[str, str, Any]] = [
     ("themis", "error", 0.0),
     ("themis", "confidence", 1),
     ("themis", "batch", 0),
-    ("themis", "least", -1),
+    ("themis", "min_tests", -1),
 ]
 
 
