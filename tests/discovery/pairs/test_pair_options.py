@@ -124,7 +124,7 @@ NUMPY: list[tuple[str, dict[str, Any]]] = [
     ("kosei", {"num_samples": np.int64(100), "local_search_limit": np.uint8(3)}),
     ("limi", {"n_approx_samples": np.int64(500), "confidence": np.float32(0.5), "early_stop": np.True_}),
     ("sg", {"max_seeds": np.int64(20), "confidence": np.float64(0.3), "neighbourhood": np.int64(200)}),
-    ("themis", {"error": np.float64(0.05), "batch": np.int64(100), "least": np.int64(100)}),
+    ("themis", {"error": np.float64(0.05), "batch": np.int64(100), "min_tests": np.int64(100)}),
 ]
 
 
