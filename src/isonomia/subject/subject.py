@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar, Unpack
@@ -20,6 +20,7 @@ from isonomia.languages import Message, msg
 from isonomia.models import Model, Surface
 from isonomia.subject.arrays import Outcome
 from isonomia.subject.attributes import dataset_attributes, read_attributes
+from isonomia.subject.counts import read_counts
 from isonomia.subject.options import Settings, SubjectOptions, split_options
 from isonomia.subject.reading import as_model, is_column, predictions_and_truth, read_dataset
 from isonomia.typing import Bools, Floats
@@ -107,6 +108,51 @@ class Subject:
         return cls._assemble(dataset, wrapped, predictions, truth, known, reading, Settings() | changes)
 
     @classmethod
+    def from_counts(
+        cls,
+        table: Any,
+        *,
+        prediction: str,
+        target: str | None = None,
+        protected: str | Sequence[str] | None = None,
+        count: str = "n",
+        weight: str | None = None,
+        **given: Unpack[SubjectOptions],
+    ) -> Subject:
+        """A subject made of counts alone: a table with a row per combination of group, target and prediction.
+
+        Parameters
+        ----------
+        table : frame or mapping of columns
+            Groups, true outcomes and decisions, with the number of rows that each combination stands for.
+        prediction, target : str
+            The columns of decisions and of true outcomes (None where these are not known).
+        protected : sequence of str, optional
+            The columns of protected attributes; by default all that are left.
+        count : str
+            The column of counts.
+        weight : str, optional
+            The column of the sums of weights; the rows of a combination are taken to have equal weights.
+        **given
+            `task`, `positive` and `privileged`, and the settings of comparisons (see `Settings`).
+
+        Notes
+        -----
+        Whatever needs outcomes and groups gives the same figures as with the rows; what needs features or a model
+        does not apply. A row takes a byte per column in memory.
+
+        Examples
+        --------
+        >>> table = {"sex": ["F", "F", "M"], "hired": [1, 0, 1], "said": [0, 0, 1], "n": [30, 50, 40]}
+        >>> Subject.from_counts(table, target="hired", prediction="said")
+        Subject(120 rows, binary, by sex)
+        """
+        reading, changes = split_options(given)
+        return cls._assemble(
+            **read_counts(table, target, prediction, protected, count, weight, reading), settings=Settings() | changes
+        )
+
+    @classmethod
     def _assemble(
         cls,
         dataset: Dataset | None,
@@ -128,8 +174,7 @@ class Subject:
             weights = dataset.column(weights)
         weights = check_weights(weights if weights is not None or dataset is None else dataset.weights, n)
         if settings.reference is None:
-            privileged = {} if dataset is None else dataset.privileged
-            settings |= {"reference": {name: list(values) for name, values in privileged.items()} or "largest"}
+            settings |= {"reference": _privileged(dataset, reading.get("privileged")) or "largest"}
         whole = bool(known.all())
         surface = predictions if whole or not len(predictions) else predictions.take(known)
         return cls(
@@ -141,9 +186,7 @@ class Subject:
             weights=weights if weights is None or whole else check_weights(weights[known], int(known.sum())),
             rows=known,
             settings=settings,
-            backend=dataset.backend
-            if dataset is not None
-            else backend_of(features, reading.get("y_pred"), reading.get("y_true")),
+            backend=_backend(dataset, reading),
             notes=() if whole else (msg("{n:int} rows without a target are left out.", n=int((~known).sum())),),
         )
 
@@ -286,3 +329,19 @@ class Subject:
     def noted(self, result: R) -> R:
         """A result that states which rows were left out, where the caller has not been told already."""
         return replace(result, notes=(*result.notes, *self.notes)) if self.notes else result
+
+
+def _privileged(dataset: Dataset | None, given: Mapping[str, Any] | None) -> dict[str, list[Any]]:
+    """The privileged values of each attribute: those of the dataset, or those given with columns."""
+    if dataset is not None:
+        return {name: list(values) for name, values in dataset.privileged.items()}
+    several = (list, tuple, set)
+    return {name: list(value) if isinstance(value, several) else [value] for name, value in (given or {}).items()}
+
+
+def _backend(dataset: Dataset | None, reading: Mapping[str, Any]) -> Backend:
+    """The kind of frame that came in."""
+    if dataset is not None:
+        return dataset.backend
+    given: Backend | None = reading.get("backend")
+    return given or backend_of(*(reading.get(name) for name in ("sensitive_features", "y_pred", "y_true")))
