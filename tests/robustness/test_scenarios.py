@@ -15,12 +15,14 @@ from sklearn import metrics as sk
 from sklearn.linear_model import LogisticRegression
 
 from isonomia import Dataset, SpecError
+from isonomia.events import Progress
 from isonomia.evidence import Result
 from isonomia.metrics import METRICS, evaluate_all
 from isonomia.robustness import SCENARIOS, Scenarios, Situation, scenario, scenarios
 from isonomia.robustness.stress import plan
 from isonomia.robustness.stress.scenarios import measures_of, situation
 from isonomia.robustness.stress.trials import generator, play
+from isonomia.subject import Subject
 
 MakePeople = Callable[..., tuple[Dataset, Any]]
 #: Scenarios that need no model.
@@ -70,7 +72,7 @@ def test_predictions_alone_are_enough_where_no_feature_changes(people: MakePeopl
 @pytest.mark.parametrize("task", TASKS)
 def test_level_0_changes_nothing(people: MakePeople, task: str) -> None:
     data, model = people(300, task)
-    base = situation(data, model)
+    base = situation(Subject.of(data, model), Progress())
     measures, _ = measures_of(base, None)
     before = measures.values([measures.read(base)])[0]
     gaps = measures.gap_values([measures.read(base)])[0]
@@ -88,7 +90,7 @@ def test_trials_agree_with_the_registry_trial_by_trial(people: MakePeople, task:
     data, model = people(300, task)
     weighted = data.replace({n: data.column(n).to_numpy() for n in data.columns} | {"w": 0.5 + np.arange(300) % 3})
     for subject in (data, weighted.with_roles(weight="w")):
-        base = situation(subject, model)
+        base = situation(Subject.of(subject, model), Progress())
         measures, _ = measures_of(base, None)
         for one in SCENARIOS:
             if one.reason(base) is not None:
@@ -112,7 +114,7 @@ def test_trials_agree_with_the_registry_trial_by_trial(people: MakePeople, task:
 
 def test_gaps_are_those_of_a_plain_loop(people: MakePeople) -> None:
     data, model = people(400)
-    base = situation(data, model)
+    base = situation(Subject.of(data, model), Progress())
     measures, _ = measures_of(base, None)
     planned = plan(["label_noise"])[0]
     run = play(planned, measures, 4, 1)
@@ -155,7 +157,7 @@ def test_label_noise_of_numbers_adds_its_variance(people: MakePeople) -> None:
 
 def test_score_noise_of_numbers_adds_its_variance(people: MakePeople) -> None:
     data, model = people(4000, "regression")
-    base = situation(data, model)
+    base = situation(Subject.of(data, model), Progress())
     result = scenarios(data, model, [{"type": "score_noise", "noise_level": 0.5}], n_trials=40, metrics=["mse"])
     before = result.baseline["mse"].value
     assert before is not None
@@ -195,7 +197,7 @@ def test_a_scenario_that_empties_a_class_is_flagged_and_does_not_crash(people: M
 def test_gaming_picks_the_best_threshold_of_the_sample(people: MakePeople) -> None:
     """By trying every threshold with scikit-learn on the same bootstrap sample."""
     data, model = people(250)
-    base = situation(data, model)
+    base = situation(Subject.of(data, model), Progress())
     p = base.surface.probability
     assert p is not None
     for trial in range(3):
@@ -214,7 +216,7 @@ def test_gaming_picks_the_best_threshold_of_the_sample(people: MakePeople) -> No
 
 def test_a_covariate_shift_moves_the_mean_by_its_level(people: MakePeople) -> None:
     data, model = people(5000)
-    base = situation(data, model)
+    base = situation(Subject.of(data, model), Progress())
     x = data.column("x").to_numpy()
     from scipy.stats import norm, rankdata
 
@@ -233,7 +235,7 @@ def test_a_covariate_shift_moves_the_mean_by_its_level(people: MakePeople) -> No
 
 def test_a_stretch_of_time_holds_its_share_and_no_other_rows(people: MakePeople) -> None:
     data, model = people(1000)
-    base = situation(data, model)
+    base = situation(Subject.of(data, model), Progress())
     for trial in range(5):
         now = plan([{"type": "temporal_shift", "level": 0.6}])[0].change(base, generator(0, "temporal_shift", trial))
         assert now.weights is not None
@@ -247,7 +249,7 @@ def test_swapping_everyone_is_the_flip_of_counterfactual_fairness(people: MakePe
     from isonomia.fairness import counterfactual
 
     data, model = people(800)
-    base = situation(data, model)
+    base = situation(Subject.of(data, model), Progress())
     now = plan([{"type": "demographic_swap", "level": 1.0}])[0].change(base, generator(0, "demographic_swap", 0))
     assert now.surface.label is not None
     assert now.surface.probability is not None
@@ -260,7 +262,7 @@ def test_swapping_everyone_is_the_flip_of_counterfactual_fairness(people: MakePe
 
 def test_corruption_replaces_the_share_of_cells_it_says_and_keeps_values_that_occur(people: MakePeople) -> None:
     data, model = people(3000)
-    base = situation(data, model)
+    base = situation(Subject.of(data, model), Progress())
     now = plan([{"type": "feature_corruption", "level": 0.2}])[0].change(base, generator(0, "feature_corruption", 0))
     assert now.asked is not None
     frame, rows = Dataset(now.asked.frame), now.asked.rows
@@ -274,7 +276,7 @@ def test_corruption_replaces_the_share_of_cells_it_says_and_keeps_values_that_oc
 
 def test_missing_cells_are_filled_with_the_usual_value(people: MakePeople) -> None:
     data, model = people(1001)
-    base = situation(data, model)
+    base = situation(Subject.of(data, model), Progress())
     planned = plan([{"type": "missing_features", "level": 1.0, "features": ["x"]}])[0]
     now = planned.change(base, generator(0, "missing_features", 0))
     assert now.asked is not None
@@ -424,7 +426,7 @@ def test_features_are_corrupted_by_any_perturber_as_perturb_does_it(people: Make
     from isonomia.robustness import PERTURBERS, Columns, perturb_rows
 
     data, model = people(300, kinds={"z": "category"})
-    base = situation(data, model)
+    base = situation(Subject.of(data, model), Progress())
     planned = plan([{"type": "feature_corruption", "level": 0.3, "perturber": perturber}])[0]
     now = planned.change(base, generator(0, "feature_corruption", 0))
     assert now.asked is not None
@@ -489,7 +491,7 @@ def test_adult_by_a_pipeline_over_texts(shared_data: Path) -> None:
     result = scenarios(data, model, n_trials=3)
     assert set(result.absent) == {"temporal_shift"}
     swap = [{"type": "demographic_swap", "level": 1.0, "attribute": "sex"}]
-    base = situation(data, model)
+    base = situation(Subject.of(data, model), Progress())
     now = plan(swap)[0].change(base, generator(0, "demographic_swap", 0))
     assert now.surface.label is not None
     flipped = counterfactual(data, model, attributes=["sex"])

@@ -126,12 +126,13 @@ def test_audit_of_all_rows_and_of_the_rest(task: str) -> None:
 class Counting:
     """A model that counts how often it is asked, and about how many rows."""
 
-    def __init__(self) -> None:
+    def __init__(self, cut: float = 0.0) -> None:
         self.asked: list[int] = []
+        self.cut = cut
 
     def __call__(self, frame: Any) -> Any:
         self.asked.append(len(frame))
-        return (np.asarray(frame["x"]) > 0).astype(int)
+        return (np.asarray(frame["x"]) > self.cut).astype(int)
 
 
 def people(seed: int, n: int) -> Dataset:
@@ -173,8 +174,8 @@ def test_plain_frames_need_no_roles_for_drift(frame_kind: Any) -> None:
 
 def test_two_models_over_a_frame() -> None:
     data = people(3, 400)
-    models = {"old": Counting(), "new": Counting()}
-    found = metric_disagreement(data.frame, models=models, target="y")
+    models = {"old": Counting(), "new": Counting(cut=0.5)}
+    found = metric_disagreement(data.frame, models=models, metrics=["accuracy", "recall"], target="y")
     assert [model.asked for model in models.values()] == [[400], [400]]
     assert len(found.tables)
     assert overfit(data.frame, data.frame, Counting(), target="y").code == "overfit"

@@ -91,7 +91,7 @@ class Firmness:
 )
 def local_robustness(
     data: Any,
-    model: Any,
+    model: Any = None,
     *,
     strength: float = 0.1,
     n_iterations: int = 10,

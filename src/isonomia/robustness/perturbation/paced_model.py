@@ -49,7 +49,7 @@ class PacedModel:
         while start < len(table) or not parts:
             self._progress.check()
             size = self._pace.rows
-            part = frame if size >= len(table) else table[start : start + size].to_native()
+            part = frame if not start and size >= len(table) else table[start : start + size].to_native()
             began = time.perf_counter()
             parts.append(self._ask(part))
             self._pace.learn(min(size, len(table) - start), time.perf_counter() - began)

@@ -65,7 +65,7 @@ class Study:
 )
 def perturb(
     data: Any,
-    model: Any,
+    model: Any = None,
     *,
     levels: float | Sequence[float] = LEVELS,
     n_trials: int = 10,
@@ -176,7 +176,7 @@ def perturb(
         critical,
         altering.left,
     )
-    return show(study, subject.known.backend)
+    return subject.noted(show(study, subject.backend))
 
 
 class _Run:

@@ -117,7 +117,7 @@ def failure_modes(
     told = _reasons(subject.known, names, columns, weak, order, far, rare)
     backend = subject.known.backend
     tables = {
-        "rows": _row_table(subject, harm, order, told, _positions(data, len(subject)), backend),
+        "rows": _row_table(subject, harm, order, told, np.flatnonzero(subject.rows), backend),
         "kinds": _kind_table(harm, level, backend),
         "slices": _slice_table(found, alpha, backend),
     }
@@ -144,18 +144,9 @@ def failure_modes(
         values,
         _findings(over, worst, harm, level, confident),
         _pictures(over),
-        tuple(notes),
+        (*notes, *subject.notes),
         titles=titles,
     )
-
-
-def _positions(data: Dataset, kept: int) -> NDArray[np.intp]:
-    """Where the rows with a known target stand in the data given."""
-    if len(data) == kept:
-        return np.arange(kept)
-    assert data.target is not None
-    column = Codes.encode(data.column(data.target))
-    return np.flatnonzero(column.codes != (-1 if column.missing is None else column.missing))
 
 
 def _slices(subject: Subject, names: Sequence[str], bins: int, least: int) -> list[Codes]:

@@ -172,7 +172,7 @@ def overfit(
     split = np.split(pooled, np.cumsum([part.p_value.size for part in every])[:-1])
     adjusted = {part.names: p for part, p in zip(every, split, strict=True)}
     found = Comparison(chosen, overall, singles, tuple(crossed), adjusted, gap * base, alpha, level, min_samples)
-    return show(found, one.known.backend)
+    return one.noted(two.noted(show(found, two.backend)))
 
 
 def _check_same(train: Dataset, test: Dataset, names: Sequence[str]) -> None:

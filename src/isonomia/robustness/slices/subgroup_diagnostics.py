@@ -142,7 +142,7 @@ def subgroup_diagnostics(
                         ),
                     }
                 )
-    return _show(rows, main, subject, left_out, tolerance, level)
+    return subject.noted(_show(rows, main, subject, left_out, tolerance, level))
 
 
 def _columns(subject: Subject, features: Sequence[str] | None, bins: int) -> list[Codes]:

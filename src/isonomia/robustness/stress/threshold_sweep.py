@@ -175,7 +175,7 @@ def threshold_sweep(
             between.append(found)
     curves = Curves(steps, surface.threshold, chosen, overall, tuple(between), tuple(small), len(subject))
     held = _limits(limits, chosen, bool(between))
-    return show(curves, held, subject.known.backend, level)
+    return subject.noted(show(curves, held, subject.backend, level))
 
 
 def binary_of(subject: Subject, of_class: Any) -> tuple[Surface, NDArray[np.bool_]]:
