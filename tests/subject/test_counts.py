@@ -87,4 +87,4 @@ def test_names_are_checked() -> None:
     with pytest.raises(iso.DataError, match="no column 'hird'"):
         Subject.from_counts({"hired": [0, 1], "n": [3, 4]}, prediction="hird")
     with pytest.raises(iso.SpecError, match="does not go with counts"):
-        Subject.from_counts({"p": [0, 1], "n": [3, 4]}, prediction="p", y_true=[0, 1])
+        Subject.from_counts({"p": [0, 1], "n": [3, 4]}, prediction="p", y_true=[0, 1])  # type: ignore[call-arg]

@@ -78,8 +78,8 @@ class Reading(TypedDict, total=False):
     score: str | Sequence[str] | Mapping[Any, str] | None
 
 
-class SubjectOptions(Reading, total=False):
-    """How data are read, and the settings of comparisons (see `Settings`)."""
+class SettingOptions(TypedDict, total=False):
+    """The settings of comparisons as keywords (see `Settings`)."""
 
     n_boot: int
     level: float
@@ -87,6 +87,18 @@ class SubjectOptions(Reading, total=False):
     min_per_group: int
     missing: Missing
     reference: Any
+
+
+class SubjectOptions(Reading, SettingOptions, total=False):
+    """How data are read, and the settings of comparisons."""
+
+
+class CountOptions(SettingOptions, total=False):
+    """What a table of counts takes beside the names of its columns."""
+
+    task: Task | None
+    positive: Any
+    privileged: Mapping[str, Any] | None
 
 
 _TASK = Choice(TASKS)

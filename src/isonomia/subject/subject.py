@@ -21,7 +21,7 @@ from isonomia.models import Model, Surface
 from isonomia.subject.arrays import Outcome
 from isonomia.subject.attributes import dataset_attributes, read_attributes
 from isonomia.subject.counts import read_counts
-from isonomia.subject.options import Settings, SubjectOptions, split_options
+from isonomia.subject.options import CountOptions, Settings, SubjectOptions, split_options
 from isonomia.subject.reading import as_model, is_column, predictions_and_truth, read_dataset
 from isonomia.typing import Bools, Floats
 
@@ -117,7 +117,7 @@ class Subject:
         protected: str | Sequence[str] | None = None,
         count: str = "n",
         weight: str | None = None,
-        **given: Unpack[SubjectOptions],
+        **given: Unpack[CountOptions],
     ) -> Subject:
         """A subject made of counts alone: a table with a row per combination of group, target and prediction.
 
