@@ -86,3 +86,10 @@ def test_catalogs_agree_with_each_other(language: str) -> None:
                 assert not entry.fuzzy, f"{path.name}: {entry.id!r} is marked fuzzy"
                 other, said = seen.setdefault(entry.id, (path.name, str(entry.string)))
                 assert said == entry.string, f"{entry.id!r} is {said!r} in {other} and {entry.string!r} in {path.name}"
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_catalogs_are_named_after_rooms(language: str) -> None:
+    rooms = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").is_file()}
+    found = {path.stem for path in (SOURCE / "languages" / language.replace("-", "_")).glob("*.po")}
+    assert found <= rooms, f"not rooms of the package: {sorted(found - rooms)}"
