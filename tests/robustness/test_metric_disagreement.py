@@ -121,7 +121,7 @@ def test_what_cannot_be_ranked_is_told(people: MakePeople) -> None:
         metric_disagreement(data, model, across="models")
     with pytest.raises(SpecError, match="Did you mean 'slices'"):
         metric_disagreement(data, model, across="slice")
-    with pytest.raises(DataError, match="must be a Dataset"):
+    with pytest.raises(DataError, match="`positive` must say"):
         metric_disagreement([1, 2])
     with pytest.raises(NotApplicable, match="two slices"):
         metric_disagreement(data, model, min_samples=500)

@@ -147,7 +147,7 @@ def test_bad_input_is_named() -> None:
     other = {"income": ["a", "b"], "age": [1, 2], "city": ["a", "b"], "y": [0, 1], "said": [0, 1], "p": [0.1, 0.9]}
     with pytest.raises(DataError, match="is numeric in `train` and category in `test`"):
         overfit(train, Dataset(other, target="y", prediction="said", score="p"))
-    with pytest.raises(DataError, match="`test` must be a Dataset"):
+    with pytest.raises(DataError, match="Give predictions"):
         overfit(train, None)
     with pytest.raises(SpecError, match="`gap`"):
         overfit(train, train, gap=-1)

@@ -416,7 +416,7 @@ def test_predictions_alone_and_rows_without_target_are_told() -> None:
     frame, model = people(60)
     with pytest.raises(NotApplicable, match="no model"):
         perturb(Dataset(frame.assign(p=frame["y"]), target="y", prediction="p"), None)
-    with pytest.raises(DataError, match="no target"):
+    with pytest.raises(NotApplicable, match="no target"):
         perturb(Dataset(frame.drop(columns="y")), model)
 
 
