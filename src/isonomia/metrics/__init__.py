@@ -5,9 +5,10 @@ from isonomia.metrics._measure import Measured, influence, measure
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.bins import Strategy, expected_calibration_error
 from isonomia.metrics.calibration import Reliability, reliability
-from isonomia.metrics.counts import ERROR_RATE, of_class, one_vs_rest
+from isonomia.metrics.counts import ERROR_RATE
 from isonomia.metrics.evaluation import confusion, evaluate, evaluate_all
 from isonomia.metrics.functions import score, table
+from isonomia.metrics.one_class import of_class, one_vs_rest
 from isonomia.metrics.registry import METRIC_NAME, METRIC_NAMES, METRICS, Metric
 from isonomia.metrics.row_sets import RowSets
 from isonomia.metrics.row_sums import Rows, RowSums, SetValues, Sums

@@ -8,7 +8,6 @@ constant; here both are undefined, because a 0 would be read as the worst result
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -397,37 +396,3 @@ ERROR_RATE = Metric(
     from_counts=lambda C: ratio(*_errors(C)),
     rate=_errors,
 )
-
-
-def of_class(metric: Metric, code: int, label: Any) -> Metric:
-    """A metric of two classes about one class of several, against the rest.
-
-    >>> of_class(METRICS["tpr"], 2, "high").id
-    'tpr[high]'
-    """
-    compute, rate = metric.from_counts, metric.rate
-    assert compute is not None
-    return replace(
-        metric,
-        id=f"{metric.id}[{label}]",
-        title=msg('{metric} of "{label}"', metric=metric.title, label=str(label)),
-        base=metric.id,
-        aliases={},
-        tasks=("multiclass",),
-        from_counts=lambda C: compute(one_vs_rest(C, code)),
-        rate=None if rate is None else lambda C: rate(one_vs_rest(C, code)),
-    )
-
-
-def one_vs_rest(counts: NDArray[Any], code: int) -> NDArray[Any]:
-    """A table of K classes as one of two: the class as the positive one, and all others.
-
-    Keeps R = 1 where there are no labels.
-
-    >>> one_vs_rest(np.array([[5, 1, 0], [2, 6, 1], [0, 0, 7]]), 1).tolist()
-    [[12, 1], [3, 6]]
-    """
-    columns = np.stack([counts.sum(axis=-1) - counts[..., code], counts[..., code]], axis=-1)
-    if columns.shape[-2] == 1:
-        return columns
-    return np.stack([columns.sum(axis=-2) - columns[..., code, :], columns[..., code, :]], axis=-2)
