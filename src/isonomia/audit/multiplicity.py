@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,38 +17,48 @@ ALPHA = 0.05
 def adjust_whole_run(results: Sequence[Result]) -> tuple[list[Result], int]:
     """The results with `p_adjusted` over all their tests together, and the number of tests.
 
-    Every table with a column ``p_value`` counts, and every finding whose p-value is in none of them. Adjusted values
-    are a rising function of the p-values, so a finding takes the value of its own test.
+    Every table with the columns ``p_value`` and ``p_adjusted`` counts, and every finding whose test is in none of them.
     """
-    tested = [(index, name) for index, result in enumerate(results) for name, t in result.tables.items() if _tests(t)]
-    columns = [np.asarray(results[i].tables[name]["p_value"].values, dtype=float) for i, name in tested]
-    listed = set(np.concatenate(columns).tolist()) if columns else set()
-    alone = [
-        f.p_value for result in results for f in result.findings if f.p_value is not None and f.p_value not in listed
-    ]
-    pool = np.concatenate([*columns, np.array(alone, dtype=float)])
-    adjusted = benjamini_hochberg(pool)
-    value_of = dict(zip(pool.tolist(), adjusted.tolist(), strict=True))
-    parts = np.split(adjusted, np.cumsum([column.size for column in columns]))
+    tables = [(result, name, table) for result in results for name, table in result.tables.items() if _tests(table)]
+    columns = [np.asarray(table["p_value"].values, dtype=float) for _, _, table in tables]
+    index: dict[Hashable, int] = {}
+    for place, key in enumerate(key for part in tables for key in _keys(*part)):
+        index.setdefault(key, place)
+    pool = list(np.concatenate(columns)) if columns else []
+    for finding in (finding for result in results for finding in result.findings):
+        if finding.p_value is not None and _key(finding) not in index:
+            index[_key(finding)] = len(pool)
+            pool.append(finding.p_value)
+    adjusted = benjamini_hochberg(np.array(pool, dtype=float))
+    parts = iter(np.split(adjusted, np.cumsum([column.size for column in columns])))
     out = []
-    for index, result in enumerate(results):
-        tables = dict(result.tables)
-        for (place, name), part in zip(tested, parts, strict=False):
-            if place == index:
-                table = tables[name]
-                tables[name] = table.with_columns(replace(table["p_adjusted"], values=part))
-        findings = tuple(settle(finding, value_of) for finding in result.findings)
-        out.append(replace(result, tables=tables, findings=findings))
-    return out, int((~np.isnan(pool)).sum())
+    for result in results:
+        fresh = {
+            name: table.with_columns(replace(table["p_adjusted"], values=next(parts))) if _tests(table) else table
+            for name, table in result.tables.items()
+        }
+        findings = tuple(
+            finding if finding.p_value is None else _settled(finding, float(adjusted[index[_key(finding)]]))
+            for finding in result.findings
+        )
+        out.append(replace(result, tables=fresh, findings=findings))
+    return out, int((~np.isnan(np.array(pool, dtype=float))).sum())
 
 
-def settle(finding: Finding, adjusted: dict[float, float]) -> Finding:
+def _settled(finding: Finding, p_adjusted: float) -> Finding:
     """The finding with its adjusted p-value; one that may be chance becomes a notice."""
-    if finding.p_value is None:
-        return finding
-    p = adjusted[finding.p_value]
-    severity = finding.severity if p < ALPHA else "notice"
-    return replace(finding, p_adjusted=p, severity=severity)
+    severity = finding.severity if p_adjusted < ALPHA else "notice"
+    return replace(finding, p_adjusted=p_adjusted, severity=severity)
+
+
+def _key(finding: Finding) -> Hashable:
+    """What the test of a finding is known by; one that no table lists may have no key but the finding itself."""
+    return finding.test if finding.test is not None else id(finding)
+
+
+def _keys(result: Result, name: str, table: Table) -> Iterator[tuple[Any, ...]]:
+    """What the tests of a table are known by."""
+    yield from table["p_value"].keys or ((result.code, name, row) for row in range(len(table)))
 
 
 def _tests(table: Table) -> bool:

@@ -172,11 +172,11 @@ def _show(screen: Screen, found: Suite, conflicts: Any, same: Any) -> None:
                 screen.say(f"- {message.text(language)}")
     screen.say()
     measures = found.tables["measures"]
-    alone = [" x " not in by for by in measures["by"].values]
+    alone = [len(by) == 1 for by in measures["by"].keys or ()]
     screen.table(measures.select(_SHOWN).take([row for row, one in enumerate(alone) if one]))
     if not all(alone):
         crossed = len(alone) - sum(alone)
-        beyond = sum(bool(one.exceeds) for (by, _), one in found.criteria.items() if " x " in by)
+        beyond = sum(bool(one.exceeds) for (by, _), one in found.criteria.items() if len(by) > 1)
         say(
             msg(
                 "Of {all:int} measures where attributes meet, {beyond:int} are beyond their threshold; --json and "

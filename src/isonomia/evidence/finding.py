@@ -38,6 +38,9 @@ class Finding(Record, Shown, kind="finding"):
         How large, on one scale for all checks: 1 = just at the threshold that makes it worth telling, 2 = twice it.
     p_value, p_adjusted : float, optional
         The test behind it, and the same after adjusting over the whole run.
+    test : tuple, optional
+        The key of that test among the tests of its run: the key of a row of a table's column ``p_value``, or ``(check,
+        table, row)`` where the column has none. None where the p-value stands in no table.
     threshold : float, optional
         The threshold the figure was held against.
     reference : mapping
@@ -70,6 +73,7 @@ class Finding(Record, Shown, kind="finding"):
     format: Format = "num"
     columns: tuple[str, ...] = ()
     topic: str = ""
+    test: tuple[Any, ...] | None = None
 
     @property
     def check(self) -> str:

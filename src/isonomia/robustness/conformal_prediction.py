@@ -270,7 +270,7 @@ class _Shown:
             "size": wide,
             "calibration_rows": msg("Rows of calibration"),
         }
-        findings = tuple(self._finding(row) for row in rows if self._short(row))
+        findings = tuple(self._finding(row, index) for index, row in enumerate(rows) if self._short(row))
         return Result(
             "conformal",
             msg("Coverage of predictions"),
@@ -396,7 +396,7 @@ class _Shown:
             notes.append(msg("There are too few rows of calibration for this promise: some intervals have no end."))
         return tuple(notes)
 
-    def _finding(self, row: dict[str, Any]) -> Finding:
+    def _finding(self, row: dict[str, Any], index: int) -> Finding:
         everyone = isinstance(row["group"], Message)
         gaps = {"coverage": row["coverage"], "promised": 1 - self.alpha, "n": row["n"]}
         message = (
@@ -423,6 +423,7 @@ class _Shown:
             n=row["n"],
             magnitude=lack / NOTABLE,
             p_value=row["p_value"],
+            test=("conformal", "coverage", index),
             p_adjusted=row["p_adjusted"],
             threshold=1 - self.alpha,
             evidence="conformal/coverage",

@@ -31,7 +31,7 @@ def label_findings(
     least = LABEL_GAP * (spread or 1.0)
     people = people_by_name(subject)
     found = []
-    for row in table.rows():
+    for index, row in enumerate(table.rows()):
         gap = row["difference"]
         if row["p_value"] is None or abs(gap) < least or row["n"] < subject.settings.min_per_group:
             continue
@@ -48,6 +48,7 @@ def label_findings(
                 n=row["n"],
                 magnitude=abs(gap) / least,
                 p_value=row["p_value"],
+                test=(*evidence.split("/"), index),
                 threshold=least,
                 evidence=evidence,
                 advice=msg("Ask how the labels came about before a model learns them."),

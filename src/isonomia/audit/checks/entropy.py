@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.evidence import Estimate, Finding, Result
+from isonomia.evidence import Finding, Result
 from isonomia.fairness import entropy_of, generalized_entropy
 from isonomia.languages import msg
 from isonomia.parameters import parameters_of
@@ -39,9 +39,10 @@ def entropy(subject: Subject, **options: Any) -> Result:
         **options,
     )
     findings = []
-    for row in result.tables["decomposition"].rows():
-        share = row["between_share"]
-        if share is None or share < SHARE_BETWEEN or " x " in row["by"]:
+    table = result.tables["decomposition"]
+    for row, by in enumerate(table["by"].keys or ()):
+        share = table["between_share"].estimate(row).value
+        if share is None or share < SHARE_BETWEEN or len(by) > 1:
             continue
         findings.append(
             Finding(
@@ -50,21 +51,14 @@ def entropy(subject: Subject, **options: Any) -> Result:
                 msg(
                     "{share:pct} of the inequality of benefits lies between the groups of {by}.",
                     share=share,
-                    by=row["by"],
+                    by=by[0],
                 ),
-                Estimate(
-                    row["between"],
-                    row["between_low"],
-                    row["between_high"],
-                    n=len(subject),
-                    method="bootstrap",
-                    level=subject.settings.level,
-                ),
+                table["between"].estimate(row, n=len(subject), method="bootstrap", level=subject.settings.level),
                 n=len(subject),
                 magnitude=share / SHARE_BETWEEN,
                 threshold=SHARE_BETWEEN,
                 evidence="entropy/decomposition",
-                columns=(row["by"],),
+                columns=by,
             )
         )
     return replace(result, findings=tuple(findings))

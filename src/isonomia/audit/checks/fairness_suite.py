@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +11,7 @@ from isonomia.counting import Codes, encode_features
 from isonomia.errors import SpecError
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import Suite, measure_suite, suite
-from isonomia.fairness.groups.grouping import condition
 from isonomia.languages import msg
-from isonomia.languages.naming import together
 from isonomia.parameters import NAMES, Parameter, parameters_of
 from isonomia.subject import Subject
 
@@ -88,13 +86,11 @@ def _with_own_test(finding: Finding, found: Suite) -> Finding:
     """
     name = finding.code.split(".")[1]
     metrics = {metric for (_, own), judged in found.criteria.items() if own == name for metric in judged.metrics}
-    ends = [_named(finding.who), _named(finding.reference)]
-    for end in ends:
-        for row in found.tables["comparisons"].rows():
-            if row["metric"] in metrics and row["group"] == end and row["p_value"] is not None:
-                return replace(finding, p_value=row["p_value"], p_adjusted=row["p_adjusted"])
-    return finding
-
-
-def _named(texts: Mapping[str, str]) -> str:
-    return together(condition(name, text) for name, text in texts.items())
+    table = found.tables["comparisons"]
+    p_value, tests = table["p_value"], table["p_value"].keys or ()
+    for end in (finding.who, finding.reference):
+        for row, key in enumerate(table["group"].keys or ()):
+            p = p_value.estimate(row).value
+            if table["metric"].values[row] in metrics and key == tuple(end.items()) and p is not None:
+                return replace(finding, p_value=p, p_adjusted=table["p_adjusted"].estimate(row).value, test=tests[row])
+    return replace(finding, test=None)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from isonomia.audit.check_registry import check
 from isonomia.counting import Codes, tally
 from isonomia.errors import NotApplicable
-from isonomia.evidence import Estimate, Finding, Picture, Result, Table
+from isonomia.evidence import Finding, Picture, Result, Table
 from isonomia.fairness import Group, GroupMetrics, condition, measure_groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
@@ -101,12 +101,13 @@ def _confusion(subject: Subject) -> Table:
 def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
     shown = [name for name in result.measured if name.split("[")[0] not in ("npv", "mean_label")][:6]
     attributes = list(result.groups.names) if result.groups is not None else []
+    alone = [(name,) for name in attributes]
     pictures = [
         Picture(
             "forest",
             "by_group",
             msg("Groups side by side, with intervals"),
-            {"labels": "group", "value": shown, "color": "by", "flag": "small", "where": {"by": attributes}},
+            {"labels": "group", "value": shown, "color": "by", "flag": "small", "where": {"by": alone}},
         )
     ]
     first = shown[0]
@@ -117,7 +118,7 @@ def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
                     "heatmap",
                     "by_group",
                     msg("{metric} where two attributes meet", metric=result.measured[first].metric.title),
-                    {"x": x, "y": y, "value": first, "flag": "small", "where": {"by": [f"{x} x {y}"]}},
+                    {"x": x, "y": y, "value": first, "flag": "small", "where": {"by": [(x, y)]}},
                 )
             )
     if subject.task == "binary" and subject.outcome.truth is not None:
@@ -131,7 +132,7 @@ def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
                     "labels": "group",
                     "value": "difference",
                     "facet": "metric",
-                    "where": {"metric": gaps, "by": attributes},
+                    "where": {"metric": gaps, "by": alone},
                     "names": {name: result.measured[name].metric.title for name in gaps},
                     "reference": 0.0,
                 },
@@ -144,34 +145,46 @@ def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
 class _Gap:
     """One comparison that is worth telling."""
 
-    row: Mapping[str, Any]
+    row: int
     metric: str
     value: float
     base: float
     magnitude: float
     n: int
     group: Group
+    name: str
+    reference: str
 
 
 def _findings(result: GroupMetrics, subject: Subject) -> tuple[Finding, ...]:
     assert result.groups is not None
-    places = {group.name: index for index, group in enumerate(result.groups.groups)}
+    places = {group.key: index for index, group in enumerate(result.groups.groups)}
     spread = 1.0
     if subject.surface.continuous is not None:
         spread = float(np.std(subject.surface.continuous)) or 1.0
     gaps: list[_Gap] = []
-    for row in result.tables["comparisons"].rows():
-        metric = row["metric"].split("[")[0]
-        place = places[row["group"]]
-        n = int(result.sizes[place])
-        part = result.measured[row["metric"]]
-        if metric in _NOT_HELD or row["difference"] is None or part.size[place] < subject.settings.min_per_group:
+    table = result.tables["comparisons"]
+    for row, key in enumerate(table["group"].keys or ()):
+        name, difference, place = table["metric"].values[row], table["difference"].estimate(row).value, places[key]
+        part, metric = result.measured[name], name.split("[")[0]
+        if metric in _NOT_HELD or difference is None or part.size[place] < subject.settings.min_per_group:
             continue
         value = float(part.value[place])
-        base = value - row["difference"]
-        magnitude = abs(row["difference"]) / _worth_telling(metric, base, spread)
-        if magnitude >= 1 and _is_worse(metric, row["difference"]) is not False:
-            gaps.append(_Gap(row, row["metric"], value, base, magnitude, n, result.groups.groups[place]))
+        magnitude = abs(difference) / _worth_telling(metric, value - difference, spread)
+        if magnitude >= 1 and _is_worse(metric, difference) is not False:
+            gaps.append(
+                _Gap(
+                    row=row,
+                    metric=name,
+                    value=value,
+                    base=value - difference,
+                    magnitude=magnitude,
+                    n=int(result.sizes[place]),
+                    group=result.groups.groups[place],
+                    name=table["group"].values[row],
+                    reference=table["reference"].values[row],
+                )
+            )
     return tuple(_finding(gap, result, subject) for gap in gaps if not _told_already(gap, gaps))
 
 
@@ -206,27 +219,24 @@ def _is_worse(metric: str, difference: float) -> bool | None:
 
 def _finding(gap: _Gap, result: GroupMetrics, subject: Subject) -> Finding:
     assert result.groups is not None
-    reference = next((g for g in result.groups.groups if g.name == gap.row["reference"]), None)
-    tested = gap.row["p_value"] is not None
+    same = (g for g in result.groups.groups if g.by == gap.group.by and g.name == gap.reference)
+    reference = next(same, None)
     severe = "critical" if gap.magnitude >= CRITICAL else "warning"
-    row = gap.row
+    table = result.tables["comparisons"]
+    p, p_adjusted = (table[name].estimate(gap.row).value for name in ("p_value", "p_adjusted"))
     return Finding(
         f"group_fairness.{gap.metric}",
-        severe if tested else "notice",  # type: ignore[arg-type]
+        "notice" if p is None else severe,  # type: ignore[arg-type]
         _sentence(gap, result),
-        Estimate(
-            row["difference"],
-            row["difference_low"],
-            row["difference_high"],
-            n=gap.n,
-            method="bootstrap",
-            level=subject.settings.level,
+        replace(
+            table["difference"].estimate(gap.row, n=gap.n, method="bootstrap", level=subject.settings.level), note=None
         ),
         who=dict(gap.group.texts),
         n=gap.n,
         magnitude=gap.magnitude,
-        p_value=row["p_value"],
-        p_adjusted=row["p_adjusted"],
+        p_value=p,
+        p_adjusted=p_adjusted,
+        test=(table["p_value"].keys or ())[gap.row],
         threshold=RATE_GAP if result.measured[gap.metric].rate else None,
         reference=dict(reference.texts) if reference is not None else {},
         format="points" if result.measured[gap.metric].metric.format == "pct" else "num",
@@ -237,8 +247,8 @@ def _finding(gap: _Gap, result: GroupMetrics, subject: Subject) -> Finding:
 
 def _sentence(gap: _Gap, result: GroupMetrics) -> Message:
     facts: dict[str, Any] = {
-        "group": gap.row["group"],
-        "reference": gap.row["reference"],
+        "group": gap.name,
+        "reference": gap.reference,
         "value": gap.value,
         "base": gap.base,
         "gap": abs(gap.value - gap.base),

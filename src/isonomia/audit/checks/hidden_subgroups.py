@@ -66,7 +66,12 @@ def hidden_subgroups(subject: Subject, *, methods: list[str], **options: Any) ->
             if picture.table == "subgroups" and len(tables[name])
         ]
         findings += [
-            replace(finding, code=f"hidden_subgroups.{name}", evidence=f"hidden_subgroups/{name}")
+            replace(
+                finding,
+                code=f"hidden_subgroups.{name}",
+                evidence=f"hidden_subgroups/{name}",
+                test=finding.test and ("hidden_subgroups", name, finding.test[-1]),
+            )
             for finding in found.findings
         ]
         notes += [note for note in found.notes if note not in notes]

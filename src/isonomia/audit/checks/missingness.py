@@ -32,7 +32,7 @@ def missingness(subject: Subject, **options: Any) -> Result:
     result = look_for_gaps(subject.data, level=subject.settings.level, **options)
     findings = []
     people = people_by_name(subject)
-    for row in result.tables["missing"].rows():
+    for index, row in enumerate(result.tables["missing"].rows()):
         gap = row["difference"]
         if gap is None or gap < MISSING_GAP or row["n"] < subject.settings.min_per_group:
             continue
@@ -60,6 +60,7 @@ def missingness(subject: Subject, **options: Any) -> Result:
                 magnitude=gap / MISSING_GAP,
                 threshold=MISSING_GAP,
                 p_value=row["p_value"],
+                test=("missingness", "missing", index),
                 evidence="missingness/missing",
                 format="pct",
                 advice=msg("Find out why; filling the gaps with everyone's mean would hide this group's own values."),

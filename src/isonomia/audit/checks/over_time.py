@@ -88,6 +88,7 @@ def _findings(result: OverTime, subject: Subject) -> tuple[Finding, ...]:
                     magnitude=abs(alert["change"]) / CHANGE,
                     threshold=CHANGE,
                     p_value=alert["p_value"],
+                    test=("over_time", "changes", alert["row"]),
                     evidence="over_time/changes",
                     advice=msg("Find out what happened then: new data, a new model, a new way of labelling?"),
                 )

@@ -121,7 +121,7 @@ def representation(subject: Subject, *, population: Any) -> Result:
 def _against_population(against: Representation, subject: Subject) -> list[Finding]:
     """Groups with a much smaller share than in the reference population."""
     found = []
-    for row in against.tables["groups"].rows():
+    for index, row in enumerate(against.tables["groups"].rows()):
         if row["ratio"] is None or row["ratio"] >= LEAST_RATIO:
             continue
         found.append(
@@ -148,6 +148,7 @@ def _against_population(against: Representation, subject: Subject) -> list[Findi
                 magnitude=min(LEAST_RATIO / max(row["ratio"], 0.01), 10.0),
                 threshold=row["expected"],
                 p_value=row["p_value"],
+                test=("representation", "population", index),
                 evidence="representation/population",
                 format="pct",
                 advice=msg("Collect more rows of this group before leaning on figures about it."),

@@ -121,7 +121,7 @@ def _why_missing(subgroup: Subgroup) -> Message | str | None:
 def findings_of(method: str, search: Search, table: Table, features: Mapping[str, Codes]) -> tuple[Finding, ...]:
     """One finding a subgroup that is measured and does not repeat a better one."""
     out = []
-    for item, row in zip(search.subgroups, table.rows(), strict=True):
+    for index, (item, row) in enumerate(zip(search.subgroups, table.rows(), strict=True)):
         value, overall = item.estimate.value, item.overall
         if value is None or overall is None or row["overlap"] > REPEATS:
             continue
@@ -154,6 +154,7 @@ def findings_of(method: str, search: Search, table: Table, features: Mapping[str
                 magnitude=size,
                 p_value=item.p_value,
                 p_adjusted=item.p_adjusted,
+                test=("subgroups", "subgroups", index),
                 advice=msg("Measure it again on new rows before acting: it was found by searching many subgroups."),
                 evidence="subgroups/subgroups",
             )

@@ -36,7 +36,9 @@ def sentence(row: Mapping[str, Any]) -> Message:
     )
 
 
-def story_of(rows: Sequence[Mapping[str, Any]], tests: Mapping[str, Mapping[str, Any]]) -> tuple[Message, ...]:
+def story_of(
+    rows: Sequence[Mapping[str, Any]], tests: Mapping[tuple[str, ...], Mapping[str, Any]]
+) -> tuple[Message, ...]:
     said: list[Message] = []
     for by, test in tests.items():
         facts = {key: test[key] for key in ("lowest", "highest", "low", "high", "p")}
@@ -45,7 +47,7 @@ def story_of(rows: Sequence[Mapping[str, Any]], tests: Mapping[str, Mapping[str,
                 msg(
                     "Base rates by {by} are not shown to differ ({lowest} {low:pct}, {highest} {high:pct}, p {p:p}): "
                     "all criteria may hold together.",
-                    by=by,
+                    by=" x ".join(by),
                     **facts,
                 )
             )
@@ -54,7 +56,7 @@ def story_of(rows: Sequence[Mapping[str, Any]], tests: Mapping[str, Mapping[str,
             msg(
                 "Base rates differ by {by}: {low:pct} of {lowest} and {high:pct} of {highest} have a favourable "
                 "outcome. Where they differ and the model errs, these cannot all be equal:",
-                by=by,
+                by=" x ".join(by),
                 **facts,
             )
         )
@@ -64,12 +66,14 @@ def story_of(rows: Sequence[Mapping[str, Any]], tests: Mapping[str, Mapping[str,
     return tuple(said)
 
 
-def findings_of(rows: Sequence[Mapping[str, Any]], tests: Mapping[str, Mapping[str, Any]]) -> tuple[Finding, ...]:
+def findings_of(
+    rows: Sequence[Mapping[str, Any]], tests: Mapping[tuple[str, ...], Mapping[str, Any]]
+) -> tuple[Finding, ...]:
     """One notice for each attribute whose base rates differ: the conflict with the largest forced gap."""
     found = []
     for by, test in tests.items():
         own = [row for row in rows if row["by"] == by]
-        if test["p"] >= ALPHA or not own or " x " in by:
+        if test["p"] >= ALPHA or not own or len(by) > 1:
             continue
         row = max(own, key=lambda one: one["gap"])
         found.append(
@@ -91,7 +95,7 @@ def findings_of(rows: Sequence[Mapping[str, Any]], tests: Mapping[str, Mapping[s
 
 def conflicts_table(rows: Sequence[Mapping[str, Any]], measured: GroupMetrics) -> Table:
     columns: dict[str, Any] = {
-        "by": [row["by"] for row in rows],
+        "by": [" x ".join(row["by"]) for row in rows],
         "kept": [row["conflict"].criteria[0] for row in rows],
         "against": [row["conflict"].criteria[1] for row in rows],
         "forced": [forced_title(row["conflict"]) for row in rows],

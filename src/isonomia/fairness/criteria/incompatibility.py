@@ -131,7 +131,7 @@ def measure_incompatibility(outcome: Outcome, columns: Sequence[Any], **options:
         outcome, columns, metrics=["base_rate", "selection_rate", "tpr", "fpr", "ppv", "npv", "accuracy"], **options
     )
     rows = _rows(measured, level) + _balance(outcome, measured, options, level)
-    ways = [" x ".join(by) for by in _ways(measured)]
+    ways = list(_ways(measured))
     rows.sort(key=lambda row: ways.index(row["by"]))
     tests = _base_rate_tests(measured)
 
@@ -209,7 +209,7 @@ def conflict_row(
     around = (None, None) if ends[0] is None else (min(ends[0], gap), max(ends[1], gap))
     return {
         "conflict": conflict,
-        "by": " x ".join(by),
+        "by": by,
         "lowest": measured.groups.groups[places[low]],
         "highest": measured.groups.groups[places[high]],
         "lowest_value": float(forced[low]),
@@ -222,7 +222,7 @@ def conflict_row(
     }
 
 
-def _base_rate_tests(measured: GroupMetrics) -> dict[str, dict[str, Any]]:
+def _base_rate_tests(measured: GroupMetrics) -> dict[tuple[str, ...], dict[str, Any]]:
     """For each way of grouping the extremes of the base rates, and whether they differ by more than chance."""
     assert measured.groups is not None
     part = measured.measured["base_rate"]
@@ -236,7 +236,7 @@ def _base_rate_tests(measured: GroupMetrics) -> dict[str, dict[str, Any]]:
             if places.size > 2
             else float(two_proportions(value[low] * size[low], size[low], value[high] * size[high], size[high]))
         )
-        out[" x ".join(by)] = {
+        out[by] = {
             "p": p,
             "low": float(value[low]),
             "high": float(value[high]),

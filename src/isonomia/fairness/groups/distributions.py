@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, composite, smallest
 from isonomia.data import Backend, Missing, backend_of
 from isonomia.errors import DataError
-from isonomia.evidence import Format, Picture, Result, Table, benjamini_hochberg, check_level
+from isonomia.evidence import Column, Picture, Result, Table, benjamini_hochberg, check_level
 from isonomia.evidence.intervals import without_bootstrap
 from isonomia.fairness.groups.comparisons import Reference, Stratum, strata_of
 from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP
-from isonomia.fairness.groups.grouping import By, Groups, form_groups, rows_with_attributes
+from isonomia.fairness.groups.grouping import By, Group, Groups, form_groups, rows_with_attributes
 from isonomia.fairness.groups.histograms import Histograms
-from isonomia.languages import Message, msg
+from isonomia.fairness.groups.tables import group_columns
+from isonomia.languages import msg
 from isonomia.models import Surface
 from isonomia.parameters import Integer
 from isonomia.subject import Subject
@@ -150,13 +151,13 @@ def measure_distributions(
     histograms = Histograms.of(numbers, cells.codes.astype(smallest(cells.size)), membership, weights)
     exact = histograms.compare(first, second, levels)
     ends = histograms.intervals(first, second, levels, exact, n_boot=n_boot, level=level, seed=seed)
-    names = [groups.groups[member].name for member in first.tolist()]
+    members = [groups.groups[member] for member in first.tolist()]
     against = [name for _, _, name in pairs]
     kind = backend or backend_of()
     held = {column.name: [groups.groups[i].control[column.name] for i in first.tolist()] for column in control}
     tables = {
-        "distances": _distances(names, against, held, sizes[first], exact, ends, min_per_group, kind),
-        "quantiles": _quantiles(names, against, held, levels, exact, ends, kind),
+        "distances": _distances(members, against, held, sizes[first], exact, ends, min_per_group, kind),
+        "quantiles": _quantiles(members, against, held, levels, exact, ends, kind),
     }
     return DistributionParity(
         "distribution_parity",
@@ -228,7 +229,7 @@ def _check_quantiles(given: Sequence[float]) -> Floats:
 
 
 def _distances(
-    names: list[str],
+    members: Sequence[Group],
     against: list[str],
     held: dict[str, list[str]],
     sizes: NDArray[Any],
@@ -237,31 +238,33 @@ def _distances(
     least: int,
     backend: Backend,
 ) -> Table:
-    columns: dict[str, Any] = {**held, "group": names, "reference": against, "n": sizes}
-    for name in MEASURES:
-        columns |= {name: exact[name], f"{name}_low": ends[name][0], f"{name}_high": ends[name][1]}
-    columns |= {"p_value": exact["p_value"], "p_adjusted": benjamini_hochberg(exact["p_value"]), "small": sizes < least}
-    formats: dict[str, Format] = {"n": "int", "p_value": "p", "p_adjusted": "p"}
-    formats |= dict.fromkeys([f"{name}{end}" for name in MEASURES for end in ("", "_low", "_high")], "num")
-    titles: dict[str, Message] = {
-        "group": msg("group"),
-        "reference": msg("reference"),
-        "n": msg("rows"),
-        "mean_difference": msg("mean difference"),
-        "standardised_difference": msg("standardised difference"),
-        "ks": msg("Kolmogorov-Smirnov distance"),
-        "wasserstein": msg("Wasserstein distance"),
-        "p_value": msg("p-value"),
-        "p_adjusted": msg("p adjusted"),
-        "small": msg("small group"),
-    }
-    for name in MEASURES:
-        titles |= {f"{name}_low": msg("from"), f"{name}_high": msg("to")}
-    return Table.of(columns, formats, titles, msg("Distances between the groups' distributions"), backend)
+    p = exact["p_value"]
+    return Table(
+        (
+            *(Column(name, values) for name, values in held.items()),
+            group_columns(members)[0],
+            Column("reference", against, title=msg("reference")),
+            Column("n", sizes, format="int", title=msg("rows")),
+            *(Column(name, exact[name], *ends[name], format="num", title=_TITLES[name]) for name in MEASURES),
+            Column("p_value", p, format="p", title=msg("p-value")),
+            Column("p_adjusted", benjamini_hochberg(p), format="p", title=msg("p adjusted")),
+            Column("small", sizes < least, title=msg("small group")),
+        ),
+        msg("Distances between the groups' distributions"),
+        backend,
+    )
+
+
+_TITLES = {
+    "mean_difference": msg("mean difference"),
+    "standardised_difference": msg("standardised difference"),
+    "ks": msg("Kolmogorov-Smirnov distance"),
+    "wasserstein": msg("Wasserstein distance"),
+}
 
 
 def _quantiles(
-    names: list[str],
+    members: Sequence[Group],
     against: list[str],
     held: dict[str, list[str]],
     levels: Floats,
@@ -270,25 +273,17 @@ def _quantiles(
     backend: Backend,
 ) -> Table:
     m = levels.size
-    columns: dict[str, Any] = {
-        **{name: [value for value in values for _ in range(m)] for name, values in held.items()},
-        "group": [name for name in names for _ in range(m)],
-        "reference": [name for name in against for _ in range(m)],
-        "quantile": np.tile(levels, len(names)),
-        "value": exact["quantile"].ravel(),
-        "difference": exact["quantile_difference"].ravel(),
-        "difference_low": ends["quantile_difference"][0].ravel(),
-        "difference_high": ends["quantile_difference"][1].ravel(),
-    }
-    formats: dict[str, Format] = {"quantile": "num"}
-    formats |= dict.fromkeys(("value", "difference", "difference_low", "difference_high"), "num")
-    titles = {
-        "group": msg("group"),
-        "reference": msg("reference"),
-        "quantile": msg("quantile"),
-        "value": msg("value"),
-        "difference": msg("difference"),
-        "difference_low": msg("from"),
-        "difference_high": msg("to"),
-    }
-    return Table.of(columns, formats, titles, msg("Quantiles of predictions, group against reference"), backend)
+    low, high = (end.ravel() for end in ends["quantile_difference"])
+    difference = exact["quantile_difference"].ravel()
+    return Table(
+        (
+            *(Column(name, [value for value in values for _ in range(m)]) for name, values in held.items()),
+            group_columns([group for group in members for _ in range(m)])[0],
+            Column("reference", [name for name in against for _ in range(m)], title=msg("reference")),
+            Column("quantile", np.tile(levels, len(members)), format="num", title=msg("quantile")),
+            Column("value", exact["quantile"].ravel(), format="num", title=msg("value")),
+            Column("difference", difference, low, high, format="num", title=msg("difference")),
+        ),
+        msg("Quantiles of predictions, group against reference"),
+        backend,
+    )

@@ -15,7 +15,14 @@ from isonomia.data.schema import kind_of_values
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Column, Estimate, Picture, Result, Table, benjamini_hochberg, normal_p
 from isonomia.evidence.intervals import error_within
-from isonomia.fairness.groups.grouping import By, Groups, form_groups, named_groups, rows_with_attributes
+from isonomia.fairness.groups.grouping import (
+    By,
+    Groups,
+    combinations_of,
+    form_groups,
+    named_groups,
+    rows_with_attributes,
+)
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
 from isonomia.metrics import Reliability, Strategy, reliability
@@ -157,9 +164,9 @@ def calibration_of(
         "seed": seed,
     }
     kind = backend or backend_of()
-    parts: list[tuple[Message | None, str, Reliability]] = []
-    for code in named_groups(columns, by):
-        way = code.name
+    parts: list[tuple[Message | None, tuple[str, ...], Reliability]] = []
+    sets = combinations_of([column.name for column in columns], by)
+    for way, code in zip(sets, named_groups(columns, by), strict=True):
         parts.append((None, way, reliability(truth, surface, groups=code, **options)))
         for place, label in enumerate(surface.classes if surface.task == "multiclass" else ()):
             if len(surface.classes) > MAX_CLASSES:
@@ -197,11 +204,15 @@ def _one_class(surface: Surface, truth: NDArray[Any], place: int) -> tuple[Surfa
 
 
 def _joined(
-    parts: Sequence[tuple[Message | None, str, Reliability]], name: str, several: bool, level: float, backend: Backend
+    parts: Sequence[tuple[Message | None, tuple[str, ...], Reliability]],
+    name: str,
+    several: bool,
+    level: float,
+    backend: Backend,
 ) -> Table:
     tables = [part.tables[name] for _, _, part in parts]
     ways = [way for (_, way, _), table in zip(parts, tables, strict=True) for _ in range(len(table))]
-    columns = [Column("by", ways, title=msg("by"))]
+    columns = [Column("by", [" x ".join(way) for way in ways], title=msg("by"), keys=ways)]
     if several:
         labels = [label or _TOP for (label, _, _), table in zip(parts, tables, strict=True) for _ in range(len(table))]
         columns.append(Column("class", labels, title=msg("class")))
@@ -226,14 +237,14 @@ def _gap_p(column: Column, level: float) -> Floats:
 
 def _pictures(groups: Groups, several: bool) -> tuple[Picture, ...]:
     out = []
-    ways = list(dict.fromkeys(" x ".join(group.by) for group in groups.groups))
+    ways = list(dict.fromkeys(group.by for group in groups.groups))
     for way in ways[:6]:
         where: dict[str, Any] = {"by": [way]} | ({"class": [_TOP]} if several else {})
         out.append(
             Picture(
                 "reliability",
                 "curves",
-                msg("What was predicted and what happened, by {way}", way=way),
+                msg("What was predicted and what happened, by {way}", way=" x ".join(way)),
                 {
                     "predicted": "predicted",
                     "observed": "observed",

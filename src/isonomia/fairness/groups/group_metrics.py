@@ -74,8 +74,8 @@ class GroupMetrics(Result):
         groups = self.groups.groups
         table, gaps = self.tables["by_group"], self.tables["comparisons"]
         small = Column("small", self.sizes < self.min_per_group, title=msg("small group"))
-        named = {group.name: group for group in groups}
-        by = group_columns([named[name] for name in gaps["group"].values])[1]
+        named = {group.key: group for group in groups}
+        by = group_columns([named[key] for key in gaps["group"].keys or ()])[1]
         return {
             **self.tables,
             "by_group": replace(table, columns=(*group_columns(groups), *table.columns, small)),
@@ -84,11 +84,12 @@ class GroupMetrics(Result):
 
     def disparity(self, metric: str, by: Sequence[str] | None = None) -> tuple[Estimate, Estimate]:
         """Largest - smallest and smallest / largest over the groups of one way of grouping."""
-        wanted = " x ".join(by) if by is not None else None
-        for row in self.tables["disparities"].rows():
-            if row["metric"] == metric and wanted in (None, row["by"]):
-                return _estimate(row, "difference"), _estimate(row, "ratio")
-        raise SpecError(f"There is no disparity of {metric!r} by {wanted or 'any attribute'} in this result.")
+        table = self.tables["disparities"]
+        for row, (name, way) in enumerate(zip(table["metric"].values, table["by"].keys or (), strict=True)):
+            if name == metric and (by is None or tuple(by) == way):
+                return _estimate(table, row, "difference"), _estimate(table, row, "ratio")
+        wanted = "any attribute" if by is None else " x ".join(by)
+        raise SpecError(f"There is no disparity of {metric!r} by {wanted} in this result.")
 
 
 @validated(verify=Choice(("fairlearn",)).or_none())
@@ -285,10 +286,10 @@ def estimate_at(measured: Measured, index: int, n: int, level: float = 0.95) -> 
     return Estimate(value, low, high, n=n, method=measured.method, level=level)
 
 
-def _estimate(row: Mapping[str, Any], name: str) -> Estimate:
-    if row[name] is None:
-        return Estimate.missing(str(row["note"] or "the largest value is 0, or the metric can be negative"))
-    return Estimate(row[name], row[f"{name}_low"], row[f"{name}_high"], method="bootstrap")
+def _estimate(table: Table, row: int, name: str) -> Estimate:
+    if table[name].values[row] is None:
+        return Estimate.missing(table.notes()[row] or msg("the largest value is 0, or the metric can be negative"))
+    return table[name].estimate(row, method="bootstrap")
 
 
 def _notes(

@@ -45,6 +45,11 @@ class Group:
         return together(condition(name, text) for name, text in self.texts.items())
 
     @property
+    def key(self) -> tuple[tuple[str, str], ...]:
+        """The attributes and their values as texts: what the group is known by, whatever it is called."""
+        return tuple(self.texts.items())
+
+    @property
     def by(self) -> tuple[str, ...]:
         """The attributes that define it."""
         return tuple(self.attributes)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.evidence import Format, Table, benjamini_hochberg, chi_square, permutation
+from isonomia.evidence import Column, Format, Table, benjamini_hochberg, chi_square, permutation
 from isonomia.evidence.significance import SMALL_CELL
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.languages import Message, msg
@@ -54,7 +54,7 @@ def homogeneity(
         for (by, control), members in strata.items():
             index = np.array(members)
             used = index[~np.isnan(part.value[index]) & (part.size[index] > 0)]
-            row = {"metric": name, "by": " x ".join(by), **dict(control), "groups": used.size}
+            row = {"metric": name, "by": by, **dict(control), "groups": used.size}
             rows.append(row | _test(part, used, weighted, n_perm, rng))
     columns: dict[str, Any] = {key: [row[key] for row in rows] for key in rows[0]} if rows else {}
     if rows:
@@ -71,7 +71,9 @@ def homogeneity(
         "p_adjusted": msg("p adjusted"),
         "note": msg("note"),
     }
-    return Table.of(columns, formats, titles, msg("Do groups differ at all?"), result.tables["by_group"].backend)
+    ways = columns.get("by", [])
+    table = Table.of(columns, formats, titles, msg("Do groups differ at all?"), result.tables["by_group"].backend)
+    return table.with_columns(Column("by", [" x ".join(way) for way in ways], title=msg("by"), keys=ways))
 
 
 def _test(part: Measured, used: NDArray[Any], weighted: bool, n_perm: int, rng: np.random.Generator) -> dict[str, Any]:

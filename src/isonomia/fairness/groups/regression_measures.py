@@ -20,17 +20,16 @@ MEAN_THRESHOLD = 0.2
 
 def judge_numbers(
     measured: GroupMetrics, distances: Table, outcome: Outcome, threshold: float, ratio_threshold: float, level: float
-) -> dict[tuple[str, str], Judged]:
+) -> dict[tuple[tuple[str, ...], str], Judged]:
     """Mean parity, error parity and distribution parity for every way of grouping."""
     assert measured.groups is not None
     assert outcome.surface.continuous is not None
     spread = float(np.std(outcome.surface.continuous))
     ways = list(dict.fromkeys(group.by for group in measured.groups.groups))
-    ways_of = {group.name: group.by for group in measured.groups.groups}
-    out: dict[tuple[str, str], Judged] = {}
+    ways_of = {group.key: group.by for group in measured.groups.groups}
+    out: dict[tuple[tuple[str, ...], str], Judged] = {}
     n = len(outcome)
     for way in ways:
-        key = " x ".join(way)
         titles = {
             "mean_prediction": ("mean_parity", msg("Mean parity, in standard deviations")),
             "mean_error": ("mean_error_parity", msg("Parity of mean errors, in standard deviations")),
@@ -43,21 +42,23 @@ def judge_numbers(
             worst = told(gaps[0], measured) if gaps else {}
             if metric == "mae":
                 figure = combine(gaps, "ratio", "worst", n=n, level=level)
-                out[key, name] = Judged(title, "ratio", figure, ratio_threshold, (metric,), worst)
+                out[way, name] = Judged(title, "ratio", figure, ratio_threshold, (metric,), worst)
             else:
                 figure = scaled(combine(gaps, "difference", "worst", n=n, level=level), spread)
-                out[key, name] = Judged(title, "difference", figure, MEAN_THRESHOLD, (metric,), worst)
-        out[key, "distribution_parity"] = _distribution(distances, way, ways_of, measured, threshold)
+                out[way, name] = Judged(title, "difference", figure, MEAN_THRESHOLD, (metric,), worst)
+        out[way, "distribution_parity"] = _distribution(distances, way, ways_of, measured, threshold)
     return out
 
 
 def _distribution(
-    distances: Table, way: tuple[str, ...], ways_of: Mapping[str, tuple[str, ...]], measured: GroupMetrics, limit: float
+    distances: Table, way: tuple[str, ...], ways_of: Mapping[Any, tuple[str, ...]], measured: GroupMetrics, limit: float
 ) -> Judged:
     """The largest Kolmogorov-Smirnov distance to the reference among groups with enough rows."""
     title = msg("Distribution parity: Kolmogorov-Smirnov distance")
     rows = [
-        row for row in distances.rows() if ways_of[row["group"]] == way and not row["small"] and row["ks"] is not None
+        row
+        for key, row in zip(distances["group"].keys or (), distances.rows(), strict=True)
+        if ways_of[key] == way and not row["small"] and row["ks"] is not None
     ]
     if not rows:
         reason = msg("fewer than two groups with enough rows have a value")
@@ -70,13 +71,13 @@ def _distribution(
     )
 
 
-def score_parts_of_numbers(judged: Mapping[tuple[str, str], Judged]) -> dict[str, dict[str, Estimate]]:
+def score_parts_of_numbers(judged: Mapping[tuple[tuple[str, ...], str], Judged]) -> dict[str, dict[str, Estimate]]:
     """Figures in [0, 1], 1 = equal, of each attribute alone."""
     out: dict[str, dict[str, Estimate]] = {}
     for (by, name), one in judged.items():
-        if " x " in by or name == "mean_error_parity":
+        if len(by) > 1 or name == "mean_error_parity":
             continue
-        out.setdefault(by, {})[name] = one.figure if one.measure == "ratio" else _turned(one.figure)
+        out.setdefault(by[0], {})[name] = one.figure if one.measure == "ratio" else _turned(one.figure)
     return out
 
 

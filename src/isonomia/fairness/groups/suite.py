@@ -68,7 +68,7 @@ class Suite(Result):
     score: Estimate = field(default_factory=lambda: Estimate.missing("not computed"))
     score_parts: ScoreParts = field(default_factory=dict)
     assessment: Message = field(default_factory=lambda: msg("not available"))
-    criteria: Mapping[tuple[str, str], Judged] = field(default_factory=dict, compare=False)
+    criteria: Mapping[tuple[tuple[str, ...], str], Judged] = field(default_factory=dict, compare=False)
     metrics: GroupMetrics | None = field(default=None, compare=False)
 
     @property
@@ -251,7 +251,7 @@ def measure_suite(
     if control and not numbers:
         held = condition(outcome, columns, control=control, threshold=threshold, by="each", **shared)
         extra["conditional"] = held.tables["adjusted"]
-        judged[" x ".join(column.name for column in columns), held.code] = Judged.of(held)
+        judged[tuple(column.name for column in columns), held.code] = Judged.of(held)
     measures = measures_table(judged, tests, measured)
     tables = {
         "measures": measures,
@@ -304,11 +304,11 @@ def _metrics(outcome: Outcome, config: Config) -> list[str]:
 
 def _judge(
     measured: GroupMetrics, config: Config, threshold: float, ratio_threshold: float, level: float
-) -> dict[tuple[str, str], Judged]:
+) -> dict[tuple[tuple[str, ...], str], Judged]:
     """Every criterion for every way of grouping; the mean beside the worst where there are several rates or classes."""
     assert measured.groups is not None
     ways = list(dict.fromkeys(group.by for group in measured.groups.groups))
-    out: dict[tuple[str, str], Judged] = {}
+    out: dict[tuple[tuple[str, ...], str], Judged] = {}
     known = gaps_of(measured, by_cases=True)
     for way in ways:
         for name in CRITERIA[config]:
@@ -323,7 +323,7 @@ def _judge(
                     description, measured, threshold=limit, aggregate=kind, by=way, known=known, level=level
                 )
                 key = name if kind == "worst" else f"{name}_mean"
-                out[" x ".join(way), key] = Judged.of(found, metrics=tuple(present))
+                out[way, key] = Judged.of(found, metrics=tuple(present))
     return out
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from isonomia.evidence import Estimate, Finding, Format, Severity, Table, benjamini_hochberg
+from isonomia.evidence import Column, Estimate, Finding, Severity, Table, benjamini_hochberg
 from isonomia.fairness.criteria.criterion import Criterion
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.languages import Message, msg
@@ -85,11 +85,11 @@ class Judged:
         return self.figure.value / max(self.threshold, 1e-12)
 
 
-def measures_table(judged: Mapping[tuple[str, str], Judged], tests: Table, measured: GroupMetrics) -> Table:
+def measures_table(judged: Mapping[tuple[tuple[str, ...], str], Judged], tests: Table, measured: GroupMetrics) -> Table:
     """A row for each way of grouping and measure, with the test of its metrics."""
-    tested: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for row in tests.rows():
-        tested.setdefault((row["by"], row["metric"]), []).append(row)
+    tested: dict[tuple[tuple[str, ...], str], list[Mapping[str, Any]]] = {}
+    for way, row in zip(tests["by"].keys or (), tests.rows(), strict=True):
+        tested.setdefault((way, row["metric"]), []).append(row)
     p_values, untested = [], []
     for (by, _), one in judged.items():
         behind = [row for metric in one.metrics for row in tested.get((by, metric), [])]
@@ -98,42 +98,35 @@ def measures_table(judged: Mapping[tuple[str, str], Judged], tests: Table, measu
         p_values.append(p)
         untested.append(next((row["note"] for row in behind), NO_TEST) if np.isnan(p) else None)
     entries = list(judged.items())
-    columns: dict[str, Any] = {
-        "by": [by for (by, _), _ in entries],
-        "measure": [one.title for _, one in entries],
-        "kind": [msg("difference") if one.measure == "difference" else msg("ratio") for _, one in entries],
-        "value": [one.figure.value for _, one in entries],
-        "low": [one.figure.low for _, one in entries],
-        "high": [one.figure.high for _, one in entries],
-        "threshold": [one.threshold for _, one in entries],
-        "outcome": [one.outcome for _, one in entries],
-        "lowest": [one.worst.get("lowest") for _, one in entries],
-        "highest": [one.worst.get("highest") for _, one in entries],
-        "p_value": np.array(p_values, dtype=float),
-        "p_adjusted": benjamini_hochberg(np.array(p_values, dtype=float)),
-        "note": [one.figure.note or why for (_, one), why in zip(entries, untested, strict=True)],
-    }
-    formats: dict[str, Format] = dict.fromkeys(("value", "low", "high", "threshold"), "num")
-    formats |= {"p_value": "p", "p_adjusted": "p"}
-    titles = {
-        "by": msg("by"),
-        "measure": msg("measure"),
-        "kind": msg("kind"),
-        "value": msg("value"),
-        "low": msg("from"),
-        "high": msg("to"),
-        "threshold": msg("threshold"),
-        "outcome": msg("outcome"),
-        "lowest": msg("smallest in"),
-        "highest": msg("largest in"),
-        "p_value": msg("p-value"),
-        "p_adjusted": msg("p adjusted"),
-        "note": msg("note"),
-    }
-    return Table.of(columns, formats, titles, msg("Measures of fairness"), measured.tables["by_group"].backend)
+    every = [one for _, one in entries]
+    kinds = [msg("difference") if one.measure == "difference" else msg("ratio") for one in every]
+    reasons = [one.figure.note or why for one, why in zip(every, untested, strict=True)]
+    p = np.array(p_values, dtype=float)
+    return Table(
+        (
+            Column(
+                "by", [" x ".join(by) for (by, _), _ in entries], title=msg("by"), keys=[by for (by, _), _ in entries]
+            ),
+            Column("measure", [one.title for one in every], title=msg("measure")),
+            Column("kind", kinds, title=msg("kind")),
+            replace(
+                Column("value", format="num", title=msg("value")).filled([one.figure for one in every]), reason=reasons
+            ),
+            Column("threshold", [one.threshold for one in every], format="num", title=msg("threshold")),
+            Column("outcome", [one.outcome for one in every], title=msg("outcome")),
+            Column("lowest", [one.worst.get("lowest") for one in every], title=msg("smallest in")),
+            Column("highest", [one.worst.get("highest") for one in every], title=msg("largest in")),
+            Column("p_value", p, format="p", title=msg("p-value")),
+            Column("p_adjusted", benjamini_hochberg(p), format="p", title=msg("p adjusted")),
+        ),
+        msg("Measures of fairness"),
+        measured.tables["by_group"].backend,
+    )
 
 
-def findings_of(judged: Mapping[tuple[str, str], Judged], table: Table, measured: GroupMetrics) -> tuple[Finding, ...]:
+def findings_of(
+    judged: Mapping[tuple[tuple[str, ...], str], Judged], table: Table, measured: GroupMetrics
+) -> tuple[Finding, ...]:
     """What is beyond its threshold; an intersection only where it is clearly worse than its attributes alone."""
     found = []
     for ((by, name), one), row in zip(judged.items(), table.rows(), strict=True):
@@ -143,24 +136,22 @@ def findings_of(judged: Mapping[tuple[str, str], Judged], table: Table, measured
     return tuple(found)
 
 
-def _told_already(by: str, name: str, one: Judged, judged: Mapping[tuple[str, str], Judged]) -> bool:
-    own = set(by.split(" x "))
+def _told_already(
+    by: tuple[str, ...], name: str, one: Judged, judged: Mapping[tuple[tuple[str, ...], str], Judged]
+) -> bool:
     stronger = judged.get((by, IMPLIED.get(name, "")))
     if stronger is not None and stronger.exceeds:
         return True
     return any(
-        other_name == name
-        and set(other_by.split(" x ")) < own
-        and other.exceeds
-        and one.distance < WORSE * other.distance
+        other_name == name and set(other_by) < set(by) and other.exceeds and one.distance < WORSE * other.distance
         for (other_by, other_name), other in judged.items()
     )
 
 
-def _finding(by: str, name: str, one: Judged, row: Mapping[str, Any], measured: GroupMetrics) -> Finding:
+def _finding(by: tuple[str, ...], name: str, one: Judged, row: Mapping[str, Any], measured: GroupMetrics) -> Finding:
     sure = row["p_adjusted"] is not None and row["p_adjusted"] < ALPHA
     severity: Severity = "critical" if name == "disparate_impact" and sure else "warning"
-    facts = {"measure": one.title, "by": by, "value": one.figure.value, "threshold": one.threshold}
+    facts = {"measure": one.title, "by": " x ".join(by), "value": one.figure.value, "threshold": one.threshold}
     if one.sentence is not None:
         facts["sentence"] = one.sentence
         message = (

@@ -23,7 +23,7 @@ UNSTEADY_RATIO = msg("the ratio is undefined in most bootstrap replicates, so it
 def group_columns(groups: Sequence[Group]) -> tuple[Column, Column]:
     """What groups are called and which attributes define them, with their keys."""
     return (
-        Column("group", [g.name for g in groups], title=msg("group"), keys=[tuple(g.texts.items()) for g in groups]),
+        Column("group", [g.name for g in groups], title=msg("group"), keys=[g.key for g in groups]),
         Column("by", [" x ".join(g.by) for g in groups], title=msg("by"), keys=[g.by for g in groups]),
     )
 
@@ -31,44 +31,45 @@ def group_columns(groups: Sequence[Group]) -> tuple[Column, Column]:
 def by_group_table(
     groups: Groups, measured: Mapping[str, Measured], sizes: NDArray[np.int64], min_per_group: int, backend: Backend
 ) -> Table:
-    """A row a group: attributes, rows, each metric with its interval, and what has to be known."""
+    """A row per group: attributes, rows, each metric with its interval, and what has to be known."""
     m = len(groups.groups)
-    columns: dict[str, Any] = {}
-    for column in groups.control:
-        columns[column.name] = [group.control[column.name] for group in groups.groups]
-    for name in groups.names:
-        columns[name] = [_value(group.attributes, group.texts, name) for group in groups.groups]
-    formats: dict[str, Format] = {"n": "int"}
-    titles: dict[str, Message] = {"n": msg("rows"), "note": msg("note")}
-    columns["n"] = sizes
+    few = msg("fewer than {least:int} rows", least=min_per_group)
+    columns = [
+        Column(column.name, [group.control[column.name] for group in groups.groups]) for column in groups.control
+    ]
+    columns += [Column(name, [_value(g.attributes, g.texts, name) for g in groups.groups]) for name in groups.names]
+    small = [few if n < min_per_group else None for n in sizes.tolist()]
+    columns.append(Column("n", sizes, reason=small, format="int", title=msg("rows")))
     for name, part in measured.items():
-        columns |= {name: part.value[:m], f"{name}_low": part.low[:m], f"{name}_high": part.high[:m]}
-        formats |= dict.fromkeys((name, f"{name}_low", f"{name}_high"), part.metric.format)
-        titles |= {name: part.metric.title, f"{name}_low": msg("from"), f"{name}_high": msg("to")}
-    columns["note"] = _remarks(measured, sizes, min_per_group)
-    return Table.of(columns, formats, titles, msg("Metrics of each group"), backend)
-
-
-def _remarks(measured: Mapping[str, Measured], sizes: NDArray[np.int64], min_per_group: int) -> list[Message | None]:
-    """What to know about each group: few rows, values that are not defined."""
-    remarks: list[Message | None] = [None] * sizes.size
-
-    def add(index: int, remark: Message) -> None:
-        before = remarks[index]
-        remarks[index] = (
-            remark if before is None else Message("{before}; {remark}", {"before": before, "remark": remark})
+        metric = part.metric
+        reasons = _undefined(part, m)
+        columns.append(
+            Column(
+                name,
+                part.value[:m],
+                part.low[:m],
+                part.high[:m],
+                reasons,
+                format=metric.format,
+                title=part.metric.title,
+            )
         )
+    return Table(tuple(columns), msg("Metrics of each group"), backend)
 
-    for index in np.flatnonzero(sizes < min_per_group).tolist():
-        add(index, msg("fewer than {least:int} rows", least=min_per_group))
-    for part in measured.values():
-        for index in np.flatnonzero(np.isnan(part.value[: sizes.size])).tolist():
-            add(index, Message("{metric}: {reason}", {"metric": part.metric.title, "reason": part.reasons[index]}))
-        if part.draws is not None:
-            low, value = part.low[: sizes.size], part.value[: sizes.size]
-            for index in np.flatnonzero(np.isnan(low) & ~np.isnan(value)).tolist():
-                add(index, Message("{metric}: {reason}", {"metric": part.metric.title, "reason": UNSTEADY}))
-    return remarks
+
+def _undefined(part: Measured, m: int) -> list[Message | str | None]:
+    """Group by group, why a metric has no value or no interval."""
+
+    def about(reason: Any) -> Message:
+        return Message("{metric}: {reason}", {"metric": part.metric.title, "reason": reason})
+
+    reasons: list[Message | str | None] = [None] * m
+    for index in np.flatnonzero(np.isnan(part.value[:m])).tolist():
+        reasons[index] = about(part.reasons[index])
+    if part.draws is not None:
+        for index in np.flatnonzero(np.isnan(part.low[:m]) & ~np.isnan(part.value[:m])).tolist():
+            reasons[index] = about(UNSTEADY)
+    return reasons
 
 
 def _value(attributes: Mapping[str, Any], texts: Mapping[str, str], name: str) -> Any:
@@ -81,39 +82,40 @@ def _value(attributes: Mapping[str, Any], texts: Mapping[str, str], name: str) -
 def comparison_table(
     groups: Groups, compared: Sequence[Compared], measured: Mapping[str, Measured], backend: Backend
 ) -> Table:
-    """A row a metric and group: difference, ratio, test and smallest detectable gap against the reference."""
-    adjusted = adjust(compared)
-    columns: dict[str, Any] = {
-        "metric": [part.metric for part in compared for _ in part.group],
-    }
-    for held in groups.control:
-        columns[held.name] = [groups.groups[i].control[held.name] for part in compared for i in part.group]
-    columns["group"] = [groups.groups[i].name for part in compared for i in part.group]
-    columns["reference"] = [name for part in compared for name in part.reference]
-    for name in ("difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "p_value"):
-        columns[name] = np.concatenate([getattr(part, name) for part in compared])
-    columns["p_adjusted"] = np.concatenate(adjusted)
-    columns["detectable"] = np.concatenate([part.detectable for part in compared])
-    columns["note"] = [note for part in compared for note in _reasons(part, measured[part.metric])]
-    formats: dict[str, Format] = {"p_value": "p", "p_adjusted": "p"}
-    formats |= dict.fromkeys(("ratio", "ratio_low", "ratio_high"), "num")
-    formats |= dict.fromkeys(("difference", "difference_low", "difference_high", "detectable"), _gap_format(measured))
-    titles = {
-        "metric": msg("metric"),
-        "group": msg("group"),
-        "reference": msg("reference"),
-        "difference": msg("difference"),
-        "ratio": msg("ratio"),
-        "difference_low": msg("from"),
-        "difference_high": msg("to"),
-        "ratio_low": msg("from"),
-        "ratio_high": msg("to"),
-        "p_value": msg("p-value"),
-        "p_adjusted": msg("p adjusted"),
-        "detectable": msg("smallest detectable gap"),
-        "note": msg("note"),
-    }
-    return Table.of(columns, formats, titles, msg("Groups against their reference"), backend)
+    """A row per metric and group: difference, ratio, test and smallest detectable gap against the reference."""
+    pairs = [(part, groups.groups[i]) for part in compared for i in part.group]
+    references = [name for part in compared for name in part.reference]
+    reasons = [_reasons(part, measured[part.metric]) for part in compared]
+    gap_style = _gap_format(measured)
+
+    def joined(name: str) -> Floats:
+        return np.concatenate([getattr(part, name) for part in compared])
+
+    def figure(name: str, reason: int, style: Format, title: Message) -> Column:
+        ends = joined(f"{name}_low"), joined(f"{name}_high")
+        told = [one for part in reasons for one in part[reason]]
+        return Column(name, joined(name), *ends, told, format=style, title=title)
+
+    tests = [
+        ("group_metrics", part.metric, tuple(group.control.items()), group.key, reference)
+        for (part, group), reference in zip(pairs, references, strict=True)
+    ]
+    group = group_columns([group for _, group in pairs])[0]
+    return Table(
+        (
+            Column("metric", [part.metric for part, _ in pairs], title=msg("metric")),
+            *(Column(held.name, [group.control[held.name] for _, group in pairs]) for held in groups.control),
+            group,
+            Column("reference", references, title=msg("reference")),
+            figure("difference", 0, gap_style, msg("difference")),
+            figure("ratio", 1, "num", msg("ratio")),
+            Column("p_value", joined("p_value"), format="p", title=msg("p-value"), keys=tests),
+            Column("p_adjusted", np.concatenate(adjust(compared)), format="p", title=msg("p adjusted")),
+            Column("detectable", joined("detectable"), format=gap_style, title=msg("smallest detectable gap")),
+        ),
+        msg("Groups against their reference"),
+        backend,
+    )
 
 
 def _gap_format(measured: Mapping[str, Measured]) -> Format:
@@ -121,21 +123,22 @@ def _gap_format(measured: Mapping[str, Measured]) -> Format:
     return "points" if all(part.metric.format == "pct" for part in measured.values()) else "num"
 
 
-def _reasons(part: Compared, measured: Measured) -> list[Message | str | None]:
-    """Why a difference or a ratio is missing; that metrics which can be negative have no ratios is told once, apart."""
-    notes: list[Message | str | None] = [None] * len(part.group)
+def _reasons(part: Compared, measured: Measured) -> tuple[list[Message | str | None], list[Message | str | None]]:
+    """Why a difference, or a ratio, is missing; that metrics which can be negative have no ratios is noted apart."""
+    gaps: list[Message | str | None] = [None] * len(part.group)
+    ratios: list[Message | str | None] = [None] * len(part.group)
     for index in np.flatnonzero(np.isnan(part.difference)).tolist():
         own = measured.reasons[part.group[index]] if measured.reasons else None
-        notes[index] = own or msg("the reference has no value")
+        gaps[index] = own or msg("the reference has no value")
     if measured.draws is not None:
         for index in np.flatnonzero(np.isnan(part.difference_low) & ~np.isnan(part.difference)).tolist():
-            notes[index] = UNSTEADY
+            gaps[index] = UNSTEADY
         for index in np.flatnonzero(np.isnan(part.ratio_low) & ~np.isnan(part.ratio)).tolist():
-            notes[index] = notes[index] or UNSTEADY_RATIO
+            ratios[index] = None if gaps[index] else UNSTEADY_RATIO
     if measured.metric.range[0] >= 0:
         for index in np.flatnonzero(np.isnan(part.ratio) & ~np.isnan(part.difference)).tolist():
-            notes[index] = msg("no ratio: the reference's value is 0")
-    return notes
+            ratios[index] = msg("no ratio: the reference's value is 0")
+    return gaps, ratios
 
 
 def disparity_table(
@@ -154,50 +157,42 @@ def disparity_table(
         for stratum in strata:
             index = np.array(stratum.members)
             used = index[(sizes[index] >= min_per_group) & ~np.isnan(part.value[index])]
-            rows.append({"metric": name, "by": " x ".join(stratum.by), **stratum.control, **dict.fromkeys(_GAP_KEYS)})
+            rows.append({"metric": name, "by": stratum.by, **stratum.control, **dict.fromkeys(_GAP_KEYS)})
             if used.size < 2:
-                rows[-1]["note"] = FEW_GROUPS
+                rows[-1]["difference_reason"] = FEW_GROUPS
                 continue
             found.append((rows[-1], gap_of(part, stratum.by, stratum.control, used)))
             if part.metric.range[0] >= 0 and np.isnan(found[-1][1].ratio):
-                rows[-1]["note"] = msg("no ratio: the largest value is 0")
+                rows[-1]["ratio_reason"] = msg("no ratio: the largest value is 0")
     for row, gap in found:
         row["lowest"], row["highest"] = groups.groups[gap.lowest].name, groups.groups[gap.highest].name
     _fill(found, "difference", UNSTEADY, level)
     _fill(found, "ratio", UNSTEADY_RATIO, level)
-    columns = {key: [row[key] for row in rows] for key in rows[0]}
-    formats: dict[str, Format] = dict.fromkeys(
-        ("difference", "difference_low", "difference_high"), _gap_format(measured)
+
+    def figure(name: str, style: Format, title: Message) -> Column:
+        value, low, high, reason = ([row[f"{name}{end}"] for row in rows] for end in ("", "_low", "_high", "_reason"))
+        return Column(name, value, low, high, reason, format=style, title=title)
+
+    ways = [row["by"] for row in rows]
+    return Table(
+        (
+            Column("metric", [row["metric"] for row in rows], title=msg("metric")),
+            Column("by", [" x ".join(way) for way in ways], title=msg("by"), keys=ways),
+            *(Column(held.name, [row[held.name] for row in rows]) for held in groups.control),
+            figure("difference", _gap_format(measured), msg("largest - smallest")),
+            figure("ratio", "num", msg("smallest / largest")),
+            Column("lowest", [row["lowest"] for row in rows], title=msg("smallest in")),
+            Column("highest", [row["highest"] for row in rows], title=msg("largest in")),
+        ),
+        msg("Disparity between groups"),
+        backend,
     )
-    formats |= dict.fromkeys(("ratio", "ratio_low", "ratio_high"), "num")
-    return Table.of(columns, formats, _DISPARITY_TITLES, msg("Disparity between groups"), backend)
-
-
-_DISPARITY_TITLES = {
-    "metric": msg("metric"),
-    "by": msg("by"),
-    "difference": msg("largest - smallest"),
-    "ratio": msg("smallest / largest"),
-    "difference_low": msg("from"),
-    "difference_high": msg("to"),
-    "ratio_low": msg("from"),
-    "ratio_high": msg("to"),
-    "lowest": msg("smallest in"),
-    "highest": msg("largest in"),
-    "note": msg("note"),
-}
 
 
 _GAP_KEYS = (
-    "difference",
-    "difference_low",
-    "difference_high",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
+    *(f"{name}{part}" for name in ("difference", "ratio") for part in ("", "_low", "_high", "_reason")),
     "lowest",
     "highest",
-    "note",
 )
 
 
@@ -216,4 +211,4 @@ def _fill(
     for (row, _), low, high in zip(drawn, *(end.tolist() for end in ends), strict=True):
         row[f"{what}_low"], row[f"{what}_high"] = low, high
         if np.isnan(low):
-            row["note"] = row["note"] or unsteady
+            row[f"{what}_reason"] = None if row["difference_reason"] else unsteady

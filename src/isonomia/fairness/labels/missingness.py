@@ -12,7 +12,7 @@ from isonomia.counting import Codes, sum_by
 from isonomia.data import Dataset
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Picture, Result, Table, benjamini_hochberg, two_proportions, wilson
-from isonomia.fairness.groups.grouping import BY, By, named_groups
+from isonomia.fairness.groups.grouping import BY, By, combinations_of, named_groups
 from isonomia.languages import Message, msg
 from isonomia.parameters import LEVEL, NAMES, Several, Text, validated
 from isonomia.subject import dataset_attributes
@@ -85,14 +85,15 @@ def missingness(
         )
     }
     complete = 0
-    ways = named_groups(protected, by)
+    sets = combinations_of([column.name for column in protected], by)
+    ways = list(zip(sets, named_groups(protected, by), strict=True))
     for name in wanted:
         absent = absent_values(data.column(name), blanks)
         if not absent.any():
             complete += 1
             continue
-        for column in ways:
-            if name not in column.name.split(" x "):
+        for names, column in ways:
+            if name not in names:
                 _compare(name, absent, column, data.weights, level, out)
     if not out["column"]:
         notes: tuple[Message, ...] = (msg("No value is missing in the {n:int} columns looked at.", n=len(wanted)),)

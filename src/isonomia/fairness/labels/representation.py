@@ -96,10 +96,14 @@ def represent(
     backend: Backend | None = None,
 ) -> Representation:
     """`representation` for what is encoded already."""
-    ways = [_joined(names, columns) for names in combinations_of([column.name for column in columns], by)]
+    products: list[str] = []
+    sets = combinations_of([column.name for column in columns], by)
+    ways = [_joined(names, columns) for names in sets]
     reference = _read_population(population, [*columns, *ways])
-    products = [way.name for way in ways if " x " in way.name and way.name not in reference]
-    reference |= {name: _product(name, columns, reference) for name in products}
+    for names, way in zip(sets, ways, strict=True):
+        if len(names) > 1 and way.name not in reference:
+            products.append(way.name)
+            reference[way.name] = _product(names, columns, reference)
     names = (
         "attribute",
         "group",
@@ -209,10 +213,12 @@ def _joined(names: Sequence[str], columns: Sequence[Codes]) -> Codes:
     return Codes.encode(np.array(labels, dtype=object)[both.codes], name=" x ".join(names))
 
 
-def _product(name: str, columns: Sequence[Codes], reference: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+def _product(
+    names: Sequence[str], columns: Sequence[Codes], reference: Mapping[str, Mapping[str, float]]
+) -> dict[str, float]:
     """Joint shares as if the attributes were independent of one another."""
     out = {"": 1.0}
-    for column in (column for column in columns if column.name in name.split(" x ")):
+    for column in (column for column in columns if column.name in names):
         known = [text for code, text in enumerate(column.texts) if code != column.missing]
         single = reference.get(column.name) or dict.fromkeys(known, 1 / len(known))
         out = {

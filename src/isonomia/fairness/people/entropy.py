@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -359,8 +359,9 @@ def _tables(
     }
     formats: dict[str, Any] = dict.fromkeys(rows, "num4") | {"groups": "int", "between_share": "pct", "by": "text"}
     own_formats: dict[str, Any] = dict.fromkeys(list(people)[3:-1], "num4") | {"n": "int"}
+    decomposition = Table.of(rows, formats, titles, msg("Inequality within and between groups"), backend)
     return {
-        "decomposition": Table.of(rows, formats, titles, msg("Inequality within and between groups"), backend),
+        "decomposition": decomposition.with_columns(replace(decomposition["by"], keys=list(ways))),
         "groups": Table.of(people, own_formats, titles, msg("Benefits of each group"), backend),
     }
 

@@ -233,6 +233,7 @@ def alerts_of(series: Series, gaps: Series, changes: Mapping[str, Any]) -> tuple
                     "change_low": low,
                     "change_high": high,
                     "p_value": changes["p_value"][place],
+                    "row": place,
                 }
             )
     for kind, rows, value in (

@@ -458,7 +458,7 @@ def _how_many(firm: Firmness, gaps: dict[str, Any]) -> Message:
 
 def _group_findings(firm: Firmness, groups: list[dict[str, Any]]) -> list[Finding]:
     out = []
-    for row in groups:
+    for index, row in enumerate(groups):
         if row["gap"] is None or not abs(row["gap"]) > GAP or not row["p_adjusted"] < ALPHA:
             continue
         more = row["gap"] > 0  # otherwise those it is compared with are the more fragile ones: worth knowing
@@ -491,6 +491,7 @@ def _group_findings(firm: Firmness, groups: list[dict[str, Any]]) -> list[Findin
                 n=row["n"],
                 magnitude=abs(row["gap"]) / GAP,
                 p_value=row["p_value"],
+                test=("local_robustness", "groups", index),
                 p_adjusted=row["p_adjusted"],
                 threshold=GAP,
                 evidence="local_robustness/groups",

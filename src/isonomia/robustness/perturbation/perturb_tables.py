@@ -331,6 +331,7 @@ def _feature_findings(study: Study) -> list[Finding]:
         else {}
     )
     out = []
+    rows = {effect.names[0]: row for row, effect in enumerate(_ranked(study))}
     for effect in told:
         gaps = {
             "metric": metric.title,
@@ -367,6 +368,7 @@ def _feature_findings(study: Study) -> list[Finding]:
                 columns=(effect.names[0],),
                 format="points" if metric.format == "pct" else metric.format,
                 p_value=None if np.isnan(p) else p,
+                test=("perturb", "features", rows[effect.names[0]]),
                 p_adjusted=None if np.isnan(p) else float(adjusted[effect.names[0]]),
                 advice=msg("The model leans on this feature: make sure of how it is measured."),
             )

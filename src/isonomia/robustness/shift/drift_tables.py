@@ -223,6 +223,7 @@ def _finding(found: Drift, i: int) -> Finding:
         magnitude=shift.found.psi / NOTABLE_PSI,
         p_value=shift.p_value,
         p_adjusted=float(found.adjusted[i]),
+        test=("drift", "variables", i),
         threshold=NOTABLE_PSI,
         evidence="drift/variables",
         advice=msg("Find out why before trusting old figures: measure the model again on current rows."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -142,7 +143,7 @@ def failure_modes(
         msg("Failure modes"),
         tables,
         values,
-        _findings(over, worst, harm, level, confident),
+        _findings(over, _by_lift(found), worst, harm, level, confident),
         _pictures(over),
         (*notes, *subject.notes),
         titles=titles,
@@ -316,7 +317,7 @@ def _slice_table(found: Sequence[Pattern], alpha: float, backend: Backend) -> An
             "p_adjusted": p.p_adjusted,
             "told": bool(p.lift > LIFT and p.p_adjusted < alpha),
         }
-        for p in sorted(found, key=lambda p: -p.lift)
+        for p in _by_lift(found)
     ]
     names = (
         "feature",
@@ -335,10 +336,24 @@ def _slice_table(found: Sequence[Pattern], alpha: float, backend: Backend) -> An
     return table_of_rows(rows, names, title, backend, formats=_FORMATS, headings=_HEADINGS)
 
 
+def _by_lift(found: Sequence[Pattern]) -> list[Pattern]:
+    """The rows of the table of slices."""
+    return sorted(found, key=lambda p: -p.lift)
+
+
 def _findings(
-    over: Sequence[Pattern], worst: NDArray[np.bool_], harm: Harm, level: float, confident: float
+    over: Sequence[Pattern],
+    listed: Sequence[Pattern],
+    worst: NDArray[np.bool_],
+    harm: Harm,
+    level: float,
+    confident: float,
 ) -> tuple[Finding, ...]:
-    found = [_finding(p, worst, level) for p in over[:FINDINGS]]
+    rows = {(p.feature, p.text): row for row, p in enumerate(listed)}
+    found = [
+        replace(_finding(p, worst, level), test=("failure_modes", "slices", rows[p.feature, p.text]))
+        for p in over[:FINDINGS]
+    ]
     sure = int((harm.kind == "wrong_confident").sum())
     if sure:
         n = harm.size.size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def show(found: Comparison, backend: Backend) -> Result:
         "gap": msg("Train-test gap"),
         "overfitted_slices": msg("Overfitted slices"),
     }
-    findings = (*_everywhere(found), *(_finding(found, row) for row in worst[:FINDINGS]))
+    findings = (*_everywhere(found), *(_finding(found, row, rows) for row in worst[:FINDINGS]))
     return Result(
         "overfit",
         msg("Overfitting by slice"),
@@ -191,9 +192,11 @@ def _pictures(found: Comparison) -> list[Picture]:
     ]
 
 
-def _finding(found: Comparison, row: dict[str, Any]) -> Finding:
+def _finding(found: Comparison, row: dict[str, Any], listed: Sequence[dict[str, Any]]) -> Finding:
+    """A slice that is overfitted; `listed` are the rows of the table of single slices, which holds their tests."""
+    place = next((place for place, one in enumerate(listed) if one is row), None)
     gaps = {
-        "slice": spelt(row["feature"], row["slice"]) if " x " not in row["feature"] else row["slice"],
+        "slice": row["slice"] if place is None else spelt(row["feature"], row["slice"]),
         "metric": found.metric.title,
         "train": row["train"],
         "test": row["test"],
@@ -212,7 +215,6 @@ def _finding(found: Comparison, row: dict[str, Any]) -> Finding:
             **gaps,
         )
     )
-    single = " x " not in row["feature"]
     return Finding(
         "overfit.slice",
         "warning",
@@ -221,7 +223,8 @@ def _finding(found: Comparison, row: dict[str, Any]) -> Finding:
         who={row["feature"]: row["slice"]},
         n=row["n_test"],
         magnitude=row["gap"] / found.least if found.least > 0 else 1.0 + row["gap"],
-        p_value=row["p_value"] if single else row["p_adjusted"],
+        p_value=row["p_adjusted"] if place is None else row["p_value"],
+        test=None if place is None else ("overfit", "slices", place),
         p_adjusted=row["p_adjusted"],
         threshold=found.least,
         evidence="overfit/worst",

@@ -347,6 +347,19 @@ def _findings(search: Search) -> tuple[Finding, ...]:
     return tuple(_finding(search, spot) for spot in search.spots[:FINDINGS])
 
 
+def _test(search: Search, spot: Spot) -> tuple[str, str, int] | None:
+    """The row of the table of slices with the smallest p-value among those of a spot; None for a pair of features."""
+    row = 0
+    for part in search.singles:
+        here = np.flatnonzero(part.cells.n > 0)
+        if part.names == tuple(spot.slices):
+            codes = np.array(spot.slices[part.names[0]])
+            best = codes[np.argmin(part.p_value[codes])]
+            return "weak_spots", "slices", row + int(np.searchsorted(here, best))
+        row += here.size
+    return None
+
+
 def _finding(search: Search, spot: Spot) -> Finding:
     limits, metric = search.limits, search.parts.metric
     measured = search.parts.measure(spot.cells, limits.level)
@@ -391,6 +404,7 @@ def _finding(search: Search, spot: Spot) -> Finding:
         magnitude=spot.severity / limits.severity if limits.severity else 1.0 + spot.severity,
         p_value=p_value,
         p_adjusted=spot.p_adjusted,
+        test=_test(search, spot),
         threshold=limits.severity,
         evidence="weak_spots/weak_spots",
         format=metric.format,
