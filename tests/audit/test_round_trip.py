@@ -116,3 +116,33 @@ def test_an_unknown_kind_of_value_is_refused() -> None:
     record["subject"]["rows"] = {"$": "os.system", "value": "ls"}
     with pytest.raises(iso.DataError, match=r"Unknown kind of value 'os\.system'"):
         iso.Report.from_dict(record)
+
+
+def test_the_fingerprint_tells_which_model_file_was_audited(tmp_path: Path) -> None:
+    import hashlib
+
+    frame = people()
+    frame["y"] = (frame["pay"] > 50).astype(int)
+    model = RandomForestClassifier(2, max_depth=2, random_state=0).fit(
+        np.column_stack([frame["pay"], frame["hours"]]), frame["y"]
+    )
+    file = iso.models.save_model(model, tmp_path / "model.skops")
+    data = iso.Dataset(frame, target="y", protected=["sex"], features=["pay", "hours"])
+    report = iso.audit(data, iso.load_model(file), checks="performance", n_boot=0)
+    assert report.document.fingerprint["model_sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert report.document.fingerprint["model_sha256"] in report.to_html()
+    assert "model_sha256" not in iso.audit(data, model, checks="performance", n_boot=0).document.fingerprint
+
+
+def test_a_remedy_is_an_id_with_a_sentence() -> None:
+    from isonomia.evidence import REMEDIES, Estimate, Finding
+    from isonomia.languages import msg
+
+    found = Finding("c.x", "notice", msg("yes"), Estimate(0.1), remedy="collect_rows")
+    assert (found.advice, found.to_dict()["remedy"]) == (REMEDIES["collect_rows"], "collect_rows")
+    assert Finding.from_dict(found.to_dict()) == found
+    with pytest.raises(ValueError, match="no remedy 'colect_rows'"):
+        Finding("c.x", "notice", msg("yes"), Estimate(0.1), remedy="colect_rows")
+    with_advice = [finding for finding in audited("binary", "standard").findings if finding.remedy]
+    assert with_advice
+    assert all(finding.advice is not None and finding.advice.text("pt-BR") for finding in with_advice)

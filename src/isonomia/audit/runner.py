@@ -280,8 +280,10 @@ def _fingerprint(
         "seed": subject.settings.seed,
     }
     text = json.dumps(asked, sort_keys=True, default=str)
+    model = subject.model
     return {
         "data_sha256": subject.fingerprint,
+        **({} if model is None or model.fingerprint is None else {"model_sha256": model.fingerprint}),
         "spec_sha256": hashlib.sha256(text.encode()).hexdigest(),
         "seed": subject.settings.seed,
         "tests": n_tests,

@@ -9,6 +9,7 @@ from isonomia.evidence.folding import Fold, fold, folding
 from isonomia.evidence.intervals import check_level, normal_quantile, percentile, wilson
 from isonomia.evidence.multiplicity import AlphaInvesting, benjamini_hochberg, benjamini_hochberg_among, holm
 from isonomia.evidence.power import detectable_difference, detectable_mean_difference
+from isonomia.evidence.remedies import REMEDIES
 from isonomia.evidence.result import Drawing, Picture, Result
 from isonomia.evidence.significance import normal_p, two_proportions, welch
 from isonomia.evidence.table import Change, Table, yes_no
@@ -23,6 +24,7 @@ __all__ = [
     "Fold",
     "Format",
     "Picture",
+    "REMEDIES",
     "Result",
     "SEVERITIES",
     "Severity",

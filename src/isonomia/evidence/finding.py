@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from isonomia.display import Shown
+from isonomia.errors import close_to
 from isonomia.evidence.column import Format
 from isonomia.evidence.estimate import Estimate
-from isonomia.languages import Message, Record
+from isonomia.evidence.remedies import REMEDIES
+from isonomia.languages import Message, Record, encode
 
 #: critical: act on it; warning: look at it; notice: know it.
 Severity = Literal["critical", "warning", "notice"]
@@ -45,8 +47,8 @@ class Finding(Record, Shown, kind="finding"):
         The threshold the figure was held against.
     reference : mapping
         Whom they are compared with, as column and value.
-    advice : Message, optional
-        What to do next.
+    remedy : str, optional
+        The id of what to do next, among `REMEDIES`.
     format : Format
         How the figure is written: "points" for a difference of rates, "pct" for a rate, "num" otherwise.
     evidence : str
@@ -68,7 +70,7 @@ class Finding(Record, Shown, kind="finding"):
     p_adjusted: float | None = None
     threshold: float | None = None
     reference: Mapping[str, str] = field(default_factory=dict)
-    advice: Message | None = None
+    remedy: str | None = None
     evidence: str = ""
     format: Format = "num"
     columns: tuple[str, ...] = ()
@@ -81,14 +83,23 @@ class Finding(Record, Shown, kind="finding"):
         return self.code.split(".")[0]
 
     @property
+    def advice(self) -> Message | None:
+        """What to do next, as a sentence."""
+        return None if self.remedy is None else REMEDIES[self.remedy]
+
+    def __post_init__(self) -> None:
+        if self.remedy is not None and self.remedy not in REMEDIES:
+            raise ValueError(f"There is no remedy {self.remedy!r}.{close_to(self.remedy, REMEDIES)}")
+
+    @property
     def sure(self) -> bool | None:
         """Whether it stands after adjusting for all tests of the run, at 5%; None where there was no test."""
         p = self.p_adjusted if self.p_adjusted is not None else self.p_value
         return None if p is None else p < 0.05
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-safe, with the check beside the fields."""
-        return {**super().to_dict(), "check": self.check}
+        """JSON-safe, with the check and the advice beside the fields."""
+        return {**super().to_dict(), "check": self.check, "advice": encode(self.advice)}
 
 
 def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from isonomia.evidence import Column, Estimate, Table
+from isonomia.evidence import REMEDIES, Column, Estimate, Table
 from isonomia.languages import Message, encode
 from isonomia.languages.encoding import KIND
 
@@ -32,12 +32,13 @@ def upgraded(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _finding(given: Mapping[str, Any]) -> dict[str, Any]:
-    advice = given.get("advice")
+    advice = given.get("advice") or {}
+    remedy = next((name for name, said in REMEDIES.items() if said.template == advice.get("template")), None)
     return {
         **given,
         "message": _message(given["message"]),
         "estimate": _estimate(given["estimate"]),
-        "advice": None if advice is None else _message(advice),
+        "remedy": remedy,
     }
 
 

@@ -428,8 +428,5 @@ class _Shown:
             threshold=1 - self.alpha,
             evidence="conformal/coverage",
             format="pct",
-            advice=msg(
-                "Set the width group by group (by_group=True), or tell users of this group that the model is "
-                "less sure about them."
-            ),
+            remedy="calibrate_width_by_group",
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from isonomia.audit.checks._people import people_by_name
 from isonomia.evidence import Estimate, Finding, Table
-from isonomia.languages import Message, msg
+from isonomia.languages import Message
 from isonomia.subject import Subject
 
 #: Labels of a group that differ by this from those of people like them are worth telling (in standard deviations for a
@@ -51,7 +51,7 @@ def label_findings(
                 test=(*evidence.split("/"), index),
                 threshold=least,
                 evidence=evidence,
-                advice=msg("Ask how the labels came about before a model learns them."),
+                remedy="question_labels",
             )
         )
     return found

@@ -51,7 +51,7 @@ def awareness(subject: Subject, **options: Any) -> Result:
                 threshold=MOST_VIOLATIONS,
                 evidence="awareness/pairs",
                 format="pct",
-                advice=msg("Look at the pairs listed, and say which distance between people is fair for this use."),
+                remedy="choose_fair_distance",
             ),
         )  # type: ignore[assignment]
     notes = (*result.notes, *said_of_sample(rows, subject))

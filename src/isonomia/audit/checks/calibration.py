@@ -97,7 +97,7 @@ def _findings(part: Reliability, column: Codes, subject: Subject) -> list[Findin
                 p_value=p_value,
                 format="points",
                 evidence=f"calibration/by_group_{column.name}",
-                advice=msg("Recalibrate by group, or add features that tell this group's outcomes apart."),
+                remedy="recalibrate_by_group",
             )
         )
     return found

@@ -48,7 +48,7 @@ def consistency(subject: Subject, **options: Any) -> Result:
                 threshold=LEAST_CONSISTENCY,
                 evidence="consistency/rows",
                 format="pct",
-                advice=msg("Look at the rows listed: which column sets them apart from their neighbours?"),
+                remedy="compare_with_neighbours",
             )
         )
     people = people_by_name(subject)

@@ -76,7 +76,7 @@ def _findings(result: Counterfactual, moved: float | None) -> tuple[Finding, ...
                 evidence="counterfactual/changes",
                 format="pct",
                 columns=(attribute,),
-                advice=msg("Leave the attribute out, or show why it must decide; then look at its proxies."),
+                remedy="remove_attribute",
             )
         )
     return tuple(found)

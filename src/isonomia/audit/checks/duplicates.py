@@ -47,7 +47,7 @@ def duplicates(subject: Subject, **options: Any) -> Result:
                 threshold=CONFLICTS,
                 evidence="duplicates/sets",
                 format="pct",
-                advice=msg("See whether the labels differ by group, and which column would tell these people apart."),
+                remedy="explain_differing_labels",
             )
         )
     if "by_group" in result.tables:

@@ -64,6 +64,6 @@ def _findings(found: Equivalence, subject: Subject) -> tuple[Finding, ...]:
             magnitude=1.0,
             threshold=found.margin,
             evidence="equivalence/equivalence",
-            advice=msg("Collect more rows of the groups concerned, or accept a wider margin openly."),
+            remedy="collect_rows_or_widen_margin",
         ),
     )

@@ -60,7 +60,7 @@ def group_calibration(subject: Subject) -> Result:
                 magnitude=SLOPE / max(row["slope"], 0.1),
                 threshold=SLOPE,
                 evidence="group_calibration/by_group",
-                advice=msg("Recalibrate by group, or add features that tell this group's outcomes apart."),
+                remedy="recalibrate_by_group",
             )
         )
     return replace(result, findings=tuple(findings))

@@ -240,7 +240,7 @@ def _finding(gap: _Gap, result: GroupMetrics, subject: Subject) -> Finding:
         threshold=RATE_GAP if result.measured[gap.metric].rate else None,
         reference=dict(reference.texts) if reference is not None else {},
         format="points" if result.measured[gap.metric].metric.format == "pct" else "num",
-        advice=_ADVICE.get(gap.metric.split("[")[0]),
+        remedy=_REMEDIES.get(gap.metric.split("[")[0]),
         evidence="group_fairness/comparisons",
     )
 
@@ -278,12 +278,10 @@ def _sentence(gap: _Gap, result: GroupMetrics) -> Message:
     return msg("{metric} of {group} is {value:pct}, against {base:pct} of {reference}.", **facts)
 
 
-_ADVICE = {
-    "selection_rate": msg(
-        "See whether the base rates differ too; if they do not, compare true positive rates and look for proxies."
-    ),
-    "tpr": msg("Look at the decision threshold of this group, and at how its positives are labelled."),
-    "fpr": msg("Look at what the false positives of this group have in common."),
-    "accuracy": msg("Check how well this group is represented in the training data."),
-    "mean_error": msg("The model is off in one direction for this group: look for a missing feature or biased labels."),
+_REMEDIES = {
+    "selection_rate": "check_base_rates",
+    "tpr": "check_threshold_and_labels",
+    "fpr": "review_false_positives",
+    "accuracy": "check_representation",
+    "mean_error": "correct_bias",
 }

@@ -63,7 +63,7 @@ def missingness(subject: Subject, **options: Any) -> Result:
                 test=("missingness", "missing", index),
                 evidence="missingness/missing",
                 format="pct",
-                advice=msg("Find out why; filling the gaps with everyone's mean would hide this group's own values."),
+                remedy="explain_missing_values",
             )
         )
     return replace(result, findings=tuple(findings))

@@ -90,7 +90,7 @@ def _findings(result: OverTime, subject: Subject) -> tuple[Finding, ...]:
                     p_value=alert["p_value"],
                     test=("over_time", "changes", alert["row"]),
                     evidence="over_time/changes",
-                    advice=msg("Find out what happened then: new data, a new model, a new way of labelling?"),
+                    remedy="explain_change",
                 )
             )
         elif alert["kind"] == "gap outside its limits" and points < MOST_POINTS:

@@ -107,7 +107,7 @@ def _findings(subject: Subject, figures: dict[str, Estimate]) -> tuple[Finding, 
                     n=n,
                     threshold=chance,
                     evidence="performance/metrics",
-                    advice=msg("Check the labels and the features first: a model that guesses helps nobody."),
+                    remedy="check_labels_and_features",
                 ),
             )
     r2 = figures.get("r2")

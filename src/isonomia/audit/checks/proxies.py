@@ -65,7 +65,7 @@ def proxies(subject: Subject, **options: Any) -> Result:
                 evidence="proxies/columns",
                 format="pct",
                 columns=(name,),
-                advice=msg("Leaving the attribute out of a model does not blind it; look at what these columns do."),
+                remedy="examine_proxies",
             )
         )
     return replace(result, findings=tuple(findings))

@@ -71,7 +71,7 @@ def representation(subject: Subject, *, population: Any) -> Result:
                     magnitude=min(THIN_SHARE * total / max(size, 1), 10.0),
                     threshold=THIN_SHARE,
                     format="pct",
-                    advice=msg("Collect more rows of this group before leaning on figures about it."),
+                    remedy="collect_rows",
                     evidence="representation/groups",
                 )
             )
@@ -151,7 +151,7 @@ def _against_population(against: Representation, subject: Subject) -> list[Findi
                 test=("representation", "population", index),
                 evidence="representation/population",
                 format="pct",
-                advice=msg("Collect more rows of this group before leaning on figures about it."),
+                remedy="collect_rows",
             )
         )
     return found

@@ -306,27 +306,24 @@ def _findings(space: Space, pairs: Pairs, metrics: dict[str, Any], share: Estima
         Finding(
             code="pairs.discrimination",
             severity="critical" if share is not None and size >= CRITICAL else "warning",
-            message=message,
+            message=_with_side(message, metrics),
             estimate=rate,
             n=metrics["DSN"],
             magnitude=size / CRITICAL if share is not None else 1.0,
             threshold=0.0,
-            advice=_advice(metrics),
+            remedy="retrain_without_pairs",
             evidence="pairs/witnesses",
         ),
     )
 
 
-def _advice(metrics: dict[str, Any]) -> Message:
+def _with_side(message: Message, metrics: dict[str, Any]) -> Message:
+    """The statement, and which side is treated worse most often, where one is."""
     worse = {name: entry.get("worse", 0) for name, entry in metrics["dsn_by_attr_value"].items()}
     name = max(worse, key=lambda value: worse[value])
-    if worse[name]:
-        return msg(
-            "Most often {value} is the side treated worse. Look at the pairs, then retrain with them relabelled, or "
-            "without the attribute and its proxies.",
-            value=name,
-        )
-    return msg("Look at the pairs, then retrain with them relabelled, or without the attribute and its proxies.")
+    if not worse[name]:
+        return message
+    return msg("{statement} Most often {value} is the side treated worse.", statement=message, value=name)
 
 
 def _pictures(tables: dict[str, Table]) -> tuple[Picture, ...]:

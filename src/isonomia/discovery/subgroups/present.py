@@ -155,7 +155,7 @@ def findings_of(method: str, search: Search, table: Table, features: Mapping[str
                 p_value=item.p_value,
                 p_adjusted=item.p_adjusted,
                 test=("subgroups", "subgroups", index),
-                advice=msg("Measure it again on new rows before acting: it was found by searching many subgroups."),
+                remedy="confirm_on_new_rows",
                 evidence="subgroups/subgroups",
             )
         )

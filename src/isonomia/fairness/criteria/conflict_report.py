@@ -87,7 +87,7 @@ def findings_of(
                 n=row["n"],
                 magnitude=row["gap"] / 0.1,
                 evidence="incompatibility/conflicts",
-                advice=msg("Choose which criterion matters for this use before asking for all of them: see the guide."),
+                remedy="choose_criterion",
             )
         )
     return tuple(found)

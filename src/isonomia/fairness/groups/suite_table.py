@@ -181,5 +181,5 @@ def _finding(by: tuple[str, ...], name: str, one: Judged, row: Mapping[str, Any]
         threshold=one.threshold,
         reference=dict(high[0].texts) if high else {},
         evidence="fairness_suite/measures",
-        advice=msg("Look at the groups side by side, then at the base rates: see which criteria can hold together."),
+        remedy="compare_base_rates",
     )

@@ -68,7 +68,7 @@ def attack_findings(study: Study) -> list[Finding]:
             threshold=study.tolerance * span if span > 0 else study.tolerance,
             evidence="perturb/adversarial",
             format="points" if metric.format == "pct" else metric.format,
-            advice=msg("Small, valid changes of the inputs decide: limit who may change them, or train against it."),
+            remedy="harden_inputs",
         )
     ]
 

@@ -436,7 +436,7 @@ def _overall_finding(firm: Firmness, share: Estimate) -> list[Finding]:
             evidence="local_robustness/distribution",
             format="pct",
             topic="disturbance",
-            advice=msg("Have people look at cases near the border, and tell users how sure a decision is."),
+            remedy="review_borderline_cases",
         )
     ]
 
@@ -496,9 +496,7 @@ def _group_findings(firm: Firmness, groups: list[dict[str, Any]]) -> list[Findin
                 threshold=GAP,
                 evidence="local_robustness/groups",
                 format="points",
-                advice=msg("This group is decided nearer to the border: small errors in its data decide more often.")
-                if more
-                else None,
+                remedy="improve_group_data" if more else None,
             )
         )
     return out

@@ -298,7 +298,7 @@ def _finding(study: Study, effect: Effect, metric: Metric, base: float, span: fl
         evidence="perturb/levels",
         topic="disturbance",
         format="points" if metric.format == "pct" else metric.format,
-        advice=msg("Train with such noise, leave fragile features out, or check inputs before they reach the model."),
+        remedy="train_with_noise",
     )
 
 
@@ -370,7 +370,7 @@ def _feature_findings(study: Study) -> list[Finding]:
                 p_value=None if np.isnan(p) else p,
                 test=("perturb", "features", rows[effect.names[0]]),
                 p_adjusted=None if np.isnan(p) else float(adjusted[effect.names[0]]),
-                advice=msg("The model leans on this feature: make sure of how it is measured."),
+                remedy="verify_feature",
             )
         )
     return out
@@ -386,7 +386,7 @@ def _failures(study: Study) -> list[Finding]:
             Estimate.missing(msg("the model raised an error"), n=len(study.trials.altering)),
             n=len(study.trials.altering),
             evidence="perturb/levels",
-            advice=msg("Decide what happens to such rows before they reach the model."),
+            remedy="handle_invalid_rows",
         )
         for perturber, reason in study.failed.values()
     ]

@@ -226,7 +226,7 @@ def _finding(found: Drift, i: int) -> Finding:
         test=("drift", "variables", i),
         threshold=NOTABLE_PSI,
         evidence="drift/variables",
-        advice=msg("Find out why before trusting old figures: measure the model again on current rows."),
+        remedy="measure_on_current_rows",
     )
 
 

@@ -373,9 +373,7 @@ def _findings(
                 magnitude=1.0,
                 evidence="failure_modes/rows",
                 format="pct",
-                advice=msg(
-                    "Look at these rows first: labels may be wrong, or the model knows something it should not lean on."
-                ),
+                remedy="review_confident_errors",
             )
         )
     return tuple(found)
@@ -403,9 +401,7 @@ def _finding(p: Pattern, worst: NDArray[np.bool_], level: float) -> Finding:
         threshold=LIFT * p.share,
         evidence="failure_modes/slices",
         format="pct",
-        advice=msg(
-            "Look at these rows: wrong labels, missing features or too few examples to learn from are the usual causes."
-        ),
+        remedy="review_rows",
     )
 
 

@@ -229,9 +229,7 @@ def _finding(found: Comparison, row: dict[str, Any], listed: Sequence[dict[str, 
         threshold=found.least,
         evidence="overfit/worst",
         format="points" if found.metric.format == "pct" else found.metric.format,
-        advice=msg(
-            "Train with more rows like these, or restrain the model (shallower trees, larger leaves, regularisation)."
-        ),
+        remedy="regularise",
     )
 
 

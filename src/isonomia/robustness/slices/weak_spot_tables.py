@@ -408,7 +408,5 @@ def _finding(search: Search, spot: Spot) -> Finding:
         threshold=limits.severity,
         evidence="weak_spots/weak_spots",
         format=metric.format,
-        advice=msg(
-            "Look at these rows: wrong labels, missing features or too few examples to learn from are the usual causes."
-        ),
+        remedy="review_rows",
     )

@@ -301,9 +301,7 @@ class _Page:
                 evidence="dashboard/dashboard",
                 format="num",
                 topic="disturbance",
-                advice=msg(
-                    "Judge the model by metrics that hold under the scenarios that are likely where it is used."
-                ),
+                remedy="judge_by_stable_metrics",
             ),
         )
 

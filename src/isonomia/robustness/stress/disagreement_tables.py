@@ -227,10 +227,7 @@ def _findings(ranked: Ranked, swaps: Swaps, listed: Any, level: float) -> tuple[
                 magnitude=1.0 + float(swaps.size[place]),
                 evidence="metric_disagreement/swaps",
                 format="num4",
-                advice=msg(
-                    "Say beforehand which metric decides, and why: here the choice of the metric is the choice "
-                    "of the winner."
-                ),
+                remedy="choose_metric_beforehand",
             )
         )
     return tuple(out)

@@ -347,10 +347,7 @@ def _finding(row: Mapping[str, Any], metric: Metric, title: Message, tolerance: 
         evidence="scenarios/scenarios",
         format="num4",
         topic="disturbance",
-        advice=msg(
-            "Ask how likely this is where the model is used, and watch for it: the sensitivity curve tells how "
-            "much of it the model stands."
-        ),
+        remedy="monitor_scenario",
     )
 
 
@@ -374,7 +371,7 @@ def _gap_finding(row: Mapping[str, Any], title: Message, level: float) -> Findin
         evidence="scenarios/gaps",
         format="points",
         columns=(row["attribute"],),
-        advice=msg("Even-handedness here rests on the data staying as they are: measure it again when they change."),
+        remedy="measure_fairness_again",
     )
 
 

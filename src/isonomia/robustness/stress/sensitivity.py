@@ -292,7 +292,7 @@ class _Shown:
             evidence="sensitivity/metrics",
             format="num",
             topic="disturbance",
-            advice=msg("Do not read this metric alone where such change is likely; the table tells which ones hold."),
+            remedy="read_other_metrics_too",
         )
 
     def _pictures(self, told: Sequence[Mapping[str, Any]], titles: Mapping[str, Message]) -> tuple[Picture, ...]:

@@ -309,9 +309,7 @@ def _finding(curves: Curves, limit: Limit, attribute: str, now: float, met: Any,
         evidence="threshold_sweep/limits",
         format="num",
         columns=(attribute,),
-        advice=msg(
-            "One threshold for all moves the gap only so far; thresholds by group, or another model, move it further."
-        ),
+        remedy="set_thresholds_by_group",
     )
 
 
