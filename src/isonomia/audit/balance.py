@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import tally
-from isonomia.evidence import Result, Table
+from isonomia.evidence import Column, Result, Table
 from isonomia.languages import msg
 from isonomia.subject import Subject
 
@@ -24,10 +24,11 @@ def balance_sheet(subject: Subject) -> Result:
         lines.append((msg("effective rows after weighting"), int(_effective(subject.weights))))
     attributes = _attributes(subject)
     tables = {
-        "rows": Table.of(
-            {"what": [what for what, _ in lines], "n": [n for _, n in lines]},
-            {"n": "int"},
-            {"what": msg("what"), "n": msg("rows")},
+        "rows": Table(
+            (
+                Column("what", [what for what, _ in lines], title=msg("what")),
+                Column("n", [n for _, n in lines], format="int", title=msg("rows")),
+            ),
             msg("Rows"),
             subject.backend,
         ),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from isonomia.counting import Codes
     from isonomia.data import Dataset
     from isonomia.data.synthetic import Subgroup
-    from isonomia.evidence import Finding
+    from isonomia.evidence import Column, Finding
     from isonomia.languages import Message
 
 #: The share of applications that the model is trained on; the rest is audited.
@@ -118,14 +118,16 @@ def _compare_with_truth(screen: Screen, biased: tuple[Subgroup, ...], data: Data
 
     attributes = dataset_attributes(data)
     seen = [nearest(subgroup.matches(data.frame), attributes, report.findings) for subgroup in biased]
-    titles = {"subgroup": msg("known bias against"), "bias": msg("log-odds"), "seen": msg("seen by the audit")}
-    columns: dict[str, list[Any]] = {
-        "subgroup": [str(subgroup) for subgroup in biased],
-        "bias": [subgroup.bias for subgroup in biased],
-        "seen": seen,
-    }
     screen.say()
-    screen.table(Table.of(columns, {"bias": "num"}, titles))
+    screen.table(
+        Table(
+            (
+                Column("subgroup", [str(subgroup) for subgroup in biased], title=msg("known bias against")),
+                Column("bias", [subgroup.bias for subgroup in biased], format="num", title=msg("log-odds")),
+                Column("seen", seen, title=msg("seen by the audit")),
+            ),
+        )
+    )
 
 
 def nearest(inside: NDArray[np.bool_], attributes: Sequence[Codes], findings: Sequence[Finding]) -> Message:

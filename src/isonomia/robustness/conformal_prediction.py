@@ -13,6 +13,7 @@ from isonomia.counting import Codes, composite, count_by, sum_by
 from isonomia.data import Backend
 from isonomia.errors import DataError, NotApplicable
 from isonomia.evidence import (
+    Column,
     Estimate,
     Finding,
     Format,
@@ -363,10 +364,14 @@ class _Shown:
 
     def _sizes(self, backend: Backend) -> Table:
         counts = count_by(self.size.astype(int), int(self.size.max(initial=0)) + 1)
-        columns = {"size": np.arange(counts.size), "n": counts, "share": counts / counts.sum()}
-        titles = {"size": msg("Classes in the set"), "n": msg("Rows"), "share": msg("Share of rows")}
-        return Table.of(
-            columns, {"size": "int", "n": "int", "share": "pct"}, titles, msg("How large sets are"), backend
+        return Table(
+            (
+                Column("size", np.arange(counts.size), format="int", title=msg("Classes in the set")),
+                Column("n", counts, format="int", title=msg("Rows")),
+                Column("share", counts / counts.sum(), format="pct", title=msg("Share of rows")),
+            ),
+            msg("How large sets are"),
+            backend,
         )
 
     def _estimate(self, row: dict[str, Any]) -> Estimate:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from isonomia.audit.check_registry import check
-from isonomia.evidence import Estimate, Finding, Picture, Result, Table
+from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table
 from isonomia.languages import msg
 from isonomia.metrics import METRICS, confusion, evaluate_all
 from isonomia.subject import Subject
@@ -51,24 +49,23 @@ def performance(subject: Subject) -> Result:
 
 def _metric_table(figures: dict[str, Estimate], subject: Subject) -> Table:
     directions = {"higher": msg("higher is better"), "lower": msg("lower is better"), "none": msg("describes")}
-    columns: dict[str, list[Any]] = {
-        "metric": [METRICS[name].title for name in figures],
-        "value": [figure.value for figure in figures.values()],
-        "low": [figure.low for figure in figures.values()],
-        "high": [figure.high for figure in figures.values()],
-        "direction": [directions[METRICS[name].direction] for name in figures],
-        "note": [figure.note for figure in figures.values()],
-    }
-    titles = {
-        "metric": msg("metric"),
-        "value": msg("value"),
-        "low": msg("from"),
-        "high": msg("to"),
-        "direction": msg("direction"),
-        "note": msg("note"),
-    }
-    formats = {"value": "num4", "low": "num4", "high": "num4"}
-    return Table.of(columns, formats, titles, msg("Metrics over all rows"), subject.backend)  # type: ignore[arg-type]
+    return Table(
+        (
+            Column("metric", [METRICS[name].title for name in figures], title=msg("metric")),
+            Column(
+                "value",
+                [figure.value for figure in figures.values()],
+                [figure.low for figure in figures.values()],
+                [figure.high for figure in figures.values()],
+                format="num4",
+                title=msg("value"),
+            ),
+            Column("direction", [directions[METRICS[name].direction] for name in figures], title=msg("direction")),
+            Column("note", [figure.note for figure in figures.values()], title=msg("note")),
+        ),
+        msg("Metrics over all rows"),
+        subject.backend,
+    )  # type: ignore[arg-type]
 
 
 def _confusion_table(subject: Subject) -> Table:
@@ -76,13 +73,15 @@ def _confusion_table(subject: Subject) -> Table:
     assert surface.label is not None
     table = confusion(subject.truth, surface.label, len(surface.classes), subject.weights)
     names = [str(label) for label in surface.classes]
-    columns = {
-        "true": [name for name in names for _ in names],
-        "predicted": [name for _ in names for name in names],
-        "n": table.ravel(),
-    }
-    titles = {"true": msg("true"), "predicted": msg("predicted"), "n": msg("rows")}
-    return Table.of(columns, {"n": "int"}, titles, msg("Confusion table"), subject.backend)
+    return Table(
+        (
+            Column("true", [name for name in names for _ in names], title=msg("true")),
+            Column("predicted", [name for _ in names for name in names], title=msg("predicted")),
+            Column("n", table.ravel(), format="int", title=msg("rows")),
+        ),
+        msg("Confusion table"),
+        subject.backend,
+    )
 
 
 def _findings(subject: Subject, figures: dict[str, Estimate]) -> tuple[Finding, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from isonomia.audit.check_registry import check
 from isonomia.counting import count_by
-from isonomia.evidence import Estimate, Finding, Picture, Result, Table, wilson
+from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table, wilson
 from isonomia.fairness import Representation, form_groups, represent
 from isonomia.languages import Message, msg
 from isonomia.parameters import Anything, Choice, Either, Keyed, Parameter
@@ -44,14 +44,6 @@ def representation(subject: Subject, *, population: Any) -> Result:
     sizes = (cells @ groups.indicator([group.cells for group in groups.groups])).astype(int)
     total = len(subject)
     low, high = wilson(sizes, np.full(sizes.size, total), subject.settings.level)
-    table: dict[str, object] = {
-        "attribute": [group.by[0] for group in groups.groups],
-        "group": [next(iter(group.texts.values())) for group in groups.groups],
-        "n": sizes,
-        "share": sizes / total,
-        "share_low": low,
-        "share_high": high,
-    }
     findings = []
     for group, size in zip(groups.groups, sizes.tolist(), strict=True):
         if size < subject.settings.min_per_group or size / total < THIN_SHARE:
@@ -75,18 +67,13 @@ def representation(subject: Subject, *, population: Any) -> Result:
                     evidence="representation/groups",
                 )
             )
-    titles = {
-        "attribute": msg("protected attribute"),
-        "group": msg("group"),
-        "n": msg("rows"),
-        "share": msg("share"),
-        "share_low": msg("from"),
-        "share_high": msg("to"),
-    }
-    shown = Table.of(
-        table,  # type: ignore[arg-type]
-        {"n": "int", "share": "pct", "share_low": "pct", "share_high": "pct"},
-        titles,
+    shown = Table(
+        (
+            Column("attribute", [group.by[0] for group in groups.groups], title=msg("protected attribute")),
+            Column("group", [next(iter(group.texts.values())) for group in groups.groups], title=msg("group")),
+            Column("n", sizes, format="int", title=msg("rows")),
+            Column("share", sizes / total, low, high, format="pct", title=msg("share")),
+        ),
         msg("Groups in the data"),
         subject.backend,
     )

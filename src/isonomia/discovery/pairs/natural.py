@@ -12,7 +12,7 @@ from isonomia.data.synthetic import Copula
 from isonomia.discovery.pairs.space import Space
 from isonomia.discovery.subgroups import find_subgroups
 from isonomia.errors import Cancelled, IsonomiaError
-from isonomia.evidence import Table
+from isonomia.evidence import Column, Table
 from isonomia.languages import msg
 from isonomia.typing import Floats
 
@@ -100,14 +100,12 @@ def add_subgroups(space: Space, found: NDArray[np.bool_]) -> None:
         space.notes.append(msg("The findings could not be lifted to subgroups: {reason}", reason=str(reason)))
         return
     rows: list[dict[str, Any]] = list(next(iter(result.tables.values())).rows())
-    space.tables["subgroups"] = Table.of(
-        {
-            "slice": [row["slice"] for row in rows],
-            "size": [row["size"] for row in rows],
-            "share": [row["outcome"] for row in rows],
-        },
-        formats={"size": "int", "share": "pct"},
-        titles={"slice": msg("Subgroup"), "size": msg("People"), "share": msg("Treated differently")},
-        title=msg("Subgroups of the data where people are treated differently most often"),
-        backend=space.domain.backend,
+    space.tables["subgroups"] = Table(
+        (
+            Column("slice", [row["slice"] for row in rows]),
+            Column("size", [row["size"] for row in rows]),
+            Column("share", [row["outcome"] for row in rows]),
+        ),
+        msg("Subgroups of the data where people are treated differently most often"),
+        space.domain.backend,
     )

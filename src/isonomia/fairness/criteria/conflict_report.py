@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from isonomia.evidence import Estimate, Finding, Picture, Table
+from isonomia.evidence import Column, Estimate, Finding, Picture, Table
 from isonomia.fairness.criteria.conflicts import Conflict, forced_title
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.languages import Message, msg
@@ -94,81 +94,60 @@ def findings_of(
 
 
 def conflicts_table(rows: Sequence[Mapping[str, Any]], measured: GroupMetrics) -> Table:
-    columns: dict[str, Any] = {
-        "by": [" x ".join(row["by"]) for row in rows],
-        "kept": [row["conflict"].criteria[0] for row in rows],
-        "against": [row["conflict"].criteria[1] for row in rows],
-        "forced": [forced_title(row["conflict"]) for row in rows],
-        "lowest": [row["lowest"].name for row in rows],
-        "lowest_value": [row["lowest_value"] for row in rows],
-        "highest": [row["highest"].name for row in rows],
-        "highest_value": [row["highest_value"] for row in rows],
-        "gap": [row["gap"] for row in rows],
-        "gap_low": [row["gap_low"] for row in rows],
-        "gap_high": [row["gap_high"] for row in rows],
-        "gap_now": [row["gap_now"] for row in rows],
-    }
-    titles = {
-        "by": msg("by"),
-        "kept": msg("kept equal"),
-        "against": msg("then fails"),
-        "forced": msg("forced apart"),
-        "lowest": msg("smallest in"),
-        "lowest_value": msg("smallest"),
-        "highest": msg("largest in"),
-        "highest_value": msg("largest"),
-        "gap": msg("forced gap"),
-        "gap_low": msg("from"),
-        "gap_high": msg("to"),
-        "gap_now": msg("gap now"),
-    }
-    formats: Any = dict.fromkeys(("lowest_value", "highest_value", "gap", "gap_low", "gap_high", "gap_now"), "pct")
-    return Table.of(
-        columns, formats, titles, msg("Criteria that cannot hold together"), measured.tables["by_group"].backend
+    return Table(
+        (
+            Column("by", [" x ".join(row["by"]) for row in rows], title=msg("by")),
+            Column("kept", [row["conflict"].criteria[0] for row in rows], title=msg("kept equal")),
+            Column("against", [row["conflict"].criteria[1] for row in rows], title=msg("then fails")),
+            Column("forced", [forced_title(row["conflict"]) for row in rows], title=msg("forced apart")),
+            Column("lowest", [row["lowest"].name for row in rows], title=msg("smallest in")),
+            Column("lowest_value", [row["lowest_value"] for row in rows], format="pct", title=msg("smallest")),
+            Column("highest", [row["highest"].name for row in rows], title=msg("largest in")),
+            Column("highest_value", [row["highest_value"] for row in rows], format="pct", title=msg("largest")),
+            Column(
+                "gap",
+                [row["gap"] for row in rows],
+                [row["gap_low"] for row in rows],
+                [row["gap_high"] for row in rows],
+                format="pct",
+                title=msg("forced gap"),
+            ),
+            Column("gap_now", [row["gap_now"] for row in rows], format="pct", title=msg("gap now")),
+        ),
+        msg("Criteria that cannot hold together"),
+        measured.tables["by_group"].backend,
     )
 
 
 def formulas_table(rows: Sequence[Mapping[str, Any]], measured: GroupMetrics) -> Table:
     """The theorems behind the conflicts: what is kept, what is forced, the formula, where it comes from."""
     found = list({row["conflict"].id: row["conflict"] for row in rows}.values())
-    columns: dict[str, Any] = {
-        "kept": [conflict.criteria[0] for conflict in found],
-        "forced": [forced_title(conflict) for conflict in found],
-        "formula": [conflict.formula for conflict in found],
-        "source": [conflict.reference for conflict in found],
-    }
-    titles = {
-        "kept": msg("kept equal"),
-        "forced": msg("forced apart"),
-        "formula": msg("formula"),
-        "source": msg("source"),
-    }
-    return Table.of(columns, {}, titles, msg("The formulas, with p the base rate"), measured.tables["by_group"].backend)
+    return Table(
+        (
+            Column("kept", [conflict.criteria[0] for conflict in found], title=msg("kept equal")),
+            Column("forced", [forced_title(conflict) for conflict in found], title=msg("forced apart")),
+            Column("formula", [conflict.formula for conflict in found], title=msg("formula")),
+            Column("source", [conflict.reference for conflict in found], title=msg("source")),
+        ),
+        msg("The formulas, with p the base rate"),
+        measured.tables["by_group"].backend,
+    )
 
 
 def base_rates_table(measured: GroupMetrics) -> Table:
     assert measured.groups is not None
     m, part = len(measured.groups.groups), measured.measured["base_rate"]
-    columns: dict[str, Any] = {
-        "group": [group.name for group in measured.groups.groups],
-        "by": [" x ".join(group.by) for group in measured.groups.groups],
-        "n": measured.sizes,
-        "base_rate": part.value[:m],
-        "base_rate_low": part.low[:m],
-        "base_rate_high": part.high[:m],
-        "small": measured.sizes < measured.min_per_group,
-    }
-    titles = {
-        "group": msg("group"),
-        "by": msg("by"),
-        "n": msg("rows"),
-        "base_rate": msg("Base rate"),
-        "base_rate_low": msg("from"),
-        "base_rate_high": msg("to"),
-        "small": msg("small group"),
-    }
-    formats: Any = {"n": "int", "base_rate": "pct", "base_rate_low": "pct", "base_rate_high": "pct"}
-    return Table.of(columns, formats, titles, msg("Base rates"), measured.tables["by_group"].backend)
+    return Table(
+        (
+            Column("group", [group.name for group in measured.groups.groups], title=msg("group")),
+            Column("by", [" x ".join(group.by) for group in measured.groups.groups], title=msg("by")),
+            Column("n", measured.sizes, format="int", title=msg("rows")),
+            Column("base_rate", part.value[:m], part.low[:m], part.high[:m], format="pct", title=msg("Base rate")),
+            Column("small", measured.sizes < measured.min_per_group, title=msg("small group")),
+        ),
+        msg("Base rates"),
+        measured.tables["by_group"].backend,
+    )
 
 
 def picture() -> Picture:

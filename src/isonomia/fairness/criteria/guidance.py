@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-from isonomia.evidence import Result, Table
+from isonomia.evidence import Column, Result, Table
 from isonomia.fairness.criteria.criterion import DESCRIPTIONS
 from isonomia.languages import Message, msg
 from isonomia.parameters import Choice, validated
@@ -180,19 +180,14 @@ def guide(use: Use | None = None) -> Guide:
     """
     uses: tuple[Use, ...] = USES if use is None else (use,)
     rows = [(one, advice) for one in uses for advice in GUIDE[one]]
-    columns: dict[str, list[Any]] = {
-        "use": [_TITLES[one] for one, _ in rows],
-        "priority": [_PRIORITIES[advice.priority] for _, advice in rows],
-        "criterion": [DESCRIPTIONS[advice.criterion].title for _, advice in rows],
-        "asks": [DESCRIPTIONS[advice.criterion].formula for _, advice in rows],
-        "why": [advice.reason for _, advice in rows],
-    }
-    titles = {
-        "use": msg("use"),
-        "priority": msg("priority"),
-        "criterion": msg("criterion"),
-        "asks": msg("asks that"),
-        "why": msg("why"),
-    }
-    table = Table.of(columns, {}, titles, msg("Which criterion for which use"))
+    table = Table(
+        (
+            Column("use", [_TITLES[one] for one, _ in rows], title=msg("use")),
+            Column("priority", [_PRIORITIES[advice.priority] for _, advice in rows], title=msg("priority")),
+            Column("criterion", [DESCRIPTIONS[advice.criterion].title for _, advice in rows], title=msg("criterion")),
+            Column("asks", [DESCRIPTIONS[advice.criterion].formula for _, advice in rows], title=msg("asks that")),
+            Column("why", [advice.reason for _, advice in rows], title=msg("why")),
+        ),
+        msg("Which criterion for which use"),
+    )
     return Guide("guide", msg("Decision guide"), {"guide": table}, uses=uses)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Estimate, Table
+from isonomia.evidence import Column, Estimate, Table
 from isonomia.evidence.intervals import bootstrap_interval, quotient
 from isonomia.fairness.groups.gaps import Gap, gaps_of
 from isonomia.fairness.groups.group_metrics import GroupMetrics
@@ -215,25 +215,22 @@ def _estimate(value: float, draws: Floats | None, n: int, level: float) -> Estim
 def score_table(parts: ScoreParts, backend: Backend) -> Table:
     """The parts as a table: ``attribute, part, weight, score, score_low, score_high, contribution``."""
     rows = [(name, key, part) for name, own in parts.items() for key, part in own.items()]
-    columns: dict[str, Any] = {
-        "attribute": [name for name, _, _ in rows],
-        "part": [TITLES[key] for _, key, _ in rows],
-        "weight": [part.weight for _, _, part in rows],
-        "score": [part.score.value for _, _, part in rows],
-        "score_low": [part.score.low for _, _, part in rows],
-        "score_high": [part.score.high for _, _, part in rows],
-        "contribution": [part.contribution for _, _, part in rows],
-        "meaning": [MEANINGS[key] for _, key, _ in rows],
-    }
-    titles = {
-        "attribute": msg("protected attribute"),
-        "part": msg("part"),
-        "weight": msg("weight"),
-        "score": msg("score"),
-        "score_low": msg("from"),
-        "score_high": msg("to"),
-        "contribution": msg("contribution"),
-        "meaning": msg("what it is"),
-    }
-    formats: Any = dict.fromkeys(("weight", "score", "score_low", "score_high", "contribution"), "num")
-    return Table.of(columns, formats, titles, msg("What the score is made of"), backend)
+    return Table(
+        (
+            Column("attribute", [name for name, _, _ in rows], title=msg("protected attribute")),
+            Column("part", [TITLES[key] for _, key, _ in rows], title=msg("part")),
+            Column("weight", [part.weight for _, _, part in rows], format="num", title=msg("weight")),
+            Column(
+                "score",
+                [part.score.value for _, _, part in rows],
+                [part.score.low for _, _, part in rows],
+                [part.score.high for _, _, part in rows],
+                format="num",
+                title=msg("score"),
+            ),
+            Column("contribution", [part.contribution for _, _, part in rows], format="num", title=msg("contribution")),
+            Column("meaning", [MEANINGS[key] for _, key, _ in rows], title=msg("what it is")),
+        ),
+        msg("What the score is made of"),
+        backend,
+    )

@@ -13,7 +13,7 @@ from isonomia.counting import Codes
 from isonomia.data import Backend, Task, backend_of
 from isonomia.errors import DataError, NotApplicable
 from isonomia.events import Progress, ProgressLike
-from isonomia.evidence import Estimate, Picture, Result, Table, check_level
+from isonomia.evidence import Column, Estimate, Picture, Result, Table, check_level
 from isonomia.fairness.groups.averages import mean_interval
 from isonomia.fairness.groups.grouping import form_groups
 from isonomia.fairness.people.encoding import METRICS, STANDARDISE, Metric, Standardise, encode_people
@@ -167,10 +167,11 @@ def consistency_of(
     worst = asked[np.argsort(rows[asked], kind="stable")[:WORST_ROWS]]
     tables = {
         "by_group": _by_group(rows[asked], w[asked], [column.take(asked) for column in columns], level, kind),
-        "rows": Table.of(
-            {"row": worst, "consistency": rows[worst]},
-            {"row": "int", "consistency": "pct"},
-            {"row": msg("row"), "consistency": msg("consistency")},
+        "rows": Table(
+            (
+                Column("row", worst, format="int", title=msg("row")),
+                Column("consistency", rows[worst], format="pct", title=msg("consistency")),
+            ),
             msg("Rows treated least like their neighbours"),
             kind,
         ),

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes, sum_by
+from isonomia.counting import Codes
 from isonomia.data import Backend
 from isonomia.evidence import (
+    Column,
     Estimate,
     Finding,
     Format,
@@ -193,19 +194,20 @@ def _flip_table(firm: Firmness, backend: Backend) -> Table:
     share = (w @ changed) / w.sum()
     moves = [float(np.mean(size[hit, i])) if hit.any() else np.nan for i, hit in enumerate(changed.T)]
     order = np.argsort(-share, kind="stable")
-    table = {
-        "feature": [columns.features[place].name for place in order],
-        "share": share[order],
-        "move": np.array(moves)[order],
-        "note": [_why_no_move(bool(columns.numeric[place]), bool(changed[:, place].any())) for place in order],
-    }
-    titles = {
-        "feature": msg("Feature"),
-        "share": msg("Changes in so many nearest flips"),
-        "move": msg("Mean move, in standard deviations"),
-        "note": msg("note"),
-    }
-    return Table.of(table, {"share": "pct", "move": "num"}, titles, msg("What flips decisions"), backend)
+    return Table(
+        (
+            Column("feature", [columns.features[place].name for place in order], title=msg("Feature")),
+            Column("share", share[order], format="pct", title=msg("Changes in so many nearest flips")),
+            Column("move", np.array(moves)[order], format="num", title=msg("Mean move, in standard deviations")),
+            Column(
+                "note",
+                [_why_no_move(bool(columns.numeric[place]), bool(changed[:, place].any())) for place in order],
+                title=msg("note"),
+            ),
+        ),
+        msg("What flips decisions"),
+        backend,
+    )
 
 
 def _why_no_move(number: bool, changed: bool) -> Message | None:
@@ -220,11 +222,16 @@ def _distribution(firm: Firmness, backend: Backend) -> Table:
     # by whole numbers of copies: shares such as 3 / 10 lie on either side of an edge
     kept = np.rint(firm.scores * firm.n_iterations).astype(np.intp)
     place = np.minimum(kept * bins // firm.n_iterations, bins - 1)
-    counts = sum_by(place, firm.weights, bins)
-    columns = {"left": edges[:-1], "right": edges[1:], "share": counts / counts.sum()}
-    titles = {"left": msg("from"), "right": msg("to"), "share": msg("Share of rows")}
-    formats: dict[str, Format] = {"left": "pct", "right": "pct", "share": "pct"}
-    return Table.of(columns, formats, titles, msg("Share of copies with the same decision"), backend)
+    counts = np.bincount(place, weights=firm.weights, minlength=bins)
+    return Table(
+        (
+            Column("left", edges[:-1], format="pct", title=msg("from")),
+            Column("right", edges[1:], format="pct", title=msg("to")),
+            Column("share", counts / counts.sum(), format="pct", title=msg("Share of rows")),
+        ),
+        msg("Share of copies with the same decision"),
+        backend,
+    )
 
 
 # --- groups ----------------------------------------------------------------------------------------------------------

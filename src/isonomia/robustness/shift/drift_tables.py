@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table
+from isonomia.evidence import Column, Estimate, Finding, Format, Picture, Result, Table
 from isonomia.languages import Message, Name, msg
 
 if TYPE_CHECKING:
@@ -94,56 +94,51 @@ def role_name(role: str) -> Message:
 
 def _variables(found: Drift, drifted: Any, backend: Backend) -> Table:
     shifts = found.shifts
-    columns: dict[str, Any] = {
-        "variable": [shift.name for shift in shifts],
-        "role": [role_name(shift.role) for shift in shifts],
-        "test": ["Kolmogorov-Smirnov" if shift.found.test == "ks" else Name(msg("chi-square")) for shift in shifts],
-        "statistic": [shift.found.statistic for shift in shifts],
-        "p_value": [shift.p_value for shift in shifts],
-        "p_adjusted": found.adjusted[: len(shifts)],
-        "drifted": [bool(value) for value in drifted],
-        "wasserstein": [shift.found.wasserstein for shift in shifts],
-        "wasserstein_sd": [_in_sd(shift) for shift in shifts],
-        "psi": [shift.found.psi for shift in shifts],
-        "jensen_shannon": [shift.found.jensen_shannon for shift in shifts],
-        "mean_reference": [shift.mean[0] for shift in shifts],
-        "mean_current": [shift.mean[1] for shift in shifts],
-        "missing_reference": [shift.missing[0] for shift in shifts],
-        "missing_current": [shift.missing[1] for shift in shifts],
-        "note": [_why_missing(shift) for shift in shifts],
-    }
-    titles = {
-        "variable": msg("Variable"),
-        "role": msg("Role"),
-        "test": msg("Test"),
-        "statistic": msg("Statistic"),
-        "p_value": msg("p-value"),
-        "p_adjusted": msg("Adjusted p-value"),
-        "drifted": msg("Drifted"),
-        "wasserstein": msg("Wasserstein distance"),
-        "wasserstein_sd": msg("Wasserstein, in standard deviations"),
-        "psi": msg("Population stability index"),
-        "jensen_shannon": msg("Jensen-Shannon distance"),
-        "mean_reference": msg("Mean before"),
-        "mean_current": msg("Mean now"),
-        "missing_reference": msg("Missing before"),
-        "missing_current": msg("Missing now"),
-        "note": msg("note"),
-    }
-    formats: dict[str, Format] = {
-        "statistic": "num",
-        "p_value": "p",
-        "p_adjusted": "p",
-        "wasserstein": "num",
-        "wasserstein_sd": "num",
-        "psi": "num4",
-        "jensen_shannon": "num4",
-        "mean_reference": "num",
-        "mean_current": "num",
-        "missing_reference": "pct",
-        "missing_current": "pct",
-    }
-    return Table.of(columns, formats, titles, msg("Every variable, before and now"), backend)
+    return Table(
+        (
+            Column("variable", [shift.name for shift in shifts], title=msg("Variable")),
+            Column("role", [role_name(shift.role) for shift in shifts], title=msg("Role")),
+            Column(
+                "test",
+                ["Kolmogorov-Smirnov" if shift.found.test == "ks" else Name(msg("chi-square")) for shift in shifts],
+                title=msg("Test"),
+            ),
+            Column("statistic", [shift.found.statistic for shift in shifts], format="num", title=msg("Statistic")),
+            Column("p_value", [shift.p_value for shift in shifts], format="p", title=msg("p-value")),
+            Column("p_adjusted", found.adjusted[: len(shifts)], format="p", title=msg("Adjusted p-value")),
+            Column("drifted", [bool(value) for value in drifted], title=msg("Drifted")),
+            Column(
+                "wasserstein",
+                [shift.found.wasserstein for shift in shifts],
+                format="num",
+                title=msg("Wasserstein distance"),
+            ),
+            Column(
+                "wasserstein_sd",
+                [_in_sd(shift) for shift in shifts],
+                format="num",
+                title=msg("Wasserstein, in standard deviations"),
+            ),
+            Column(
+                "psi", [shift.found.psi for shift in shifts], format="num4", title=msg("Population stability index")
+            ),
+            Column(
+                "jensen_shannon",
+                [shift.found.jensen_shannon for shift in shifts],
+                format="num4",
+                title=msg("Jensen-Shannon distance"),
+            ),
+            Column("mean_reference", [shift.mean[0] for shift in shifts], format="num", title=msg("Mean before")),
+            Column("mean_current", [shift.mean[1] for shift in shifts], format="num", title=msg("Mean now")),
+            Column(
+                "missing_reference", [shift.missing[0] for shift in shifts], format="pct", title=msg("Missing before")
+            ),
+            Column("missing_current", [shift.missing[1] for shift in shifts], format="pct", title=msg("Missing now")),
+            Column("note", [_why_missing(shift) for shift in shifts], title=msg("note")),
+        ),
+        msg("Every variable, before and now"),
+        backend,
+    )
 
 
 def _why_missing(shift: Shift) -> Message | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from isonomia.data import Dataset, to_frame
 from isonomia.errors import DataError, MissingExtraError
-from isonomia.evidence import Table
+from isonomia.evidence import Column, Table
 from isonomia.languages import msg
 
 
@@ -37,9 +37,15 @@ def second_opinion(reference: Dataset, current: Dataset, names: Sequence[str]) -
     values = [float(item["value"]) for item in answer["metrics"]]
     if len(values) != len(names):
         raise DataError(f"Evidently answered about {len(values)} of {len(names)} features; it may have changed.")
-    columns: dict[str, Any] = {"variable": list(names), "test": [kinds[name] for name in names], "p_second": values}
-    titles = {"variable": msg("Variable"), "test": msg("Test"), "p_second": msg("p-value by Evidently")}
-    return Table.of(columns, {"p_second": "p"}, titles, msg("Second opinion by Evidently"), current.backend)
+    return Table(
+        (
+            Column("variable", list(names), title=msg("Variable")),
+            Column("test", [kinds[name] for name in names], title=msg("Test")),
+            Column("p_second", values, format="p", title=msg("p-value by Evidently")),
+        ),
+        msg("Second opinion by Evidently"),
+        current.backend,
+    )
 
 
 def _column(data: Dataset, name: str, kind: str) -> Any:
