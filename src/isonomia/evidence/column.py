@@ -84,23 +84,23 @@ class Column(Encoded, kind="column"):
         return ("low", "high") if self.name == "value" else (f"{self.name}_low", f"{self.name}_high")
 
     def filled(self, values: Sequence[Any]) -> Column:
-        """The same column with other values; estimates bring their intervals and reasons.
+        """The same column with other values; an `Estimate`, or (value, low, high), brings its interval.
 
-        >>> Column("rate", format="pct").filled([Estimate(0.5, 0.4, 0.6)]).low
-        [0.4]
+        >>> Column("rate", format="pct").filled([Estimate(0.5, 0.4, 0.6), (0.2, 0.1, 0.3), None]).low
+        [0.4, 0.1, None]
         """
-        if not any(isinstance(value, Estimate) for value in values):
+        if not any(isinstance(value, Estimate | tuple) for value in values):
             return replace(self, values=values, low=None, high=None, reason=None, keys=None)
-        parts = [value if isinstance(value, Estimate) else None for value in values]
-        notes = [None if part is None else part.note for part in parts]
-        return replace(
-            self,
-            values=[None if part is None else part.value for part in parts],
-            low=[None if part is None else part.low for part in parts],
-            high=[None if part is None else part.high for part in parts],
-            reason=notes if any(notes) else None,
-            keys=None,
-        )
+        parts = [
+            (value.value, value.low, value.high, value.note)
+            if isinstance(value, Estimate)
+            else (*value, None)
+            if isinstance(value, tuple)
+            else (value, None, None, None)
+            for value in values
+        ]
+        figure, low, high, notes = (list(part) for part in zip(*parts, strict=True))
+        return replace(self, values=figure, low=low, high=high, reason=notes if any(notes) else None, keys=None)
 
     def take(self, rows: Sequence[int]) -> Column:
         """The rows asked for."""

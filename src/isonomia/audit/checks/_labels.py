@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from isonomia.audit.checks._people import people_by_name
-from isonomia.evidence import Estimate, Finding, Table
+from isonomia.evidence import Finding, Table
 from isonomia.languages import Message
 from isonomia.subject import Subject
 
@@ -35,14 +36,16 @@ def label_findings(
         gap = row["difference"]
         if row["p_value"] is None or abs(gap) < least or row["n"] < subject.settings.min_per_group:
             continue
-        who = people.get(row["group"], {})
-        ends = row["difference_low"], row["difference_high"]
+        who = dict((table["group"].keys or ())[index])
         found.append(
             Finding(
                 code,
                 "warning",
                 told(row),
-                Estimate(gap, *ends, n=row["n"], method=method, level=subject.settings.level),
+                replace(
+                    table["difference"].estimate(index, n=row["n"], method=method, level=subject.settings.level),
+                    note=None,
+                ),
                 who=who,
                 reference=_the_other(who, people),
                 n=row["n"],

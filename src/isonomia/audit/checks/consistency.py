@@ -6,10 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._people import people_by_name
 from isonomia.audit.checks._sample import PEOPLE, SAMPLE, neighbourly, said_of_sample
-from isonomia.evidence import Estimate, Finding, Result, normal_p
-from isonomia.evidence.intervals import error_within
+from isonomia.evidence import Finding, Result, normal_p, normal_quantile
 from isonomia.fairness import consistency as measure_consistency
 from isonomia.fairness import consistency_of
 from isonomia.languages import msg
@@ -51,13 +49,20 @@ def consistency(subject: Subject, **options: Any) -> Result:
                 remedy="compare_with_neighbours",
             )
         )
-    people = people_by_name(subject)
-    for row in result.tables["by_group"].rows():
-        low, high = row["consistency_low"], row["consistency_high"]
-        if value is None or low is None or row["n"] < subject.settings.min_per_group:
+    table = result.tables["by_group"]
+    for row, key in enumerate(table["group"].keys or ()):
+        n = int(table["n"].values[row])
+        figure = table["consistency"].estimate(row, n=n, method="normal", level=subject.settings.level)
+        if (
+            value is None
+            or figure.value is None
+            or figure.low is None
+            or figure.high is None
+            or n < subject.settings.min_per_group
+        ):
             continue
-        gap = row["consistency"] - value
-        error = error_within(low, high, subject.settings.level)
+        gap = figure.value - value
+        error = (figure.high - figure.low) / (2 * normal_quantile(subject.settings.level))
         if gap > -GROUP_GAP or error <= 0:
             continue
         findings.append(
@@ -66,13 +71,13 @@ def consistency(subject: Subject, **options: Any) -> Result:
                 "warning",
                 msg(
                     "{group} is treated less like its neighbours than others are: {value:pct} against {base:pct}.",
-                    group=row["group"],
-                    value=row["consistency"],
+                    group=table["group"].values[row],
+                    value=figure.value,
                     base=value,
                 ),
-                Estimate(row["consistency"], low, high, n=row["n"], method="normal", level=subject.settings.level),
-                who=people.get(row["group"], {}),
-                n=row["n"],
+                figure,
+                who=dict(key),
+                n=n,
                 magnitude=-gap / GROUP_GAP,
                 threshold=GROUP_GAP,
                 p_value=float(normal_p(gap / error)),

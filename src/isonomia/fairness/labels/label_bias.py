@@ -13,7 +13,7 @@ from isonomia.counting import Codes
 from isonomia.data import Dataset, kind_of
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
-from isonomia.evidence import Estimate, Picture, Result, Table, benjamini_hochberg
+from isonomia.evidence import Column, Estimate, Picture, Result, Table, benjamini_hochberg
 from isonomia.evidence.intervals import normal_interval
 from isonomia.fairness.groups.averages import effective_rows
 from isonomia.fairness.groups.group_metrics import GroupMetrics, measure_groups
@@ -240,8 +240,7 @@ def _information(
     data: Dataset, label: Codes, attributes: Sequence[Codes], strata: Codes, level: float, seed: int
 ) -> tuple[Table, dict[str, Estimate]]:
     rng = np.random.default_rng(seed)
-    keys = ("attribute", "alone", "given", "given_low", "given_high", "p_value", "strata")
-    out: dict[str, list[Any]] = {name: [] for name in keys}
+    out: list[dict[str, Any]] = []
     estimates: dict[str, Estimate] = {}
     single = Codes("", np.zeros(len(label), np.uint8), (0,))
     w = data.weights
@@ -256,20 +255,26 @@ def _information(
         ends = max(0.0, float(low)), float(high)
         estimates[column.name] = Estimate(excess, *ends, n=len(label), method="delta", level=level)
         chance = (column.size - 1) * (label.size - 1) / (2 * size)
-        row = (column.name, max(0.0, alone - chance), excess, *ends, p, strata.size)
-        for key, item in zip(out, row, strict=True):
-            out[key].append(item)
-    shown: dict[str, Any] = {**out, "p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float))}
-    titles = {
-        "attribute": msg("protected attribute"),
-        "alone": msg("told about the label alone (nats)"),
-        "given": msg("told beyond the strata (nats)"),
-        "given_low": msg("from"),
-        "given_high": msg("to"),
-        "p_value": msg("p-value"),
-        "p_adjusted": msg("p adjusted"),
-        "strata": msg("strata"),
-    }
-    formats: dict[str, Any] = dict.fromkeys(("alone", "given", "given_low", "given_high"), "num4")
-    formats |= {"p_value": "p", "p_adjusted": "p", "strata": "int"}
-    return Table.of(shown, formats, titles, msg("What an attribute tells about the label"), data.backend), estimates
+        out.append(
+            {
+                "attribute": column.name,
+                "alone": max(0.0, alone - chance),
+                "given": (excess, *ends),
+                "p_value": p,
+                "strata": strata.size,
+            }
+        )
+    p_adjusted = benjamini_hochberg(np.array([row["p_value"] for row in out], dtype=float))
+    shown = Table.from_rows(
+        out,
+        (
+            Column("attribute", title=msg("protected attribute")),
+            Column("alone", format="num4", title=msg("told about the label alone (nats)")),
+            Column("given", format="num4", title=msg("told beyond the strata (nats)")),
+            Column("p_value", format="p", title=msg("p-value")),
+            Column("strata", format="int", title=msg("strata")),
+        ),
+        title=msg("What an attribute tells about the label"),
+        backend=data.backend,
+    )
+    return shown.with_columns(Column("p_adjusted", p_adjusted, format="p", title=msg("p adjusted"))), estimates

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,12 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Dataset, wrap
 from isonomia.events import Progress
-from isonomia.evidence import Table, benjamini_hochberg, normal_p
+from isonomia.evidence import Column, Table, benjamini_hochberg, normal_p
 from isonomia.evidence.intervals import error_within
 from isonomia.fairness.groups.averages import mean_interval
-from isonomia.fairness.groups.grouping import By, form_groups
-from isonomia.fairness.labels.label_values import class_column, worths
+from isonomia.fairness.groups.grouping import By, Group, form_groups
+from isonomia.fairness.groups.tables import group_columns
+from isonomia.fairness.labels.label_values import worths
 from isonomia.fairness.people.encoding import Points, encode_people
 from isonomia.fairness.people.neighbours import nearest
 from isonomia.languages import msg
@@ -24,20 +26,7 @@ from isonomia.typing import Floats
 #: Of a larger group this many people, drawn at random, are held against similar ones, who are found among all.
 MAX_ASKED = 2_000
 
-_KEYS = (
-    "group",
-    "class",
-    "n",
-    "own",
-    "similar",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "disagreement",
-    "disagreement_low",
-    "disagreement_high",
-    "p_value",
-)
+_FIGURES = ("own", "similar", "difference", "disagreement", "p_value")
 
 
 def against_similar(
@@ -53,7 +42,8 @@ def against_similar(
     progress: Progress,
 ) -> Table:
     """Labels of each group less those of the k most similar people who are not in it, class by class."""
-    out: dict[str, list[Any]] = {name: [] for name in (*_KEYS, "note")}
+    out: list[dict[str, Any]] = []
+    members: list[Group] = []
     weights = data.weights
     rows = np.arange(len(data)) if weights is None else np.flatnonzero(weights > 0)
     if rows.size > max_rows:
@@ -71,17 +61,17 @@ def against_similar(
             reason = msg("no column is left to compare people by")
         elif own.sum() < 2 or (~own).sum() < k:
             reason = msg("too few rows in the group or outside it")
-        found = [(None,) * 9] * len(kinds)
+        found: list[dict[str, Any]] = [dict.fromkeys(_FIGURES) for _ in kinds]
         asked = np.flatnonzero(own)
         if asked.size > MAX_ASKED:
             asked = np.sort(rng.choice(asked, MAX_ASKED, replace=False))
         if reason is None and points is not None:
             found = _figures(points, own, asked, [values for _, values in kinds], w, k, level, progress)
         for (name, _), figures in zip(kinds, found, strict=True):
-            why = reason or (None if figures[-1] is not None else msg("everyone differs by as much: nothing to test"))
-            for key, value in zip(out, (group.name, name, asked.size, *figures, why), strict=True):
-                out[key].append(value)
-    return _table(out, data)
+            untested = None if figures["p_value"] is not None else msg("everyone differs by as much: nothing to test")
+            out.append({"class": name, "n": asked.size, **figures, "note": reason or untested})
+            members.append(group)
+    return _table(out, members, data)
 
 
 def _figures(
@@ -93,7 +83,7 @@ def _figures(
     k: int,
     level: float,
     progress: Progress,
-) -> list[Any]:
+) -> list[dict[str, Any]]:
     """For each kind of label: own mean, that of similar people, the difference and the disagreement with ends, p."""
     near = nearest(points, k, rows=rows, pool=~own, progress=progress)
     mine = None if w is None else w[rows]
@@ -106,30 +96,28 @@ def _figures(
         error = error_within(gap[1], gap[2], level)
         p = float(normal_p(gap[0] / error)) if error > 0 else None
         means = [mean_interval(part, mine, level)[0] for part in (values[rows], similar[:, place])]
-        out.append((*means, *gap, *mean_interval(apart[:, place], mine, level), p))
+        disagreement = mean_interval(apart[:, place], mine, level)
+        out.append(dict(zip(_FIGURES, (*means, tuple(gap), tuple(disagreement), p), strict=True)))
     return out
 
 
-def _table(out: dict[str, list[Any]], data: Dataset) -> Table:
-    notes, kinds, group = out.pop("note"), out.pop("class"), out.pop("group")
-    shown: dict[str, Any] = {"group": group, **class_column(kinds), **out}
-    shown |= {"p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float)), "note": notes}
-    titles = {
-        "group": msg("group"),
-        "class": msg("class"),
-        "n": msg("rows"),
-        "own": msg("mean true outcome"),
-        "similar": msg("of similar people in other groups"),
-        "difference": msg("difference"),
-        "difference_low": msg("from"),
-        "difference_high": msg("to"),
-        "disagreement": msg("labels that disagree with those of similar people"),
-        "disagreement_low": msg("from"),
-        "disagreement_high": msg("to"),
-        "p_value": msg("p-value"),
-        "p_adjusted": msg("p adjusted"),
-        "note": msg("note"),
-    }
-    formats: dict[str, Any] = {"n": "int", "p_value": "p", "p_adjusted": "p"}
-    formats |= dict.fromkeys((*_KEYS[3:11],), "num")
-    return Table.of(shown, formats, titles, msg("Labels of similar people in other groups"), data.backend)
+def _table(out: Sequence[dict[str, Any]], members: Sequence[Group], data: Dataset) -> Table:
+    p = benjamini_hochberg(np.array([row["p_value"] for row in out], dtype=float))
+    classes = (Column("class", title=msg("class")),) if any(row["class"] is not None for row in out) else ()
+    table = Table.from_rows(
+        [{**row, "p_adjusted": adjusted} for row, adjusted in zip(out, p, strict=True)],
+        (
+            *classes,
+            Column("n", format="int", title=msg("rows")),
+            Column("own", format="num", title=msg("mean true outcome")),
+            Column("similar", format="num", title=msg("of similar people in other groups")),
+            Column("difference", format="num", title=msg("difference")),
+            Column("disagreement", format="num", title=msg("labels that disagree with those of similar people")),
+            Column("p_value", format="p", title=msg("p-value")),
+            Column("p_adjusted", format="p", title=msg("p adjusted")),
+            Column("note", title=msg("note")),
+        ),
+        title=msg("Labels of similar people in other groups"),
+        backend=data.backend,
+    )
+    return replace(table, columns=(group_columns(members)[0], *table.columns))

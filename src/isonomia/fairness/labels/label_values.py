@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from isonomia.counting import Codes
@@ -41,8 +39,3 @@ def left_out_classes(data: Dataset, label: Codes) -> tuple[Message, ...]:
     if data.task != "multiclass" or known <= MAX_SPELT_CLASSES:
         return ()
     return (msg("Of {all:int} classes the {n:int} most frequent are compared.", all=known, n=MAX_SPELT_CLASSES),)
-
-
-def class_column(names: list[str | None]) -> dict[str, Any]:
-    """A column of classes for a table, where there are any."""
-    return {"class": names} if any(name is not None for name in names) else {}

@@ -11,7 +11,7 @@ import numpy as np
 from isonomia.counting import Codes, sum_by
 from isonomia.data import Dataset
 from isonomia.errors import NotApplicable, SpecError, close_to
-from isonomia.evidence import Picture, Result, Table, benjamini_hochberg, two_proportions, wilson
+from isonomia.evidence import Column, Picture, Result, Table, benjamini_hochberg, two_proportions, wilson
 from isonomia.fairness.groups.grouping import BY, By, combinations_of, named_groups
 from isonomia.languages import Message, msg
 from isonomia.parameters import LEVEL, NAMES, Several, Text, validated
@@ -67,23 +67,7 @@ def missingness(
         if columns is not None
         else [name for name in data.columns if name in data.features or name == data.target]
     )
-    out: dict[str, list[Any]] = {
-        name: []
-        for name in (
-            "column",
-            "attribute",
-            "group",
-            "n",
-            "rate",
-            "rate_low",
-            "rate_high",
-            "others",
-            "difference",
-            "difference_low",
-            "difference_high",
-            "p_value",
-        )
-    }
+    out: list[dict[str, Any]] = []
     complete = 0
     sets = combinations_of([column.name for column in protected], by)
     ways = list(zip(sets, named_groups(protected, by), strict=True))
@@ -95,30 +79,26 @@ def missingness(
         for names, column in ways:
             if name not in names:
                 _compare(name, absent, column, data.weights, level, out)
-    if not out["column"]:
+    if not out:
         notes: tuple[Message, ...] = (msg("No value is missing in the {n:int} columns looked at.", n=len(wanted)),)
     else:
         notes = (msg("{n:int} columns miss nothing and are not shown.", n=complete),) if complete else ()
-    shown: dict[str, Any] = {**out, "p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float))}
-    titles = {
-        "column": msg("column"),
-        "attribute": msg("protected attribute"),
-        "group": msg("group"),
-        "n": msg("rows"),
-        "rate": msg("missing"),
-        "rate_low": msg("from"),
-        "rate_high": msg("to"),
-        "others": msg("missing elsewhere"),
-        "difference": msg("difference"),
-        "difference_low": msg("from"),
-        "difference_high": msg("to"),
-        "p_value": msg("p-value"),
-        "p_adjusted": msg("p adjusted"),
-    }
-    formats: dict[str, Any] = dict.fromkeys(("rate", "rate_low", "rate_high", "others"), "pct")
-    formats |= dict.fromkeys(("difference", "difference_low", "difference_high"), "points")
-    formats |= {"n": "int", "p_value": "p", "p_adjusted": "p"}
-    table = Table.of(shown, formats, titles, msg("Missing values by group"), data.backend)
+    p = benjamini_hochberg(np.array([row["p_value"] for row in out], dtype=float))
+    table = Table.from_rows(
+        out,
+        (
+            Column("column", title=msg("column")),
+            Column("attribute", title=msg("protected attribute")),
+            Column("group", title=msg("group")),
+            Column("n", format="int", title=msg("rows")),
+            Column("rate", format="pct", title=msg("missing")),
+            Column("others", format="pct", title=msg("missing elsewhere")),
+            Column("difference", format="points", title=msg("difference")),
+            Column("p_value", format="p", title=msg("p-value")),
+        ),
+        title=msg("Missing values by group"),
+        backend=data.backend,
+    ).with_columns(Column("p_adjusted", p, format="p", title=msg("p adjusted")))
     pictures = (
         (
             Picture(
@@ -128,7 +108,7 @@ def missingness(
                 {"labels": ["column", "group"], "value": "rate", "color": "attribute"},
             ),
         )
-        if out["column"]
+        if out
         else ()
     )
     return Result(
@@ -168,7 +148,7 @@ def _chosen(data: Dataset, attributes: Sequence[str] | None) -> tuple[Codes, ...
     return tuple(column for column in known if column.name in attributes)
 
 
-def _compare(name: str, absent: Any, column: Codes, weights: Any, level: float, out: dict[str, list[Any]]) -> None:
+def _compare(name: str, absent: Any, column: Codes, weights: Any, level: float, out: list[dict[str, Any]]) -> None:
     rows = column.counts()
     w = np.ones(len(column)) if weights is None else weights
     size, size2, gone = (sum_by(column.codes, x, column.size) for x in (w, w * w, w * absent))
@@ -188,18 +168,21 @@ def _compare(name: str, absent: Any, column: Codes, weights: Any, level: float, 
     gap = rate - others
     gap_low = gap - np.hypot(rate - low, rest_high - others)
     gap_high = gap + np.hypot(high - rate, others - rest_low)
-    out["column"] += [name] * column.size
-    out["attribute"] += [column.name] * column.size
-    out["group"] += list(column.labels)
-    out["n"] += rows.tolist()
-    for key, values in (
-        ("rate", rate),
-        ("rate_low", low),
-        ("rate_high", high),
-        ("others", others),
-        ("difference", gap),
-        ("difference_low", gap_low),
-        ("difference_high", gap_high),
-        ("p_value", p),
-    ):
-        out[key] += values.tolist()
+    figures = zip(rows, rate, low, high, others, gap, gap_low, gap_high, p, strict=True)
+    out += [
+        {
+            "column": name,
+            "attribute": column.name,
+            "group": group,
+            "n": n_rows,
+            "rate": ends,
+            "others": elsewhere,
+            "difference": difference,
+            "p_value": p_value,
+        }
+        for group, (n_rows, ends, elsewhere, difference, p_value) in zip(
+            column.labels,
+            ((int(n), (a, b, c), d, (e, f, g), q) for n, a, b, c, d, e, f, g, q in figures),
+            strict=True,
+        )
+    ]

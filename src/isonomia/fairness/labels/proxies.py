@@ -14,11 +14,11 @@ from isonomia.counting import Codes
 from isonomia.data import Dataset, kind_of
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
-from isonomia.evidence import Estimate, Picture, Result, Table
+from isonomia.evidence import Column, Estimate, Picture, Result, Table, normal_quantile
 from isonomia.evidence.intervals import normal_interval
 from isonomia.fairness.groups.averages import effective_rows
 from isonomia.fairness.groups.grouping import BY, By, attribute_sets
-from isonomia.fairness.labels.attribute_prediction import LEAVES, RATE, Learning, Told, tell
+from isonomia.fairness.labels.attribute_prediction import LEAVES, RATE, Learning, tell
 from isonomia.fairness.labels.mutual_information import equal_shares, information, spread, table
 from isonomia.fairness.people.encoding import MAX_CATEGORIES
 from isonomia.languages import Message, msg
@@ -129,8 +129,8 @@ def proxies(
     X, kept, categorical = _matrix(data, used, rows)
     if not kept:
         raise NotApplicable(msg("there is no other column to tell a protected attribute from"))
-    told: dict[str, list[Any]] = {name: [] for name in _TOLD}
-    carried: dict[str, list[Any]] = {name: [] for name in _CARRIED}
+    told: list[dict[str, Any]] = []
+    carried: list[dict[str, Any]] = []
     auc: dict[str, Estimate] = {}
     balanced: dict[str, Estimate] = {}
     targets = attribute_sets([column for column in known if attributes is None or column.name in attributes], by)
@@ -139,19 +139,29 @@ def proxies(
         column = target.take(rows).observed()
         one = tell(column, X, categorical, weights, learning, level=level, stage=stage)
         auc[column.name], balanced[column.name] = one.auc, one.balanced
-        _add(told, column.name, one)
-        carried["attribute"] += [column.name] * len(kept)
-        carried["column"] += kept
-        carried["note"] += [one.note] * len(kept)
-        alone = [_information(column, X[:, at], categorical[at], weights, level) for at in range(len(kept))]
-        figures = (one.importance, *normal_interval(one.importance, one.importance_error, level), *np.transpose(alone))
-        for key, values in zip(_CARRIED[2:-1], figures, strict=True):
-            carried[key] += values.tolist()
+        told.append(
+            {
+                "attribute": column.name,
+                "values": one.size,
+                "balanced_accuracy": (one.balanced.value, one.balanced.low, one.balanced.high),
+                "guessing": 1 / one.size if one.size else None,
+                "auc": (one.auc.value, one.auc.low, one.auc.high),
+                "note": one.note,
+            }
+        )
+        half = normal_quantile(level) * one.importance_error
+        for at, (name, value, error) in enumerate(zip(kept, one.importance, half, strict=True)):
+            alone = _information(column, X[:, at], categorical[at], weights, level)
+            lost = (float(value), float(value - error), float(value + error))
+            row = {"attribute": column.name, "column": name, "importance": lost, "information": alone}
+            carried.append({**row, "note": one.note})
     tables = {
-        "attributes": Table.of(
-            told, _FORMATS, _TITLES, msg("How well an attribute is told from the others"), data.backend
+        "attributes": Table.from_rows(
+            told, _ATTRIBUTES, title=msg("How well an attribute is told from the others"), backend=data.backend
         ),
-        "columns": Table.of(carried, _FORMATS, _TITLES, msg("Columns that carry an attribute"), data.backend),
+        "columns": Table.from_rows(
+            carried, _CARRIERS, title=msg("Columns that carry an attribute"), backend=data.backend
+        ),
     }
     picture = Picture(
         "bars",
@@ -213,63 +223,20 @@ def carriers(
     return tuple(name for information, name in told[:most] if information >= least)
 
 
-_CARRIED = (
-    "attribute",
-    "column",
-    "importance",
-    "importance_low",
-    "importance_high",
-    "information",
-    "information_low",
-    "information_high",
-    "note",
+_ATTRIBUTES = (
+    Column("attribute", title=msg("protected attribute")),
+    Column("values", format="int", title=msg("groups")),
+    Column("balanced_accuracy", format="pct", title=msg("balanced accuracy")),
+    Column("guessing", format="pct", title=msg("by guessing")),
+    Column("auc", format="num", title=msg("AUC")),
+    Column("note", title=msg("note")),
 )
-_TOLD = (
-    "attribute",
-    "values",
-    "balanced_accuracy",
-    "balanced_accuracy_low",
-    "balanced_accuracy_high",
-    "guessing",
-    "auc",
-    "auc_low",
-    "auc_high",
-    "note",
-)
-_TITLES = {
-    "attribute": msg("protected attribute"),
-    "values": msg("groups"),
-    "balanced_accuracy": msg("balanced accuracy"),
-    "balanced_accuracy_low": msg("from"),
-    "balanced_accuracy_high": msg("to"),
-    "guessing": msg("by guessing"),
-    "auc": msg("AUC"),
-    "auc_low": msg("from"),
-    "auc_high": msg("to"),
-    "note": msg("note"),
-    "column": msg("column"),
-    "importance": msg("lost without it"),
-    "importance_low": msg("from"),
-    "importance_high": msg("to"),
-    "information": msg("told by it alone"),
-    "information_low": msg("from"),
-    "information_high": msg("to"),
-}
-_FORMATS: dict[str, Any] = (
-    dict.fromkeys(
-        (
-            "balanced_accuracy",
-            "balanced_accuracy_low",
-            "balanced_accuracy_high",
-            "guessing",
-            "information",
-            "information_low",
-            "information_high",
-        ),
-        "pct",
-    )
-    | dict.fromkeys(("importance", "importance_low", "importance_high"), "points")
-    | {"auc": "num", "auc_low": "num", "auc_high": "num", "values": "int"}
+_CARRIERS = (
+    Column("attribute", title=msg("protected attribute")),
+    Column("column", title=msg("column")),
+    Column("importance", format="points", title=msg("lost without it")),
+    Column("information", format="pct", title=msg("told by it alone")),
+    Column("note", title=msg("note")),
 )
 
 
@@ -326,21 +293,3 @@ def _matrix(data: Dataset, names: Sequence[str], rows: NDArray[Any]) -> tuple[Fl
             continue
         kept.append(name)
     return (np.column_stack(parts) if parts else np.zeros((rows.size, 0))), kept, categorical
-
-
-def _add(told: dict[str, list[Any]], name: str, one: Told) -> None:
-    guess = 1 / one.size if one.size else None
-    values = (
-        name,
-        one.size,
-        one.balanced.value,
-        one.balanced.low,
-        one.balanced.high,
-        guess,
-        one.auc.value,
-        one.auc.low,
-        one.auc.high,
-        one.note,
-    )
-    for key, value in zip(_TOLD, values, strict=True):
-        told[key].append(value)

@@ -12,6 +12,7 @@ from isonomia.counting import Codes, composite, sum_by
 from isonomia.data import Backend, Dataset, backend_of, check_weights
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.evidence import (
+    Column,
     Estimate,
     Picture,
     Result,
@@ -104,39 +105,20 @@ def represent(
         if len(names) > 1 and way.name not in reference:
             products.append(way.name)
             reference[way.name] = _product(names, columns, reference)
-    names = (
-        "attribute",
-        "group",
-        "n",
-        "share",
-        "share_low",
-        "share_high",
-        "expected",
-        "ratio",
-        "ratio_low",
-        "ratio_high",
-        "p_value",
-        "note",
-    )
-    rows: dict[str, list[Any]] = {name: [] for name in names}
-    tests: dict[str, list[Any]] = {"attribute": [], "statistic": [], "freedom": [], "p_value": []}
+    rows: list[dict[str, Any]] = []
+    tested: list[dict[str, Any]] = []
     unknown: list[str] = []
     for column in ways:
-        part, strange = _one(column, reference.get(column.name), weights, level)
+        part, effective, strange = _one(column, reference.get(column.name), weights, level)
         unknown += strange
-        for name in names:
-            rows[name] += part[name]
-        _chi_square(column.name, part, tests)
-    shown: dict[str, Any] = {**rows, "p_adjusted": benjamini_hochberg(np.array(rows["p_value"], dtype=float))}
-    tested: dict[str, Any] = {**tests, "p_adjusted": benjamini_hochberg(np.array(tests["p_value"], dtype=float))}
+        rows += part
+        _chi_square(column.name, part, effective, tested)
     kind = backend or backend_of()
-    formats: dict[str, Any] = dict.fromkeys(("share", "share_low", "share_high", "expected"), "pct")
-    formats |= dict.fromkeys(("ratio", "ratio_low", "ratio_high"), "num")
-    formats |= {"n": "int", "p_value": "p", "p_adjusted": "p", "statistic": "num", "freedom": "int"}
-    tables = {
-        "groups": Table.of(shown, formats, _TITLES, msg("Groups in the data and in the population"), kind),
-        "tests": Table.of(tested, formats, _TITLES, msg("Does the data look like the population"), kind),
-    }
+    groups = Table.from_rows(
+        rows, _GROUPS, title=msg("Groups in the data and in the population"), backend=kind
+    ).with_columns(_adjusted([row["p_value"] for row in rows]))
+    tests = Table.from_rows(tested, _TESTS, title=msg("Does the data look like the population"), backend=kind)
+    tables = {"groups": groups, "tests": tests.with_columns(_adjusted([row["p_value"] for row in tested]))}
     picture = Picture(
         "bars", "groups", msg("Share of each group"), {"labels": "group", "value": "share", "facet": "attribute"}
     )
@@ -164,39 +146,36 @@ def represent(
     )
 
 
-def _smallest(rows: Mapping[str, Sequence[Any]], level: float) -> Estimate:
+def _smallest(rows: Sequence[Mapping[str, Any]], level: float) -> Estimate:
     """The smallest ratio, with the interval of its group's share."""
-    known = [place for place, ratio in enumerate(rows["ratio"]) if ratio is not None]
+    known = [row for row in rows if row["ratio"][0] is not None]
     if not known:
         return Estimate.missing(msg("no group has an expected share"))
-    place = min(known, key=lambda i: rows["ratio"][i])
-    return Estimate(
-        rows["ratio"][place],
-        rows["ratio_low"][place],
-        rows["ratio_high"][place],
-        n=rows["n"][place],
-        method="wilson",
-        level=level,
-    )
+    row = min(known, key=lambda one: one["ratio"][0])
+    return Estimate(*row["ratio"], n=row["n"], method="wilson", level=level)
 
 
-_TITLES = {
-    "attribute": msg("protected attribute"),
-    "group": msg("group"),
-    "n": msg("rows"),
-    "share": msg("share"),
-    "share_low": msg("from"),
-    "share_high": msg("to"),
-    "expected": msg("share in the population"),
-    "ratio": msg("ratio"),
-    "ratio_low": msg("from"),
-    "ratio_high": msg("to"),
-    "p_value": msg("p-value"),
-    "p_adjusted": msg("p adjusted"),
-    "note": msg("note"),
-    "statistic": msg("chi-square"),
-    "freedom": msg("degrees of freedom"),
-}
+def _adjusted(p_values: Sequence[float | None]) -> Column:
+    adjusted = benjamini_hochberg(np.array(p_values, dtype=float))
+    return Column("p_adjusted", adjusted, format="p", title=msg("p adjusted"))
+
+
+_GROUPS = (
+    Column("attribute", title=msg("protected attribute")),
+    Column("group", title=msg("group")),
+    Column("n", format="int", title=msg("rows")),
+    Column("share", format="pct", title=msg("share")),
+    Column("expected", format="pct", title=msg("share in the population")),
+    Column("ratio", format="num", title=msg("ratio")),
+    Column("p_value", format="p", title=msg("p-value")),
+    Column("note", title=msg("note")),
+)
+_TESTS = (
+    Column("attribute", title=msg("protected attribute")),
+    Column("statistic", format="num", title=msg("chi-square")),
+    Column("freedom", format="int", title=msg("degrees of freedom")),
+    Column("p_value", format="p", title=msg("p-value")),
+)
 
 
 def _joined(names: Sequence[str], columns: Sequence[Codes]) -> Codes:
@@ -254,7 +233,7 @@ def _read_population(population: Population, columns: Sequence[Codes]) -> dict[s
 
 def _one(
     column: Codes, reference: Mapping[str, float] | None, weights: Floats | None, level: float
-) -> tuple[dict[str, list[Any]], list[str]]:
+) -> tuple[list[dict[str, Any]], float, list[str]]:
     known = [code for code in range(column.size) if code != column.missing]
     counts = column.counts()
     w = counts.astype(float) if weights is None else sum_by(column.codes, weights, column.size)
@@ -278,30 +257,28 @@ def _one(
     ]
     for place in range(len(known), s.size):
         notes[place] = msg("the data do not have this group")
-    return {
-        "attribute": [column.name] * s.size,
-        "group": [*texts, *absent],
-        "n": [*counts[known].tolist(), *([0] * len(absent))],
-        "share": s.tolist(),
-        "share_low": low.tolist(),
-        "share_high": high.tolist(),
-        "expected": _nones(e),
-        "ratio": _nones(ratio),
-        "ratio_low": _nones(ratio_low),
-        "ratio_high": _nones(ratio_high),
-        "p_value": _nones(p),
-        "note": notes,
-        "effective": [effective],
-    }, strange
+    ratios = zip(_nones(ratio), _nones(ratio_low), _nones(ratio_high), strict=True)
+    figures = zip(
+        [*texts, *absent],
+        [*counts[known].tolist(), *([0] * len(absent))],
+        zip(s.tolist(), low.tolist(), high.tolist(), strict=True),
+        _nones(e),
+        ratios,
+        _nones(p),
+        notes,
+        strict=True,
+    )
+    names = ("group", "n", "share", "expected", "ratio", "p_value", "note")
+    return [{"attribute": column.name, **dict(zip(names, row, strict=True))} for row in figures], effective, strange
 
 
 def _nones(values: Floats) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in values]
 
 
-def _chi_square(name: str, part: Mapping[str, Sequence[Any]], tests: dict[str, list[Any]]) -> None:
+def _chi_square(name: str, part: Sequence[Mapping[str, Any]], effective: float, tests: list[dict[str, Any]]) -> None:
     """Pearson's test over the values that the population has, among themselves."""
-    pairs = [(s, e) for s, e in zip(part["share"], part["expected"], strict=True) if e]
+    pairs = [(row["share"][0], row["expected"]) for row in part if row["expected"]]
     if len(pairs) < 2:
         return
     from scipy.special import chdtrc
@@ -310,9 +287,8 @@ def _chi_square(name: str, part: Mapping[str, Sequence[Any]], tests: dict[str, l
     known = s.sum()
     if known <= 0:
         return
-    n = part["effective"][0] * known
+    n = effective * known
     statistic = float(n * np.square(s / known - e / e.sum()) @ (e.sum() / e))
-    tests["attribute"].append(name)
-    tests["statistic"].append(statistic)
-    tests["freedom"].append(len(pairs) - 1)
-    tests["p_value"].append(float(chdtrc(len(pairs) - 1, statistic)))
+    freedom = len(pairs) - 1
+    p = float(chdtrc(freedom, statistic))
+    tests.append({"attribute": name, "statistic": statistic, "freedom": freedom, "p_value": p})

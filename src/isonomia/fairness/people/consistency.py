@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Column, Estimate, Picture, Result, Table, check_level
 from isonomia.fairness.groups.averages import mean_interval
 from isonomia.fairness.groups.grouping import form_groups
+from isonomia.fairness.groups.tables import group_columns
 from isonomia.fairness.people.encoding import METRICS, STANDARDISE, Metric, Standardise, encode_people
 from isonomia.fairness.people.neighbours import Neighbours, nearest
 from isonomia.languages import Message, msg
@@ -235,28 +236,25 @@ def _agreement(
 
 
 def _by_group(rows: Floats, w: Floats, columns: Sequence[Codes], level: float, backend: Backend) -> Table:
-    out: dict[str, list[Any]] = {
-        name: [] for name in ("by", "group", "n", "consistency", "consistency_low", "consistency_high", "note")
-    }
+    out: list[dict[str, Any]] = []
     groups = form_groups(columns, by="all").groups if columns else ()
     cells = form_groups(columns).cells.codes if columns else np.zeros(len(rows), np.uint8)
     for group in groups:
         inside = np.isin(cells, group.cells)
         values = mean_interval(rows[inside], w[inside], level) if w[inside].any() else (None, None, None)
-        told = (" x ".join(group.by), group.name, int(inside.sum()), *values, _why_missing(values))
-        for key, value in zip(out, told, strict=True):
-            out[key].append(value)
-    titles = {
-        "by": msg("by"),
-        "group": msg("group"),
-        "n": msg("rows"),
-        "consistency": msg("consistency"),
-        "consistency_low": msg("from"),
-        "consistency_high": msg("to"),
-        "note": msg("note"),
-    }
-    formats: dict[str, Any] = dict.fromkeys(("consistency", "consistency_low", "consistency_high"), "pct")
-    return Table.of(out, formats | {"n": "int"}, titles, msg("Consistency by group"), backend)
+        out.append({"n": int(inside.sum()), "consistency": tuple(values), "note": _why_missing(values)})
+    table = Table.from_rows(
+        out,
+        (
+            Column("n", format="int", title=msg("rows")),
+            Column("consistency", format="pct", title=msg("consistency")),
+            Column("note", title=msg("note")),
+        ),
+        title=msg("Consistency by group"),
+        backend=backend,
+    )
+    group, by = group_columns(groups)
+    return replace(table, columns=(by, group, *table.columns))
 
 
 def _why_missing(values: Sequence[float | None]) -> Message | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from isonomia.counting import Codes, count_by, sum_by
 from isonomia.data import Dataset
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import (
+    Column,
     Estimate,
     Picture,
     Result,
@@ -23,8 +24,9 @@ from isonomia.evidence import (
 )
 from isonomia.evidence.intervals import normal_interval
 from isonomia.fairness.groups.averages import effective_rows
-from isonomia.fairness.groups.grouping import BY, By, form_groups
-from isonomia.fairness.labels.label_values import class_column, left_out_classes, worths
+from isonomia.fairness.groups.grouping import BY, By, Group, form_groups
+from isonomia.fairness.groups.tables import group_columns
+from isonomia.fairness.labels.label_values import left_out_classes, worths
 from isonomia.languages import msg
 from isonomia.parameters import LEVEL, NAMES, validated
 from isonomia.subject import dataset_attributes
@@ -229,8 +231,8 @@ def _by_group(
     groups = form_groups(columns, by=by)
     cells = groups.cells.codes[used]
     sets = np.unique(people.set[used], return_inverse=True)[1]
-    keys = ("group", "class", "n", "own", "others", "difference", "difference_low", "difference_high", "p_value")
-    out: dict[str, list[Any]] = {key: [] for key in (*keys, "note")}
+    out: list[dict[str, Any]] = []
+    members: list[Group] = []
     for group in groups.groups:
         own = np.isin(cells, group.cells)
         for kind, values in people.worths:
@@ -240,30 +242,28 @@ def _by_group(
                 note = msg("no equal of another group in a set with different labels")
             elif figures[-1] is None:
                 note = msg("every set shared with others agrees about it")
-            row = (group.name, kind, n, *(figures or (None,) * 6), note)
-            for key, value in zip(out, row, strict=True):
-                out[key].append(value)
-    kinds = out.pop("class")
-    p = np.array(out["p_value"], dtype=float)
-    notes = out.pop("note")
-    shown: dict[str, Any] = {"group": out.pop("group"), **class_column(kinds), **out}
-    shown |= {"p_adjusted": benjamini_hochberg(p), "note": notes}
-    titles = {
-        "group": msg("group"),
-        "class": msg("class"),
-        "n": msg("rows"),
-        "own": msg("mean true outcome"),
-        "others": msg("of equals in other groups"),
-        "difference": msg("difference"),
-        "difference_low": msg("from"),
-        "difference_high": msg("to"),
-        "p_value": msg("p-value"),
-        "p_adjusted": msg("p adjusted"),
-        "note": msg("note"),
-    }
-    formats: dict[str, Any] = dict.fromkeys(("own", "others", "difference", "difference_low", "difference_high"), "num")
-    formats |= {"n": "int", "p_value": "p", "p_adjusted": "p"}
-    return Table.of(shown, formats, titles, msg("Equal people of different groups"), data.backend)
+            own_mean, others, gap, low, high, p_value = figures or (None,) * 6
+            row = {"class": kind, "n": n, "own": own_mean, "others": others, "difference": (gap, low, high)}
+            out.append({**row, "p_value": p_value, "note": note})
+            members.append(group)
+    p = benjamini_hochberg(np.array([row["p_value"] for row in out], dtype=float))
+    classes = (Column("class", title=msg("class")),) if any(row["class"] is not None for row in out) else ()
+    table = Table.from_rows(
+        [{**row, "p_adjusted": adjusted} for row, adjusted in zip(out, p, strict=True)],
+        (
+            *classes,
+            Column("n", format="int", title=msg("rows")),
+            Column("own", format="num", title=msg("mean true outcome")),
+            Column("others", format="num", title=msg("of equals in other groups")),
+            Column("difference", format="num", title=msg("difference")),
+            Column("p_value", format="p", title=msg("p-value")),
+            Column("p_adjusted", format="p", title=msg("p adjusted")),
+            Column("note", title=msg("note")),
+        ),
+        title=msg("Equal people of different groups"),
+        backend=data.backend,
+    )
+    return replace(table, columns=(group_columns(members)[0], *table.columns))
 
 
 def _against_equals(
