@@ -80,11 +80,11 @@ class Table(Record, Shown, kind="table"):
         for name, given in values.items():
             column = Column(
                 name,
-                given,
                 format=(formats or {}).get(name),
                 title=(titles or {}).get(name),
                 names=(names or {}).get(name, {}),
             )
+            column = replace(column, values=given) if isinstance(given, np.ndarray) else column.filled(given)
             low, high = column.ends
             if low in values and high in values:
                 column = replace(column, low=values[low], high=values[high])

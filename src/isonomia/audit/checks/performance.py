@@ -52,20 +52,12 @@ def _metric_table(figures: dict[str, Estimate], subject: Subject) -> Table:
     return Table(
         (
             Column("metric", [METRICS[name].title for name in figures], title=msg("metric")),
-            Column(
-                "value",
-                [figure.value for figure in figures.values()],
-                [figure.low for figure in figures.values()],
-                [figure.high for figure in figures.values()],
-                format="num4",
-                title=msg("value"),
-            ),
+            Column("value", format="num4", title=msg("value")).filled(list(figures.values())),
             Column("direction", [directions[METRICS[name].direction] for name in figures], title=msg("direction")),
-            Column("note", [figure.note for figure in figures.values()], title=msg("note")),
         ),
         msg("Metrics over all rows"),
         subject.backend,
-    )  # type: ignore[arg-type]
+    )
 
 
 def _confusion_table(subject: Subject) -> Table:

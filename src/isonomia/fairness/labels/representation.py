@@ -152,7 +152,8 @@ def _smallest(rows: Sequence[Mapping[str, Any]], level: float) -> Estimate:
     if not known:
         return Estimate.missing(msg("no group has an expected share"))
     row = min(known, key=lambda one: one["ratio"][0])
-    return Estimate(*row["ratio"], n=row["n"], method="wilson", level=level)
+    ratio, low, high = row["ratio"]
+    return Estimate(ratio, low, high, n=row["n"], method="wilson", level=level)
 
 
 def _adjusted(p_values: Sequence[float | None]) -> Column:

@@ -253,8 +253,8 @@ def _by_group(rows: Floats, w: Floats, columns: Sequence[Codes], level: float, b
         title=msg("Consistency by group"),
         backend=backend,
     )
-    group, by = group_columns(groups)
-    return replace(table, columns=(by, group, *table.columns))
+    named, by = group_columns(groups)
+    return replace(table, columns=(by, named, *table.columns))
 
 
 def _why_missing(values: Sequence[float | None]) -> Message | None:

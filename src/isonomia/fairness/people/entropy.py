@@ -280,11 +280,7 @@ def _tables(
             "by",
             "groups",
             "within",
-            "within_low",
-            "within_high",
             "between",
-            "between_low",
-            "between_high",
             "between_share",
         )
     }
@@ -295,11 +291,7 @@ def _tables(
             "group",
             "n",
             "benefit",
-            "benefit_low",
-            "benefit_high",
             "index",
-            "index_low",
-            "index_high",
             "contribution",
             "note",
         )
@@ -317,7 +309,7 @@ def _tables(
             ends = [_ends(value, part, level) for value, part in parts]  # type: ignore[misc]
         name = " x ".join(way)
         share = between / total if total > 0 else None
-        for key, value in zip(rows, (name, len(members), within, *ends[0], between, *ends[1], share), strict=True):
+        for key, value in zip(rows, (name, len(members), (within, *ends[0]), (between, *ends[1]), share), strict=True):
             rows[key].append(value)
         mean, index = own[:, 1] / own[:, 0], index_of(own, alpha)
         overall = own.sum(axis=0)
@@ -327,33 +319,23 @@ def _tables(
         people["group"] += [groups.groups[i].name for i in members]
         people["n"] += (fold @ counts).astype(int).tolist()
         for key, values, replicas in (("benefit", mean, _means), ("index", index, lambda x: index_of(x, alpha))):
-            people[key] += values.tolist()
             low, high = _group_ends(None if drawn is None else replicas(drawn), len(members), level)
-            people[f"{key}_low"] += low
-            people[f"{key}_high"] += high
+            people[key] += list(zip(values.tolist(), low, high, strict=True))
         people["contribution"] += adds.tolist()
         people["note"] += [
             NO_BENEFIT if np.isnan(one) else UNSTEADY if drawn is not None and np.isnan(low) else None
-            for one, low in zip(index.tolist(), people["index_low"][-len(members) :], strict=True)
+            for one, low, _ in people["index"][-len(members) :]
         ]
     titles = {
         "by": msg("by"),
         "groups": msg("groups"),
         "within": msg("within groups"),
         "between": msg("between groups"),
-        "within_low": msg("from"),
-        "within_high": msg("to"),
-        "between_low": msg("from"),
-        "between_high": msg("to"),
         "between_share": msg("share between groups"),
         "group": msg("group"),
         "n": msg("rows"),
         "benefit": msg("mean benefit"),
-        "benefit_low": msg("from"),
-        "benefit_high": msg("to"),
         "index": msg("index within the group"),
-        "index_low": msg("from"),
-        "index_high": msg("to"),
         "contribution": msg("adds to the inequality within"),
         "note": msg("note"),
     }
