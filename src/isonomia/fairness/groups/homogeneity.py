@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.evidence import Column, Format, Table, benjamini_hochberg, chi_square, permutation
+from isonomia.evidence import Format, Table, benjamini_hochberg, chi_square, permutation
 from isonomia.evidence.significance import SMALL_CELL
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.languages import Message, msg
@@ -72,8 +73,9 @@ def homogeneity(
         "note": msg("note"),
     }
     ways = columns.get("by", [])
+    columns["by"] = [" x ".join(way) for way in ways]
     table = Table.of(columns, formats, titles, msg("Do groups differ at all?"), result.tables["by_group"].backend)
-    return table.with_columns(Column("by", [" x ".join(way) for way in ways], title=msg("by"), keys=ways))
+    return table.with_columns(replace(table["by"], keys=ways))
 
 
 def _test(part: Measured, used: NDArray[Any], weighted: bool, n_perm: int, rng: np.random.Generator) -> dict[str, Any]:
