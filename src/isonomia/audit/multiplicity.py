@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,25 +21,26 @@ def adjust_whole_run(results: Sequence[Result]) -> tuple[list[Result], int]:
     """
     tables = [(result, name, table) for result in results for name, table in result.tables.items() if _tests(table)]
     columns = [np.asarray(table["p_value"].values, dtype=float) for _, _, table in tables]
-    index: dict[Hashable, int] = {}
-    for place, key in enumerate(key for part in tables for key in _keys(*part)):
-        index.setdefault(key, place)
+    index: dict[tuple[Any, ...], int] = {}
+    for test, key in enumerate(key for part in tables for key in _keys(*part)):
+        index.setdefault(key, test)
     pool = list(np.concatenate(columns)) if columns else []
-    for finding in (finding for result in results for finding in result.findings):
-        if finding.p_value is not None and _key(finding) not in index:
-            index[_key(finding)] = len(pool)
-            pool.append(finding.p_value)
+    for place, result in enumerate(results):
+        for row, finding in enumerate(result.findings):
+            if finding.p_value is not None and (finding.test or (place, row)) not in index:
+                index[finding.test or (place, row)] = len(pool)
+                pool.append(finding.p_value)
     adjusted = benjamini_hochberg(np.array(pool, dtype=float))
     parts = iter(np.split(adjusted, np.cumsum([column.size for column in columns])))
     out = []
-    for result in results:
+    for place, result in enumerate(results):
         fresh = {
             name: table.with_columns(replace(table["p_adjusted"], values=next(parts))) if _tests(table) else table
             for name, table in result.tables.items()
         }
         findings = tuple(
-            finding if finding.p_value is None else _settled(finding, float(adjusted[index[_key(finding)]]))
-            for finding in result.findings
+            finding if finding.p_value is None else _settled(finding, adjusted[index[finding.test or (place, row)]])
+            for row, finding in enumerate(result.findings)
         )
         out.append(replace(result, tables=fresh, findings=findings))
     return out, int((~np.isnan(np.array(pool, dtype=float))).sum())
@@ -48,12 +49,7 @@ def adjust_whole_run(results: Sequence[Result]) -> tuple[list[Result], int]:
 def _settled(finding: Finding, p_adjusted: float) -> Finding:
     """The finding with its adjusted p-value; one that may be chance becomes a notice."""
     severity = finding.severity if p_adjusted < ALPHA else "notice"
-    return replace(finding, p_adjusted=p_adjusted, severity=severity)
-
-
-def _key(finding: Finding) -> Hashable:
-    """What the test of a finding is known by; one that no table lists may have no key but the finding itself."""
-    return finding.test if finding.test is not None else id(finding)
+    return replace(finding, p_adjusted=float(p_adjusted), severity=severity)
 
 
 def _keys(result: Result, name: str, table: Table) -> Iterator[tuple[Any, ...]]:
