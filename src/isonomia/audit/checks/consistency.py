@@ -7,7 +7,8 @@ from typing import Any
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._sample import PEOPLE, SAMPLE, neighbourly, said_of_sample
-from isonomia.evidence import Finding, Result, normal_p, normal_quantile
+from isonomia.evidence import Finding, Result, normal_p
+from isonomia.evidence.intervals import error_within
 from isonomia.fairness import consistency as measure_consistency
 from isonomia.fairness import consistency_of
 from isonomia.languages import msg
@@ -62,7 +63,7 @@ def consistency(subject: Subject, **options: Any) -> Result:
         ):
             continue
         gap = figure.value - value
-        error = (figure.high - figure.low) / (2 * normal_quantile(subject.settings.level))
+        error = error_within(figure.low, figure.high, subject.settings.level)
         if gap > -GROUP_GAP or error <= 0:
             continue
         findings.append(

@@ -16,6 +16,7 @@ from isonomia.fairness.groups.gaps import FEW_GROUPS, Gap, gap_of
 from isonomia.fairness.groups.grouping import Group, Groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import Measured
+from isonomia.typing import Floats
 
 UNSTEADY_RATIO = msg("the ratio is undefined in most bootstrap replicates, so it has no interval")
 

@@ -14,7 +14,7 @@ from isonomia.counting import Codes
 from isonomia.data import Dataset, kind_of
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
-from isonomia.evidence import Column, Estimate, Picture, Result, Table, normal_quantile
+from isonomia.evidence import Column, Estimate, Picture, Result, Table
 from isonomia.evidence.intervals import normal_interval
 from isonomia.fairness.groups.averages import effective_rows
 from isonomia.fairness.groups.grouping import BY, By, attribute_sets
@@ -149,10 +149,10 @@ def proxies(
                 "note": one.note,
             }
         )
-        half = normal_quantile(level) * one.importance_error
-        for at, (name, value, error) in enumerate(zip(kept, one.importance, half, strict=True)):
+        ends = normal_interval(one.importance, one.importance_error, level)
+        for at, (name, value, low, high) in enumerate(zip(kept, one.importance, *ends, strict=True)):
             alone = _information(column, X[:, at], categorical[at], weights, level)
-            lost = (float(value), float(value - error), float(value + error))
+            lost = (float(value), float(low), float(high))
             row = {"attribute": column.name, "column": name, "importance": lost, "information": alone}
             carried.append({**row, "note": one.note})
     tables = {
