@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, sum_by
 from isonomia.data import Backend
 from isonomia.evidence import (
     Column,
@@ -222,7 +222,7 @@ def _distribution(firm: Firmness, backend: Backend) -> Table:
     # by whole numbers of copies: shares such as 3 / 10 lie on either side of an edge
     kept = np.rint(firm.scores * firm.n_iterations).astype(np.intp)
     place = np.minimum(kept * bins // firm.n_iterations, bins - 1)
-    counts = np.bincount(place, weights=firm.weights, minlength=bins)
+    counts = sum_by(place, firm.weights, bins)
     return Table(
         (
             Column("left", edges[:-1], format="pct", title=msg("from")),
