@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -17,7 +20,9 @@ import isonomia as iso
 from isonomia import Cancelled, Dataset, Event, Progress
 from isonomia.discovery import METHODS, PAIR_METHODS
 from isonomia.languages import msg
+from isonomia.models import Model
 from isonomia.report import Section
+from isonomia.robustness.perturbation.paced_model import PacedModel
 
 
 def people(task: str, n: int = 400) -> tuple[Dataset, Any]:
@@ -207,3 +212,38 @@ def test_a_slow_model_is_asked_in_short_calls() -> None:
         iso.robustness.perturb(data, slow, n_trials=50, progress=progress)
     assert rows[0] == 6000
     assert max(rows[1:]) <= 4096
+
+
+@pytest.mark.parametrize("n", [1, 4096, 4097, 9000, 30_000])
+def test_short_calls_give_the_same_predictions(n: int) -> None:
+    x = np.arange(float(n))
+    data = Dataset({"x": x, "y": np.arange(n) % 2}, target="y")
+    model = Model.of(lambda frame: np.asarray(frame["x"]) / n, output="probability")
+    said = model.surface(data)
+    again = PacedModel(model, data, said).surface(pd.DataFrame({"x": x}))
+    assert np.array_equal(again.probability, said.probability)
+    assert np.array_equal(again.label, said.label)
+
+
+# in a notebook --------------------------------------------------------------------------------------------------------
+
+
+def test_a_notebook_shows_bars_that_are_updated(monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
+    shown: list[str] = []
+    handle = SimpleNamespace(update=shown.append)
+    display = SimpleNamespace(HTML=lambda text: text, display=lambda page, display_id: shown.append(page) or handle)
+    shell = SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    monkeypatch.setattr("isonomia.notebook.PAUSE", 0)
+    iso.audit(DATA, MODEL, checks=["performance", "consistency"], progress=iso.NotebookProgress("pt-BR"))
+    assert any("Buscando pessoas semelhantes" in page and "Executando as verificações 1/2" in page for page in shown)
+    assert "<progress max='2' value='2'></progress>" in shown[-1]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_outside_a_notebook_it_is_a_line_of_text(capsys: pytest.CaptureFixture[str]) -> None:
+    iso.audit(DATA, MODEL, checks=["performance"], progress=iso.NotebookProgress())
+    err = capsys.readouterr().err
+    assert err.endswith("Running checks 1/1\x1b[K\n")
+    assert err.count("\n") == 1

@@ -33,12 +33,14 @@ if TYPE_CHECKING:
     from isonomia.events import Event, Progress
     from isonomia.evidence import Estimate, Finding, Result
     from isonomia.models import Model, Surface, load_model
+    from isonomia.notebook import NotebookProgress
     from isonomia.subject import Subject
 
 #: Where each lazily imported name lives.
 _HOME = {
     "Dataset": "isonomia.data",
     "Event": "isonomia.events",
+    "NotebookProgress": "isonomia.notebook",
     "Progress": "isonomia.events",
     "Estimate": "isonomia.evidence",
     "Finding": "isonomia.evidence",
@@ -80,6 +82,7 @@ __all__ = [
     "Model",
     "ModelError",
     "NotApplicable",
+    "NotebookProgress",
     "Progress",
     "Report",
     "Result",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TypeVar
@@ -44,6 +44,15 @@ class Event:
 
 
 Sink = Callable[[Event], object]
+
+
+def stages_after(event: Event, stages: Sequence[Event]) -> list[Event]:
+    """The last event of every stage that is under way once `event` has come, the outermost stage first.
+
+    `stages` is what this returned for the event before: what a display of nested stages keeps.
+    """
+    outer = [one for one in stages if len(one.path) < len(event.path) and event.path[: len(one.path)] == one.path]
+    return [*outer, event]
 
 
 class Progress:

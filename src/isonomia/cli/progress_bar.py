@@ -7,7 +7,7 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from isonomia.events import Event, Progress
+from isonomia.events import Event, Progress, stages_after
 from isonomia.languages import Message
 
 if TYPE_CHECKING:
@@ -65,8 +65,7 @@ class ProgressBar:
 
     def _receive(self, event: Event) -> None:
         with self._lock:
-            outer = [one for one in self._stages if one.path and event.path[: len(one.path)] == one.path != event.path]
-            self._stages = [*outer, event]
+            self._stages = stages_after(event, [one for one in self._stages if one.path])
             self._update()
 
     def _show(self) -> None:

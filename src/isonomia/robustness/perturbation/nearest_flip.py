@@ -94,7 +94,7 @@ class Search:
         self.distance = np.full(len(altering), np.inf)
         self.asked = np.zeros(len(altering), dtype=np.int64)
 
-    def run(self, progress: Progress) -> Nearest:
+    def run(self, progress: Progress | None = None) -> Nearest:
         """All steps, within the budget."""
         if self.moves.size:
             ends = self._unlike()
@@ -106,7 +106,8 @@ class Search:
                 self._halve,
                 self._shrink,
             )
-            with progress.stage("nearest_flips", msg("Searching for the nearest flips"), total=len(steps)) as stage:
+            message = msg("Searching for the nearest flips")
+            with Progress.of(progress).stage("nearest_flips", message, total=len(steps)) as stage:
                 for step in stage.over(steps):
                     step()
         found = np.isfinite(self.distance)

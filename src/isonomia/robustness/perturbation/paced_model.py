@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from isonomia.data import Dataset, wrap
@@ -48,11 +49,11 @@ class PacedModel:
         start = 0
         while start < len(table) or not parts:
             self._progress.check()
-            size = self._pace.rows
-            part = frame if not start and size >= len(table) else table[start : start + size].to_native()
+            size = min(self._pace.rows, len(table) - start)
+            part = frame if size == len(table) else nw.maybe_reset_index(table[start : start + size]).to_native()
             began = time.perf_counter()
             parts.append(self._ask(part))
-            self._pace.learn(min(size, len(table) - start), time.perf_counter() - began)
+            self._pace.learn(size, time.perf_counter() - began)
             start += size
         return joined(parts)
 
