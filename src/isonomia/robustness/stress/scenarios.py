@@ -187,7 +187,7 @@ def scenarios(
     return subject.noted(found)
 
 
-def situation(subject: Subject, progress: Progress) -> Situation:
+def situation(subject: Subject, progress: Progress | None = None) -> Situation:
     """The rows with a known target, their predictions, and the model if there is one."""
     return Situation(
         subject.known,
@@ -196,7 +196,7 @@ def situation(subject: Subject, progress: Progress) -> Situation:
         subject.weights,
         subject.attributes,
         subject.model,
-        progress=progress,
+        progress=Progress.of(progress),
     )
 
 
