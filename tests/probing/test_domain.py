@@ -84,7 +84,7 @@ def test_a_constraint_may_be_a_function(rng: np.random.Generator) -> None:
     domain = Domain({"age": (0, 99)}, constraints=[lambda frame: (frame["age"] > 90).to_numpy()], backend="polars")
     assert (domain.sample(20, rng) > 90).all()
     wrong = Domain({"age": (0, 99)}, constraints=[lambda frame: [1]], backend="polars")
-    with pytest.raises(SpecError, match="True or False a row"):
+    with pytest.raises(SpecError, match="True or False per row"):
         wrong.sample(5, rng)
 
 
@@ -124,7 +124,7 @@ def test_bad_features_are_refused(values: Any) -> None:
 
 def test_an_unknown_category_or_column_is_named() -> None:
     domain = Domain({"sex": ["F", "M"]}, backend="polars")
-    with pytest.raises(DataError, match="'X' is no value of 'sex'"):
+    with pytest.raises(DataError, match="'X' is not a value of 'sex'"):
         domain.encode({"sex": ["F", "X"]})
     with pytest.raises(DataError, match="lacks the feature"):
         domain.encode({"gender": ["F"]})

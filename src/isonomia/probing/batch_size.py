@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-#: Model rows of the first call, and how many times as large a call may be as the one before.
+#: Model rows of the first call, and the largest growth from one call to the next.
 FIRST_CALL, GROWTH = 4_096, 4
-#: What a call should last.
+#: Target duration of a call.
 CALL_SECONDS = 0.5
-#: Two calls tell what a row takes where one is so many times as large as the other.
+#: The cost per row is estimated from two calls whose sizes differ by this factor.
 UNLIKE = 1.5
 
 
@@ -24,12 +24,12 @@ class Pace:
     Examples
     --------
     >>> pace = Pace(1, 100_000)
-    >>> pace.learn(4096, 4.096)                                            # a millisecond a row
+    >>> pace.learn(4096, 4.096)                                            # a millisecond per row
     >>> pace.rows
     500
     >>> far = Pace(1, 100_000)
     >>> for _ in range(4):
-    ...     far.learn(far.rows, 1.0 + far.rows / 1e6)                      # a second, however few they are
+    ...     far.learn(far.rows, 1.0 + far.rows / 1e6)                      # a second, even for a few rows
     >>> far.rows
     100000
     """
@@ -41,7 +41,7 @@ class Pace:
         self._each = 0.0
 
     def learn(self, rows: int, seconds: float) -> None:
-        """Take note of a call; one much smaller than it could have been tells nothing about large ones."""
+        """Learn from a call; one much smaller than the allowed size says nothing about large ones."""
         if rows < self.rows // 2:
             return
         earlier, took = self._before

@@ -1,6 +1,6 @@
 """Rules a valid person obeys, written as text and read without ever running it.
 
-``age >= 18 and education_years <= age - 5``. Allowed are column names (in backticks where they are no plain word),
+``age >= 18 and education_years <= age - 5``. Allowed are column names (in backticks where they are not plain words),
 numbers, texts, ``+ - * /``, comparisons, ``in (..., ...)``, ``and``, ``or``, ``not``. Nothing else is understood, so
 a hostile rule can do nothing.
 """
@@ -76,12 +76,12 @@ class Constraint:
                 name = self._quoted.get(part.id, part.id)
                 if name not in known:
                     raise SpecError(
-                        f"The constraint {self.text!r} names {name!r}, which is no feature.{close_to(name, known)}"
+                        f"The constraint {self.text!r} names {name!r}, which is not a feature.{close_to(name, known)}"
                     )
                 found.append(name)
             elif not isinstance(part, _ALLOWED):
                 raise SpecError(
-                    f"The constraint {self.text!r} holds something that is not understood ({type(part).__name__}). "
+                    f"The constraint {self.text!r} has an unsupported part ({type(part).__name__}). "
                     "Use column names, numbers, texts, + - * /, comparisons, in (...), and, or, not."
                 )
         return found

@@ -26,14 +26,14 @@ MAX_DRAWS = 2_000_000
 class Domain:
     """Every valid person: categories from their list, whole numbers whole, bounds and constraints kept.
 
-    A person is a row of floats: the place of a category in its list, or the number itself.
+    A person is a row of floats: the index of a category in its list, or the number itself.
 
     Parameters
     ----------
     features : mapping
         Name to ``(low, high)`` (two whole numbers: whole; two floats: real), a list of categories, or a `Feature`.
     constraints : sequence, optional
-        Rules as text (``"age >= 18 and education_years <= age - 5"``), or functions from a frame to yes/no a row.
+        Rules as text (``"age >= 18 and education_years <= age - 5"``), or functions from a frame to a boolean per row.
     backend : "pandas", "polars" or "pyarrow", optional
         The kind of frame a model is handed.
 
@@ -119,7 +119,7 @@ class Domain:
     def index(self, name: str) -> int:
         """The column of a feature."""
         if name not in self.names:
-            raise DataError(f"There is no feature {name!r} in the domain.{close_to(name, self.names)}")
+            raise DataError(f"Unknown feature {name!r} of the domain.{close_to(name, self.names)}")
         return self.names.index(name)
 
     # between frames and rows ------------------------------------------------------------------------------------
@@ -136,7 +136,9 @@ class Domain:
             rows[:, index] = feature.encode(column)
             if feature.kind == "category" and np.isnan(rows[:, index]).any():
                 strange = column.to_list()[int(np.flatnonzero(np.isnan(rows[:, index]))[0])]
-                raise DataError(f"{strange!r} is no value of '{feature.name}' in the domain; widen it or drop the row.")
+                raise DataError(
+                    f"{strange!r} is not a value of '{feature.name}' in the domain; widen it or drop the row."
+                )
         return rows
 
     def compact(self, rows: Floats) -> NDArray[Any]:
@@ -180,7 +182,7 @@ class Domain:
         inside &= rows <= self.high
         if self.whole.any():
             inside &= (rows == np.rint(rows)) | ~self.whole
-        if inside.all():  # what a search mostly asks about; a look at every row by itself takes longer
+        if inside.all():  # the usual case, and faster than testing every row
             good = np.ones(len(rows), dtype=bool)
         else:
             good = np.asarray((inside | (np.isnan(rows) & self.may_miss)).all(axis=1))
@@ -197,7 +199,7 @@ class Domain:
                 answer = np.asarray(rule(self.decode(rows)))
                 if answer.shape != (len(rows),) or answer.dtype != bool:
                     raise SpecError(
-                        f"A constraint function must give True or False a row; got shape {answer.shape} "
+                        f"A constraint function must give True or False per row; got shape {answer.shape} "
                         f"of {answer.dtype} for {len(rows)} rows."
                     )
                 good &= answer
@@ -242,11 +244,11 @@ class Domain:
         return np.asarray(np.where(self.whole[columns], np.minimum(np.floor(drawn), self.high[columns]), drawn))
 
     def texts(self, row: Floats) -> list[str]:
-        """One row as a person reads it."""
+        """One row as text."""
         return [feature.text(float(value)) for feature, value in zip(self.features, row, strict=True)]
 
     def describe(self) -> dict[str, Any]:
-        """Plain values that say which domain this is (for a ledger's header)."""
+        """Plain values that identify the domain (for a ledger's header)."""
         return {
             "features": [
                 [f.name, f.kind, f.low, f.high, [str(level) for level in f.levels], f.missing] for f in self.features

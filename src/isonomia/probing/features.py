@@ -33,13 +33,13 @@ class Feature:
     ----------
     name : str
     kind : "category", "integer" or "real"
-        A category is held as the place of its value in `levels`; the other kinds as the number itself.
+        A category is encoded as the index of its value in `levels`; other kinds are the number itself.
     low, high : float
         Bounds of that number, both allowed.
     levels : tuple
         The values of a category.
     missing : bool
-        Whether a number may be missing (NaN). It is kept where a row has it and never invented.
+        Whether a number may be missing (NaN). It is preserved where a row has it, and never generated.
 
     Examples
     --------
@@ -55,11 +55,11 @@ class Feature:
     high: float
     levels: tuple[Any, ...] = ()
     missing: bool = False
-    #: How the frame holds it: the distinct values (category) or the dtype (numbers).
+    #: How the frame stores it: the distinct values (category) or the dtype (numbers).
     series: nw.Series[Any] | None = field(default=None, repr=False)
     dtype: Any = field(default=None, repr=False)
     nulls: bool = field(default=False, repr=False)
-    #: pandas' own dtype of numbers, where it is not one of NumPy's: those tell missing whole numbers apart.
+    #: pandas' own dtype of numbers, where it is not one of NumPy's (nullable integers).
     extension: Any = field(default=None, repr=False)
 
     @classmethod
@@ -98,9 +98,9 @@ class Feature:
         numbers = numbers.astype(float)
         known = numbers[np.isfinite(numbers)]
         if np.isinf(numbers).any():
-            raise DataError(f"'{name}' holds infinite values; a domain needs finite ones. Repair or drop these rows.")
+            raise DataError(f"'{name}' has infinite values; a domain needs finite ones. Repair or drop these rows.")
         if known.size == 0:
-            raise DataError(f"'{name}' holds no value at all; it has no domain. Drop the column.")
+            raise DataError(f"'{name}' has no values, so no domain. Drop the column.")
         low, high = float(known.min()), float(known.max())
         whole = kind == "integer" or bool((known == np.floor(known)).all())
         _check_exact(name, low, high)
@@ -132,7 +132,7 @@ class Feature:
         return (self.high - self.low) / REAL_STEPS if self.kind == "real" else 1.0
 
     def text(self, value: float) -> str:
-        """A held number as a person reads it.
+        """The text of a code.
 
         >>> Feature.of("sex", ["F", "M"]).text(1.0), Feature.of("age", (18, 90)).text(40.0)
         ('M', '40')
@@ -153,18 +153,22 @@ class Feature:
         return number(value) if self.kind == "real" and not math.isnan(value) else self.text(value)
 
     def code(self, value: Any) -> float:
-        """The held number of a value, or an error that says what there is."""
+        """The code of a value, or an error that names the available ones."""
         if self.kind == "category":
             for code, level in enumerate(self.levels):
                 if level is value or (level is not None and (level == value or str(level) == str(value))):
                     return float(code)
-            raise DataError(f"{value!r} is no value of '{self.name}'; it has {', '.join(map(repr, self.levels[:8]))}.")
+            raise DataError(
+                f"{value!r} is not a value of '{self.name}'. Available: {', '.join(map(repr, self.levels[:8]))}."
+            )
         if not _is_number(value) or not self.low <= float(value) <= self.high:
-            raise DataError(f"{value!r} is no value of '{self.name}', which runs from {self.low:g} to {self.high:g}.")
+            raise DataError(
+                f"{value!r} is not a value of '{self.name}', which ranges from {self.low:g} to {self.high:g}."
+            )
         return float(value)
 
     def codes(self, values: Sequence[Any]) -> Floats:
-        """The held number of each of many values, as `code`; None is missing where numbers are.
+        """The codes of many values; None is missing in a feature of numbers.
 
         >>> Feature.of("sex", ["F", "M"]).codes(["M", "F"]).tolist()
         [1.0, 0.0]
@@ -173,20 +177,20 @@ class Feature:
         return np.array([np.nan if value is None and numbers else self.code(value) for value in values])
 
     def encode(self, column: nw.Series[Any]) -> NDArray[Any]:
-        """A column of data as held numbers; values that the feature does not have become NaN with `valid` false."""
+        """A column of data as codes; values that the feature does not have become NaN with `valid` false."""
         if self.kind != "category":
             try:
                 numbers = column.to_numpy()
                 return numbers if numbers.dtype.kind in "iu" else numbers.astype(float) + 0.0
             except (TypeError, ValueError):
-                raise DataError(f"'{self.name}' must hold numbers; its dtype is {column.dtype}.") from None
+                raise DataError(f"'{self.name}' must contain numbers; its dtype is {column.dtype}.") from None
         codes = Codes.encode(column, name=self.name)
         indices = [index_of(label, self.levels) for label in codes.labels]
         table = np.array([np.nan if index is None else index for index in indices], dtype=float)
         return np.asarray(table[codes.codes], dtype=float)
 
     def decode(self, numbers: Floats, backend: Backend) -> nw.Series[Any]:
-        """Held numbers as a column of the frame's own dtype."""
+        """Codes as a column of the frame's own dtype."""
         if self.kind == "category":
             return nw.maybe_reset_index(self._levels_series(backend)[numbers.astype(np.intp)])
         if self.extension is not None and backend == "pandas":
@@ -200,7 +204,7 @@ class Feature:
         values = numbers if dtype.is_float() or np.isnan(numbers).any() else numbers.astype(np.int64)
         series = nw.new_series(self.name, values, backend=backend)
         if self.nulls and np.isnan(numbers).any():
-            series = series.fill_nan(None)  # missing the way the frame's own library says it
+            series = series.fill_nan(None)  # missing as the frame's own library marks it
         return series if series.dtype == dtype else series.cast(dtype)
 
     def _levels_series(self, backend: Backend) -> nw.Series[Any]:

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-#: Room of an array that holds something.
+#: Smallest buffer.
 MINIMUM = 1024
-#: How many times as much room there is after it ran out: memory that is not used yet costs nothing.
+#: Growth of a full buffer; memory that is not used yet costs nothing.
 GROWTH = 4
 
 
 class Stack:
-    """Rows of one array, added at the end; room grows fourfold, so that adding a few does not move all.
+    """Rows of one array, added at the end; the buffer grows fourfold, so that adding a few rows does not copy all.
 
-    What is added is put in its place when the rows are next looked at; it must not be changed after it was handed over.
+    Added rows are copied when the rows are next read; they must not be changed in between.
 
     >>> stack = Stack((), int)
     >>> stack.add(np.array([4, 5]))

@@ -13,14 +13,14 @@ from isonomia.typing import Floats, Indices
 SHORT = 4096
 #: First bits of a key by which most unknown ones are known to be so at a glance.
 GLANCE_BITS = 21
-#: More places than this leave too few bits of a key beside them.
+#: More indices than this leave too few bits for the key.
 MAX_INDEXED = 1 << 20
 
 
 class KeyMap:
-    """Keys with a few numbers each, held as a few sorted runs that are merged as they grow.
+    """Keys with a few numbers each, stored as a few sorted runs that are merged as they grow.
 
-    Looking up and adding n keys costs O(n log N); no Python object is made per key. Keys should be spread evenly over
+    Looking up and adding n keys costs O(n log N); no Python object is built per key. Keys should be spread evenly over
     their 64 bits, as those of `Keyer` are. (A hash table with open addressing
     was tried: in numpy it takes longer, since sorting and searching in order go easy on the processor's caches.)
 
@@ -91,7 +91,7 @@ class KeyMap:
         return known, values
 
     def _placed(self) -> list[Indices]:
-        """Where the numbers of the keys of each run are: kept from the first time this is asked."""
+        """Where the numbers of the keys of each run are: computed on first use."""
         if self._indices is None:
             ends = np.cumsum([len(run) for run in self._runs])
             parts = np.split(self._keys.rows, ends[:-1])
@@ -135,11 +135,11 @@ def _find(run: Keys, keys: Keys) -> tuple[NDArray[np.bool_], Indices]:
 
 
 def _ordered(keys: Keys) -> tuple[Indices, Keys]:
-    """Places in the order of their keys, of equal keys the first first; and the keys in this order.
+    """Indices in the order of their keys, of equal keys the first first; and the keys in this order.
 
     Keys are spread evenly, so that different ones hardly share their first 40 bits or more: these are sorted with the
-    place in the others, which is several times as quick as sorting places by keys. Where two do share them and stand in
-    the wrong order, places are sorted after all.
+    index in the other bits, which is several times as fast as sorting indices by keys. Where two keys share them and
+    are in the wrong order, indices are sorted after all.
     """
     if len(keys) <= MAX_INDEXED:
         low = np.uint64((1 << len(keys).bit_length()) - 1)

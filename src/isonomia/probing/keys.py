@@ -1,4 +1,4 @@
-"""Rows as 64-bit keys, by which it is known who was asked about before."""
+"""Rows as 64-bit keys, which identify people who were tested before."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Keyer:
         whole = not domain.may_miss.any() and len(known) == len(sizes) and math.prod(known) < 2**63
         self._parts = _exact_parts(domain, columns, known) if whole else None
         self.exact = self._parts is not None
-        #: What one unit of each column of a row counts for, where keys are exact.
+        #: The change of the key per unit of each column, where keys are exact.
         self.radix = np.zeros(len(domain), dtype=np.uint64)
         for weight, _, scale in self._parts or []:
             self.radix += weight.astype(np.uint64) * scale
@@ -36,7 +36,7 @@ class Keyer:
     def moved(self, rows: Floats, column: NDArray[np.intp], change: Floats, index: NDArray[np.intp]) -> Keys:
         """Keys of rows moved in one of the columns (m,) by the change, (m,) or (n, m), without making them where exact.
 
-        `index` says which of the n x m moves are wanted, counted row by row.
+        `index` selects some of the n x m moves, counted row by row.
         """
         if self._parts is None:
             row, move = np.divmod(index, len(column))
@@ -69,7 +69,7 @@ class Keyer:
 def _exact_parts(
     domain: Domain, columns: NDArray[np.intp], sizes: list[int]
 ) -> list[tuple[Floats, float, np.uint64]] | None:
-    """Parts of a row's number: the weights of the columns, what to take off, and what the part counts for.
+    """Parts of a row's number: the weights of the columns, what to subtract, and the scale of the part.
 
     The number of a row is a sum of products. Split into parts that stay below 2**52, every one of them is exact in
     floats, in whatever order it is added up.

@@ -42,7 +42,7 @@ class Ledger:
     max_seconds : float, optional
         Seconds in all, time before a resume included.
     max_model_rows : int, optional
-        Rows to send to the model, questions that are no tests included.
+        Rows to send to the model, including predictions outside tests.
     path : path, optional
         The file. Its folder must exist.
     run : mapping, optional
@@ -126,7 +126,7 @@ class Ledger:
         return self.late or full or (out_of_rows and not replaying)
 
     def metrics(self) -> dict[str, Any]:
-        """TSN, DSN, SUR = DSN / TSN, DSS = seconds per finding (None without one), and what the model was asked."""
+        """TSN, DSN, SUR = DSN / TSN, DSS = seconds per finding (None without one), and the usage of the model."""
         total = self.elapsed
         return {
             "TSN": self.tsn,
@@ -148,7 +148,7 @@ class Ledger:
     # recording --------------------------------------------------------------------------------------------------
 
     def recall(self, keys: Keys) -> tuple[NDArray[np.bool_], Floats]:
-        """Answers recorded before a resume, which now count as told."""
+        """Outcomes recorded before a resume, which now count as tests."""
         if len(self.cache) == 0:
             return np.zeros(len(keys), dtype=bool), np.full((len(keys), OUTCOMES), np.nan)
         known, outcomes = self.cache.look(keys)
@@ -171,7 +171,7 @@ class Ledger:
         return self._file is not None
 
     def remember(self, digest: str, arrays: dict[str, NDArray[Any]], usage: tuple[int, int, float]) -> None:
-        """Write down one question that is no test."""
+        """Record predictions outside tests."""
         self._take({}, usage)
         self._write({"kind": "question", "digest": digest}, arrays, usage)
 
@@ -225,11 +225,11 @@ class Ledger:
         self._file.flush()
 
     def _read(self, path: Path, wanted: dict[str, Any]) -> int:
-        """Read every whole record; the place where the next one goes."""
+        """Read every whole record; the offset of the next one."""
         with path.open("rb") as stream:
             mark = stream.read(len(_MAGIC))
             if not _MAGIC.startswith(mark):  # a prefix: killed while writing the very first bytes
-                raise DataError(f"{path} is no ledger of this version. Give another path.")
+                raise DataError(f"{path} is not a ledger of this version. Give another path.")
             good, first = stream.tell(), True
             while (record := _next_record(stream)) is not None:
                 header, arrays = record
@@ -285,7 +285,7 @@ def _next_record(stream: BinaryIO) -> tuple[dict[str, Any], dict[str, NDArray[An
     index = head_size
     for name, dtype, shape in header["arrays"]:
         if dtype not in _DTYPES:
-            raise DataError(f"The ledger holds an array of an unknown kind ({dtype!r}).")
+            raise DataError(f"The ledger contains an array of an unknown dtype ({dtype!r}).")
         count = math.prod(shape)
         arrays[name] = np.frombuffer(body, dtype=dtype, count=count, offset=index).reshape(shape).copy()
         index += 8 * count

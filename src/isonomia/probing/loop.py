@@ -1,4 +1,4 @@
-"""The loop around a search: a strategy asks for rows, the loop tests them, the strategy is told.
+"""The loop around a search: a strategy asks for rows, the loop tests them, the strategy gets the answers.
 
 A strategy knows nothing of models, variants, budgets or clocks. It is written as a generator that yields rows and is
 sent what came out; `Script` gives it `ask()` and `tell()`.
@@ -31,21 +31,21 @@ CALL_BYTES = 64_000_000
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What came out for the rows asked, in their order.
+    """The outcomes of the requested rows, in their order.
 
     Attributes
     ----------
     rows : matrix
-        The rows as asked (not valid ones included).
+        The rows as requested (invalid ones included).
     fresh : array of bool
-        True the first time a person is tested, False for one that was asked before.
+        True the first time a person is tested, False for one tested before.
     outcomes : array (m, 4)
         `ProbeResult.outcome` of the distinct people, and a last row of NaN for those not tested (not valid, or the
         budget ended).
     person : array of int
         Which of them every row is.
     noted : matrix, optional
-        The rows of `discovered`, where the ledger holds just these already.
+        The rows of `discovered`, where the ledger has recorded exactly these.
     """
 
     rows: Floats
@@ -71,12 +71,12 @@ class Answer:
 
     @cached_property
     def found(self) -> NDArray[np.bool_]:
-        """Rows treated differently, asked before or not."""
+        """Rows treated differently, tested before or not."""
         return np.asarray(self.margin > 0)
 
     @cached_property
     def discovered(self) -> Floats:
-        """The people treated differently who were not asked about before; not to be changed."""
+        """The people treated differently who were not tested before; read-only."""
         return self.rows.compress(self.found & self.fresh, axis=0) if self.noted is None else self.noted
 
     @property
@@ -89,7 +89,7 @@ class Answer:
 class Untested:
     """Valid rows that were compared with the ledger already: distinct people, none of them tested; see `Loop.untested`.
 
-    A search may ask for them instead of plain rows, and saves the loop the same look twice.
+    A search may request them instead of plain rows; the loop then need not look them up again.
     """
 
     rows: Floats
@@ -112,13 +112,13 @@ class BudgetSpent(Exception):  # noqa: N818  a signal to the loop, never seen by
 
 
 class Strategy(Protocol):
-    """A search: says which rows to test next, and learns from what came out."""
+    """A search: requests rows to test, and learns from the answers."""
 
     def ask(self) -> Request | None:
-        """The next rows, or None when the search has ended of itself."""
+        """The next rows, or None when the search has ended."""
 
     def tell(self, answer: Answer) -> None:
-        """What came out for them."""
+        """The answer for the last request."""
 
 
 class Script:
@@ -201,7 +201,7 @@ class Loop:
         known, outcomes[:-1] = self.ledger.tests.look(keys)
         new = np.flatnonzero(~known)
         asked = valid[first[new]]
-        order = np.argsort(asked)  # in the order asked, so that a cut budget keeps the first ones
+        order = np.argsort(asked)  # in the order requested, so that a cut budget keeps the first ones
         new, asked = new[order], asked[order]
         answers, noted = self._ask(rows.take(asked, axis=0), keys.take(new))
         outcomes[new] = answers
@@ -212,7 +212,7 @@ class Loop:
         return Answer(rows=rows, fresh=fresh, outcomes=outcomes, person=person, noted=noted)
 
     def untested(self, keys: NDArray[np.uint64]) -> NDArray[np.intp]:
-        """Places of keys that were not tested before, the first of each person, in order."""
+        """Indices of keys that were not tested before, the first of each person, in order."""
         distinct, first = first_keys(keys)
         new = np.zeros(len(keys), dtype=bool)
         new[first[~self.ledger.tests.holds(distinct)]] = True
@@ -287,7 +287,7 @@ class Loop:
         return Predictions(arrays.get("label"), arrays.get("score"))  # type: ignore[arg-type]
 
     def count_outside(self) -> None:
-        """Count rows that were asked past the loop (to compare trees that were read with the model) in the budget."""
+        """Count model rows that were used outside the loop (to compare trees with the model) in the budget."""
         outside = self.probe.oracle.rows - self._rows_counted
         self._rows_counted += outside
         self.ledger.n_rows += outside

@@ -1,4 +1,4 @@
-"""What a model says about altered rows: decisions as codes, scores where it gives any, in one call a batch."""
+"""Predictions for altered rows: decisions as codes, scores where the model gives them, in one call per batch."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Predictions:
 
 
 class Oracle:
-    """A model that can be asked about rows of a domain, whatever kind of model it is.
+    """Any kind of model as a function of rows of a domain.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Oracle:
     domain : Domain
         How rows become the frame the model expects.
     data : Dataset, optional
-        Says which class is the positive one, and whether numbers are a regression.
+        Determines the positive class, and whether numbers are a regression.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Oracle:
         self.task: Task | None = data.task if data is not None else None
         self.threshold = 0.5
         self.seconds = 0.0
-        #: Rows asked about, by whomever.
+        #: Rows predicted so far.
         self.rows = 0
         self.output: Output | None = None
         self._classes: list[Any] = []
@@ -97,7 +97,7 @@ class Oracle:
         return self.domain.compact(rows) if self._columns else rows
 
     def ask(self, rows: NDArray[Any]) -> Predictions:
-        """What the model says about rows of the domain, in one call."""
+        """The predictions for rows of the domain, in one call."""
         frame = self.domain.decode(rows) if self._columns else self._array(rows)
         self.rows += len(rows)
         try:
@@ -113,7 +113,7 @@ class Oracle:
                 f"{dict(zip(self.domain.names, self.domain.texts(rows[0]), strict=True))}."
             ) from error
         if len(predicted) != len(rows):
-            raise ModelError(f"The model was asked about {len(rows):,} rows and answered {len(predicted):,}.")
+            raise ModelError(f"The model got {len(rows):,} rows and returned {len(predicted):,} predictions.")
         return predicted
 
     def model_input(self, rows: Floats) -> Any:
@@ -150,7 +150,7 @@ class Oracle:
         finally:
             self.seconds += time.perf_counter() - began
 
-    # the ways a model can answer --------------------------------------------------------------------------------
+    # kinds of models --------------------------------------------------------------------------------
 
     def _wrapped(self, model: Model, frame: Any) -> Predictions:
         """A `Model` answers with a surface; decisions are codes already, the positive class is code 1."""
@@ -193,7 +193,7 @@ class Oracle:
         elif kind != self.output and not (self.output == "probability" and answer.dtype.kind in "iub"):
             raise ModelError(
                 f"The model answered with {self.output}s first and with {kind}s (dtype {answer.dtype}) later. "
-                "A model must answer every row in the same way."
+                "A model must return the same kind for every row."
             )
         if self.output == "number":
             self.task = "regression"
@@ -219,7 +219,7 @@ class Oracle:
         if self.task == "regression" and answer.dtype.kind in "iuf":
             return "number"
         if answer.ndim != 1:
-            raise ModelError(f"The model must answer with one value a row; got an array of shape {answer.shape}.")
+            raise ModelError(f"The model must return one value per row; got an array of shape {answer.shape}.")
         return "label"
 
     def _probabilities(self, answer: Floats) -> Predictions:
@@ -274,7 +274,7 @@ class Oracle:
         return len(self._classes) - 1
 
     def _array(self, rows: Floats) -> Any:
-        """Rows for an estimator fitted on a plain array: categories are their values, not their places."""
+        """Rows for an estimator fitted on a plain array: categories are their values, not their indices."""
         nominal = np.flatnonzero(self.domain.nominal)
         if nominal.size == 0:
             return rows
@@ -288,7 +288,7 @@ class Oracle:
 
 
 def _is_plain(model: Any) -> bool:
-    """A scikit-learn estimator, something shaped like one, or a function: asked directly, in one call."""
+    """A scikit-learn estimator, something shaped like one, or a function: called directly."""
     torch = sys.modules.get("torch")  # a module is a function of tensors, not of frames
     if isinstance(model, Model) or (torch is not None and isinstance(model, torch.nn.Module)):
         return False

@@ -18,11 +18,11 @@ from isonomia.probing.keys import Keyer
 from isonomia.probing.oracle import Oracle, Predictions
 from isonomia.typing import Floats
 
-#: More protected combinations than this a person make every test a small study.
+#: Maximum number of protected combinations per person.
 MAX_VARIANTS = 1024
-#: A protected number with more values than this is asked at a few of them.
+#: A protected number with more values than this is tested at a few of them.
 MAX_VALUES = 20
-#: The quantiles it is asked at.
+#: The quantiles it is tested at.
 QUANTILES = (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0)
 #: Two numbers this close (relative) are the same answer: models add floats in different orders.
 ROUNDING = 1e-9
@@ -30,7 +30,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ProbeResult:
-    """What came out for a batch of rows.
+    """The outcome of a batch of rows.
 
     Attributes
     ----------
@@ -41,8 +41,8 @@ class ProbeResult:
         Above 0 exactly where a row is treated differently; below 0 it says how far from that the row is, where the
         model gives scores (for two classes ``min(max_v p_v - t, t - min_v p_v)``), and is -1 where it does not.
     found : dict of arrays
-        For the rows treated differently: ``at`` (place in the batch), ``row``, the variants ``a`` and ``b`` of the
-        pair, what the model said about each (``label_a``, ``score_a``, ...), and ``gap``.
+        For the rows treated differently: ``at`` (index in the batch), ``row``, the variants ``a`` and ``b`` of the
+        pair, the predictions for each (``label_a``, ``score_a``, ...), and ``gap``.
     """
 
     outcome: Floats
@@ -86,7 +86,7 @@ class Probe:
     ) -> None:
         self.oracle, self.domain = oracle, oracle.domain
         if not protected:
-            raise SpecError("There is no protected attribute: name at least one, for example protected=['sex'].")
+            raise SpecError("No protected attribute is given; name at least one, for example protected=['sex'].")
         self.protected = tuple(dict.fromkeys(protected))
         self.columns = np.array([self.domain.index(name) for name in self.protected], dtype=np.intp)
         self.free = np.setdiff1d(np.arange(len(self.domain)), self.columns).astype(np.intp)
@@ -138,7 +138,7 @@ class Probe:
         return len(self.variants)
 
     def consult(self, rows: NDArray[Any]) -> Predictions:
-        """What the model says about rows as they are: a question, not a test."""
+        """Predictions for rows as they are; not a test."""
         predicted = self.oracle.ask(rows)
         self.seconds = self.oracle.seconds
         self.n_rows += len(rows)
@@ -245,7 +245,7 @@ class Probe:
     def _widths(
         self, rows: NDArray[Any], start: NDArray[Any], label: NDArray[np.int64] | None, score: Floats | None
     ) -> Floats:
-        """How differently each variant is treated from the starting one; -1 where the two are no pair."""
+        """How differently each variant is treated from the starting one; -1 where the two are not a pair."""
         index = np.arange(len(rows))
         if score is not None:
             part = score[rows]
@@ -276,7 +276,7 @@ class Probe:
 
 
 def _highest(values: NDArray[Any]) -> NDArray[Any]:
-    """The largest along the last axis, which is short: taken one place after another, which numpy does quickly."""
+    """The largest along the last axis, which is short: column by column, which NumPy does quickly."""
     return np.asarray(reduce(np.maximum, [values[..., index] for index in range(values.shape[-1])]))
 
 

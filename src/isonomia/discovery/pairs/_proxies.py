@@ -1,4 +1,4 @@
-"""Which features stand in for an attribute that the model does not take."""
+"""The features most associated with an attribute that the model does not take."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def proxies_of(dataset: Dataset, name: str, features: Sequence[str], *, k: int =
 
 
 def cramers_v(a: Codes, b: Codes) -> float:
-    """Cramer's V of two coded columns, 0 (nothing in common) to 1 (one tells the other).
+    """Cramer's V of two coded columns, 0 (nothing in common) to 1 (one determines the other).
 
     >>> sex = Codes.encode(["F", "M", "F", "M"])
     >>> round(cramers_v(sex, sex), 6), round(cramers_v(sex, Codes.encode([1, 1, 2, 2])), 6)

@@ -88,7 +88,7 @@ def find_pairs(
     data : Dataset, or a frame of features, or a Domain
         The people there are; searches start from them or from their domain.
     model : estimator, callable or Model
-        Whom to ask.
+        The model to examine.
     method : str
         One of `PAIR_METHODS`: "observed", "exact", "auto", "themis", "aequitas", "kosei", "adf", "sg", "expga", "limi",
         "fliptest".
@@ -102,7 +102,7 @@ def find_pairs(
     values : mapping, optional
         Values of protected attributes to try; by default all.
     max_tests, max_seconds, max_model_rows : optional
-        The budget: distinct people tested, seconds, rows sent to the model. None is no limit. "auto" is 10,000 people
+        The budget: distinct people tested, seconds, rows sent to the model. None: no limit. "auto" is 10,000 people
         and an hour, and no limit for "observed", which is the complete answer for the people in the data.
     gamma : float
         At 0 decisions must differ (numbers of a regression: at all); above 0 scores must differ by more than it.
@@ -113,7 +113,7 @@ def find_pairs(
     ledger_dir : path, optional
         A folder to keep the ledger in, under `analysis_id`; the same call goes on where an interrupted one stopped.
     progress : callable or Progress, optional
-        Receives the events of the search; a `Progress` can cancel it. What `ledger_dir` holds by then is not lost.
+        Receives the events of the search; a `Progress` can cancel it. What is in `ledger_dir` by then is not lost.
     **options
         The method's own, see its docstring.
 
@@ -203,7 +203,9 @@ def _read(
     features = [str(name) for name in takes] if takes is not None else list(dataset.features)
     for name in features:
         if name not in dataset.columns:
-            raise SpecError(f"The model takes a feature {name!r} that the data lacks.{close_to(name, dataset.columns)}")
+            raise SpecError(
+                f"The model needs a feature {name!r} that is not in the data.{close_to(name, dataset.columns)}"
+            )
     return dataset, Domain.from_data(dataset, features=features, constraints=constraints, overrides=domain)
 
 
@@ -217,7 +219,7 @@ def _protected(
     """The attributes to alter, all of them features that the model takes."""
     names = _names(protected) or (dataset.protected if dataset is not None else ())
     if not names:
-        raise SpecError("There is no protected attribute: name at least one, for example protected=['sex'].")
+        raise SpecError("No protected attribute is given; name at least one, for example protected=['sex'].")
     for name in names:
         if name in domain.names:
             continue
@@ -226,7 +228,7 @@ def _protected(
             raise SpecError(f"`protected` must name columns of the data; got {name!r}.{close_to(name, known)}")
         near = proxies_of(dataset, name, domain.names)
         raise NotApplicable(
-            f"the model does not take '{name}', so no two people can differ in it alone. Features that tell it best: "
+            f"the model does not take '{name}', so no two people can differ in it alone. Closest features: "
             f"{', '.join(near)}. Examine pairs that differ in one of them, or group fairness by '{name}'"
         )
     return names
@@ -235,7 +237,7 @@ def _protected(
 def _people(dataset: Dataset | None, domain: Domain, *, spanned: bool) -> tuple[Floats, int]:
     """The rows of the data as valid people, and how many had to be moved to the edge of the domain.
 
-    `spanned` says that the domain is what these rows span: nobody lies outside, only constraints may rule people out.
+    With `spanned` the domain is the range of these rows: nobody is outside, only constraints may exclude people.
     """
     if dataset is None:
         return np.empty((0, len(domain))), 0
@@ -287,7 +289,7 @@ def _path(ledger_dir: str | os.PathLike[str] | None, analysis_id: str | None, me
         return None
     name = analysis_id or method
     if not _NAME.fullmatch(name) or name.startswith("."):
-        raise SpecError(f"`analysis_id` may hold letters, digits, '_', '-' and '.'; got {name!r}.")
+        raise SpecError(f"`analysis_id` may contain letters, digits, '_', '-' and '.'; got {name!r}.")
     folder = Path(ledger_dir)
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{name}.ledger"

@@ -18,7 +18,7 @@ from isonomia.typing import Floats
 
 #: Rows of data the generator is fitted to, and people it judges.
 FITTED, EVALUATED = 2000, 200
-#: Numbers with more values than this are judged by parts of their range, so many.
+#: Numbers with more values than this are binned, into so many bins.
 MAX_VALUES, BINS = 60, 30
 
 
@@ -41,12 +41,12 @@ def naturalness(space: Space, rows: Floats) -> float | None:
 
 
 def _some(n: int, limit: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Up to `limit` of `n` places, at random."""
+    """Up to `limit` of `n` indices, at random."""
     return rng.choice(n, size=min(n, limit), replace=False, shuffle=False)
 
 
 class Plausible:
-    """Whether people are made of values that occur: a quick stand-in for `naturalness` while a search goes on.
+    """Whether people have values that occur: a fast substitute for `naturalness` during a search.
 
     The sum over free columns of the log share of the data in the same value (numbers with many values: in the same
     thirtieth of the range), each by itself. Plausible are those above the quantile `share` of the data's own rows.
@@ -96,7 +96,7 @@ def add_subgroups(space: Space, found: NDArray[np.bool_]) -> None:
         )
     except Cancelled:
         raise
-    except IsonomiaError as reason:  # slices are an addition; pairs stand without them, and it is said
+    except IsonomiaError as reason:  # slices are an addition: pairs are valid without them, and a note gives the reason
         space.notes.append(msg("The findings could not be lifted to subgroups: {reason}", reason=str(reason)))
         return
     rows: list[dict[str, Any]] = list(next(iter(result.tables.values())).rows())

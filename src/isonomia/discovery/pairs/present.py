@@ -117,7 +117,7 @@ def witnesses(space: Space, pairs: Pairs) -> Table:
 
 
 def _widest(gap: Floats, n: int) -> NDArray[np.intp]:
-    """Places of the `n` largest, of equal ones the first."""
+    """Indices of the `n` largest, of equal ones the first."""
     some = np.arange(len(gap)) if len(gap) <= n else np.flatnonzero(gap >= np.partition(gap, -n)[-n])
     return some[np.argsort(-gap[some], kind="stable")[:n]]
 
@@ -251,7 +251,7 @@ def _value_counts(people: Floats, domain: Domain) -> list[Counts]:
 
 
 def _cells(values: Floats, counts: NDArray[np.intp], size: int | None) -> Floats:
-    """Where values are told apart: each by itself where they are few, else tenths of the people."""
+    """Bins of values: each value where there are few, else tenths of the people."""
     if size is not None and len(values) <= 30:
         return np.append(values, np.inf)
     upto = np.cumsum(counts)

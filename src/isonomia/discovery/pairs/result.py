@@ -1,4 +1,4 @@
-"""What a search for discriminating pairs returns."""
+"""The result of a search for discriminating pairs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from isonomia.typing import Floats
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Pairs as arrays: two people each, and what the model said about them.
+    """Pairs as arrays: two people each, and their predictions.
 
     `first` and `second` are rows of the domain, the second kept as its values in the `columns` where the two may
     differ; `outcome_*` class codes (or numbers of a regression), `score_*` NaN where the model gives none, `gap` how
@@ -60,7 +60,7 @@ class Pairs:
 class PairResult(Result):
     """Pairs of people who differ only in protected attributes and are treated differently.
 
-    ``table`` has two rows a pair: the features, ``indv_key`` (values joined by "|"), ``outcome``, ``score``,
+    ``table`` has two rows per pair: the features, ``indv_key`` (values joined by "|"), ``outcome``, ``score``,
     ``couple_key`` (both keys, joined by "-"), ``diff_outcome``, ``case_id`` (the pair), and the run's ``TSN``, ``DSN``,
     ``SUR`` and ``DSS``.
 
@@ -72,7 +72,7 @@ class PairResult(Result):
         a finding, ``total_time``, ``n_model_rows``, ``n_model_calls``, ``model_seconds``, ``dsn_by_attr_value``,
         ``stopped`` (why it ended), and the method's own.
     pairs : Pairs
-        One pair a finding, unique, as arrays.
+        One pair per finding, unique, as arrays.
     domain : Domain
         What the rows of `pairs` mean.
     classes : tuple
@@ -87,7 +87,7 @@ class PairResult(Result):
 
     @property
     def table(self) -> Any:
-        """Two rows a pair, as a frame of the kind the user gave."""
+        """Two rows per pair, as a frame of the kind the user gave."""
         return self._table
 
     @cached_property

@@ -67,7 +67,7 @@ def retrain(
     result : PairResult
         Of any search over variants of one person (not of "fliptest").
     share : float
-        Rows to add at most, as a share of the data's.
+        Maximum number of rows to add, as a share of the data's.
     tests : int
         Fresh people, drawn uniformly with another seed than the search's.
     """
@@ -77,7 +77,7 @@ def retrain(
     if not hasattr(estimator, "get_params") or not hasattr(estimator, "classes_"):
         raise ModelError(f"Only scikit-learn classifiers can be trained again here; got {type(estimator).__name__}.")
     if len(result.pairs) == 0:
-        raise NotApplicable("the result holds no pair; there is nothing to train with")
+        raise NotApplicable("the result has no pairs to train with")
     if result.method == "fliptest":
         raise NotApplicable("FlipTest compares different people; its pairs have no common label")
     from sklearn.base import clone

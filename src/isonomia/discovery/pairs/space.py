@@ -1,4 +1,4 @@
-"""What a search may know and do: the valid people, the people in the data, chance, and questions to the model."""
+"""What a search works with: valid people, the people in the data, random numbers, and the model."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from isonomia.typing import Floats
 NominalMoves = Literal["unit", "any"]
 NOMINAL_MOVES: tuple[NominalMoves, ...] = get_args(NominalMoves)
 
-#: People that clusters are made of.
+#: Maximum number of people to cluster.
 CLUSTERED = 5000
 
 
 @dataclass(eq=False)
 class Space:
-    """Where a search looks.
+    """The search space.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Space:
     rng : numpy Generator
         The only source of chance.
     facts, tables, notes
-        What a method wants to tell beside the pairs.
+        What a method reports besides the pairs.
     """
 
     loop: Loop
@@ -97,7 +97,7 @@ class Space:
         return some[np.lexsort((label, turn))[:n]]
 
     def scaled(self, rows: Floats) -> Floats:
-        """Rows on a scale from 0 to 1 a column; missing numbers in the middle."""
+        """Rows scaled to 0 to 1 per column; missing numbers in the middle."""
         span = np.where(self.domain.high > self.domain.low, self.domain.high - self.domain.low, 1.0)
         return np.asarray(np.nan_to_num((rows - self.domain.low) / span, nan=0.5))
 
@@ -118,7 +118,7 @@ class Space:
     ) -> Floats:
         """Move one column of each row by one unit, inside the bounds.
 
-        Papers move categories by one place, as if they were ordered ("unit"); "any" takes another one at random.
+        Papers move categories by one step, as if they were ordered ("unit"); "any" takes another one at random.
         """
         return self.steps(column[None], direction[None], size=size, nominal_moves=nominal_moves)(rows, 0)
 
@@ -151,7 +151,7 @@ class Space:
         return move
 
     def neighbours(self, rows: Floats, *, nominal_moves: NominalMoves = "unit") -> Untested:
-        """All people one unit away in one free column (categories: one place, or any other value) not yet tested."""
+        """All people one unit away in one free column (categories: one step, or any other value) not yet tested."""
         columns: list[int] = []
         shifts: list[float] = []
         for column in self.movable:
@@ -172,7 +172,7 @@ class Space:
         """People who differ from a row in one column, valid and not tested; which row and which move each comes from.
 
         Every row is moved in each of the columns (m,) by the change (m,), or its own change (n, m). Those tested before
-        are left out before any row is made.
+        are left out before any row is built.
         """
         value = rows[:, column] + change
         inside = (value >= self.domain.low[column]) & (value <= self.domain.high[column])
@@ -189,7 +189,7 @@ class Space:
         return Untested(near, keys), row, move
 
     def fresh(self, rows: Floats) -> tuple[Untested, NDArray[np.intp]]:
-        """Those of valid people who were not tested before, each once, and their places."""
+        """Those of valid people who were not tested before, each once, and their indices."""
         keys = self.probe.key(rows)
         kept = self.loop.untested(keys)
         return Untested(rows.take(kept, axis=0), keys.take(kept)), kept
@@ -199,7 +199,9 @@ class Space:
         predicted = self.loop.consult(rows)
         if predicted.score is None:
             if predicted.label is None or predicted.label.max(initial=0) > 1:
-                raise NotApplicable("the model gives decisions only, of several classes; there is no score to follow")
+                raise NotApplicable(
+                    "the model gives decisions only, of several classes; so no score can guide the search"
+                )
             return predicted.label.astype(float)
         return predicted.score if predicted.score.ndim == 1 else predicted.score.max(axis=1)
 
@@ -213,7 +215,7 @@ class Space:
 
     @staticmethod
     def scores_of(score: Floats | None) -> Floats:
-        """A score as one number a row."""
+        """A score as one number per row."""
         if score is None:
             raise NotApplicable("the model gives no scores")
         return score if score.ndim == 1 else score.max(axis=1)

@@ -47,8 +47,8 @@ def adf(
     attributes with small gradients preferred; a step that leaves the discriminating set is taken back.
 
     Gradients are exact for scikit-learn's linear classifiers and two-class `MLPClassifier` (also behind a scaler), and
-    by automatic differentiation for PyTorch modules. Other models are asked about one unit up and down in every
-    attribute (zero-order, as in MAFT), and the result says so; local weights are then worked out once a seed instead
+    by automatic differentiation for PyTorch modules. For other models scores are measured one unit up and down in every
+    attribute (zero-order, as in MAFT), and the result says so; local weights are then computed once per seed instead
     of every step (`weights_every`, as EIDIG-INF does).
 
     Parameters
@@ -60,7 +60,7 @@ def adf(
     cluster_num
         Clusters of the data that seeds are drawn from in rotation.
     max_iter
-        Moves of a seed, at most.
+        Maximum number of moves of a seed.
     step_size
         How many units one step is.
     weights_every
@@ -112,7 +112,7 @@ def _ascend(space: Space, gradients: Gradients, rows: Floats, extremes: NDArray[
     """Move each row one unit where its own loss and that of its farthest variant rise together.
 
     Where they do so nowhere (a flat part of a net), one attribute moves at random, as in the authors' code. Rows that
-    the bounds hold where they are, or that become invalid, are dropped.
+    cannot move within the bounds, or become invalid, are dropped.
     """
     if len(rows) == 0:
         return rows

@@ -47,7 +47,7 @@ def aequitas(
     steps starts: pick an attribute by probability, move it by one unit down (with its own probability) or up, test,
     and stay there whatever came out. "semi" learns the direction of each attribute, "full" also which attributes
     pay; the probabilities are shared by all walks and updated after every batch of about two thousand steps (the paper
-    walks one seed after another; its released code updates the wrong way round, this does not).
+    walks one seed after another; its released code updates in the wrong direction, this does not).
 
     Parameters
     ----------

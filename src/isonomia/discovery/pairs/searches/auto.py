@@ -1,4 +1,4 @@
-"""The combination: observed people, exact parts, diverse seeds, a guided flood that spreads."""
+"""The combination: observed people, exact parts, diverse seeds, a guided frontier search."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OBSERVED, UNIFORM, BISECTION = 0.15, 0.05, 0.10
 DEFAULT_TESTS = 100_000
 #: Forests with more leaves than this are not worth the certifying of their boxes.
 MAX_LEAVES = 5000
-#: Walks down a tree that certifying may take for each of its parts, about a third of a second.
+#: Descents of a tree for each part of a proof, about a third of a second.
 WORK = 1_000_000
 #: Trees that were read are compared with the model on 2,000 people; a smaller budget of rows than this is not.
 MIN_ROWS = 10_000
@@ -40,7 +40,7 @@ MIN_ROWS = 10_000
 def auto(
     space: Space, *, exact: bool = True, max_boxes: int = 20_000, lift: bool = True, natural: float | None = None
 ) -> Search:
-    """Everything that is cheap and sure first, then a search for many and different people.
+    """First what is cheap and certain, then a search for many and diverse people.
 
     A. Rows of the data in all protected variants (all of them where 15% of the budget allows).
     B. Where the model can be read (`exact`): shares, proofs and people drawn from what was certified, half of the
@@ -56,7 +56,7 @@ def auto(
     exact
         Whether to prove what can be proved about a model that can be read.
     max_boxes
-        Boxes of the branch and bound, at most.
+        Maximum number of boxes of the branch and bound.
     lift
         Whether to describe the findings as subgroups of the data.
     natural
@@ -104,7 +104,7 @@ def auto(
 
 
 def finish(space: Space, rows: Floats) -> None:
-    """What is told about the people found once the search has ended: cells and naturalness."""
+    """Facts about the people found, after the search: cells and naturalness."""
     cells = Cells(space)
     space.facts.update(cells=cells.covered(rows) if len(rows) else 0, cells_of=list(cells.names), cells_all=cells.count)
     if "observed_tests" in space.facts:
@@ -121,13 +121,15 @@ def _budget(space: Space) -> int:
 
 
 def _exact_rows(space: Space, max_boxes: int, budget: int) -> list[Floats]:
-    """People drawn from what can be certified; none where the model cannot be read (which is no fault here)."""
+    """People from the certified part; none where the model cannot be read (which is not an error here)."""
     left = max(1, min(space.loop.ledger.tests_left, space.loop.ledger.rows_left(space.probe.n_variants), budget))
     try:
         if space.loop.ledger.rows_left(1) < MIN_ROWS and not linear.is_linear(space.probe.oracle):
             raise NotApplicable(f"comparing trees with the model takes rows, and fewer than {MIN_ROWS:,} are left")
         if _leaves(space.probe.oracle.estimator) > MAX_LEAVES:  # seen without reading them
-            raise NotApplicable(f"the forest has more than {MAX_LEAVES:,} leaves, too many to certify in passing")
+            raise NotApplicable(
+                f"the forest has more than {MAX_LEAVES:,} leaves, too many for a proof within another search"
+            )
         rows = (
             linear_part(space, left)
             if linear.is_linear(space.probe.oracle)
@@ -138,7 +140,7 @@ def _exact_rows(space: Space, max_boxes: int, budget: int) -> list[Floats]:
         return []
     space.facts["exact"] = "yes"
     certain = space.facts["share_high"] - space.facts["share_low"] < 0.5 * space.facts["share_high"]
-    if not certain:  # only a part of what is there was certified: leave most of the budget to the search
+    if not certain:  # only a part was certified: leave most of the budget to the search
         rows = rows[: left // 4]
     return [rows[start : start + 5000] for start in range(0, len(rows), 5000)]
 

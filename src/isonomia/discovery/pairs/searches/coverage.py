@@ -10,7 +10,7 @@ from isonomia.typing import Floats
 
 #: Features of the map, and values of one of them beyond which it is cut into tenths of its range.
 AXES, MAX_VALUES, PARTS = 4, 20, 10
-#: Rows looked at together: what is worked out on the way stays in the processor's caches.
+#: Rows processed together, so that intermediate arrays stay in the processor's caches.
 PORTION = 8192
 
 
@@ -30,7 +30,7 @@ class Cells:
         self.sizes = np.array([sizes[int(column)] for column in self.columns], dtype=np.int64)
         self.low = domain.low[self.columns]
         span = domain.high[self.columns] - self.low
-        exact = span + 1 == self.sizes  # a value is a part
+        exact = span + 1 == self.sizes  # one part per value
         self.unit, self.parts = np.where(exact, 1.0, np.maximum(span, 1e-300)), np.where(exact, 1, self.sizes)
         self.may_miss = bool(domain.may_miss[self.columns].any())
         self.names = tuple(domain.names[int(column)] for column in self.columns)
@@ -58,7 +58,7 @@ class Cells:
         return int(self.sizes.prod()) if len(self.sizes) else 1
 
     def covered(self, rows: Floats) -> int:
-        """How many different cells the rows lie in."""
+        """The number of distinct cells of the rows."""
         there = np.zeros(self.count, dtype=bool)
         for start in range(0, len(rows), PORTION):
             there[self(rows[start : start + PORTION])] = True

@@ -26,14 +26,14 @@ from isonomia.typing import Floats
 
 #: People of the data that are tested where the budget ended before anything was certified.
 LAST_TRY = 5000
-#: Fewer people than this are no comparison of what was read with the model.
+#: Minimum number of people for comparing the trees with the model.
 MIN_CHECKED = 100
-#: Parts of the seconds that are left which the share (by boxes, then by tails), then each gap, may take; the rest is
+#: Parts of the seconds that are left which the share (by boxes, then by moments), then each gap, may take; the rest is
 #: for tests of the model.
 SHARE_TIME, TAIL_TIME, GAP_TIME = 0.2, 0.55, 0.4
 #: Work on tails that takes about as long as a box.
 TAIL_WORK = 2000
-#: People tested before bounds are worked out.
+#: People tested before bounds are computed.
 FIRST = 20
 #: Bounds this close are one number.
 CLOSED = 1e-9
@@ -48,8 +48,8 @@ CLOSED = 1e-9
 def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Search:
     """Prove what can be proved about the whole domain.
 
-    Linear models (behind encoders that work column by column): the margin is a sum of one term a feature, so the
-    share is the share of sums that fall into a slab, counted exactly or bracketed on a grid. Trees, forests and
+    Linear models (behind encoders that work column by column): the margin is a sum of one term per feature, so the
+    share is that of sums in an interval, counted exactly or bracketed on a grid. Trees, forests and
     gradient boosting (also by histograms) of scikit-learn, XGBoost and LightGBM, of two or several classes or numbers,
     with categories of their own or behind such encoders: branch and bound over boxes, at most `max_boxes` of them.
     What was read is compared with the model first, at random and exactly at the cuts; where they differ there is no
@@ -72,9 +72,9 @@ def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Sea
     Parameters
     ----------
     max_boxes
-        Boxes of the branch and bound, at most.
+        Maximum number of boxes of the branch and bound.
     n_pairs
-        People to test on the model itself, at most.
+        Maximum number of people to test on the model itself.
     """
     probe = space.probe
     if probe.sampled:
@@ -99,7 +99,7 @@ def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Sea
         answer = yield rows[start : start + 1000]
         found = found or bool(answer.found.any())
     if not found and space.facts["share_high"] > 0.0 and len(space.people):
-        yield space.people[:LAST_TRY]  # nothing was certified: the people there are may still tell
+        yield space.people[:LAST_TRY]  # nothing was certified: people in the data may still be found
 
 
 def lines_of(space: Space) -> list[NDArray[np.intp]]:
@@ -115,7 +115,7 @@ def lines_of(space: Space) -> list[NDArray[np.intp]]:
 
 
 def linear_part(space: Space, n_pairs: int) -> Floats:
-    """What the slab tells, and people drawn from it."""
+    """Facts from the intervals of the margin, and people drawn from them."""
     probe, gamma = space.probe, space.probe.gamma
     model = linear.read_linear(probe.oracle, space.free, space.protected, probe.variants)
     lines = lines_of(space)
@@ -139,7 +139,7 @@ def linear_part(space: Space, n_pairs: int) -> Floats:
 def tree_part(
     space: Space, max_boxes: int, n_pairs: int, *, max_leaves: int | None = None, work: int | None = None
 ) -> Floats:
-    """All that the boxes tell, and people who are treated differently; bounded as `Proof` is."""
+    """Facts from the boxes, and people who are treated differently; limited as `Proof` is."""
     proof = Proof(space, max_boxes, max_leaves=max_leaves, work=work)
     people = proof.people(n_pairs)
     proof.bound()
@@ -149,7 +149,7 @@ def tree_part(
 class Proof:
     """What can be proved about trees: first about whom, then how many and by how much.
 
-    `work` bounds the walks down a tree (boxes x lanes, people x trees) of each step: counted, so that the answer does
+    `work` limits the descents of a tree (boxes x paths, people x trees) of each step: counted, so that the answer does
     not depend on the machine.
     """
 
@@ -234,7 +234,7 @@ def _one_thread() -> Any:
 
 
 def _note_share(space: Space, estimate: share_estimate.ShareEstimate) -> None:
-    """The estimated share beside the certified bounds, and told apart from them."""
+    """The estimated share, besides the certified bounds and distinct from them."""
     low, high = space.facts["share_low"], space.facts["share_high"]
     estimate = estimate.within(low, high)
     space.facts.update(
@@ -244,7 +244,7 @@ def _note_share(space: Space, estimate: share_estimate.ShareEstimate) -> None:
         share_drawn=estimate.n,
     )
     if high <= 0.0:
-        return  # that nobody is treated differently is told at the end
+        return  # that nobody is treated differently is reported at the end
     if high - low <= CLOSED:
         note = msg("Proved: {share:pct} of the domain is treated differently.", share=high)
     elif estimate.n == 0:

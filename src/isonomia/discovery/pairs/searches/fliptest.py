@@ -62,14 +62,14 @@ def fliptest(
     solver : "auto", "assignment", "batches" or "pot"
         "assignment" is exact for groups of equal size: of unequal ones a random equal part is taken (or, where the
         first group is the larger, the second is repeated). "batches" solves random parts of `batch` people. "pot"
-        needs the package POT and takes groups of any size whole. "auto": exact up to `max_exact` people a group, then
+        needs the package POT and takes groups of any size whole. "auto": exact up to `max_exact` people per group, then
         batches.
     max_exact : int
-        People of a group up to which the exact match is made.
+        Maximum group size for the exact match.
     batch : int
         People of a random part.
     max_runs : int, optional
-        How many pairs of values to compare at most.
+        Maximum number of pairs of values to compare.
     """
     if len(space.people) == 0:
         raise NotApplicable("FlipTest matches people of the data; only a domain was given")
@@ -156,7 +156,7 @@ class _Run:
 
 
 def _equal(n: int, m: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """`n` places of `m`: without repetition where there are enough, else each as often as the others (or once more)."""
+    """`n` indices of `m`: without repetition if there are enough, else each as often as the others (or once more)."""
     if n <= m:
         return np.asarray(rng.permutation(m)[:n], dtype=np.intp)
     rounds = [rng.permutation(m) for _ in range(-(-n // m))]
@@ -164,7 +164,7 @@ def _equal(n: int, m: int, rng: np.random.Generator) -> NDArray[np.intp]:
 
 
 def _standardised(space: Space, rows: NDArray[np.intp]) -> Floats:
-    """Free features with mean 0 and variance 1; a category is one 0/1 column a value, weighed so that two different
+    """Free features with mean 0 and variance 1; a category is one 0/1 column per value, weighed so that two different
     values are two standard deviations apart at most in each."""
     people = space.people[rows]
     columns: list[Floats] = []

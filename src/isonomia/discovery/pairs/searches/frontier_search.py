@@ -14,7 +14,7 @@ from isonomia.probing.growing_array import Stack
 from isonomia.probing.key_map import first_keys
 from isonomia.typing import Floats
 
-#: People whose neighbours are looked at in a round, steps tested at least, and the part of all steps tested.
+#: People expanded per round, minimum number of steps tested, and share of all steps tested.
 PARENTS, MIN_BATCH, PART = 320, 500, 0.35
 #: Crossings with others found tried for each of them.
 CROSSINGS = 8
@@ -100,7 +100,7 @@ class Found:
 
     @property
     def waiting(self) -> NDArray[np.bool_]:
-        """Who was not expanded yet."""
+        """The people not yet expanded."""
         return self._waiting.rows
 
     def add(self, rows: Floats, margin: Floats) -> None:
@@ -129,7 +129,7 @@ class Found:
     def parents(self) -> NDArray[np.intp]:
         """Those to expand next, who wait no longer: least expanded cells first, then the widest margin.
 
-        At most one a cell and round as long as there are other cells.
+        At most one per cell and round as long as there are other cells.
         """
         chosen = self._foremost(self._best[self._best >= 0], PARENTS)
         if len(chosen) < PARENTS:

@@ -20,11 +20,11 @@ from isonomia.probing import Search
 from isonomia.probing.features import Feature
 from isonomia.typing import Floats
 
-#: Latent points of each class the surrogate is fitted to, at most.
+#: Maximum number of latent points per class for the surrogate.
 PER_CLASS = 50_000
 #: Latent points tested together.
 ROUND = 20_000
-#: People the model is asked about, at most, to put the values of categories in order.
+#: Maximum number of people predicted to order the values of categories.
 ORDERING = 5000
 
 
@@ -140,7 +140,7 @@ class CopulaGenerator:
 
     @property
     def size(self) -> int:
-        """One latent number a column, and one for each column that may be missing."""
+        """One latent number per column, and one for each column that may be missing."""
         return len(self.factor)
 
     def people(self, latent: Floats) -> Floats:
@@ -168,7 +168,7 @@ def _orders(space: Space) -> dict[str, list[Any]]:
         feature, codes = space.domain.features[index], people[:, index].astype(np.intp)
         observed = np.unique(space.people[:, index]).astype(np.intp)
         count = count_by(codes, len(feature.levels))
-        # a value seen once says little: every mean starts from one person of the middle
+        # a value seen once is weak evidence: every mean starts from one average person
         mean = (sum_by(codes, score, len(feature.levels)) + score.mean()) / (count + 1)
         orders[feature.name] = [feature.levels[code] for code in observed[np.argsort(mean[observed], kind="stable")]]
     return orders

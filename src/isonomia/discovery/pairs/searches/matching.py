@@ -1,4 +1,4 @@
-"""Who is matched with whom at the least total cost: exactly, with a start that makes it quick."""
+"""Optimal matching at minimum total cost: exact, with a fast start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SG: a small tree around people, the conditions on their path turned round one by one."""
+"""SG: a small tree around people, the conditions on their path negated one by one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from isonomia.typing import Floats
 
 #: Seeds (or global children) tested together: one of them found sends the search into its neighbourhood.
 FEW = 8
-#: A new neighbourhood is drawn and a tree fitted whenever so many times as many people were found as at the last one.
+#: A new tree is fitted whenever the number of people found has grown by this factor.
 RENEW = 3.0
 #: Children tested together grow with those waiting, to this part of them and to so many at most.
 PART, MAX_WAITING = 0.2, 8192
@@ -47,8 +47,8 @@ def sg(
 
     Seeds come from `cluster_num` clusters in rotation. A decision tree is fitted to `neighbourhood` rows drawn
     attribute by attribute from the data (LIME's neighbourhood) and labelled by the model. For someone found, every
-    condition on their path is turned round in turn while the others are kept (local). Where nobody found is left and
-    no seed, the conditions of those tested are turned round from the root with those above kept, as long as the share
+    condition on their path is negated in turn while the others are kept (local). Where nobody found is left and
+    no seed, the conditions of those tested are negated from the root with those above kept, as long as the share
     of rows that take the same branch is at least `confidence` (global). Conditions are intervals, so "solving" them is
     moving the person into the box: exact, without a solver. Local children keep everything else; global ones take a
     random value in the interval.
@@ -63,9 +63,9 @@ def sg(
     cluster_num
         Clusters of the data that seeds are drawn from in rotation.
     max_seeds
-        Seeds, at most.
+        Maximum number of seeds.
     confidence
-        Share of rows that must take the same branch for a condition to be turned round.
+        Share of rows that must take the same branch for a condition to be negated.
     neighbourhood
         Rows that the surrogate tree is fitted to.
     batch
@@ -103,7 +103,7 @@ def sg(
 
 
 class _Queue:
-    """People found whose children were not made yet: they are made when their turn comes.
+    """People found whose children were not generated yet: they are generated when needed.
 
     The first of every leaf come before the second, those on the least sure paths first, then those found first.
     """

@@ -1,4 +1,4 @@
-"""A small tree fitted to what a model says, and people moved across its conditions."""
+"""A small tree fitted to the predictions of a model, and people moved across its conditions."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from isonomia.discovery.pairs.space import Space
 from isonomia.typing import Floats
 
-#: People that a tree is fitted to beside the neighbourhood; more of them would be a sample of their own.
+#: Maximum number of people besides the neighbourhood that a tree is fitted to.
 MAX_OWN = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Paths:
-    """The conditions that people meet on their way through a tree, root first; ``column`` is -1 beyond the end.
+    """The conditions on the paths of people through a tree, root first; ``column`` is -1 beyond the end.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Paths:
     below : array (n, depth) of bool
         Whether the value is at most the threshold.
     share : array (n, depth)
-        The part of the node's rows that go the same way; NaN beyond the end.
+        The share of the node's rows that go the same direction; NaN beyond the end.
     """
 
     leaf: NDArray[np.intp]
@@ -64,7 +64,7 @@ class Paths:
 
 @dataclass(frozen=True, eq=False)
 class Negations:
-    """What becomes of people on each path when one of its conditions is turned round: a column, and its new value.
+    """The change of people on each path when one of its conditions is negated: a column, and its new value.
 
     Those of path p stand from ``begins[p]`` to ``begins[p + 1]``.
     """
@@ -103,7 +103,7 @@ class Surrogate:
         for side in (self.tree.children_left, self.tree.children_right):
             inner = np.flatnonzero(side >= 0)
             self.parent[side[inner]] = inner
-        self._index = np.cumsum(self.tree.children_left < 0) - 1  # the how-manieth leaf a leaf is
+        self._index = np.cumsum(self.tree.children_left < 0) - 1  # number of each leaf among the leaves
 
     def _filled(self, rows: Floats) -> NDArray[np.float32]:
         middle = (self.space.domain.low + self.space.domain.high) / 2
@@ -141,10 +141,10 @@ class Surrogate:
 
     @cached_property
     def negated(self) -> Negations:
-        """Every condition of every path turned round and the others kept, the person changed as little as can be.
+        """Every condition of every path negated and the others kept, with the smallest change of the person.
 
-        Someone on a path obeys all its conditions, so only the column of the one turned round moves, to the other side
-        of its cut; where other conditions on this column leave no room there, there is no such person.
+        Someone on a path obeys all its conditions, so only the column of the negated one moves, to the other side
+        of its cut; where other conditions on this column exclude that, there is no such person.
         """
         domain, paths = self.space.domain, self.every
         column, below = paths.column, paths.below
@@ -160,12 +160,12 @@ class Surrogate:
         )
 
     def local(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
-        """Everyone on the path `index` of `every` with one of its conditions turned round, in all ways there are."""
+        """Everyone on the path `index` of `every` with one of its conditions negated, for all conditions."""
         children, rules = self.negated.children(rows, index), self.space.domain.rules
         return children[self.space.domain.valid(children)] if rules else children
 
     def ahead(self, rows: Floats, paths: Paths, confidence: float) -> Floats:
-        """Everyone with one condition turned round, those above it kept and those below it dropped, from the root as
+        """Everyone with one condition negated, those above it kept and those below it dropped, from the root as
         long as branches hold at least a share of `confidence`; the value is drawn from the interval."""
         free = self._free(paths)
         weak = free & (paths.share < confidence)
@@ -192,7 +192,7 @@ class Surrogate:
         negated: NDArray[np.intp],
         use: NDArray[np.bool_],
     ) -> Floats:
-        """People moved into each box of conditions, where it is not empty; the value turned round is drawn from it."""
+        """People moved into each box of conditions, where it is not empty; the negated value is drawn from it."""
         domain = self.space.domain
         each = np.arange(len(person))
         low, high = np.tile(domain.low, (len(person), 1)), np.tile(domain.high, (len(person), 1))
