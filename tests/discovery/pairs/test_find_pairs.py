@@ -172,7 +172,7 @@ def test_budgets_are_kept(ticking: Callable[[float], None]) -> None:
 def test_bad_input_is_explained() -> None:
     frame = {"x": [1, 2, 3, 4], "sex": ["F", "M", "F", "M"], "one": ["a"] * 4, "shoe": [36, 44, 37, 43]}
     model = lambda frame: np.zeros(len(frame), dtype=int)  # noqa: E731
-    with pytest.raises(SpecError, match="no protected attribute"):
+    with pytest.raises(SpecError, match="No protected attribute"):
         find_pairs(frame, model, method="observed")
     with pytest.raises(Exception, match="'gendr'"):
         find_pairs(frame, model, method="observed", protected="gendr")
