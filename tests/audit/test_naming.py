@@ -22,7 +22,7 @@ def test_metrics_and_alerts_are_told_in_words() -> None:
         checks=["group_fairness", "over_time"],
         n_boot=300,
         reference="overall",
-        options={"over_time": {"metrics": ["selection_rate"], "reference": "M"}},
+        options={"over_time": {"metrics": ["selection_rate"]}},
     )
     codes = set(report["group_fairness"].tables["comparisons"]["metric"].values)
     assert "accuracy" in codes

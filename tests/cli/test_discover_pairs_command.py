@@ -72,8 +72,11 @@ def test_json_a_file_and_a_ledger(files: tuple[Path, Path], tmp_path: Path) -> N
         (["--option", "nothing"], "name=value"),
         (["--constraint", "skill >"], "could not be read"),
         (["--method", "limi", "--option", "early_stop=perhaps"], "`early_stop` must be True or False; got 'perhaps'"),
-        (["--method", "expga", "--option", "population=10.5"], "`population` must be a whole number; got 10.5"),
-        (["--method", "expga", "--option", "cross_rate=high"], "`cross_rate` must be a finite number; got 'high'"),
+        (
+            ["--method", "expga", "--option", "population=10.5"],
+            "`population` must be a whole number of at least 2; got 10.5",
+        ),
+        (["--method", "expga", "--option", "cross_rate=high"], "`cross_rate` must be a number in [0, 1]; got 'high'"),
     ],
 )
 def test_bad_words_are_explained(files: tuple[Path, Path], words: list[str], told: str) -> None:

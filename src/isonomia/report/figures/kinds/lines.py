@@ -54,13 +54,14 @@ def _spot(value: Any) -> Any:
 def _across(reading: Reading, x: str) -> tuple[dict[Any, float], dict[str, Any]]:
     """Where each value of the x column lies: a number at itself, a text at its index in the table."""
     title = {"text": reading.say(reading.option("x_title")) or reading.heading(x)}
-    found = list(dict.fromkeys(_spot(row[x]) for row in reading.rows))
+    values = {_spot(row[x]): row[x] for row in reading.rows}
+    found = list(values)
     if all(isinstance(value, int | float) for value in found):
         kind = "log" if reading.option("log_x", False) else "linear"
         return {value: value for value in found}, {"type": kind, "title": title, **ticks(reading.style(x))}
     step = max(1, len(found) // 12)
     names = {"tickmode": "array", "tickvals": list(range(0, len(found), step)), "title": title}
-    names["ticktext"] = [reading.text(name) for name in found[::step]]
+    names["ticktext"] = [reading.text(values[name]) for name in found[::step]]
     return {value: index for index, value in enumerate(found)}, names
 
 
