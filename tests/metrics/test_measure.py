@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
-from isonomia.counting import Codes
+from isonomia.counting import Cells, Codes
+from isonomia.errors import SpecError
 from isonomia.metrics import METRICS, Metric, Rows, RowSets, ThresholdSets, TrialMeasure, influence, measure, of_class
 from isonomia.models import Surface
 
@@ -196,3 +197,20 @@ def test_cells_without_rows_are_sets_where_they_are_wanted() -> None:
         assert np.isnan(part.value).tolist() == [False, True]
         assert part.reasons[0] is None
         assert "no rows" in str(part.reasons[1])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_counts_alone_are_measured_as_the_rows_behind_them(weighted: bool) -> None:
+    rng = np.random.default_rng(2)
+    rows = sample("multiclass", rng, weighted=weighted)
+    assert rows.surface.label is not None
+    columns = [Codes.encode(rng.integers(0, k, len(rows)), name=name) for name, k in (("sex", 2), ("race", 3))]
+    codes = [Codes("true", rows.truth, (0, 1, 2)), Codes("predicted", rows.surface.label, (0, 1, 2))]
+    cells = Cells.of([*codes, *columns], weights=rows.weights)
+    chosen = [METRICS["accuracy"], METRICS["macro_f1"], of_class(METRICS["tpr"], 1, "b")]
+    counted = measure(chosen, RowSets.of_counts(cells, rows.surface.classes), n_boot=30)
+    for name, part in measure(chosen, RowSets.of(rows, columns), n_boot=30).items():
+        for figure in ("value", "low", "high", "n", "size", "draws"):
+            np.testing.assert_allclose(getattr(counted[name], figure), getattr(part, figure), err_msg=name)
+    with pytest.raises(SpecError, match="'logloss' needs rows"):
+        measure([METRICS["logloss"]], RowSets.of_counts(cells, rows.surface.classes))

@@ -108,6 +108,9 @@ def measure(
     [1.0, 0.5]
     """
     counted = [metric for metric in metrics if metric.family == "counts"]
+    if len(counted) < len(metrics) and not sets.has_rows:
+        other = next(metric for metric in metrics if metric.family != "counts")
+        raise SpecError(f"The metric '{other.id}' needs rows; there are counts only.")
     tables = _Tables.of(sets) if counted else None
     replicates = _replicates(counted, sets, n_boot, seed)
     out: dict[str, Measured] = {}

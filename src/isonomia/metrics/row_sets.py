@@ -6,7 +6,7 @@ counts, and so are its bootstrap replicates: one draw of the cells serves every 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Axis, Codes, Tally, composite, tally
+from isonomia.counting import Axis, Cells, Codes, Tally, composite, tally
 from isonomia.metrics.row_sums import Rows
+from isonomia.models import Surface
 from isonomia.typing import Floats
 
 #: Above this many cells the columns are folded into the combinations that occur before they are counted.
@@ -61,7 +62,35 @@ class RowSets:
         if rows.surface.label is not None:
             predicted = Codes("predicted", rows.surface.label, classes)
             asked = [predicted] if rows.truth is None else [Codes("true", rows.truth, classes), predicted]
-        return cls(rows, tuple(columns), _count(columns, asked, rows, empty), membership)
+        elif not columns:  # all rows are one cell
+            asked = [Codes("all", np.zeros(len(rows), dtype=np.uint8), (0,))]
+        counts = _count(columns, asked, lambda axes: tally(axes, weights=rows.weights), empty=empty)
+        return cls(rows=rows, columns=tuple(columns), counts=counts, membership=membership)
+
+    @classmethod
+    def of_counts(
+        cls, cells: Cells, classes: Sequence[Any], *, true: str | None = "true", predicted: str = "predicted"
+    ) -> RowSets:
+        """Sets without rows: cells that were counted elsewhere, with axes of true and predicted class codes.
+
+        The other axes are the columns. Only metrics of decisions follow from counts.
+
+        >>> axes = [Codes.encode(["F", "F", "M"], name="sex"), Codes("predicted", np.array([0, 1, 1]), (0, 1))]
+        >>> sets = RowSets.of_counts(Cells.of(axes, counts=[30, 10, 20]), ("no", "yes"), true=None)
+        >>> sets.tables(sets.counts.n).tolist()
+        [[[30.0, 10.0]], [[0.0, 20.0]]]
+        """
+        asked = [cells.column(name) for name in (true, predicted) if name is not None]
+        columns = [column for column in cells.columns if column.name not in (true, predicted)]
+        counts = _count(columns, asked, lambda axes: tally(replace(cells, columns=tuple(axes))), empty=False)
+        nobody = np.zeros(0, dtype=np.uint8)
+        surface = Surface("binary" if len(classes) == 2 else "multiclass", tuple(classes), label=nobody)
+        return cls(rows=Rows(None if true is None else nobody, surface), columns=tuple(columns), counts=counts)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the rows themselves are known, or their counts only."""
+        return len(self.rows) > 0 or not self.counts.n.any()
 
     def of_cells(self, membership: Floats) -> RowSets:
         """Other sets of the same cells."""
@@ -121,12 +150,13 @@ class RowSets:
             yield index, order[stop - count : stop]
 
 
-def _count(columns: Sequence[Codes], asked: Sequence[Codes], rows: Rows, empty: bool) -> Tally:
+def _count(
+    columns: Sequence[Codes], asked: Sequence[Codes], count: Callable[[Sequence[Codes]], Tally], *, empty: bool
+) -> Tally:
+    """Cells x true x predicted, where `count` tabulates some axes."""
     shape, ends = tuple(column.size for column in columns), tuple(column.size for column in asked)
     dense = int(np.prod((*shape, *ends), dtype=object)) <= _DENSE_CELLS
-    if not columns and not asked:  # all rows are one cell
-        asked, ends = [Codes("all", np.zeros(len(rows), dtype=np.uint8), (0,))], (1,)
-    table = tally([*columns, *asked] if dense else [composite(columns), *asked], weights=rows.weights)
+    table = count([*columns, *asked] if dense else [composite(columns), *asked])
     tail = (1,) * (2 - len(ends)) + ends
     n = table.n.reshape(-1, *tail)
     used = np.arange(len(n)) if empty or not columns else np.flatnonzero(n.any(axis=(1, 2)))
