@@ -129,7 +129,7 @@ def test_prepared_metrics_are_the_same_metrics(name: str, weighted: bool, rng: n
     surface = Surface.of_probabilities(np.clip(table, 0, 1), classes=tuple(range(classes)))
     assert metric.prepared is not None
     assert metric.from_rows is not None
-    quick = metric.prepared(surface)
+    quick = metric.prepared(surface, {})
     for _ in range(3):
         truth = rng.integers(0, classes, 300)
         weights = rng.integers(0, 3, 300).astype(float) if weighted else None

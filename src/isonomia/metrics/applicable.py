@@ -81,15 +81,15 @@ def _reason(metric: Metric, truth: NDArray[Any] | None, surface: Surface, weight
 
 
 def check_lengths(truth: NDArray[Any] | None, surface: Surface, weights: Floats | None) -> None:
-    """One label, one prediction and one weight a row; weights are finite and not negative."""
+    """One label, one prediction and one weight per row; weights are finite and not negative."""
     lengths = {"predictions": len(surface)}
     if truth is not None:
         lengths = {"labels": len(truth), **lengths}
     if weights is not None:
         lengths["weights"] = len(weights)
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{size} {name}" for name, size in lengths.items())
-        raise DataError(f"There must be one label, one prediction and one weight a row; got {told}.")
+        found = ", ".join(f"{size} {name}" for name, size in lengths.items())
+        raise DataError(f"There must be one label, one prediction and one weight per row; got {found}.")
     if weights is not None and not (np.isfinite(weights).all() and (weights >= 0).all()):
         bad = int((~(np.isfinite(weights) & (weights >= 0))).sum())
         raise DataError(f"Weights must be finite numbers of at least 0; {bad} of {len(weights)} are not.")

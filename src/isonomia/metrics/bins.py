@@ -16,7 +16,7 @@ from isonomia.counting import Codes, tally
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
 from isonomia.metrics.counts import CLASSES, NO_ROWS, ratio
-from isonomia.metrics.registry import METRICS, Metric, Prepared
+from isonomia.metrics.registry import METRICS, Metric, Prepared, Shared
 from isonomia.models import Surface
 from isonomia.parameters import Choice, Integer, validated
 from isonomia.typing import Floats
@@ -226,7 +226,7 @@ def _ece_draws(
     return binned(truth, surface, weights=weights).draws(n_boot, rng)[:, 0]
 
 
-def _prepared_ece(surface: Surface) -> Prepared:
+def _prepared_ece(surface: Surface, shared: Shared) -> Prepared:
     table = surface.probability
     if table is None:
         raise NotApplicable(msg("the predictions hold no probabilities"))

@@ -119,16 +119,16 @@ def macro_recall(C: NDArray[Any]) -> Floats:
 def _never_predicted(C: NDArray[Any]) -> Message | None:
     """Says which share of the classes a mean precision leaves out."""
     left = int(((C.sum(axis=-2) <= 0) & (C.sum(axis=-1) > 0)).sum())
-    told = msg("{left:int} of {all:int} classes were never predicted and are left out", left=left, all=C.shape[-1])
-    return told if left else None
+    note = msg("{left:int} of {all:int} classes were never predicted and are left out", left=left, all=C.shape[-1])
+    return note if left else None
 
 
 def _never_seen(C: NDArray[Any]) -> Message | None:
     left = int(((C.sum(axis=-1) <= 0) & (C.sum(axis=-2) > 0)).sum())
-    told = msg(
+    note = msg(
         "{left:int} of {all:int} classes do not occur in the labels and are left out", left=left, all=C.shape[-1]
     )
-    return told if left else None
+    return note if left else None
 
 
 def matthews(C: NDArray[Any]) -> Floats:

@@ -53,9 +53,9 @@ def evaluate(
     truth : array or None
         Class codes over `surface.classes`, or floats for a regression.
     surface : Surface
-        What the model said.
+        What the model predicted.
     weights : array, optional
-        One weight a row.
+        One weight per row.
     level : float
         Confidence level.
     n_boot : int

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
-from isonomia.metrics.registry import METRICS, Metric, Prepared
+from isonomia.metrics.registry import METRICS, Metric, Prepared, Shared
 from isonomia.models import Surface
 from isonomia.typing import Floats
 
@@ -18,12 +17,12 @@ NO_CONTRAST = msg("the labels are all of one class")
 
 
 def auc_parts(positive: NDArray[np.bool_], score: Floats, weights: Floats | None = None) -> tuple[float, Floats]:
-    """The area under the ROC curve and each row's pull on it.
+    """The area under the ROC curve and each row's influence on it.
 
     The area is the chance that a positive row scores above a negative one, ties counting one half:
     A = sum over positives i and negatives j of w_i w_j (s_i > s_j) + (s_i = s_j) / 2, over the sum of w_i w_j.
-    The pull of a row is w (V - A) / W with V its placement among the rows of the other class and W the weight of its
-    own class, scaled by sqrt(m / (m - 1)) for m (effective) rows of its class; the sum of their squares is DeLong's
+    The influence of a row is w (V - A) / W with V its placement among the rows of the other class and W the weight of
+    its own class, scaled by sqrt(m / (m - 1)) for m (effective) rows of its class; the sum of their squares is DeLong's
     variance.
 
     Raises
@@ -46,13 +45,13 @@ def auc_parts(positive: NDArray[np.bool_], score: Floats, weights: Floats | None
     total_positive, total_negative = float(w_positive.sum()), float(w_negative.sum())
     if total_positive <= 0 or total_negative <= 0:
         raise NotApplicable(NO_CONTRAST.text())
-    values, place = np.unique(score, return_inverse=True)
-    at_positive = np.bincount(place, weights=w_positive, minlength=values.size)
-    at_negative = np.bincount(place, weights=w_negative, minlength=values.size)
+    values, index = np.unique(score, return_inverse=True)
+    at_positive = np.bincount(index, weights=w_positive, minlength=values.size)
+    at_negative = np.bincount(index, weights=w_negative, minlength=values.size)
     below = (np.cumsum(at_negative) - at_negative / 2) / total_negative
     above = (total_positive - np.cumsum(at_positive) + at_positive / 2) / total_positive
     area = float(at_positive @ below / total_positive)
-    placement = np.where(positive, below[place], above[place])
+    placement = np.where(positive, below[index], above[index])
     scale = np.where(positive, _scale(w_positive), _scale(w_negative))
     return area, w * (placement - area) * scale
 
@@ -133,9 +132,9 @@ def average_precision(truth: NDArray[Any], surface: Surface, weights: Floats | N
     total = float(w_positive.sum())
     if total <= 0:
         raise NotApplicable(msg("there are no positive labels"))
-    values, place = np.unique(-score, return_inverse=True)
-    at_positive = np.bincount(place, weights=w_positive, minlength=values.size)
-    all_above = np.cumsum(np.bincount(place, weights=w, minlength=values.size))
+    values, index = np.unique(-score, return_inverse=True)
+    at_positive = np.bincount(index, weights=w_positive, minlength=values.size)
+    all_above = np.cumsum(np.bincount(index, weights=w, minlength=values.size))
     precision = np.divide(np.cumsum(at_positive), all_above, out=np.zeros(values.size), where=all_above > 0)
     area = float(at_positive @ precision / total)
     size = total * total / float(w_positive @ w_positive)
@@ -208,26 +207,27 @@ class Ordered:
         return float((up * precision).sum() / total)
 
 
-#: The order of what was predicted, kept as long as the predictions are.
-_ORDERS: WeakKeyDictionary[Surface, Ordered] = WeakKeyDictionary()
-
-
 def ordered(surface: Surface) -> Ordered:
-    """The rows of a two-class surface in falling order of their probability (or score), put in order once."""
-    if surface not in _ORDERS:
-        _ORDERS[surface] = Ordered(_ranking(surface))
-    return _ORDERS[surface]
+    """The rows of a two-class surface in falling order of their probability (or score)."""
+    return Ordered(_ranking(surface))
 
 
-def _prepared_auc(surface: Surface) -> Prepared:
-    return ordered(surface).auc
+def _shared_order(surface: Surface, shared: Shared) -> Ordered:
+    if "order" not in shared:
+        shared["order"] = ordered(surface)
+    order: Ordered = shared["order"]
+    return order
 
 
-def _prepared_precision(surface: Surface) -> Prepared:
-    return ordered(surface).average_precision
+def _prepared_auc(surface: Surface, shared: Shared) -> Prepared:
+    return _shared_order(surface, shared).auc
 
 
-def _prepared_macro(surface: Surface) -> Prepared:
+def _prepared_precision(surface: Surface, shared: Shared) -> Prepared:
+    return _shared_order(surface, shared).average_precision
+
+
+def _prepared_macro(surface: Surface, shared: Shared) -> Prepared:
     table = surface.probability
     if table is None or table.ndim != 2:
         raise NotApplicable(msg("the predictions hold no probabilities of several classes"))

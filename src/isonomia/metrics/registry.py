@@ -20,6 +20,8 @@ from isonomia.typing import Floats
 
 #: The value of a metric from (truth, weights or None), for predictions that were put in order before.
 Prepared = Callable[[NDArray[Any], Floats | None], float]
+#: What prepared metrics of the same predictions share: the order of the rows.
+Shared = dict[str, Any]
 #: How a metric is computed: from a confusion table, from weighted sums of row quantities, or from the ordered rows.
 Family = Literal["counts", "means", "ranks"]
 
@@ -72,8 +74,8 @@ class Metric:
         (truth, surface, weights or None, n_boot, generator) to plausible true values, where there is no standard
         error: their quantiles are the interval (widened to hold the value, which may be biased).
     prepared : callable, family "ranks"
-        A surface to a quick function (truth, weights or None) -> value, NaN where undefined: rows are put in order
-        once, for many labels or weights.
+        A surface, and a dictionary that all metrics of this surface share, to a quick function (truth, weights or
+        None) -> value, NaN where undefined: rows are put in order once, for many metrics, labels and weights.
     influence : callable, family "ranks"
         (truth, surface, weights or None) to (value, influence of each row on it).
     base : str
@@ -108,7 +110,7 @@ class Metric:
     proportion: bool = False
     from_rows: Callable[[NDArray[Any], Surface, Floats | None], tuple[float, float | None]] | None = None
     draws: Callable[[NDArray[Any], Surface, Floats | None, int, np.random.Generator], Floats] | None = None
-    prepared: Callable[[Surface], Prepared] | None = None
+    prepared: Callable[[Surface, Shared], Prepared] | None = None
     influence: Callable[[NDArray[Any], Surface, Floats | None], tuple[float, Floats]] | None = None
     interval: str = ""
     base: str = ""

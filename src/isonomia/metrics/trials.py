@@ -9,7 +9,7 @@ import numpy as np
 
 from isonomia.counting import Codes
 from isonomia.metrics.applicable import check_applicable
-from isonomia.metrics.registry import Metric, Prepared
+from isonomia.metrics.registry import Metric, Prepared, Shared
 from isonomia.metrics.row_sets import RowSets
 from isonomia.metrics.row_sums import Rows
 from isonomia.models import Surface
@@ -48,6 +48,7 @@ class TrialMeasure:
         first = np.unique(self.cells.codes, return_index=True)[1]
         self._members = tuple(np.eye(column.size)[column.codes[first]].T for column in columns)
         self._prepared: dict[str, Prepared] = {}
+        self._shared: Shared = {}
         self._quantities: dict[str, Floats] = {}
 
     def read(self, rows: Rows) -> TrialSums:
@@ -60,7 +61,8 @@ class TrialMeasure:
             counts = flat.reshape(self.cells.size, *rows.shape).astype(float)
         means = (metric for metric in self.metrics.values() if metric.family == "means")
         sums = {metric.id: self._sums(metric, rows) for metric in means}
-        ranks = {metric.id: self._rank(metric, rows) for metric in self.metrics.values() if not metric.adds_up}
+        shared: Shared = {}
+        ranks = {metric.id: self._rank(metric, rows, shared) for metric in self.metrics.values() if not metric.adds_up}
         return TrialSums(counts, sums, ranks)
 
     def values(self, metric: Metric, trials: Sequence[TrialSums], column: int | None = None) -> Floats:
@@ -94,21 +96,21 @@ class TrialMeasure:
             self._quantities[metric.id] = metric.quantities(rows.truth, rows.surface)
         return self._quantities[metric.id]
 
-    def _rank(self, metric: Metric, rows: Rows) -> float:
+    def _rank(self, metric: Metric, rows: Rows, shared: Shared) -> float:
         assert rows.truth is not None
         if metric.prepared is not None:
-            return self._order(metric, rows.surface)(rows.truth, rows.weights)
+            return self._order(metric, rows.surface, shared)(rows.truth, rows.weights)
         if check_applicable(metric, rows.truth, rows.surface, rows.weights) is not None:
             return float("nan")
         assert metric.from_rows is not None  # the registry makes sure
         return metric.from_rows(rows.truth, rows.surface, rows.weights)[0]
 
-    def _order(self, metric: Metric, surface: Surface) -> Prepared:
+    def _order(self, metric: Metric, surface: Surface, shared: Shared) -> Prepared:
         assert metric.prepared is not None
         if surface is not self.base.surface and not _same_ranking(surface, self.base.surface):
-            return metric.prepared(surface)
+            return metric.prepared(surface, shared)
         if metric.id not in self._prepared:
-            self._prepared[metric.id] = metric.prepared(self.base.surface)
+            self._prepared[metric.id] = metric.prepared(self.base.surface, self._shared)
         return self._prepared[metric.id]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.evidence import Estimate, Result
-from isonomia.fairness.groups.gaps import Aggregate, Gap, combine, gaps_of, scaled, told
+from isonomia.fairness.groups.gaps import Aggregate, Gap, combine, facts, gaps_of, scaled
 from isonomia.fairness.groups.group_metrics import GroupMetrics, measure_groups
 from isonomia.languages import Message, languages, msg
 from isonomia.languages.naming import is_value, together
@@ -361,9 +361,9 @@ def judge_criterion(
     ratios = [gap for gap in gaps if not np.isnan(gap.ratio)]
     worst: dict[str, Any] = {}
     if description.measure == "ratio" and ratios:
-        worst = told(min(ratios, key=lambda gap: gap.ratio), measured)
+        worst = facts(min(ratios, key=lambda gap: gap.ratio), measured)
     elif gaps:
-        worst = told(max(gaps, key=lambda gap: gap.difference), measured)
+        worst = facts(max(gaps, key=lambda gap: gap.difference), measured)
     return Criterion(
         description.id,
         description.title,

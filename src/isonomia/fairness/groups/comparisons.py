@@ -37,7 +37,7 @@ class Stratum:
     by: tuple[str, ...]
     control: Mapping[str, str]
     members: tuple[int, ...]
-    #: the place of the reference among all sets; None where it depends on the metric ("best")
+    #: the index of the reference among all sets; None where it depends on the metric ("best")
     reference: int | None
     reference_name: str = ""
 
@@ -62,9 +62,9 @@ class Compared:
 def strata_of(
     groups: Groups, sizes: NDArray[np.int64], reference: Reference
 ) -> tuple[list[Stratum], list[NDArray[Any]]]:
-    """The strata of all groups, and the sets of cells behind references that are no group themselves.
+    """The strata of all groups, and the sets of cells behind references that are not groups themselves.
 
-    The places of those extra sets follow the groups': group 0..M-1, then one set a stratum where needed.
+    Those extra sets follow the groups: index 0..M-1 are groups, then one set per stratum where needed.
     """
     found: dict[tuple[Any, ...], list[int]] = {}
     for index, group in enumerate(groups.groups):
@@ -72,25 +72,27 @@ def strata_of(
     strata: list[Stratum] = []
     extra: list[NDArray[Any]] = []
     for (by, control), members in found.items():
-        place: int | None
+        base: int | None
         name = ""
         if reference == "best":
-            place = None
+            base = None
         elif reference == "overall":
-            place, name = len(groups.groups) + len(extra), "overall"
+            base, name = len(groups.groups) + len(extra), "overall"
             extra.append(np.concatenate([groups.groups[i].cells for i in members]))
         elif reference == "largest":
-            place = max(members, key=lambda i: int(sizes[i]))
-            name = groups.groups[place].name
+            base = max(members, key=lambda i: int(sizes[i]))
+            name = groups.groups[base].name
         else:
             chosen = _matching(groups, members, reference, sizes)
             if len(chosen) == 1:
-                place, name = chosen[0], groups.groups[chosen[0]].name
+                base, name = chosen[0], groups.groups[chosen[0]].name
             else:
-                place = len(groups.groups) + len(extra)
+                base = len(groups.groups) + len(extra)
                 name = " or ".join(groups.groups[i].name for i in chosen)
                 extra.append(np.concatenate([groups.groups[i].cells for i in chosen]))
-        strata.append(Stratum(by, dict(control), tuple(members), place, name))
+        strata.append(
+            Stratum(by=by, control=dict(control), members=tuple(members), reference=base, reference_name=name)
+        )
     return strata, extra
 
 
@@ -111,7 +113,7 @@ def compare(
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Who is compared with whom, for one metric: places of sets, the references' names, and which are the whole."""
+    """Who is compared with whom, for one metric: indices of sets, the references' names, and which are the whole."""
 
     group: tuple[int, ...]
     reference: tuple[int, ...]
@@ -124,11 +126,11 @@ def _pairs(
 ) -> _Pairs:
     rows: list[tuple[int, int, str, bool]] = []
     for stratum in strata:
-        place = stratum.reference
-        if place is None:
-            place = best_of(measured, stratum.members, sizes, min_per_group)
-        name = stratum.reference_name or groups.groups[place].name
-        rows += [(member, place, name, name == "overall") for member in stratum.members if member != place]
+        base = stratum.reference
+        if base is None:
+            base = best_of(measured, stratum.members, sizes, min_per_group)
+        name = stratum.reference_name or groups.groups[base].name
+        rows += [(member, base, name, name == "overall") for member in stratum.members if member != base]
     group, reference, names, whole = zip(*rows, strict=True) if rows else ((), (), (), ())
     return _Pairs(group, reference, names, whole)
 

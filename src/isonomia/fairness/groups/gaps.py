@@ -57,8 +57,8 @@ def gaps_of(result: GroupMetrics, metrics: Sequence[str] | None = None, *, by_ca
     groups = result.groups
     assert groups is not None
     strata: dict[tuple[Any, ...], list[int]] = {}
-    for place, group in enumerate(groups.groups):
-        strata.setdefault((group.by, tuple(group.control.items())), []).append(place)
+    for index, group in enumerate(groups.groups):
+        strata.setdefault((group.by, tuple(group.control.items())), []).append(index)
     found = []
     for name in metrics if metrics is not None else result.measured:
         part = result.measured[name]
@@ -129,7 +129,7 @@ def scaled(figure: Estimate, scale: float) -> Estimate:
     return Estimate(ends[0], ends[1], ends[2], figure.n, figure.method, figure.note, figure.level)
 
 
-def told(gap: Gap, result: GroupMetrics) -> dict[str, Any]:
+def facts(gap: Gap, result: GroupMetrics) -> dict[str, Any]:
     """The facts of a gap that a sentence needs."""
     assert result.groups is not None
     part = result.measured[gap.metric]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from isonomia.evidence import Estimate, Table
-from isonomia.fairness.groups.gaps import combine, gaps_of, scaled, told
+from isonomia.fairness.groups.gaps import combine, facts, gaps_of, scaled
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.fairness.groups.suite_table import Judged
 from isonomia.languages import msg
@@ -39,7 +39,7 @@ def judge_numbers(
             if metric not in measured.measured:
                 continue
             gaps = [gap for gap in gaps_of(measured, [metric]) if gap.by == way]
-            worst = told(gaps[0], measured) if gaps else {}
+            worst = facts(gaps[0], measured) if gaps else {}
             if metric == "mae":
                 figure = combine(gaps, "ratio", "worst", n=n, level=level)
                 out[way, name] = Judged(title, "ratio", figure, ratio_threshold, (metric,), worst)

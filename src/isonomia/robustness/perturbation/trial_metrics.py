@@ -91,7 +91,7 @@ def choose_metrics(
 
 
 def _usual(surface: Surface) -> str:
-    """The metric a change is told in unless another is named."""
+    """The metric of a change unless another is named."""
     if surface.task == "regression":
         return "mae"
     return "accuracy" if surface.label is not None else "auc" if surface.score is not None else "logloss"

@@ -116,7 +116,7 @@ def threshold_gaming(now: Situation, rng: np.random.Generator, level: float, tar
     assert ranking is not None
     if level == 0:
         return now
-    order = ordered(now.surface)
+    order = now.once("order", lambda: ordered(now.surface))
     reach = level if now.surface.probability is not None else level * float(np.std(ranking))
     cut = now.surface.threshold
     values = order.score[order.starts]
