@@ -57,8 +57,8 @@ def gaps_of(result: GroupMetrics, metrics: Sequence[str] | None = None, *, by_ca
     groups = result.groups
     assert groups is not None
     strata: dict[tuple[Any, ...], list[int]] = {}
-    for index, group in enumerate(groups.groups):
-        strata.setdefault((group.by, tuple(group.control.items())), []).append(index)
+    for number, group in enumerate(groups.groups):
+        strata.setdefault((group.by, tuple(group.control.items())), []).append(number)
     found = []
     for name in metrics if metrics is not None else result.measured:
         part = result.measured[name]
