@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable
-from isonomia.evidence import Estimate, Picture, Result, Table, check_level, normal_quantile, percentile, wilson
+from isonomia.evidence import (
+    Column,
+    Estimate,
+    Format,
+    Picture,
+    Result,
+    Table,
+    check_level,
+    normal_quantile,
+    percentile,
+    wilson,
+)
 from isonomia.evidence.intervals import without_bootstrap
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import check_applicable
@@ -168,41 +179,45 @@ def _notes(surface: Surface, n_boot: int) -> tuple[Message, ...]:
     return (*notes, msg("With several classes the most probable class is judged: how often it is right."))
 
 
+#: Figures of groups by name: values, and the ends of their intervals where they have some.
+Summary = dict[str, tuple[Floats, ...]]
+
+
 def _summary(
     table: Bins, slopes: tuple[Floats, Floats] | None, level: float, n_boot: int, rng: np.random.Generator
-) -> dict[str, Floats]:
-    """The figures of each group: value, low, high."""
+) -> Summary:
+    """The figures of each group, with the ends of their intervals where they have some."""
     z = normal_quantile(level)
     size = table.w.sum(axis=(-2, -1))
     observed, predicted = ratio(table.w[..., 1].sum(axis=-1), size), ratio(table.p.sum(axis=(-2, -1)), size)
-    out = {"n": table.n.sum(axis=(-2, -1)), "predicted": predicted, "observed": observed}
+    out: Summary = {"n": (table.n.sum(axis=(-2, -1)),), "predicted": (predicted,), "observed": (observed,)}
     ece = table.error()
     nothing = np.full(ece.shape, np.nan)
-    out |= {"ece": ece, "ece_low": nothing, "ece_high": nothing}
+    out["ece"] = (ece, nothing, nothing)
     if n_boot:
         low, high = percentile(table.draws(n_boot, rng), level)
-        out |= {"ece_low": np.minimum(low, ece), "ece_high": np.minimum(np.maximum(high, ece), 1.0)}
-    out["mce"] = table.largest()
+        out["ece"] = (ece, np.minimum(low, ece), np.minimum(np.maximum(high, ece), 1.0))
+    out["mce"] = (table.largest(),)
     w2 = table.w2.sum(axis=(-2, -1))
     square = (table.w2 - 2 * table.wp)[..., 1].sum(axis=-1) + table.p2.sum(axis=(-2, -1))
     linear = table.w2[..., 1].sum(axis=-1) - table.wp.sum(axis=(-2, -1))
-    out |= _normal("gap", observed - predicted, w2, linear, square, size, z)
+    out["gap"] = _normal(observed - predicted, w2, linear, square, size, z)
     brier, linear, square = (table.extra[name].sum(axis=(-2, -1)) for name in ("b", "wb", "wb2"))
-    out |= _normal("brier", ratio(brier, size), w2, linear, square, size, z)
-    out["brier_low"] = np.maximum(out["brier_low"], 0.0)
+    value, low, high = _normal(ratio(brier, size), w2, linear, square, size, z)
+    out["brier"] = (value, np.maximum(low, 0.0), high)
     slope, error = slopes if slopes is not None else (nothing, nothing)
-    out |= {"slope": slope, "slope_low": slope - z * error, "slope_high": slope + z * error}
+    out["slope"] = (slope, slope - z * error, slope + z * error)
     return out
 
 
 def _normal(
-    name: str, mean: Floats, w2: Floats, linear: Floats, square: Floats, size: Floats, z: float
-) -> Mapping[str, Floats]:
+    mean: Floats, w2: Floats, linear: Floats, square: Floats, size: Floats, z: float
+) -> tuple[Floats, Floats, Floats]:
     """A weighted mean with its normal interval: variance sum w^2 (x - mean)^2 / (sum w)^2, times m / (m - 1)."""
     effective = ratio(size * size, w2)
     spread = np.maximum(square - 2 * mean * linear + mean * mean * w2, 0.0)
     error = np.sqrt(ratio(ratio(spread * effective, effective - 1), size * size))
-    return {name: mean, f"{name}_low": mean - z * error, f"{name}_high": mean + z * error}
+    return mean, mean - z * error, mean + z * error
 
 
 _METHODS = {"ece": "simulation", "mce": "", "brier": "normal", "gap": "normal", "slope": "normal"}
@@ -212,9 +227,9 @@ ONE_OUTCOME = msg("no slope: every outcome is the same")
 NO_SLOPE = msg("no slope can be fitted: the probabilities are all alike, or they part the outcomes")
 
 
-def _why_missing(summary: Mapping[str, Floats], several: bool) -> list[Message | None]:
+def _why_missing(summary: Summary, several: bool) -> list[Message | None]:
     """Group by group: why there are no figures, or no slope."""
-    n, observed, slope = (summary[name].tolist() for name in ("n", "observed", "slope"))
+    n, observed, slope = (summary[name][0].tolist() for name in ("n", "observed", "slope"))
     return [
         NO_ROWS
         if not rows or np.isnan(rate)
@@ -229,13 +244,12 @@ def _why_missing(summary: Mapping[str, Floats], several: bool) -> list[Message |
     ]
 
 
-def _estimate(name: str, summary: Mapping[str, Floats], n: int, level: float, why: Message | None) -> Estimate:
-    value = float(summary[name][0])
+def _estimate(name: str, summary: Summary, n: int, level: float, why: Message | None) -> Estimate:
+    value, *ends = (float(part[0]) for part in summary[name])
     if np.isnan(value):
         return Estimate.missing(why or NO_ROWS, n=n)
-    low, high = (summary.get(f"{name}_{end}", np.array([np.nan]))[0] for end in ("low", "high"))
-    method = "" if np.isnan(low) else _METHODS[name]
-    return Estimate(value, float(low), float(high), n, method, level=level)
+    low, high = ends or (np.nan, np.nan)
+    return Estimate(value, low, high, n, "" if np.isnan(low) else _METHODS[name], level=level)
 
 
 _TITLES = {
@@ -243,19 +257,16 @@ _TITLES = {
     "n": msg("Rows"),
     "predicted": msg("Mean predicted"),
     "observed": msg("Observed"),
-    "observed_low": msg("Observed, low"),
-    "observed_high": msg("Observed, high"),
     "gap": msg("Observed minus predicted"),
     "ece": msg("Expected calibration error"),
     "mce": msg("Largest gap of a bin"),
     "brier": msg("Brier score"),
     "slope": msg("Calibration slope"),
-    "note": msg("note"),
 }
 
 
-def _titles(groups: Codes | None) -> dict[str, Message]:
-    return _TITLES if groups is None else {"group": msg("{name}", name=groups.name or "group"), **_TITLES}
+def _group_column(groups: Codes, names: list[str]) -> Column:
+    return Column("group", names, title=msg("{name}", name=groups.name or "group"))
 
 
 def _names(groups: Codes) -> list[str]:
@@ -273,25 +284,29 @@ def _bin_table(table: Bins, groups: Codes | None, level: float) -> Table:
     effective = ratio(size * size, table.w2.sum(axis=-1)[used])
     low, high = wilson(np.nan_to_num(observed * effective), np.nan_to_num(effective), level)
     texts = Codes("bin", np.empty(0, np.uint8), tuple(range(len(table.edges) - 1)), tuple(table.edges.tolist())).texts
-    columns: dict[str, Any] = {} if groups is None else {"group": [_names(groups)[index] for index in used[0]]}
-    columns |= {
-        "bin": [texts[index] for index in used[1]],
-        "n": table.n.sum(axis=-1)[used],
-        "predicted": predicted,
-        "observed": observed,
-        "observed_low": low,
-        "observed_high": high,
-        "gap": observed - predicted,
-    }
-    formats = dict.fromkeys(("predicted", "observed", "observed_low", "observed_high"), "pct") | {
-        "n": "int",
-        "gap": "points",
-    }
-    return Table.of(columns, formats, _titles(groups), msg("Predicted probability and observed rate, bin by bin"))  # type: ignore[arg-type]
+    names = () if groups is None else (_group_column(groups, [_names(groups)[index] for index in used[0]]),)
+    n = table.n.sum(axis=-1)[used]
+    return Table(
+        (
+            *names,
+            Column("bin", [texts[index] for index in used[1]], title=_TITLES["bin"]),
+            Column("n", n, format="int", title=_TITLES["n"]),
+            Column("predicted", predicted, format="pct", title=_TITLES["predicted"]),
+            Column("observed", observed, low, high, format="pct", title=_TITLES["observed"]),
+            Column("gap", observed - predicted, format="points", title=_TITLES["gap"]),
+        ),
+        msg("Predicted probability and observed rate, bin by bin"),
+    )
 
 
-def _group_table(groups: Codes, summary: Mapping[str, Floats], notes: list[Message | None]) -> Table:
-    columns: dict[str, Any] = {"group": _names(groups), **summary, "note": notes}
-    formats = dict.fromkeys(summary, "num4") | {"n": "int", "predicted": "pct", "observed": "pct"}
-    formats |= dict.fromkeys(("gap", "gap_low", "gap_high"), "points")
-    return Table.of(columns, formats, _titles(groups), msg("Calibration by group"))  # type: ignore[arg-type]
+_FORMATS: Mapping[str, Format] = {"n": "int", "predicted": "pct", "observed": "pct", "gap": "points"}
+
+
+def _group_table(groups: Codes, summary: Summary, notes: list[Message | None]) -> Table:
+    columns = [_group_column(groups, _names(groups))]
+    for name, (value, *ends) in summary.items():
+        low, high = ends or (None, None)
+        reason = notes if name == "slope" else None
+        style = _FORMATS.get(name, "num4")
+        columns.append(Column(name, value, low, high, reason, format=style, title=_TITLES[name]))
+    return Table(tuple(columns), msg("Calibration by group"))

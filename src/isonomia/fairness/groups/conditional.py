@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isonomia.data import Backend, backend_of
 from isonomia.errors import SpecError
-from isonomia.evidence import Table, benjamini_hochberg, normal_p
+from isonomia.evidence import Column, Table, benjamini_hochberg, normal_p
 from isonomia.evidence.intervals import bootstrap_interval, spread_of
 from isonomia.fairness.criteria.criteria_functions import Shared
 from isonomia.fairness.criteria.criterion import MIN_PER_GROUP, THRESHOLD, Criterion, criterion
@@ -120,7 +120,7 @@ def _adjusted(
                     continue
                 row = _averaged(part, strata[way, group], strata[way, base], level)
                 rows.append({"metric": name, "group": group, "reference": base, **row})
-                if row.get("difference") is not None and row["difference"] * row["plain_difference"] < 0:
+                if row["difference"] is not None and row["difference"][0] * row["plain_difference"] < 0:
                     notes.append(
                         msg(
                             "{group} against {reference}: the plain difference and the one at equal factors point in "
@@ -129,36 +129,21 @@ def _adjusted(
                             reference=base,
                         )
                     )
-    keys = (
-        "metric",
-        "group",
-        "reference",
-        "difference",
-        "difference_low",
-        "difference_high",
-        "plain_difference",
-        "strata",
-        "p_value",
-        "p_adjusted",
-    )
-    columns: dict[str, Any] = {key: [row.get(key) for row in rows] for key in keys}
-    p = np.array([np.nan if value is None else value for value in columns["p_value"]], dtype=float)
-    columns["p_adjusted"] = benjamini_hochberg(p)
-    titles = {
-        "metric": msg("metric"),
-        "group": msg("group"),
-        "reference": msg("reference"),
-        "difference": msg("difference at equal factors"),
-        "difference_low": msg("from"),
-        "difference_high": msg("to"),
-        "plain_difference": msg("plain difference"),
-        "strata": msg("strata"),
-        "p_value": msg("p-value"),
-        "p_adjusted": msg("p adjusted"),
-    }
-    formats: Any = dict.fromkeys(("difference", "difference_low", "difference_high", "plain_difference"), "num")
-    formats |= {"p_value": "p", "p_adjusted": "p", "strata": "int"}
-    table = Table.of(columns, formats, titles, msg("Differences at equal legitimate factors"), backend or backend_of())
+    p = benjamini_hochberg(np.array([row["p_value"] for row in rows], dtype=float))
+    table = Table.from_rows(
+        rows,
+        (
+            Column("metric", title=msg("metric")),
+            Column("group", title=msg("group")),
+            Column("reference", title=msg("reference")),
+            Column("difference", format="num", title=msg("difference at equal factors")),
+            Column("plain_difference", format="num", title=msg("plain difference")),
+            Column("strata", format="int", title=msg("strata")),
+            Column("p_value", format="p", title=msg("p-value")),
+        ),
+        title=msg("Differences at equal legitimate factors"),
+        backend=backend or backend_of(),
+    ).with_columns(Column("p_adjusted", p, format="p", title=msg("p adjusted")))
     return table, notes
 
 
@@ -198,16 +183,17 @@ def _averaged(part: Any, own: dict[Any, int], base: dict[Any, int], level: float
     all_own, all_base = np.array(list(own.values())), np.array(list(base.values()))
     plain = _mean(part, all_own) - _mean(part, all_base)
     if not g.size:
-        return {"plain_difference": plain, "strata": 0}
+        return {"difference": None, "plain_difference": plain, "strata": 0, "p_value": None}
     weight = n * m / (n + m)
     weight = weight / weight.sum()
-    out = {"difference": float(weight @ (part.value[g] - part.value[r])), "plain_difference": plain, "strata": g.size}
+    value = float(weight @ (part.value[g] - part.value[r]))
+    out = {"difference": (value, None, None), "plain_difference": plain, "strata": g.size, "p_value": None}
     if part.draws is not None:
         drawn = weight @ (part.draws[g] - part.draws[r])
-        low, high = bootstrap_interval(out["difference"], drawn, level)
+        low, high = bootstrap_interval(value, drawn, level)
         error = float(spread_of(drawn))
-        out |= {"difference_low": float(low), "difference_high": float(high)}
-        out["p_value"] = float(normal_p(out["difference"] / error)) if error > 0 else None
+        out["difference"] = (value, float(low), float(high))
+        out["p_value"] = float(normal_p(value / error)) if error > 0 else None
     return out
 
 

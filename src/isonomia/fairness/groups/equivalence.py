@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from isonomia.data import Missing, Task
 from isonomia.evidence import (
-    Format,
+    Column,
+    Estimate,
     Picture,
     Result,
     Table,
@@ -21,6 +22,7 @@ from isonomia.evidence import (
     equivalent_proportions,
 )
 from isonomia.evidence.equivalence import check_margin
+from isonomia.evidence.intervals import error_within
 from isonomia.fairness.groups.comparisons import Reference
 from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
 from isonomia.fairness.groups.grouping import BY, By
@@ -174,45 +176,39 @@ def equivalence_of(measured: GroupMetrics, margin: float = MARGIN) -> Equivalenc
     assert measured.groups is not None
     places = {(group.name, tuple(group.control.items())): i for i, group in enumerate(measured.groups.groups)}
     held = [column.name for column in measured.groups.control]
-    keys = (
-        "metric",
-        *held,
-        "group",
-        "reference",
-        "difference",
-        "difference_low",
-        "difference_high",
-        "margin",
-        "p_equivalence",
-    )
-    table: dict[str, Any] = {key: [] for key in keys}
-    differs: list[float] = []
-    notes: list[Any] = []
-    for row in measured.tables["comparisons"].rows():
-        part = measured.measured[row["metric"]]
+    compared = measured.tables["comparisons"]
+    difference = compared["difference"]
+    same, reasons = [], []
+    for index, row in enumerate(compared.rows()):
+        part, figure = measured.measured[row["metric"]], difference.estimate(index)
         control = tuple((name, row[name]) for name in held)
         g, r = places[row["group"], control], places.get((row["reference"], control))
-        if part.rate and r is not None and row["difference"] is not None:
+        if part.rate and r is not None and figure.value is not None:
             hits = part.value * part.size
             p = float(equivalent_proportions(hits[g], part.size[g], hits[r], part.size[r], margin=margin))
         else:
-            p = _from_draws(row, margin)
-        found = {**row, "margin": margin, "p_equivalence": p}
-        differs.append(np.nan if row["p_adjusted"] is None else row["p_adjusted"])
-        for key in keys:
-            table[key].append(found[key])
-        notes.append(_why_untested(row) if np.isnan(p) or row["difference_low"] is None else None)
-    adjusted = benjamini_hochberg(np.array(table["p_equivalence"], dtype=float))
-    table["p_equivalence_adjusted"] = adjusted
-    sizes = np.array([np.nan if value is None else abs(value) for value in table["difference"]], dtype=float)
-    table["conclusion"] = _conclusions(
-        adjusted, np.array(differs), sizes, margin, table["difference_low"], table["difference_high"]
+            p = _from_draws(figure, margin)
+        same.append(p)
+        untested = np.isnan(p) or figure.low is None
+        reasons.append(row["note"] or msg("there is no interval to test with") if untested else None)
+    adjusted = benjamini_hochberg(np.array(same, dtype=float))
+    differs = np.asarray(compared["p_adjusted"].values, dtype=float)
+    table = Table(
+        (
+            *compared.select(("metric", *held, "group", "reference")).columns,
+            replace(difference, format="num", reason=reasons),
+            Column("margin", [margin] * len(compared), format="num", title=msg("margin")),
+            Column("p_equivalence", same, format="p", title=msg("p of equivalence")),
+            Column("p_equivalence_adjusted", adjusted, format="p", title=msg("p of equivalence, adjusted")),
+            Column("conclusion", _conclusions(adjusted, differs, difference, margin), title=msg("conclusion")),
+        ),
+        msg("Shown to be the same within the margin?"),
+        compared.backend,
     )
-    table["note"] = notes
     return Equivalence(
         "equivalence",
         msg("Equivalence"),
-        {"equivalence": _table(table, measured)},
+        {"equivalence": table},
         {"margin": margin, "rows": measured.values["rows"]},
         (),
         _pictures(held),
@@ -233,54 +229,25 @@ def _usual(outcome: Outcome) -> list[str]:
     return ["selection_rate"] if outcome.truth is None else ["selection_rate", "tpr", "fpr"]
 
 
-def _from_draws(row: Any, margin: float) -> float:
+def _from_draws(difference: Estimate, margin: float) -> float:
     """From the interval of the difference: its half width at 90% is 1.645 standard errors."""
-    if row["difference"] is None or row["difference_low"] is None:
+    if difference.value is None or difference.low is None or difference.high is None:
         return float("nan")
-    from isonomia.evidence import normal_quantile
-
-    error = (row["difference_high"] - row["difference_low"]) / (2 * normal_quantile(1 - 2 * ALPHA))
-    return float(equivalent_means(row["difference"], error, margin=margin))
+    error = error_within(difference.low, difference.high, 1 - 2 * ALPHA)
+    return float(equivalent_means(difference.value, error, margin=margin))
 
 
-def _why_untested(row: Any) -> Any:
-    """Why there is no test: no difference, or no interval of it."""
-    return row["note"] or msg("there is no interval to test with")
-
-
-def _conclusions(
-    same: NDArray[Any], differs: NDArray[Any], size: NDArray[Any], margin: float, low: list[Any], high: list[Any]
-) -> list[Message]:
+def _conclusions(same: NDArray[Any], differs: NDArray[Any], difference: Column, margin: float) -> list[Message]:
     said: list[Message] = []
-    for p, q, d, left, right in zip(same.tolist(), differs.tolist(), size.tolist(), low, high, strict=True):
-        if math.isnan(d) or math.isnan(p):
+    for row, (p, q) in enumerate(zip(same.tolist(), differs.tolist(), strict=True)):
+        gap = difference.estimate(row)
+        if gap.value is None or math.isnan(p):
             said.append(NOTHING)
         elif p < ALPHA:
             said.append(SMALL if q < ALPHA else SAME)
         elif q < ALPHA:
-            outside = left is not None and (left > margin or right < -margin)
-            said.append(DIFFERENT if outside and d > margin else BEYOND)
+            outside = gap.low is not None and gap.high is not None and (gap.low > margin or gap.high < -margin)
+            said.append(DIFFERENT if outside and abs(gap.value) > margin else BEYOND)
         else:
             said.append(OPEN)
     return said
-
-
-def _table(columns: dict[str, Any], measured: GroupMetrics) -> Table:
-    formats: dict[str, Format] = dict.fromkeys(("difference", "difference_low", "difference_high", "margin"), "num")
-    formats |= {"p_equivalence": "p", "p_equivalence_adjusted": "p"}
-    titles = {
-        "metric": msg("metric"),
-        "group": msg("group"),
-        "reference": msg("reference"),
-        "difference": msg("difference"),
-        "difference_low": msg("from"),
-        "difference_high": msg("to"),
-        "margin": msg("margin"),
-        "p_equivalence": msg("p of equivalence"),
-        "p_equivalence_adjusted": msg("p of equivalence, adjusted"),
-        "conclusion": msg("conclusion"),
-        "note": msg("note"),
-    }
-    return Table.of(
-        columns, formats, titles, msg("Shown to be the same within the margin?"), measured.tables["by_group"].backend
-    )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from isonomia.data import backend_of
-from isonomia.evidence import Format, Table
+from isonomia.evidence import Column, Table
 from isonomia.fairness.groups.group_metrics import measure_groups
 from isonomia.languages import Message, msg
 from isonomia.subject import Outcome
@@ -19,7 +20,6 @@ _TITLES: dict[str, Message] = {
     "overall": msg("everyone"),
     "privileged": msg("the privileged group"),
 }
-_NUMBERS = ("difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high")
 
 
 def against_references(
@@ -51,28 +51,13 @@ def against_references(
     choices: dict[str, Any] = {rule: rule for rule in RULES}
     if privileged is not None:
         choices["privileged"] = privileged
-    keys = ("metric", "group", "reference", *_NUMBERS, "note")
-    table: dict[str, list[Any]] = {"against": [], **{key: [] for key in keys}}
+    parts = []
     for name, choice in choices.items():
-        found = measure_groups(outcome, columns, metrics=[metric], reference=choice, **options)
-        for row in found.tables["comparisons"].rows():
-            table["against"].append(_TITLES[name])
-            for key in keys:
-                table[key].append(row[key])
-    formats: dict[str, Format] = dict.fromkeys(_NUMBERS, "num")
-    titles = {
-        "against": msg("against"),
-        "metric": msg("metric"),
-        "group": msg("group"),
-        "reference": msg("reference"),
-        "difference": msg("difference"),
-        "difference_low": msg("from"),
-        "difference_high": msg("to"),
-        "ratio": msg("ratio"),
-        "ratio_low": msg("from"),
-        "ratio_high": msg("to"),
-        "note": msg("note"),
-    }
-    return Table.of(
-        table, formats, titles, msg("Groups against every choice of reference"), options.get("backend") or backend_of()
-    )
+        found = measure_groups(outcome, columns, metrics=[metric], reference=choice, **options).tables["comparisons"]
+        against = Column("against", [_TITLES[name]] * len(found), title=msg("against"))
+        figures = (replace(found[figure], format="num") for figure in ("difference", "ratio"))
+        parts.append(
+            replace(found, columns=(against, *found.select(("metric", "group", "reference")).columns, *figures))
+        )
+    title, backend = msg("Groups against every choice of reference"), options.get("backend") or backend_of()
+    return replace(Table.stack(parts), title=title, backend=backend)

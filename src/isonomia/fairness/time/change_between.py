@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Unpack
 
@@ -56,7 +57,7 @@ def change_between(
                 backend=first.backend,
             )
         )
-    names = ("kind", "metric", "group", "before", "after", "change", "change_low", "change_high", "p_value", "note")
+    names = ("kind", "metric", "group", "before", "after", "change", "p_value", "note")
     out: dict[str, list[Any]] = {name: [] for name in names}
     for kind, figures in (
         (msg("metric of the group"), [_figures(part, level) for part in parts]),
@@ -92,11 +93,13 @@ def _figures(part: GroupMetrics, level: float) -> dict[tuple[str, str], Figure]:
 
 def _gap_figures(part: GroupMetrics, level: float) -> dict[tuple[str, str], Figure]:
     out = {}
-    for row in part.tables["comparisons"].rows():
-        ends = (row["difference_low"], row["difference_high"])
-        error = float("nan") if None in ends else error_within(*ends, level)
-        value = float("nan") if row["difference"] is None else row["difference"]
-        out[row["metric"], f"{row['group']} - {row['reference']}"] = (value, error)
+    table = part.tables["comparisons"]
+    for row, (metric, group, reference) in enumerate(
+        zip(*(table[name].values for name in ("metric", "group", "reference")), strict=True)
+    ):
+        gap = table["difference"].estimate(row)
+        error = math.nan if gap.low is None or gap.high is None else error_within(gap.low, gap.high, level)
+        out[metric, f"{group} - {reference}"] = (math.nan if gap.value is None else gap.value, error)
     return out
 
 
@@ -108,13 +111,11 @@ def _difference(before: Figure | None, after: Figure | None, level: float) -> tu
             None if after is None else after[0],
             None,
             None,
-            None,
-            None,
             note,
         )
     change, error = after[0] - before[0], float(np.hypot(before[1], after[1]))
     if not np.isfinite(change) or not np.isfinite(error):
-        return before[0], after[0], change, None, None, None, msg("no interval")
+        return before[0], after[0], (change, None, None), None, msg("no interval")
     low, high = (float(end) for end in normal_interval(change, error, level))
     p = float(normal_p(change / error)) if error > 0 else None
-    return before[0], after[0], change, low, high, p, None
+    return before[0], after[0], (change, low, high), p, None
