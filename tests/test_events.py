@@ -117,6 +117,7 @@ WORK: dict[str, Callable[[Any], Any]] = {
     "weak_spots": lambda progress: iso.robustness.weak_spots(DATA, MODEL, pairs=True, progress=progress),
     "consistency": lambda progress: iso.fairness.consistency(FEATURES, MODEL.predict(FEATURES), progress=progress),
     "awareness": lambda progress: iso.fairness.awareness(FEATURES, MODEL.predict(FEATURES), progress=progress),
+    "counterfactual": lambda progress: iso.fairness.counterfactual(DATA, MODEL, progress=progress),
     "proxies": lambda progress: iso.fairness.proxies(DATA, progress=progress),
     "label_bias": lambda progress: iso.fairness.label_bias(DATA, progress=progress),
 }

@@ -17,6 +17,8 @@ R = TypeVar("R")
 
 #: The option of a check that examines a sample of rows.
 SAMPLE = Parameter("max_rows", Integer(1), 20_000, "rows examined at most; more are sampled")
+#: The same for a check that asks the model about many altered versions of every row: its budget of model rows.
+ASKED = Parameter("max_rows", Integer(1), 8_000, "rows the model is asked about in altered form; more are sampled")
 #: People are compared with their neighbours. Who is near is found among all rows of the sample, so fewer people make
 #: the interval wider and nothing else.
 PEOPLE = Parameter("max_people", Integer(1), 4_000, "people compared with their neighbours, at most")
@@ -35,6 +37,12 @@ def said_of_sample(rows: NDArray[np.intp], subject: Subject) -> tuple[Message, .
     if rows.size == len(subject):
         return ()
     return (msg("{n:int} of {all:int} rows were sampled.", n=rows.size, all=len(subject)),)
+
+
+def sample_of(subject: Subject, most: int) -> tuple[Subject, tuple[Message, ...]]:
+    """The subject, or a sample of its rows where there are more than `most`, and the note that states it."""
+    rows = sampled(subject, most)
+    return (subject if rows.size == len(subject) else subject.take(rows)), said_of_sample(rows, subject)
 
 
 def neighbourly(

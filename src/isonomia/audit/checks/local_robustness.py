@@ -9,7 +9,7 @@ import numpy as np
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._declared import settings
-from isonomia.audit.checks._sample import SAMPLE, said_of_sample, sampled
+from isonomia.audit.checks._sample import ASKED, said_of_sample, sampled
 from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.parameters import parameters_of
@@ -40,7 +40,7 @@ from isonomia.subject import Subject
             "keep_valid",
             min_per_group=None,
         ),
-        SAMPLE,
+        ASKED,
     ),
 )
 def local_robustness(subject: Subject, *, max_rows: int, **options: Any) -> Result:

@@ -7,7 +7,7 @@ from typing import Any
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._declared import settings
-from isonomia.audit.checks._sample import SAMPLE, said_of_sample, sampled
+from isonomia.audit.checks._sample import ASKED, sample_of
 from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.parameters import parameters_of
@@ -41,7 +41,7 @@ from isonomia.subject import Subject
             levels=(0.1, 0.2, 0.3),
             n_trials=3,
         ),
-        SAMPLE,
+        ASKED,
     ),
     keys={"n_trials": "n_trials", "metric": "metric"},
 )
@@ -49,8 +49,7 @@ def perturb(subject: Subject, *, max_rows: int, perturbers: Any, **options: Any)
     """Every disturbance at a few levels, on a sample of rows; an adversary by option."""
     assert subject.truth is not None
     subject.needs_model()
-    rows = sampled(subject, max_rows)
     options["perturbers"] = list(PERTURBERS.ids()) if perturbers is None else perturbers
-    examined = subject if rows.size == len(subject) else subject.take(rows)
+    examined, notes = sample_of(subject, max_rows)
     result = disturb(examined, **settings(subject, disturb, options))
-    return replace(result, notes=(*result.notes, *said_of_sample(rows, subject)))
+    return replace(result, notes=(*result.notes, *notes))

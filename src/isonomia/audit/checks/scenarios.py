@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._declared import settings
+from isonomia.audit.checks._sample import ASKED, sample_of
 from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.parameters import parameters_of
@@ -14,13 +16,23 @@ from isonomia.robustness import dashboard as summarise
 from isonomia.robustness import scenarios as play
 from isonomia.subject import Subject
 
-_PARAMETERS = parameters_of(play, "scenarios", "n_trials", "metrics", "metric", "tolerance", n_trials=20)
+_PARAMETERS = (
+    *parameters_of(play, "scenarios", "n_trials", "metrics", "metric", "tolerance", n_trials=20),
+    ASKED,
+)
 
 
 def played(subject: Subject, options: dict[str, Any]) -> Scenarios:
-    """The scenarios of a subject; played once where two checks want the same."""
+    """The scenarios of a subject, on a sample of its rows; played once where two checks want the same."""
     assert subject.truth is not None
-    return subject.shared(("scenarios", repr(options)), lambda: play(subject, **settings(subject, play, options)))
+    own = {name: value for name, value in options.items() if name != "max_rows"}
+
+    def make() -> Scenarios:
+        examined, notes = sample_of(subject, options["max_rows"])
+        found = play(examined, **settings(subject, play, own))
+        return replace(found, notes=(*found.notes, *notes))
+
+    return subject.shared(("scenarios", repr(options)), make)
 
 
 @check(

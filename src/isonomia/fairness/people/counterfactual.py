@@ -10,6 +10,7 @@ import numpy as np
 
 from isonomia.data import Dataset
 from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Estimate, Picture, Result
 from isonomia.fairness.labels.proxies import carriers
 from isonomia.fairness.people.causal_graph import MECHANISMS, CausalGraph, Mechanism, Mechanisms
@@ -72,6 +73,7 @@ def counterfactual(
     tolerance: float = 0.0,
     level: float = 0.95,
     seed: int = 0,
+    progress: ProgressLike = None,
 ) -> Counterfactual:
     """Counterfactual fairness: other values of protected attributes, and what the model would then have said.
 
@@ -95,6 +97,8 @@ def counterfactual(
         its effects, and a graph of arrows from it to them is answered instead.
     tolerance : float
         For numbers: a smaller change than this is no change.
+    progress : callable or Progress, optional
+        Receives the events of the questions to the model; a `Progress` can cancel them.
 
     Returns
     -------
@@ -119,7 +123,9 @@ def counterfactual(
     >>> [(str(r["route"]), r["from"], r["to"], round(r["change"], 3)) for r in found.tables["changes"].rows()]
     [('flip', 'F', 'M', 0.5), ('flip', 'M', 'F', -0.5), ('graph', 'F', 'M', 2.5), ('graph', 'M', 'F', -2.5)]
     """
-    people = People.of(data, model if isinstance(model, Model) else Model.of(model), _chosen(data, attributes))
+    events = Progress.of(progress)
+    asked = model if isinstance(model, Model) else Model.of(model)
+    people = People.of(data, asked, _chosen(data, attributes), events)
     drawn = None if graph is None else CausalGraph.of(graph, data.columns)
     if drawn is not None:
         unknown = [name for name in people.names if name not in drawn.order]
@@ -129,7 +135,8 @@ def counterfactual(
     answers: list[Altered] = []
     notes: list[Message] = [_SIGN]
     uses: dict[str, bool] = {}
-    for names in sets:
+    stage = events.stage("attributes", msg("Changing protected attributes"), total=len(sets))
+    for names in stage.over(sets):
         flipped = ask(people, names, "flip")
         answers.append(flipped)
         used = flipped.changes_anything

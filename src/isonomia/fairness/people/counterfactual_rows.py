@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Dataset, wrap
 from isonomia.errors import DataError
+from isonomia.events import Progress
 from isonomia.evidence import Estimate, wilson
 from isonomia.fairness.groups.averages import effective_rows, mean_interval
 from isonomia.fairness.people.causal_graph import Mechanisms
@@ -29,7 +30,7 @@ Route = Literal["flip", "graph", "proxies"]
 #: More values than this of an attribute (or of several together) make every question a small study.
 MAX_VALUES = 64
 #: Rows the model is asked about at once.
-BATCH = 1_000_000
+BATCH = 50_000
 #: A number that moves by less than this share of the predictions' range has not moved.
 ROUNDING = 1e-9
 
@@ -51,16 +52,17 @@ class People:
     features: dict[str, Feature]
     levels: dict[str, Floats]
     said: Surface
+    progress: Progress
 
     @classmethod
-    def of(cls, data: Dataset, model: Model, names: tuple[str, ...]) -> People:
+    def of(cls, data: Dataset, model: Model, names: tuple[str, ...], progress: Progress) -> People:
         own = {column.name: column for column in dataset_attributes(data) if column.name in names}
         features, levels = {}, {}
         for name in names:
             features[name] = Feature.from_column(data.column(name), as_category=True)
             raw = features[name].encode(data.column(name))
             levels[name] = _representatives(own[name], raw)
-        return cls(data, model, names, own, features, levels, model.surface(data))
+        return cls(data, model, names, own, features, levels, model.surface(data), progress)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -235,6 +237,7 @@ def _asked(people: People, frames: Sequence[nw.DataFrame[Any]]) -> list[Surface]
     for begin in range(0, len(frames), step):
         part = frames[begin : begin + step]
         whole = part[0] if len(part) == 1 else nw.maybe_reset_index(nw.concat(part, how="vertical"))
+        people.progress.check()
         surface = people.model.surface(people.data, frame=whole.to_native())
         out += [surface.take(np.arange(i * n, (i + 1) * n)) for i in range(len(part))]
     return out
