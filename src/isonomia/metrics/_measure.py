@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes, resample, resample_sums
+from isonomia.counting import Codes, resample, resample_sums, sum_by
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.evidence.intervals import (
     SAME,
@@ -315,7 +315,7 @@ def smaller_class(truth: NDArray[Any], weights: Floats | None = None) -> float:
     2.0
     """
     w = np.ones(len(truth)) if weights is None else weights
-    first, second = (np.bincount(truth, weights=part) for part in (w, w * w))
+    first, second = sum_by(truth, np.stack([w, w * w], axis=1), int(truth.max()) + 1).T
     return float(min(a * a / b for a, b in zip(first, second, strict=True) if b > 0))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import count_by
 from isonomia.data import Task
 from isonomia.errors import DataError
 from isonomia.languages import Message, Name, msg
@@ -100,7 +101,7 @@ def _absent_class(
 ) -> Message | None:
     if truth is None:
         return None
-    present = np.bincount(truth if weights is None else truth[weights > 0], minlength=len(surface.classes)) > 0
+    present = count_by(truth if weights is None else truth[weights > 0], len(surface.classes)) > 0
     if present.all():
         return None
     absent = [label for label, there in zip(surface.classes, present, strict=False) if not there]

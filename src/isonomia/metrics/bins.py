@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes, tally
+from isonomia.counting import Codes, sum_by, tally
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
 from isonomia.metrics.counts import CLASSES, NO_ROWS, ratio
@@ -146,8 +146,8 @@ def bin_edges(
         return np.arange(bins + 1) / bins  # the nearest floats to 0.1, 0.2, ..., which a range in steps would miss
     order = np.argsort(confidence, kind="stable")
     mass = np.cumsum(np.ones(confidence.size) if weights is None else weights[order])
-    place = np.searchsorted(mass, np.linspace(0.0, 1.0, bins + 1) * mass[-1])
-    edges = np.unique(confidence[order][np.minimum(place, confidence.size - 1)])
+    ends = np.searchsorted(mass, np.linspace(0.0, 1.0, bins + 1) * mass[-1])
+    edges = np.unique(confidence[order][np.minimum(ends, confidence.size - 1)])
     return edges if edges.size > 1 else np.array([0.0, 1.0])
 
 
@@ -232,14 +232,14 @@ def _prepared_ece(surface: Surface, shared: Shared) -> Prepared:
         raise NotApplicable(msg("the predictions hold no probabilities"))
     top = np.ones(len(table), dtype=np.uint8) if table.ndim == 1 else table.argmax(axis=1)
     p = table if table.ndim == 1 else table[np.arange(len(table)), top]
-    place = Codes.cut(p, bin_edges(p).tolist(), name="bin")
+    bins = Codes.cut(p, bin_edges(p).tolist(), name="bin")
 
     def value(truth: NDArray[Any], weights: Floats | None) -> float:
         gap = (truth == top) - p
         total = float(p.size if weights is None else weights.sum())
         if total <= 0:
             return float("nan")
-        gaps = np.bincount(place.codes, weights=gap if weights is None else gap * weights, minlength=place.size)
+        gaps = sum_by(bins.codes, gap if weights is None else gap * weights, bins.size)
         return float(np.abs(gaps).sum() / total)
 
     return value

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, sum_by
 from isonomia.models import Surface
 from isonomia.typing import Floats
 
@@ -49,7 +49,7 @@ def recalibrate(
     w = np.ones(p.size) if weights is None else weights
 
     def over(values: Floats) -> Floats:
-        return np.bincount(code, weights=values, minlength=size).astype(float)
+        return sum_by(code, values, size)
 
     a, b = np.zeros(size), np.ones(size)
     moved = np.full(size, np.inf)

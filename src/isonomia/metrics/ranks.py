@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import sum_by
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
 from isonomia.metrics.registry import METRICS, Metric, Prepared, Shared
@@ -46,8 +47,8 @@ def auc_parts(positive: NDArray[np.bool_], score: Floats, weights: Floats | None
     if total_positive <= 0 or total_negative <= 0:
         raise NotApplicable(NO_CONTRAST.text())
     values, index = np.unique(score, return_inverse=True)
-    at_positive = np.bincount(index, weights=w_positive, minlength=values.size)
-    at_negative = np.bincount(index, weights=w_negative, minlength=values.size)
+    at_positive = sum_by(index, w_positive, values.size)
+    at_negative = sum_by(index, w_negative, values.size)
     below = (np.cumsum(at_negative) - at_negative / 2) / total_negative
     above = (total_positive - np.cumsum(at_positive) + at_positive / 2) / total_positive
     area = float(at_positive @ below / total_positive)
@@ -133,8 +134,8 @@ def average_precision(truth: NDArray[Any], surface: Surface, weights: Floats | N
     if total <= 0:
         raise NotApplicable(msg("there are no positive labels"))
     values, index = np.unique(-score, return_inverse=True)
-    at_positive = np.bincount(index, weights=w_positive, minlength=values.size)
-    all_above = np.cumsum(np.bincount(index, weights=w, minlength=values.size))
+    at_positive = sum_by(index, w_positive, values.size)
+    all_above = np.cumsum(sum_by(index, w, values.size))
     precision = np.divide(np.cumsum(at_positive), all_above, out=np.zeros(values.size), where=all_above > 0)
     area = float(at_positive @ precision / total)
     size = total * total / float(w_positive @ w_positive)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, sum_by
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.registry import Metric, Prepared, Shared
 from isonomia.metrics.row_sets import RowSets
@@ -57,8 +57,8 @@ class TrialMeasure:
         if rows.surface.label is not None and any(metric.of_decisions for metric in self.metrics.values()):
             size = rows.shape[0] * rows.shape[1]
             cell = self.cells.codes.astype(np.intp) * size + rows.outcome.codes
-            flat = np.bincount(cell, weights=rows.weights, minlength=self.cells.size * size)
-            counts = flat.reshape(self.cells.size, *rows.shape).astype(float)
+            flat = sum_by(cell, rows.weights, self.cells.size * size)
+            counts = flat.reshape(self.cells.size, *rows.shape)
         means = (metric for metric in self.metrics.values() if metric.family == "means")
         sums = {metric.id: self._sums(metric, rows) for metric in means}
         shared: Shared = {}
@@ -85,8 +85,7 @@ class TrialMeasure:
     def _sums(self, metric: Metric, rows: Rows) -> Floats:
         quantities, w = self._quantity(metric, rows), rows.weights
         parts = [w, *((part if w is None else part * w) for part in quantities.T)]
-        size = self.cells.size
-        return np.stack([np.bincount(self.cells.codes, weights=part, minlength=size) for part in parts], axis=-1)
+        return np.stack([sum_by(self.cells.codes, part, self.cells.size) for part in parts], axis=-1)
 
     def _quantity(self, metric: Metric, rows: Rows) -> Floats:
         assert metric.quantities is not None  # the registry makes sure
