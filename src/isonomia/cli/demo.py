@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from isonomia.counting import Codes
     from isonomia.data import Dataset
     from isonomia.data.synthetic import Subgroup
-    from isonomia.evidence import Column, Finding
+    from isonomia.evidence import Finding
     from isonomia.languages import Message
 
 #: The share of applications that the model is trained on; the rest is audited.
@@ -112,7 +112,7 @@ def fit(data: Dataset, seed: int) -> Any:
 
 def _compare_with_truth(screen: Screen, biased: tuple[Subgroup, ...], data: Dataset, report: Report) -> None:
     """Which of the biases that were put in show up as findings."""
-    from isonomia.evidence import Table
+    from isonomia.evidence import Column, Table
     from isonomia.languages import msg
     from isonomia.subject import dataset_attributes
 

@@ -309,8 +309,8 @@ def extremes(value: Floats, draws: Floats | None = None) -> tuple[Floats, Floats
 
 def _ends(value: Floats, known: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """The largest and the smallest of the known values along the last axis."""
-    top = np.where(known, value, -np.inf).max(axis=-1)
-    bottom = np.where(known, value, np.inf).min(axis=-1)
+    top = np.where(known, value, -np.inf).max(axis=-1, initial=-np.inf)
+    bottom = np.where(known, value, np.inf).min(axis=-1, initial=np.inf)
     absent = ~known.any(axis=-1)
     return np.where(absent, np.nan, top), np.where(absent, np.nan, bottom)
 
