@@ -3,60 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jsonschema
-import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import isonomia as iso
 from isonomia.report import schema
 
-HOSTILE = '</script>{0} "a|b"\u202e\x07'
-
-
-def people(n: int = 160) -> dict[str, Any]:
-    rng = np.random.default_rng(3)
-    return {
-        "sex": rng.choice(["F", "M"], n),
-        "race": np.where(rng.random(n) < 0.1, None, rng.choice(["a", HOSTILE], n)),
-        "pay": rng.normal(50, 9, n),
-        "hours": rng.integers(20, 60, n),
-    }
-
-
-def audited(task: str, checks: str) -> iso.Report:
-    frame = people()
-    features = np.column_stack([frame["pay"], frame["hours"]])
-    if task == "regression":
-        frame["y"] = frame["pay"] + 4 * (frame["sex"] == "M")
-        model: Any = RandomForestRegressor(5, max_depth=3, random_state=0)
-    else:
-        edges = [50] if task == "binary" else [45, 55]
-        frame["y"] = np.digitize(frame["pay"] + 6 * (frame["sex"] == "M"), edges)
-        model = RandomForestClassifier(5, max_depth=3, random_state=0)
-    model.fit(features, frame["y"])
-    data = iso.Dataset(
-        frame, target="y", protected=["sex", "race"], features=["pay", "hours"], task=task, name=f"{task} {HOSTILE}"
-    )
-    few = {"n_trials": 2}
-    options = {"scenarios": few, "perturb": few, "sensitivity": few, "pairs": {"max_tests": 200}}
-    chosen = [check.id for check in iso.audit.choose_checks(checks)]
-    return iso.audit(
-        data,
-        lambda rows: model.predict(np.column_stack([rows["pay"], rows["hours"]])),
-        checks=chosen,
-        policy="eeoc",
-        n_boot=20,
-        options={name: given for name, given in options.items() if name in chosen},
-    )
+Audited = Callable[[str, str], iso.Report]
 
 
 @pytest.mark.parametrize("checks", ["standard", "full"])
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
-def test_a_report_comes_back_whole(task: str, checks: str, tmp_path: Path) -> None:
+def test_a_report_comes_back_whole(task: str, checks: str, audited: Audited, tmp_path: Path) -> None:
     report = audited(task, checks)
     assert report.document.counts["failed"] == 0
     written = report.to_dict()
@@ -111,7 +73,7 @@ def test_what_is_not_a_report_is_refused(record: Any, says: str, tmp_path: Path)
         iso.Report.load(tmp_path)
 
 
-def test_an_unknown_kind_of_value_is_refused() -> None:
+def test_an_unknown_kind_of_value_is_refused(audited: Audited) -> None:
     record = audited("binary", "quick").to_dict()
     record["subject"]["rows"] = {"$": "os.system", "value": "ls"}
     with pytest.raises(iso.DataError, match=r"Unknown kind of value 'os\.system'"):

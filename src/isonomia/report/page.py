@@ -59,7 +59,8 @@ def to_html(part: Any, language: str = "en", *, page: bool = True) -> str:
     if not page:
         whole = isinstance(part, Document)
         return _fragment(part, known, "document", MOST_BYTES) if whole else _fragment(part, known)
-    return _smallest(PAGE, MOST_BYTES, known, True, lambda setting: _page(part, setting))
+    static = not isinstance(part, Document)
+    return _smallest(PAGE, MOST_BYTES, known, lambda setting: _page(part, setting), page=True, static=static)
 
 
 def summary_html(document: Document, language: str) -> str:
@@ -67,12 +68,20 @@ def summary_html(document: Document, language: str) -> str:
     return _fragment(document, check_language(language), "summary")
 
 
-def _smallest(limits: Limits, most_bytes: int, language: Language, page: bool, render: Callable[[Setting], str]) -> str:
+def _smallest(
+    limits: Limits,
+    most_bytes: int,
+    language: Language,
+    render: Callable[[Setting], str],
+    *,
+    page: bool = False,
+    static: bool = True,
+) -> str:
     """The first rendering that is small enough: with fewer and fewer rows, then with fewer parts."""
     html, figures = "", Figures()
     for rows, parts in limits:
         figures.begin()
-        html = render(Setting(language, rows, figures, page, parts))
+        html = render(Setting(language, rows, figures, page, parts, static))
         if len(html.encode("utf-8", "replace")) < most_bytes:
             break
     return html
@@ -87,7 +96,7 @@ def _fragment(part: Any, language: Language, kind: str = "", most_bytes: int = F
         sheets = ("parts.css", "document.css") if macro == "card" else ("parts.css",)
         return _rendered("fragment.html", setting, part=shown, kind=macro, style=_style(*sheets))
 
-    return _smallest(FRAGMENT, most_bytes, language, False, render)
+    return _smallest(FRAGMENT, most_bytes, language, render)
 
 
 def _page(part: Any, setting: Setting) -> str:

@@ -41,12 +41,13 @@ class Figures:
         """Start again, as with other numbers of rows."""
         self.shown = []
 
-    def add(self, drawing: Drawing, language: Language, rows: int) -> tuple[View, Markup]:
-        """A figure as Plotly's JSON, and as static drawings for a page and for a phone."""
-        picture, most = drawing.picture, min(MARKS * rows, MOST_MARKS)
+    def add(self, drawing: Drawing, setting: Setting) -> tuple[View, Markup]:
+        """A figure as Plotly's JSON, and as static drawings for a page and for a phone where they are wanted."""
+        picture, most = drawing.picture, min(MARKS * setting.rows, MOST_MARKS)
         if (id(picture), most) not in self._drawn:
-            described = describe(picture, drawing.table, language, most=most)
-            drawn = Markup("").join(Markup(static(picture.kind, described, width)) for width in (WIDE, NARROW))
+            described = describe(picture, drawing.table, setting.language, most=most)
+            widths = (WIDE, NARROW) if setting.static else ()
+            drawn = Markup("".join(static(picture.kind, described, width) for width in widths))
             self._drawn[id(picture), most] = described, drawn
         self.shown.append(self._drawn[id(picture), most][0])
         return self._drawn[id(picture), most]
@@ -67,6 +68,8 @@ class Setting:
         Whether they stand in a page of ours, with ids, links and a script.
     parts : int, optional
         At most this many tables and pictures of a result.
+    static : bool
+        Whether pictures have static drawings; a whole report as a page does without, to stay small.
     """
 
     language: Language
@@ -74,6 +77,7 @@ class Setting:
     figures: Figures
     page: bool = True
     parts: int | None = None
+    static: bool = True
 
 
 def result_view(result: Result, code: str, setting: Setting) -> View:
@@ -125,7 +129,7 @@ def section_view(section: Section, setting: Setting) -> View:
 
 def picture_view(drawing: Drawing, setting: Setting) -> View:
     """A picture: its title, its static drawing, and its index among the figures of the page."""
-    described, drawn = setting.figures.add(drawing, setting.language, setting.rows)
+    described, drawn = setting.figures.add(drawing, setting)
     left_out = described["layout"]["meta"]["left_out"]
     more = msg("{n:int} more are in the table.", n=left_out)
     return {
@@ -133,6 +137,7 @@ def picture_view(drawing: Drawing, setting: Setting) -> View:
         "title": sentence(drawing.picture.title, setting.language),
         "left_out": more.text(setting.language) if left_out else "",
         "drawing": drawn,
+        "height": int(described["layout"].get("height", 400)),
     }
 
 

@@ -177,7 +177,7 @@ class _Drawing:
         title = plain((self.layout.get("meta") or {}).get("title") or "")
         said = [plain(each) for trace in self.data for each in _flat(trace.get("hovertext") or ()) if each]
         more = " …" if len(said) > DESCRIBED else ""
-        describe = f"<title>{title}</title><desc>{' | '.join(said[:DESCRIBED])}{more}</desc>"
+        describe = f"<title>{title}</title>" + (f"<desc>{' | '.join(said[:DESCRIBED])}{more}</desc>" if said else "")
         return element(
             "svg",
             describe + "".join(self._parts()),
