@@ -298,3 +298,29 @@ def test_pairs_speak_portuguese_and_are_a_table_without_scripts(desk: Desk, brow
     assert page.locator(".browser").is_hidden()
     assert page.locator("#table-pairs-witnesses tbody tr").count() == 5
     assert page.locator("#table-pairs-witnesses mark").first.inner_text() == "Female → Male"
+
+
+@pytest.mark.parametrize(("size", "drawing"), [("desktop", "wide"), ("phone", "narrow")])
+@pytest.mark.parametrize("ink", ["rgb(0, 0, 0)", "rgb(230, 230, 230)"])
+def test_a_fragment_shows_its_pictures_without_scripts(
+    browser: Browser, document: Document, tmp_path: Path, size: str, drawing: str, ink: str
+) -> None:
+    """In somebody else's page: one of the two drawings is seen, in the ink of that page, and nothing sticks out."""
+    fragments = [section.to_html("pt-BR", page=False) for section in document.sections if section.result]
+    path = tmp_path / "notebook.html"
+    head = "<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'>"
+    path.write_text(f"{head}<body style='margin:8px;color:{ink}'>{''.join(fragments)}", encoding="utf-8")
+    page = browser.new_context(viewport=SIZES[size], java_script_enabled=False).new_page()
+    page.goto(path.as_uri())
+    other = {"wide": "narrow", "narrow": "wide"}[drawing]
+    assert page.locator(f".plot > svg.{drawing}:visible").count() == page.locator("figure").count() == 9
+    assert page.locator(f".plot > svg.{other}:visible").count() == 0
+    assert page.locator(f"svg.{drawing} .point:visible").count() > 20
+    tick = page.locator(f"svg.{drawing} text[fill=currentColor]").first
+    assert tick.evaluate("text => getComputedStyle(text).fill") == ink
+    assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[size]["width"]
+    beyond = """drawings => drawings.flatMap(svg => [...svg.querySelectorAll('text')].filter(text => {
+        const [inner, outer] = [text.getBoundingClientRect(), svg.getBoundingClientRect()];
+        return inner.left < outer.left - 2 || inner.right > outer.right + 2;
+    }).map(text => text.textContent))"""
+    assert page.locator(f"svg.{drawing}").evaluate_all(beyond) == []
