@@ -15,7 +15,7 @@ import isonomia as iso
 HOSTILE = '</script>{0} "a|b"\u202e\x07'
 
 
-def people(n: int = 160) -> dict[str, Any]:
+def make_people(n: int = 160) -> dict[str, Any]:
     rng = np.random.default_rng(3)
     return {
         "sex": rng.choice(["F", "M"], n),
@@ -28,7 +28,7 @@ def people(n: int = 160) -> dict[str, Any]:
 @cache
 def make_report(task: str, checks: str) -> iso.Report:
     """An audit of few people with hostile names, with a model of each task."""
-    frame = people()
+    frame = make_people()
     features = np.column_stack([frame["pay"], frame["hours"]])
     if task == "regression":
         frame["y"] = frame["pay"] + 4 * (frame["sex"] == "M")
@@ -52,6 +52,12 @@ def make_report(task: str, checks: str) -> iso.Report:
         n_boot=20,
         options={name: given for name, given in options.items() if name in chosen},
     )
+
+
+@pytest.fixture
+def people() -> dict[str, Any]:
+    """Columns of a few people with a hostile name among their values."""
+    return make_people()
 
 
 @pytest.fixture(scope="session")

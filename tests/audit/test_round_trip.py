@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 import isonomia as iso
 from isonomia.report import schema
@@ -80,11 +82,10 @@ def test_an_unknown_kind_of_value_is_refused(audited: Audited) -> None:
         iso.Report.from_dict(record)
 
 
-def test_the_fingerprint_tells_which_model_file_was_audited(tmp_path: Path) -> None:
+def test_the_fingerprint_tells_which_model_file_was_audited(people: dict[str, Any], tmp_path: Path) -> None:
     import hashlib
 
-    frame = people()
-    frame["y"] = (frame["pay"] > 50).astype(int)
+    frame = {**people, "y": (people["pay"] > 50).astype(int)}
     model = RandomForestClassifier(2, max_depth=2, random_state=0).fit(
         np.column_stack([frame["pay"], frame["hours"]]), frame["y"]
     )
@@ -96,7 +97,7 @@ def test_the_fingerprint_tells_which_model_file_was_audited(tmp_path: Path) -> N
     assert "model_sha256" not in iso.audit(data, model, checks="performance", n_boot=0).document.fingerprint
 
 
-def test_a_remedy_is_an_id_with_a_sentence() -> None:
+def test_a_remedy_is_an_id_with_a_sentence(audited: Audited) -> None:
     from isonomia.evidence import REMEDIES, Estimate, Finding
     from isonomia.languages import msg
 
