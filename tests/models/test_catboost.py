@@ -132,5 +132,5 @@ def test_what_catboost_cannot_answer(people):
 def test_a_damaged_file(people, tmp_path, cut):
     fitted("CatBoostClassifier", people, "loan").save_model(str(tmp_path / "whole.cbm"))
     (tmp_path / "cut.cbm").write_bytes((tmp_path / "whole.cbm").read_bytes()[:cut])
-    with pytest.raises(ModelError, match=r"'cut.cbm' is no readable CatBoost model"):
+    with pytest.raises(ModelError, match=r"'cut.cbm' is not a readable CatBoost model"):
         load_model(tmp_path / "cut.cbm")

@@ -212,7 +212,7 @@ def test_an_exported_program_can_run_any_code_and_needs_trust(tmp_path):
     with pytest.raises(UntrustedError, match=r"'bomb.pt2' is a PyTorch program"):
         load_model(tmp_path / "bomb.pt2")
     assert not (tmp_path / "written").exists()
-    with pytest.warns(TrustWarning), pytest.raises(ModelError, match="no readable PyTorch model"):
+    with pytest.warns(TrustWarning), pytest.raises(ModelError, match="not a readable PyTorch model"):
         load_model(tmp_path / "bomb.pt2", trust=True)
     assert (tmp_path / "written").exists()
 
@@ -244,7 +244,7 @@ def test_damaged_archives(tmp_path):
     with zipfile.ZipFile(tmp_path / "model.pt2") as old, zipfile.ZipFile(tmp_path / "half.pt2", "w") as new:
         for name in old.namelist()[-6:]:
             new.writestr(name, old.read(name))
-    with pytest.warns(TrustWarning), pytest.raises(ModelError, match=r"'half.pt2' is no readable PyTorch model"):
+    with pytest.warns(TrustWarning), pytest.raises(ModelError, match=r"'half.pt2' is not a readable PyTorch model"):
         load_model(tmp_path / "half.pt2", trust=True)
     (tmp_path / "none.pt2").write_bytes(b"PK\x03\x04nothing")
     with pytest.raises(ModelError, match="named as PyTorch"):

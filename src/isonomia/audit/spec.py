@@ -12,7 +12,7 @@ from isonomia.audit.check_registry import CHECKS, choose_checks, read_check_opti
 from isonomia.audit.config_files import problems_of, read_mapping, validated
 from isonomia.errors import SpecError, close_to
 from isonomia.metrics import METRIC_NAME
-from isonomia.models import Format, is_address
+from isonomia.models import MODEL_FORMAT_NAME, is_address
 from isonomia.robustness import PLAN
 
 _SHAPE = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
@@ -103,9 +103,9 @@ class ModelSpec(BaseModel):
     path: str
     """A model file relative to the spec file, module:callable, or an http(s) address."""
     trust: bool = False
-    """Load a pickle, joblib or PyTorch file, which runs whatever code is in it."""
-    format: Format | None = None
-    """The file's format, where its suffix does not tell."""
+    """Load a file that runs whatever code is in it, such as a pickle."""
+    format: str | None = None
+    """The file's format (`isonomia formats`), where its suffix does not show it."""
     features: Names | None = None
     """The columns it takes, in its order."""
     classes: Annotated[list[Any], Field(max_length=10_000)] | None = None
@@ -219,6 +219,7 @@ def _problems(content: Mapping[str, Any]) -> list[str]:
         "metric": lambda name: METRIC_NAME.check("metric", name),
         "checks": choose_checks,
         "scenarios": lambda given: given and PLAN.check("scenarios", given),
+        "model": lambda given: _check_format(given) if isinstance(given, Mapping) else None,
         "options": lambda given: read_check_options(given) if isinstance(given, Mapping) else None,
     }
     problems: list[str] = []
@@ -229,6 +230,10 @@ def _problems(content: Mapping[str, Any]) -> list[str]:
             except SpecError as error:
                 problems += [text if text.startswith("`") else f"`{key}`: {text}" for text in error.problems]
     return problems
+
+
+def _check_format(given: Mapping[str, Any]) -> None:
+    MODEL_FORMAT_NAME.or_none().check("model.format", given.get("format"))
 
 
 def _lifted(content: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:

@@ -6,8 +6,9 @@ from typing import Any
 
 from isonomia.audit.check_registry import CHECKS, SETS
 from isonomia.audit.policy import policy_names
-from isonomia.audit.spec import LIFTED, SENSITIVE, TASK_NAMES, DataSpec, Spec
+from isonomia.audit.spec import LIFTED, SENSITIVE, TASK_NAMES, DataSpec, ModelSpec, Spec
 from isonomia.metrics import METRIC_NAME
+from isonomia.models import MODEL_FORMAT_NAME
 from isonomia.parameters import options_schema
 from isonomia.robustness import PLAN
 
@@ -29,6 +30,8 @@ def spec_schema() -> dict[str, Any]:
     for shape in shapes.values():
         if "task" in shape["properties"]:
             shape["properties"]["task"] = _task(shape["properties"]["task"]["description"])
+    model = shapes[ModelSpec.__name__]["properties"]
+    model["format"] = _optional(MODEL_FORMAT_NAME.schema(), model["format"]["description"])
     properties = schema["properties"]
     own = shapes[DataSpec.__name__]["properties"]
     text = {"type": "string"}

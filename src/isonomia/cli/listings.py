@@ -117,6 +117,21 @@ def _perturbers() -> Iterable[Entry]:
         yield {"perturber": entry.id, "disturbs": disturbs, "most": _finite(entry.most), "purpose": entry.purpose}
 
 
+def _formats() -> Iterable[Entry]:
+    from isonomia.models import MODEL_FORMATS
+
+    for entry in MODEL_FORMATS:
+        yield {
+            "format": entry.id,
+            "of": "models",
+            "suffixes": list(entry.suffixes),
+            "purpose": entry.purpose,
+            "extra": entry.extra or "none",
+            "trust": "needed" if entry.trust else "not needed",
+            "options": _options(entry.parameters),
+        }
+
+
 def _policies() -> Iterable[Entry]:
     from isonomia.audit import load_policy, policy_names
 
@@ -178,6 +193,9 @@ LISTINGS: dict[str, Callable[..., None]] = {
     ),
     "perturbers": command(
         _perturbers, ("perturber", "disturbs", "most", "purpose"), "List the disturbances of inputs, or describe one."
+    ),
+    "formats": command(
+        _formats, ("format", "of", "suffixes", "purpose"), "List the formats of data and model files, or describe one."
     ),
     "policies": command(
         _policies, ("policy", "title", "source"), "List the policies that come with the package, or describe one."

@@ -1,4 +1,4 @@
-"""Who predicts: models of any make, loaded safely, and what they said."""
+"""Who predicts: models of any make, loaded safely, and what they predicted."""
 
 from isonomia.models import estimators
 from isonomia.models.allowed import ALLOWED, Allowed
@@ -6,8 +6,9 @@ from isonomia.models.columns import FrameKind
 from isonomia.models.endpoint import EndpointProtocol, endpoint, is_address
 from isonomia.models.estimators import split_pipeline
 from isonomia.models.gradients import GradientKind, Gradients, Inputs
-from isonomia.models.loading import MAX_BYTES, SUFFIXES, Format, TrustWarning, load_model, save_model
+from isonomia.models.loading import TrustWarning, load_model, save_model
 from isonomia.models.model import Model, ModelOptions
+from isonomia.models.model_format import MAX_BYTES, MODEL_FORMAT_NAME, MODEL_FORMATS, ModelFormat
 from isonomia.models.surface import Surface, SurfaceKind, check_probabilities, encode_labels, finite_numbers
 from isonomia.models.trees.arrays import TreeEnsemble
 from isonomia.models.trees.links import Link, apply_link
@@ -17,16 +18,17 @@ __all__ = [
     "ALLOWED",
     "Allowed",
     "EndpointProtocol",
-    "Format",
     "FrameKind",
     "GradientKind",
     "Gradients",
     "Inputs",
     "Link",
     "MAX_BYTES",
+    "MODEL_FORMATS",
+    "MODEL_FORMAT_NAME",
     "Model",
+    "ModelFormat",
     "ModelOptions",
-    "SUFFIXES",
     "Surface",
     "SurfaceKind",
     "TreeEnsemble",

@@ -58,7 +58,7 @@ def look_into_onnx(content: bytes, *, name: str) -> OnnxLook:
                 if number in inside and isinstance(value, memoryview):
                     stack.append((inside[number], value, depth + 1))
     except (ValueError, IndexError, UnicodeDecodeError) as error:
-        raise ModelError(f"'{name}' is no readable ONNX model: {error}.") from error
+        raise ModelError(f"'{name}' is not a readable ONNX model: {error}.") from error
     return look
 
 

@@ -4,88 +4,40 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import io
 import re
 import warnings
-import zipfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 from isonomia.atomic import atomic_write
 from isonomia.errors import ModelError, UntrustedError, close_to
-from isonomia.models._boosters import load_lightgbm, load_xgboost
-from isonomia.models._catboost import load_catboost
-from isonomia.models._onnx import load_onnx
-from isonomia.models._skops import load_skops, save_skops
-from isonomia.models._torch import load_torch, torch_kind
 from isonomia.models.endpoint import endpoint, is_address
 from isonomia.models.model import Model, ModelOptions
-from isonomia.parameters import Boolean, Choice, Integer, validated
-
-Format = Literal["skops", "onnx", "xgboost", "lightgbm", "catboost", "torch", "pickle"]
-
-#: Which format a suffix stands for.
-SUFFIXES: Mapping[str, Format] = {
-    ".skops": "skops",
-    ".onnx": "onnx",
-    ".ubj": "xgboost",
-    ".json": "xgboost",
-    ".txt": "lightgbm",
-    ".lgb": "lightgbm",
-    ".cbm": "catboost",
-    ".pt": "torch",
-    ".pth": "torch",
-    ".pt2": "torch",
-    ".pkl": "pickle",
-    ".pickle": "pickle",
-    ".joblib": "pickle",
-}
-_FORMATS: Mapping[Format, str] = {
-    "skops": "skops (.skops), for scikit-learn",
-    "onnx": "ONNX (.onnx)",
-    "xgboost": "XGBoost (.ubj, .json)",
-    "lightgbm": "LightGBM (.txt, .lgb)",
-    "catboost": "CatBoost (.cbm)",
-    "torch": "PyTorch (.pt2, .pt, .pth), with trust=True only",
-    "pickle": "pickle and joblib (.pkl, .pickle, .joblib), with trust=True only",
-}
-
-#: Formats that can run any code while they are read or asked, each with the way round it.
-_PROGRAMS: Mapping[Format, str] = {
-    "pickle": "Save the model as skops (isonomia.models.save_model)",
-    "torch": "Save the model as ONNX (torch.onnx.export)",
-}
-
-#: The largest model file read unless the caller says otherwise.
-MAX_BYTES = 1 << 30
+from isonomia.models.model_format import (
+    BYTE_LIMIT,
+    MAX_BYTES,
+    MODEL_FORMAT_NAME,
+    MODEL_FORMATS,
+    ModelFormat,
+    format_of_suffix,
+    recognise,
+    supported,
+)
+from isonomia.parameters import Boolean, validated
 
 _IMPORT = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-#: How the content of a pickle begins: its protocol mark, or the mark of a compression that joblib uses.
-_PICKLE_HEADS = (
-    b"\x80",
-    b"\x1f\x8b",
-    b"BZh",
-    b"\xfd7zXZ",
-    b"x\x01",
-    b"x\x5e",
-    b"x\x9c",
-    b"x\xda",
-    b"ZF",
-    b"\x04\x22M\x18",
-)
 
 
 class TrustWarning(UserWarning):
     """A file was loaded that can run any code."""
 
 
-@validated(trust=Boolean(), max_bytes=Integer(1), format=Choice(_FORMATS).or_none())
+@validated(trust=Boolean(), format=MODEL_FORMAT_NAME.or_none(), max_bytes=BYTE_LIMIT.kind)
 def load_model(
     source: Any,
     *,
     trust: bool = False,
-    format: Format | None = None,  # noqa: A002  the word users know
+    format: str | None = None,  # noqa: A002  the word users know
     max_bytes: int = MAX_BYTES,
     **options: Unpack[ModelOptions],
 ) -> Model:
@@ -94,16 +46,16 @@ def load_model(
     Parameters
     ----------
     source : path, "module:callable", an http(s) address, or anything `Model.of` takes
-        Files: skops, ONNX, XGBoost (.ubj, .json), LightGBM (.txt), CatBoost (.cbm); PyTorch (.pt2, .pt) and pickle or
-        joblib when trusted. The format is read off the suffix and must agree with how the file begins. An address is
-        a server that answers about rows (see `endpoint`, which takes more options); files are not fetched.
+        A file of a format in `MODEL_FORMATS` (``isonomia formats`` lists them). The format is read off the suffix and
+        must agree with how the file begins. An address is a server that answers about rows (see `endpoint`, which
+        takes more options); files are not fetched.
     trust : bool
-        Allow a pickle, joblib or PyTorch file. Loading one runs whatever code its author put in; the model is marked as
-        `trusted` and the report says so.
+        Allow a file that can run any code, such as a pickle. Loading one runs whatever code its author put in; the
+        model is marked as `trusted` and the report says so.
     format : str, optional
-        The format, where the suffix does not tell.
+        Format of the file, where the suffix does not show it.
     max_bytes : int
-        The largest file to read.
+        Largest file to read, in bytes.
     **options
         Those of `Model.of`: features, task, classes, positive, threshold, output, frame, name.
 
@@ -139,32 +91,36 @@ def load_model(
     if isinstance(source, str) and _IMPORT.fullmatch(source) and not path.exists():
         return _imported(source, options)
     content = _read(path, max_bytes)
-    kind = format or _format_of(path)
-    _check_head(content, kind, path.name)
-    if kind in _PROGRAMS:
+    kind = _format_of(path) if format is None else MODEL_FORMATS[format]
+    _check_start(content, kind, path.name)
+    if kind.trust:
         _ask_for_trust(kind, path.name, trust=trust)
-    model = Model.of(_build(content, kind, path.name, max_bytes=max_bytes), **options)
-    model.format, model.source, model.trusted = kind, path.name, kind in _PROGRAMS
+    given = {"max_bytes": max_bytes}
+    thing = kind.load(content, name=path.name, **{one.name: given[one.name] for one in kind.parameters})
+    model = Model.of(thing, **options)
+    model.format, model.source, model.trusted = kind.id, path.name, bool(kind.trust)
     model.fingerprint = hashlib.sha256(content).hexdigest()
     return model
 
 
 def save_model(model: Any, path: str | Path) -> Path:
-    """Save a scikit-learn estimator (or the Model around one) as a skops file that `load_model` takes back.
+    """Save an estimator (or the Model around one) in a format that `load_model` takes back: skops, for scikit-learn.
 
     Raises
     ------
     ModelError
-        When the suffix is not .skops, or the estimator holds parts that `load_model` would refuse.
+        When the suffix is of another format, or the estimator holds parts that `load_model` would refuse.
     """
     target = Path(path)
-    if target.suffix.lower() != ".skops":
+    kind = format_of_suffix(target.suffix)
+    if kind is None or kind.save is None:
+        written = "; ".join(str(one) for one in MODEL_FORMATS if one.save is not None)
         raise ModelError(
-            f"Models are saved as skops files; '{target.name}' must end in .skops. Boosters save themselves "
+            f"Cannot save '{target.name}': models are saved as {written}. Boosters save themselves "
             "(booster.save_model('model.ubj'), booster.save_model('model.txt'))."
         )
     estimator = model.thing if isinstance(model, Model) else model
-    content = save_skops(estimator)
+    content = kind.save(estimator)
     target.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(target) as part:
         part.write_bytes(content)
@@ -173,7 +129,7 @@ def save_model(model: Any, path: str | Path) -> Path:
 
 def _answering(address: str, options: ModelOptions) -> Model:
     suffix = Path(address.partition("?")[0]).suffix.lower()
-    if suffix in SUFFIXES:
+    if format_of_suffix(suffix) is not None:
         raise ModelError(
             f"Model files are not fetched from addresses ({suffix}); download the file first and give its path."
         )
@@ -183,9 +139,9 @@ def _answering(address: str, options: ModelOptions) -> Model:
 def _read(path: Path, max_bytes: int) -> bytes:
     if not path.exists():
         near = close_to(path.name, [item.name for item in path.parent.iterdir()]) if path.parent.is_dir() else ""
-        raise ModelError(f"There is no model file '{path}'.{near if near.startswith(' Close') else ''}")
+        raise ModelError(f"There is no model file '{path}'.{near if near.startswith(' Did') else ''}")
     if not path.is_file():
-        raise ModelError(f"'{path}' is no file. Give the model's file: {'; '.join(_FORMATS.values())}.")
+        raise ModelError(f"'{path}' is not a file. Give the model's file: {supported()}.")
     size = path.stat().st_size
     if size == 0:
         raise ModelError(f"The model file '{path.name}' is empty.")
@@ -201,97 +157,43 @@ def _read(path: Path, max_bytes: int) -> bytes:
     return content
 
 
-def _format_of(path: Path) -> Format:
+def _format_of(path: Path) -> ModelFormat:
     for suffix in reversed(path.suffixes):
-        if suffix.lower() in SUFFIXES:
-            return SUFFIXES[suffix.lower()]
+        if (found := format_of_suffix(suffix)) is not None:
+            return found
         if suffix.lower() not in (".gz", ".z", ".bz2", ".xz", ".lzma"):
             break
     raise ModelError(
-        f"The suffix '{path.suffix}' of '{path.name}' tells no format. Known are: {'; '.join(_FORMATS.values())}. Say "
-        "format='...' if the name is unusual."
+        f"Cannot infer the format of '{path.name}' from '{path.suffix}'. Supported: {supported()}. Pass format=... "
+        "if the name is unusual."
     )
 
 
-def _looks_like(content: bytes) -> Format | None:
-    """The format a file begins like."""
-    head = content[:512]
-    if head.startswith(b"PK\x03\x04"):
-        return _archive(content)
-    if head.startswith(b"CBM1"):
-        return "catboost"
-    if head.startswith((b"tree\n", b"tree\r\n")):
-        return "lightgbm"
-    if head.lstrip()[:1] == b"{":
-        return "xgboost"
-    if head.startswith(_PICKLE_HEADS):
-        return "pickle"
-    if head[:1] in (b"\x08", b"\x12", b"\x1a", b"\x3a", b"\x42"):  # the first field of a ModelProto
-        return "onnx"
-    return None
-
-
-def _archive(content: bytes) -> Format:
-    """Which of the formats that are zip archives this is."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return "skops" if torch_kind(archive.namelist()) is None else "torch"
-    except (zipfile.BadZipFile, NotImplementedError, ValueError):
-        return "skops"  # whose reader says what is wrong with the archive
-
-
-def _check_head(content: bytes, kind: Format, name: str) -> None:
+def _check_start(content: bytes, named: ModelFormat, name: str) -> None:
     """A file must begin as its name says; a pickle under another name is never opened."""
-    found = _looks_like(content)
-    if found == kind or (kind == "pickle" and found is None):  # pickles of protocol 0 have no mark
+    found = recognise(content)
+    if found == named or (named.id == "pickle" and found is None):  # pickles of protocol 0 have no mark
         return
-    if found == "pickle":
+    if found is not None and found.id == "pickle":
         raise UntrustedError(
-            f"'{name}' is named as {_FORMATS[kind]}, but begins like a pickle, which can run any code. It stays closed."
+            f"'{name}' is named as {named}, but begins like a pickle, which can run any code. It stays closed."
         )
-    what = f"begins like {_FORMATS[found]}" if found else "does not begin like one"
-    raise ModelError(
-        f"'{name}' is named as {_FORMATS[kind]}, but {what}. Give the file its right suffix, or format='...'."
-    )
+    what = f"begins like {found}" if found else "does not begin like one"
+    raise ModelError(f"'{name}' is named as {named}, but {what}. Correct the suffix, or pass format=...")
 
 
-def _build(content: bytes, kind: Format, name: str, *, max_bytes: int) -> Any:
-    if kind == "skops":
-        return load_skops(content, name=name, max_bytes=max_bytes)
-    if kind == "pickle":
-        return _unpickle(content, name)
-    build = {
-        "onnx": load_onnx,
-        "xgboost": load_xgboost,
-        "lightgbm": load_lightgbm,
-        "catboost": load_catboost,
-        "torch": load_torch,
-    }[kind]
-    return build(content, name=name)
-
-
-def _ask_for_trust(kind: Format, name: str, *, trust: bool) -> None:
-    what = "a pickle" if kind == "pickle" else "a PyTorch program"
+def _ask_for_trust(kind: ModelFormat, name: str, *, trust: bool) -> None:
     if not trust:
         raise UntrustedError(
-            f"'{name}' is {what}: loading it runs whatever code its author put in. {_PROGRAMS[kind]}, give its "
-            "predictions instead, or, if you made the file yourself, say trust=True."
+            f"'{name}' is {kind.trust}: loading it runs whatever code its author put in. {kind.instead}, give its "
+            "predictions instead, or, if you made the file yourself, pass trust=True."
         )
     warnings.warn(
-        f"Loading '{name}', {what}, runs whatever code its author put in. It was trusted on request; the report "
+        f"Loading '{name}', {kind.trust}, runs whatever code its author put in. It was trusted on request; the report "
         "records it.",
         TrustWarning,
         stacklevel=3,
     )
-
-
-def _unpickle(content: bytes, name: str) -> Any:
-    import joblib
-
-    try:
-        return joblib.load(io.BytesIO(content))
-    except Exception as error:  # unpickling may raise anything
-        raise ModelError(f"'{name}' could not be unpickled: {type(error).__name__}: {error}") from error
 
 
 def _imported(source: str, options: ModelOptions) -> Model:

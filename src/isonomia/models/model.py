@@ -15,8 +15,6 @@ from isonomia.data import Dataset, Task, index_of, wrap
 from isonomia.data.schema import TASKS
 from isonomia.errors import IsonomiaError, ModelError
 from isonomia.models._answers import Question, check_shape, read_answer
-from isonomia.models._boosters import LightGBMPredictor, XGBoostPredictor, is_lightgbm_booster, is_xgboost_booster
-from isonomia.models._catboost import CatBoostPredictor, is_catboost
 from isonomia.models._predictors import (
     Answer,
     EstimatorPredictor,
@@ -25,9 +23,9 @@ from isonomia.models._predictors import (
     is_calibrated,
     is_estimator,
 )
-from isonomia.models._torch import TorchPredictor, is_exported_program, is_torch_module
 from isonomia.models.classes import distinct
 from isonomia.models.columns import FrameKind, check_width, from_matrix, pick_columns
+from isonomia.models.model_format import MODEL_FORMATS
 from isonomia.models.surface import Surface, SurfaceKind
 from isonomia.parameters import Choice, Number
 
@@ -303,14 +301,9 @@ def data_table(data: Dataset) -> nw.DataFrame[Any]:
 
 
 def _predictor_of(thing: Any, frame: FrameKind | None) -> Predictor:
-    if is_xgboost_booster(thing):
-        return XGBoostPredictor(thing)
-    if is_lightgbm_booster(thing):
-        return LightGBMPredictor(thing)
-    if is_catboost(thing):
-        return CatBoostPredictor(thing)
-    if is_torch_module(thing) or is_exported_program(thing):
-        return TorchPredictor(thing)
+    for one in MODEL_FORMATS:
+        if one.owns is not None and one.predictor is not None and one.owns(thing):
+            return one.predictor(thing)
     if hasattr(thing, "ask") and hasattr(thing, "make") and hasattr(thing, "alias"):
         predictor: Predictor = thing
         return predictor

@@ -11,16 +11,19 @@ from isonomia.evidence import Result
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
-#: Bootstrap samples behind each of many intervals, at most.
-MOST_BOOT = 200
 
+def settings(
+    subject: Subject, function: Callable[..., Any], options: Mapping[str, Any], *, max_boot: int | None = None
+) -> dict[str, Any]:
+    """The options, and of what the subject sets for all checks what the function takes and no option overrides.
 
-def settings(subject: Subject, function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options, and of what the subject sets for all checks what the function takes and no option overrides."""
+    A check of very many intervals bounds their bootstrap samples by `max_boot`.
+    """
+    n_boot = subject.settings.n_boot
     shared = {
         "level": subject.settings.level,
         "seed": subject.settings.seed,
-        "n_boot": min(subject.settings.n_boot, MOST_BOOT),
+        "n_boot": n_boot if max_boot is None else min(n_boot, max_boot),
         "min_per_group": subject.settings.min_per_group,
         "min_samples": subject.settings.min_per_group,
         "progress": subject.progress,
@@ -35,6 +38,7 @@ def declare(
     function: Callable[..., Result],
     *options: str,
     defaults: Mapping[str, Any] | None = None,
+    max_boot: int | None = None,
     **facts: Any,
 ) -> None:
     """Put a function ``(subject, **options) -> Result`` into the registry of checks.
@@ -45,12 +49,14 @@ def declare(
         The names of its parameters that are options of the check.
     defaults
         Defaults that differ from the function's own; None leaves the value to the subject.
+    max_boot
+        The maximum of bootstrap samples behind each interval, for a check of very many; else as many as the audit sets.
     facts
         As in `Check`.
     """
 
     def run(subject: Subject, **given: Any) -> Result:
         assert subject.truth is not None  # says why the check does not apply, where there is no target
-        return function(subject, **settings(subject, function, given))
+        return function(subject, **settings(subject, function, given, max_boot=max_boot))
 
     CHECKS.add(Check(id=code, run=run, parameters=parameters_of(function, *options, **(defaults or {})), **facts))

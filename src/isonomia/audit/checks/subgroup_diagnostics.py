@@ -14,6 +14,7 @@ declare(
     "metric",
     "bins",
     "tolerance",
+    max_boot=200,
     keys={"metric": "metric"},
     asked_by="scenarios",
     order=230,

@@ -14,6 +14,7 @@ declare(
     "limits",
     "of_class",
     defaults={"thresholds": 21},
+    max_boot=200,
     asked_by="scenarios",
     order=240,
     title=msg("Threshold sweep"),

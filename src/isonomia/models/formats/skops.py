@@ -10,6 +10,7 @@ from typing import Any
 from isonomia.errors import ModelError, UntrustedError
 from isonomia.models._soundness import check_soundness
 from isonomia.models.allowed import PAIRS
+from isonomia.models.model_format import BYTE_LIMIT, MODEL_FORMATS, ModelFormat
 
 #: What unpacked content may at most weigh, as a multiple of the size cap of the file itself.
 _UNPACKED = 4
@@ -60,7 +61,7 @@ def inspect_skops(content: bytes, *, name: str, max_bytes: int) -> set[tuple[str
                 )
             schema = json.loads(archive.read("schema.json"))
     except (zipfile.BadZipFile, KeyError, ValueError, RecursionError, NotImplementedError, RuntimeError) as error:
-        raise ModelError(f"'{name}' is no readable skops file: {type(error).__name__}: {error}.") from error
+        raise ModelError(f"'{name}' is not a readable skops file: {type(error).__name__}: {error}.") from error
     protocol = schema.get("protocol") if isinstance(schema, dict) else None
     if schema and (type(protocol) is not int or protocol < _PROTOCOL):
         raise ModelError(
@@ -115,3 +116,17 @@ def save_skops(estimator: Any) -> bytes:
             "Save the fitted parts made of scikit-learn alone (for a search, its best_estimator_)."
         )
     return content
+
+
+MODEL_FORMATS.add(
+    ModelFormat(
+        id="skops",
+        title="skops",
+        purpose="estimators of scikit-learn; every type in the file is checked first",
+        suffixes=(".skops",),
+        load=load_skops,
+        starts=lambda content: content.startswith(b"PK\x03\x04"),
+        save=save_skops,
+        parameters=(BYTE_LIMIT,),
+    )
+)

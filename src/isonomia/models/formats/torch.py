@@ -17,6 +17,7 @@ from isonomia.data import Task
 from isonomia.errors import ModelError, require
 from isonomia.models._predictors import Answer
 from isonomia.models.columns import number_matrix
+from isonomia.models.model_format import MODEL_FORMATS, ModelFormat
 from isonomia.models.surface import SurfaceKind
 
 #: How many rows a module is handed at a time: what lies between its layers is much wider than the rows are.
@@ -73,7 +74,7 @@ def load_torch(content: bytes, *, name: str) -> Any:
                 thing = torch.load(io.BytesIO(content), map_location="cpu", weights_only=False)
     except Exception as error:  # whatever is wrong in the file, in any of torch's layers
         reason = (str(error).strip().splitlines() or ["no reason given"])[0]
-        raise ModelError(f"'{name}' is no readable PyTorch model: {type(error).__name__}: {reason}") from error
+        raise ModelError(f"'{name}' is not a readable PyTorch model: {type(error).__name__}: {reason}") from error
     if not (is_torch_module(thing) or is_exported_program(thing)):
         raise ModelError(
             f"'{name}' holds {type(thing).__name__}, and no model: weights alone cannot predict. Build the module, "
@@ -192,3 +193,30 @@ def _input_shapes(program: Any) -> list[tuple[int | None, ...]]:
             shape = () if value is None else value.shape
             shapes.append(tuple(size if isinstance(size, int) else None for size in shape))
     return shapes
+
+
+def _is_archive(content: bytes) -> bool:
+    if not content.startswith(b"PK\x03\x04"):
+        return False
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return torch_kind(archive.namelist()) is not None
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        return False  # the reader of skops files says what is wrong with the archive
+
+
+MODEL_FORMATS.add(
+    ModelFormat(
+        id="torch",
+        title="PyTorch",
+        purpose="modules of PyTorch: exported, scripted or pickled; loading one runs the code in the file",
+        suffixes=(".pt2", ".pt", ".pth"),
+        load=load_torch,
+        starts=_is_archive,
+        extra="torch",
+        trust="a PyTorch program",
+        instead="Save the model as ONNX (torch.onnx.export)",
+        owns=lambda thing: is_torch_module(thing) or is_exported_program(thing),
+        predictor=TorchPredictor,
+    )
+)

@@ -16,6 +16,7 @@ from isonomia.errors import ModelError, UntrustedError, require
 from isonomia.models._predictors import Answer
 from isonomia.models._protobuf import look_into_onnx
 from isonomia.models.columns import number_matrix
+from isonomia.models.model_format import MODEL_FORMATS, ModelFormat
 from isonomia.models.surface import SurfaceKind
 
 _DTYPES: dict[str, Any] = {
@@ -28,13 +29,15 @@ _DTYPES: dict[str, Any] = {
 }
 #: The share of rows in which the named class must be the most probable one for the naming to be believed.
 _AGREEMENT = 0.9
+#: How a ModelProto begins: the tag of its first field.
+_FIRST_FIELDS = (b"\x08", b"\x12", b"\x1a", b"\x3a", b"\x42")
 
 
 def load_onnx(content: bytes, *, name: str) -> OnnxPredictor:
     """A session from the bytes of an ONNX file that keeps all its data inside."""
     look = look_into_onnx(content, name=name)
     if not look.has_graph:
-        raise ModelError(f"'{name}' is no readable ONNX model: it holds no graph.")
+        raise ModelError(f"'{name}' is not a readable ONNX model: it holds no graph.")
     if look.external:
         raise UntrustedError(
             f"'{name}' keeps data in other files, which it could point anywhere. Save it with all its data inside "
@@ -46,7 +49,7 @@ def load_onnx(content: bytes, *, name: str) -> OnnxPredictor:
     try:
         session = runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime has exception classes of its own for every cause
-        raise ModelError(f"'{name}' is no readable ONNX model: {type(error).__name__}: {error}") from error
+        raise ModelError(f"'{name}' is not a readable ONNX model: {type(error).__name__}: {error}") from error
     return OnnxPredictor(session, tuple(look.classes))
 
 
@@ -155,3 +158,16 @@ def _block(table: nw.DataFrame[Any], dtype: Any) -> NDArray[Any]:
 
 def _plain_name(name: str) -> str:
     return re.sub(r"\W", "_", name)
+
+
+MODEL_FORMATS.add(
+    ModelFormat(
+        id="onnx",
+        title="ONNX",
+        purpose="models of any library, exported as ONNX with all data inside",
+        suffixes=(".onnx",),
+        load=load_onnx,
+        starts=lambda content: content[:1] in _FIRST_FIELDS,
+        extra="onnx",
+    )
+)

@@ -12,6 +12,7 @@ from isonomia.errors import ModelError, require
 from isonomia.models._known import Known
 from isonomia.models._predictors import Answer
 from isonomia.models.columns import number_matrix
+from isonomia.models.model_format import MODEL_FORMATS, ModelFormat
 from isonomia.models.surface import SurfaceKind
 
 #: Losses whose raw value is a logarithm; CatBoost's own regressor returns its exponential too.
@@ -38,7 +39,7 @@ def load_catboost(content: bytes, *, name: str) -> Any:
         model.load_model(blob=content)
     except Exception as error:  # catboost has an exception class of its own
         reason = (str(error).strip().splitlines() or ["no reason given"])[0]
-        raise ModelError(f"'{name}' is no readable CatBoost model: {type(error).__name__}: {reason}") from error
+        raise ModelError(f"'{name}' is not a readable CatBoost model: {type(error).__name__}: {reason}") from error
     if rest and not (model.get_text_feature_indices() or model.get_embedding_feature_indices()):
         _check_tables(rest, name)
     return model
@@ -48,7 +49,7 @@ def _after_core(content: bytes, name: str) -> bytes:
     """What follows the core of the file; its length stands at the beginning, and CatBoost reads that far unasked."""
     size = int.from_bytes(content[4:8], "little")
     if len(content) < 8 or size > len(content) - 8:
-        raise ModelError(f"'{name}' is no readable CatBoost model: it ends before its core does.")
+        raise ModelError(f"'{name}' is not a readable CatBoost model: it ends before its core does.")
     return content[8 + size :]
 
 
@@ -58,7 +59,7 @@ def _check_tables(rest: bytes, name: str) -> None:
     for _ in range(int.from_bytes(rest[:4], "little")):
         place += 4 + int.from_bytes(rest[place : place + 4], "little")
         if place > len(rest):
-            raise ModelError(f"'{name}' is no readable CatBoost model: its tables of categories are incomplete.")
+            raise ModelError(f"'{name}' is not a readable CatBoost model: its tables of categories are incomplete.")
 
 
 @dataclass
@@ -156,3 +157,18 @@ def _category(column: nw.Series[Any], make: str) -> Any:
             )
         return values.astype(np.int64)
     return np.array(column.to_list(), dtype=object)
+
+
+MODEL_FORMATS.add(
+    ModelFormat(
+        id="catboost",
+        title="CatBoost",
+        purpose="models of CatBoost, with their classes and categories",
+        suffixes=(".cbm",),
+        load=load_catboost,
+        starts=lambda content: content.startswith(b"CBM1"),
+        extra="catboost",
+        owns=is_catboost,
+        predictor=CatBoostPredictor,
+    )
+)
