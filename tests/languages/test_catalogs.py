@@ -54,6 +54,20 @@ def gaps(template: str) -> set[tuple[str, str]]:
     return {(name, form or "") for _, name, form, _ in string.Formatter().parse(template) if name is not None}
 
 
+def test_every_gap_of_a_sentence_is_given() -> None:
+    """A name in a template without its keyword would fail only when somebody reads that sentence."""
+    lacking = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not (isinstance(node, ast.Call) and _name(node.func) == "msg"):
+                continue
+            given = {keyword.arg for keyword in node.keywords}
+            template = node.args[0].value if isinstance(node.args[0], ast.Constant) else ""
+            if None not in given and {name for name, _ in gaps(str(template))} - given:
+                lacking.append(f"{path.relative_to(SOURCE)}:{node.lineno}: {template!r}")
+    assert lacking == []
+
+
 def test_there_is_something_to_translate() -> None:
     assert len(list(in_code())) > 20
     assert len(list(in_templates())) > 20

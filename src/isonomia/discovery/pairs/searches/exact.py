@@ -252,7 +252,7 @@ def _note_share(space: Space, estimate: share_estimate.ShareEstimate) -> None:
     else:
         note = msg(
             "Proved: between {low:pct} and {high:pct} of the domain is treated differently. Estimated, not proved, "
-            "from {n:int} people drawn where nothing is proved: {value:pct} ({least:pct} to {most:pct} with 95% "
+            "from {n:int} people drawn where nothing is proved: {value:pct} ({lower:pct} to {upper:pct} with 95% "
             "confidence).",
             low=low,
             high=high,
