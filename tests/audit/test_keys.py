@@ -91,3 +91,32 @@ def test_every_finding_with_a_p_value_of_a_table_names_its_row() -> None:
             assert tests[finding.test] == (finding.p_value, finding.p_adjusted), finding.code
         else:  # a metric of the suite that the table of group fairness does not list
             assert finding.code.startswith("fairness_suite."), finding.code
+
+
+@pytest.mark.parametrize(("checks", "calls"), [("group_fairness", 1), ("representation", 1)])
+def test_the_verdict_uses_what_the_checks_measured(checks: str, calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every rule of the policy together measures groups at most once, and not at all where the check did."""
+    from isonomia.audit import measurements
+
+    measured = []
+    real = measurements.measure_groups
+
+    def counted(*args: object, **options: object) -> object:
+        measured.append(options["metrics"])
+        return real(*args, **options)  # type: ignore[arg-type]
+
+    policy = {
+        "id": "two",
+        "title": "Two rules",
+        "rules": [
+            {"name": "a", "metric": "selection_rate", "measure": "ratio", "at_least": 0.8},
+            {"name": "b", "metric": "selection_rate", "measure": "difference", "at_most": 0.1, "against": "reference"},
+        ],
+    }
+    before = iso.audit(data("sex", "b"), checks="representation", policy=policy, n_boot=50)
+    monkeypatch.setattr(measurements, "measure_groups", counted)
+    report = iso.audit(data("sex", "b"), checks=checks, policy=policy, n_boot=50)
+    assert len(measured) == calls
+    assert report.verdict == before.verdict
+    assert report.verdict is not None
+    assert report.verdict.outcome == "exceeds"

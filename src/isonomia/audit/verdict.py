@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from isonomia.audit.measurements import measured_groups, measured_overall
 from isonomia.audit.policy import Policy, Rule
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.evidence import Estimate
-from isonomia.fairness import GroupMetrics, measure_groups
+from isonomia.fairness import GroupMetrics
 from isonomia.languages import Message, msg
-from isonomia.metrics import METRICS, evaluate
+from isonomia.metrics import METRICS
 from isonomia.metrics.applicable import TASKS
 from isonomia.report import Criterion, Document, Verdict, VerdictOutcome
 from isonomia.subject import Subject
@@ -64,23 +65,14 @@ def exit_code(document: Document, policy: Policy | None = None) -> int:
 
 def _criteria(rule: Rule, policy: Policy, subject: Subject) -> list[Criterion]:
     if rule.measure == "value":
-        truth = None if subject.outcome.truth is None else subject.truth
-        figure = evaluate(
-            rule.metric,
-            truth,
-            subject.surface,
-            weights=subject.weights,
-            level=subject.settings.level,
-            n_boot=subject.settings.n_boot,
-            seed=subject.settings.seed,
-        )
+        figure = measured_overall(subject, rule.metric)
         return [_criterion(rule, *_decide(rule, figure, None))]
     measured = _measured(rule, policy, subject)
     return [_worst_of(rule, way, measured, subject) for way in _ways(measured)]
 
 
 def _measured(rule: Rule, policy: Policy, subject: Subject) -> GroupMetrics:
-    columns = subject.needs_attributes()
+    subject.needs_attributes()
     metric = METRICS[rule.metric]
     spelt_out = subject.task == "multiclass" and "binary" in metric.tasks and metric.of_decisions
     if subject.task not in metric.tasks and not spelt_out:
@@ -92,33 +84,38 @@ def _measured(rule: Rule, policy: Policy, subject: Subject) -> GroupMetrics:
     if subject.task != "regression" and subject.surface.label is None:
         raise NotApplicable(msg("there are scores but no decisions"))
     least = max(policy.min_per_group, int(np.ceil(rule.min_share * len(subject))))
-    options = {**subject.grouping(), "min_per_group": least}
-    if rule.against == "best":
-        options["reference"] = "best"
     try:
-        return measure_groups(subject.outcome, columns, metrics=[rule.metric], by=rule.by, **options)
+        return measured_groups(subject, [rule.metric], rule.by).against(
+            "best" if rule.against == "best" else subject.settings.reference,
+            metric=rule.metric,
+            by=rule.by,
+            min_per_group=least,
+            level=subject.settings.level,
+        )
     except SpecError as error:
         raise NotApplicable(str(error)) from error
 
 
 def _ways(measured: GroupMetrics) -> list[tuple[str, ...]]:
-    assert measured.groups is not None
-    return list(dict.fromkeys(group.by for group in measured.groups.groups))
+    return list(dict.fromkeys(measured.tables["disparities"]["by"].keys or ()))
 
 
 def _worst_of(rule: Rule, way: tuple[str, ...], measured: GroupMetrics, subject: Subject) -> Criterion:
     """The criterion for one way of grouping: its worst comparison among groups with enough rows."""
     assert measured.groups is not None
-    places = {group.name: index for index, group in enumerate(measured.groups.groups)}
-    rows = [
-        row
-        for row in measured.tables["comparisons"].rows()
-        if measured.groups.groups[places[row["group"]]].by == way
-        and measured.sizes[places[row["group"]]] >= measured.min_per_group
-        and measured.sizes[places.get(row["reference"], places[row["group"]])] >= measured.min_per_group
-        and row[rule.measure] is not None
-    ]
-    if not rows:
+    groups, table = measured.groups.groups, measured.tables["comparisons"]
+    places = {group.key: index for index, group in enumerate(groups)}
+    named = {group.name: index for index, group in enumerate(groups) if group.by == way}
+
+    def enough(row: int, key: Any) -> bool:
+        place = places[key]
+        sizes = measured.sizes[[place, named.get(table["reference"].values[row], place)]]
+        return groups[place].by == way and bool((sizes >= measured.min_per_group).all())
+
+    keys = table["group"].keys or ()
+    figures = {row: table[rule.measure].estimate(row) for row, key in enumerate(keys) if enough(row, key)}
+    known = {row: figure.value for row, figure in figures.items() if figure.value is not None}
+    if not known:
         reason = msg(
             "fewer than two groups by {way} have {least:int} rows and a value",
             way=" x ".join(way),
@@ -126,32 +123,27 @@ def _worst_of(rule: Rule, way: tuple[str, ...], measured: GroupMetrics, subject:
         )
         missing = Estimate.missing(reason, n=len(subject))
         return _criterion(rule, "not_enough_evidence", missing, who={"by": " x ".join(way)}, reason=reason)
-    row = min(rows, key=lambda r: r["ratio"]) if rule.measure == "ratio" else max(rows, key=_size)
-    group = measured.groups.groups[places[row["group"]]]
-    place = places.get(row["reference"])
-    against = dict(measured.groups.groups[place].texts) if place is not None else {"reference": row["reference"]}
-    figure = _figure(rule, row, way, measured, subject.settings.level)
-    figure = replace(figure, n=int(measured.sizes[places[row["group"]]]))
-    outcome, _, reason_ = _decide(rule, figure, row["p_adjusted"])
-    return _criterion(rule, outcome, figure, who=dict(group.texts), reference=against, reason=reason_)
+    row = min(known, key=lambda one: known[one] if rule.measure == "ratio" else -abs(known[one]))
+    place, name = places[keys[row]], table["reference"].values[row]
+    against = dict(groups[named[name]].texts) if name in named else {"reference": name}
+    figure = _figure(rule, table["metric"].values[row], figures[row], way, measured)
+    figure = replace(figure, n=int(measured.sizes[place]), level=subject.settings.level, method="bootstrap")
+    outcome, _, reason_ = _decide(rule, figure, table["p_adjusted"].estimate(row).value)
+    return _criterion(rule, outcome, figure, who=dict(groups[place].texts), reference=against, reason=reason_)
 
 
-def _size(row: Mapping[str, Any]) -> float:
-    return float(abs(row["difference"]))
-
-
-def _figure(rule: Rule, row: Mapping[str, Any], way: tuple[str, ...], measured: GroupMetrics, level: float) -> Estimate:
+def _figure(rule: Rule, metric: str, figure: Estimate, way: tuple[str, ...], measured: GroupMetrics) -> Estimate:
     """The worst comparison. Against the best group it is the gap between the extremes, as everywhere else."""
-    highest_is_best = measured.measured[row["metric"]].metric.higher_is_better is not False
+    highest_is_best = measured.measured[metric].metric.higher_is_better is not False
     if rule.against == "best" and (rule.measure == "difference" or highest_is_best):
-        difference, ratio = measured.disparity(row["metric"], way)
-        return replace(difference if rule.measure == "difference" else ratio, level=level)
-    value, low, high = row[rule.measure], row[f"{rule.measure}_low"], row[f"{rule.measure}_high"]
-    if rule.measure == "difference" and low is not None:
-        # the size of the gap, whichever side it is on
-        ends = (0.0, max(abs(low), abs(high))) if low <= 0 <= high else tuple(sorted((abs(low), abs(high))))
-        value, low, high = abs(value), ends[0], ends[1]
-    return Estimate(value, low, high, method="bootstrap", level=level)
+        difference, ratio = measured.disparity(metric, way)
+        return difference if rule.measure == "difference" else ratio
+    figure = replace(figure, note=None)
+    if rule.measure == "ratio" or figure.value is None or figure.low is None or figure.high is None:
+        return figure
+    # the size of the gap, whichever side it is on
+    low, high = sorted((abs(figure.low), abs(figure.high)))
+    return replace(figure, value=abs(figure.value), low=0.0 if figure.low <= 0 <= figure.high else low, high=high)
 
 
 def _decide(

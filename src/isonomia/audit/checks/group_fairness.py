@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from isonomia.audit.check_registry import check
+from isonomia.audit.measurements import measured_groups
 from isonomia.counting import Codes, tally
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Finding, Picture, Result, Table
-from isonomia.fairness import Group, GroupMetrics, condition, measure_groups
+from isonomia.fairness import Group, GroupMetrics, condition
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
 from isonomia.parameters import Boolean, Parameter
@@ -45,14 +46,13 @@ _NOT_HELD = ("base_rate", "mean_label", "npv")
 )
 def group_fairness(subject: Subject, *, intersections: bool) -> Result:
     """Metrics of every group and intersection, compared with the reference."""
-    columns = subject.needs_attributes()
+    subject.needs_attributes()
     if subject.task != "regression" and subject.surface.label is None:
         raise NotApplicable(msg("there are scores but no decisions; name a prediction column, or give a threshold"))
     names = [
         name for name in _METRICS[subject.task] if subject.outcome.truth is not None or not METRICS[name].needs_labels
     ]
-    by = "all" if intersections else "each"
-    result = measure_groups(subject.outcome, columns, metrics=names, by=by, **subject.grouping())
+    result = measured_groups(subject, names, "all" if intersections else "each")
     tables = result.named_tables()
     pictures = _pictures(result, subject)
     if _has_confusion(subject):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from isonomia.audit.check_registry import check
+from isonomia.audit.measurements import measured_all
 from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table
 from isonomia.languages import msg
-from isonomia.metrics import METRICS, confusion, evaluate_all
+from isonomia.metrics import METRICS, confusion
 from isonomia.subject import Subject
 
 
@@ -19,15 +20,7 @@ from isonomia.subject import Subject
 )
 def performance(subject: Subject) -> Result:
     """All metrics of the task, and the confusion table of a classification."""
-    truth, surface = subject.truth, subject.surface
-    figures = evaluate_all(
-        truth,
-        surface,
-        weights=subject.weights,
-        level=subject.settings.level,
-        n_boot=subject.settings.n_boot,
-        seed=subject.settings.seed,
-    )
+    surface, figures = subject.surface, measured_all(subject)
     shown = {name: figure for name, figure in figures.items() if METRICS[name].higher_is_better is not None}
     tables = {"metrics": _metric_table(shown, subject)}
     pictures: tuple[Picture, ...] = ()

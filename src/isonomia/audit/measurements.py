@@ -1,0 +1,57 @@
+"""What checks and the verdict both measure, once per subject."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from isonomia.evidence import Estimate
+from isonomia.fairness import GroupMetrics, measure_groups
+from isonomia.metrics import METRICS, evaluate, evaluate_all
+from isonomia.subject import Subject
+
+Ways = Literal["each", "all"]
+
+
+def measured_groups(subject: Subject, metrics: Sequence[str], by: Ways) -> GroupMetrics:
+    """Metrics of the groups of each attribute ("all": of intersections too); what was measured before is used again."""
+    known: dict[tuple[frozenset[str], Ways], GroupMetrics] = subject.shared("groups", dict)
+    wanted = frozenset(METRICS[name].id for name in metrics)
+    for (had, ways), result in known.items():
+        if wanted <= had and ways in (by, "all"):
+            return result
+    result = measure_groups(subject.outcome, subject.needs_attributes(), metrics=metrics, by=by, **subject.grouping())
+    known[wanted, by] = result
+    return result
+
+
+def measured_overall(subject: Subject, metric: str) -> Estimate:
+    """One metric over all rows; what was measured before is used again."""
+    known: dict[str, Estimate] = subject.shared("overall", dict)
+    name = METRICS[metric].id
+    if name not in known:
+        known[name] = evaluate(
+            metric,
+            subject.outcome.truth,
+            subject.surface,
+            weights=subject.weights,
+            level=subject.settings.level,
+            n_boot=subject.settings.n_boot,
+            seed=subject.settings.seed,
+        )
+    return known[name]
+
+
+def measured_all(subject: Subject) -> dict[str, Estimate]:
+    """Every metric that applies, over all rows."""
+    known: dict[str, Estimate] = subject.shared("overall", dict)
+    found = evaluate_all(
+        subject.truth,
+        subject.surface,
+        weights=subject.weights,
+        level=subject.settings.level,
+        n_boot=subject.settings.n_boot,
+        seed=subject.settings.seed,
+    )
+    known |= found
+    return found
