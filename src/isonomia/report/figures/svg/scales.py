@@ -59,7 +59,11 @@ class Tick:
 
 
 def scale_of(axis: Json, values: Iterable[Any], zero: bool = False) -> Scale:
-    """The scale of an axis that shows these values; with `zero` it starts at zero without a gap, as bars do."""
+    """The scale of an axis that shows these values; with `zero` it starts at zero without a gap, as bars do.
+
+    >>> scale_of({}, [0.0, 0.0], zero=True).end
+    0.5
+    """
     log = axis.get("type") == "log"
     known = [float(v) for v in values if isinstance(v, int | float) and math.isfinite(v) and not (log and v <= 0)]
     if axis.get("range"):
@@ -72,7 +76,8 @@ def scale_of(axis: Json, values: Iterable[Any], zero: bool = False) -> Scale:
         low, high = (low or 1.0) / 1.2, (high or 10.0) * 1.2
     else:
         gap = (high - low) * PADDING or max(abs(high) * 0.1, 0.5)
-        low, high = (low if zero and low == 0 else low - gap), (high if zero and high == 0 else high + gap)
+        flat = low == high  # nothing but zeros: the axis still needs a length
+        low, high = (low if zero and low == 0 else low - gap), (high if zero and high == 0 and not flat else high + gap)
     reverse = axis.get("autorange") == "reversed"
     return Scale(high, low, log=log) if reverse else Scale(low, high, log=log)
 
