@@ -15,6 +15,7 @@ from isonomia.data import Dataset, Task
 from isonomia.errors import ModelError
 from isonomia.models import Gradients, Inputs, Model
 from isonomia.probing.domain import Domain
+from isonomia.subject import as_model
 from isonomia.typing import Floats
 
 Output = Literal["label", "probability", "number"]
@@ -61,7 +62,7 @@ class Oracle:
 
     def __init__(self, model: Any, domain: Domain, data: Dataset | None = None) -> None:
         self.domain = domain
-        self.model: Any = model if _is_plain(model) else Model.of(model)
+        self.model: Any = model if _is_plain(model) else as_model(model)
         self._data = data
         self.positive = data.positive if data is not None else None
         self.task: Task | None = data.task if data is not None else None

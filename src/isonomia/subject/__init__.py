@@ -4,7 +4,7 @@ from isonomia.subject.arrays import Outcome
 from isonomia.subject.attributes import dataset_attributes, read_attributes
 from isonomia.subject.dataset_surface import surface_of
 from isonomia.subject.options import Reading, Settings, SubjectOptions
-from isonomia.subject.reading import read_dataset
+from isonomia.subject.reading import as_model, read_dataset
 from isonomia.subject.subject import Subject
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Settings",
     "Subject",
     "SubjectOptions",
+    "as_model",
     "dataset_attributes",
     "read_attributes",
     "read_dataset",

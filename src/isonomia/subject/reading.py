@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -48,7 +49,7 @@ def read_dataset(data: Any, reading: Mapping[str, Any]) -> Dataset:
     return Dataset(data, **roles)
 
 
-def as_model(model: Any, reading: Mapping[str, Any]) -> Model | Surface | None:
+def as_model(model: Any, reading: Mapping[str, Any] = MappingProxyType({})) -> Model | Surface | None:
     """Whatever predicts, wrapped; a `Model` and a `Surface` stay as they are unless options are given."""
     if model is None or isinstance(model, Surface):
         return model

@@ -52,7 +52,7 @@ def counterfactual(subject: Subject, **options: Any) -> Result:
     numbers = subject.surface.continuous if subject.task == "regression" else None
     if options["tolerance"] is None:
         options["tolerance"] = 0.0 if numbers is None else MOVED * float(np.std(numbers))
-    result = ask(subject.data, subject.model, **settings(subject, ask, options))
+    result = ask(subject, **settings(subject, ask, options))
     return replace(result, findings=_findings(result, options["tolerance"] if numbers is not None else None))
 
 

@@ -71,9 +71,7 @@ def pairs(subject: Subject, *, options: Mapping[str, Any], **given: Any) -> Resu
     names = tuple(column.name for column in subject.needs_attributes())
     if subject.model is None:
         raise NotApplicable(msg("there is no model to ask about changed people, only its predictions"))
-    found = find_pairs(
-        subject.data, subject.model, seed=subject.settings.seed, progress=subject.progress, **given, **options
-    )
+    found = find_pairs(subject, seed=subject.settings.seed, progress=subject.progress, **given, **options)
     told: dict[str, Any] = {**found.metrics, **found.values}
     told |= {name: _WORDS[told[name]] for name in ("status", "gap_scale") if told.get(name) is not None}
     return Result(

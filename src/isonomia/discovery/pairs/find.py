@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Dataset, wrap
+from isonomia.data import Dataset, Task
+from isonomia.data.schema import TASKS
 from isonomia.discovery.pairs._proxies import proxies_of
 from isonomia.discovery.pairs.method import PAIR_METHODS
 from isonomia.discovery.pairs.present import build_result
@@ -36,9 +37,11 @@ from isonomia.parameters import (
     Made,
     Number,
     Several,
+    Text,
     validated,
 )
 from isonomia.probing import Domain, Ledger, Loop, Oracle, Probe, Script
+from isonomia.subject import Subject, read_dataset
 from isonomia.typing import Floats
 
 #: The budget of a search where none is given.
@@ -49,6 +52,8 @@ _NAME = re.compile(r"[\w.-]{1,100}")
 @validated(
     method=Entry(PAIR_METHODS),
     protected=NAMES.or_none(),
+    target=Text("the name of a column").or_none(),
+    task=Choice(TASKS).or_none(),
     constraints=Several(Anything("a rule")),
     values=Keyed(Several(Anything("a value"), 1)).or_none("for all"),
     domain=Either(
@@ -63,10 +68,13 @@ _NAME = re.compile(r"[\w.-]{1,100}")
 )
 def find_pairs(
     data: Any,
-    model: Any,
+    model: Any = None,
     *,
     method: str = "auto",
     protected: str | Sequence[str] | None = None,
+    target: str | None = None,
+    positive: Any = None,
+    task: Task | None = None,
     domain: Domain | Mapping[str, Any] | None = None,
     constraints: Sequence[Any] = (),
     values: Mapping[str, Sequence[Any]] | None = None,
@@ -85,15 +93,17 @@ def find_pairs(
 
     Parameters
     ----------
-    data : Dataset, or a frame of features, or a Domain
-        The people there are; searches start from them or from their domain.
+    data : Dataset, frame, Subject or Domain
+        The people; searches start from them or from their domain.
     model : estimator, callable or Model
-        The model to examine.
+        The model to examine; None where `data` is a Subject, which has its model.
     method : str
         One of `PAIR_METHODS`: "observed", "exact", "auto", "themis", "aequitas", "kosei", "adf", "sg", "expga", "limi",
         "fliptest".
     protected : str or sequence of str, optional
         The attributes to alter; by default those of the dataset.
+    target, positive, task : optional
+        Roles of a plain frame, as in `Dataset`.
     domain : Domain or mapping, optional
         Which people are valid. A mapping overrides some features: ``{"age": (18, 99)}``. By default what the data
         spans.
@@ -136,7 +146,9 @@ def find_pairs(
     endless = chosen.complete
     tests = (None if endless else MAX_TESTS) if max_tests == "auto" else max_tests
     seconds = (None if endless else MAX_SECONDS) if max_seconds == "auto" else max_seconds
-    dataset, space_domain = _read(data, model, protected, domain, constraints)
+    roles = {"protected": protected, "target": target, "positive": positive, "task": task}
+    dataset, model = _read(data, model, roles)
+    space_domain = data if dataset is None else _domain(dataset, model, domain, constraints)
     names = _protected(dataset, protected, space_domain, model)
     oracle = Oracle(model, space_domain, dataset)
     people, clipped = _people(dataset, space_domain, spanned=not isinstance(data, Domain) and domain is None)
@@ -186,19 +198,27 @@ def find_pairs(
     return build_result(space, pairs, method=chosen)
 
 
-def _read(
-    data: Any,
-    model: Any,
-    protected: str | Sequence[str] | None,
-    domain: Domain | Mapping[str, Any] | None,
-    constraints: Sequence[Any],
-) -> tuple[Dataset | None, Domain]:
-    """The dataset (None where only a domain was given) and the domain of valid people."""
+def _read(data: Any, model: Any, roles: Mapping[str, Any]) -> tuple[Dataset | None, Any]:
+    """The dataset (None where only a domain was given) and the model, which a subject has already."""
     if isinstance(data, Domain):
-        return None, data
-    dataset = data if isinstance(data, Dataset) else Dataset(wrap(data).to_native(), protected=_names(protected))
+        return None, model
+    if not isinstance(data, Subject):
+        given = {name: value for name, value in roles.items() if value is not None}
+        if isinstance(data, Dataset):
+            given.pop("protected", None)
+        return read_dataset(data, given), model
+    repeated = ["model"] * (model is not None) + [n for n in ("target", "positive", "task") if roles[n] is not None]
+    if repeated:
+        raise SpecError(f"A Subject is read already; leave out {', '.join(repeated)}.")
+    return data.data, data.needs_model()
+
+
+def _domain(
+    dataset: Dataset, model: Any, domain: Domain | Mapping[str, Any] | None, constraints: Sequence[Any]
+) -> Domain:
+    """The domain of valid people: the one given, or what the data spans."""
     if isinstance(domain, Domain):
-        return dataset, domain
+        return domain
     takes = model.features if isinstance(model, Model) else getattr(model, "feature_names_in_", None)
     features = [str(name) for name in takes] if takes is not None else list(dataset.features)
     for name in features:
@@ -206,7 +226,7 @@ def _read(
             raise SpecError(
                 f"The model needs a feature {name!r} that is not in the data.{close_to(name, dataset.columns)}"
             )
-    return dataset, Domain.from_data(dataset, features=features, constraints=constraints, overrides=domain)
+    return Domain.from_data(dataset, features=features, constraints=constraints, overrides=domain)
 
 
 def _names(protected: str | Sequence[str] | None) -> tuple[str, ...]:

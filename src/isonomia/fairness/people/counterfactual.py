@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -23,8 +23,8 @@ from isonomia.fairness.people.counterfactual_tables import (
     row_table,
 )
 from isonomia.languages import Message, msg
-from isonomia.models import Model
 from isonomia.parameters import LEVEL, NAMES, SEED, Anything, Boolean, Choice, Number, validated
+from isonomia.subject import Reading, Subject
 
 #: Columns that tell less than this share of an attribute are not taken for its proxies.
 LEAST_INFORMATION = 0.01
@@ -61,8 +61,8 @@ class Counterfactual(Result):
     seed=SEED,
 )
 def counterfactual(
-    data: Dataset,
-    model: Any,
+    data: Any,
+    model: Any = None,
     *,
     attributes: Sequence[str] | None = None,
     graph: Any = None,
@@ -74,13 +74,15 @@ def counterfactual(
     level: float = 0.95,
     seed: int = 0,
     progress: ProgressLike = None,
+    **reading: Unpack[Reading],
 ) -> Counterfactual:
     """Counterfactual fairness: other values of protected attributes, and what the model would then have said.
 
     Parameters
     ----------
-    data : Dataset
+    data : Dataset, frame with its roles, or Subject
     model : Model, estimator or function
+        None where `data` is a Subject, which has its model.
     attributes : sequence of str, optional
         Which protected attributes; all of the dataset's by default.
     graph : arrows, optional
@@ -99,6 +101,8 @@ def counterfactual(
         For numbers: a smaller change than this is no change.
     progress : callable or Progress, optional
         Receives the events of the questions to the model; a `Progress` can cancel them.
+    **reading
+        The roles of a plain frame (see `Subject.of`).
 
     Returns
     -------
@@ -123,10 +127,9 @@ def counterfactual(
     >>> [(str(r["route"]), r["from"], r["to"], round(r["change"], 3)) for r in found.tables["changes"].rows()]
     [('flip', 'F', 'M', 0.5), ('flip', 'M', 'F', -0.5), ('graph', 'F', 'M', 2.5), ('graph', 'M', 'F', -2.5)]
     """
-    events = Progress.of(progress)
-    asked = model if isinstance(model, Model) else Model.of(model)
-    people = People.of(data, asked, _chosen(data, attributes), events)
-    drawn = None if graph is None else CausalGraph.of(graph, data.columns)
+    subject = Subject.of(data, model, **reading)
+    people = People.of(subject, _chosen(subject.data, attributes), Progress.of(progress))
+    drawn = None if graph is None else CausalGraph.of(graph, people.data.columns)
     if drawn is not None:
         unknown = [name for name in people.names if name not in drawn.order]
         if len(unknown) == len(people.names):
@@ -135,7 +138,7 @@ def counterfactual(
     answers: list[Altered] = []
     notes: list[Message] = [_SIGN]
     uses: dict[str, bool] = {}
-    stage = events.stage("attributes", msg("Changing protected attributes"), total=len(sets))
+    stage = people.progress.stage("attributes", msg("Changing protected attributes"), total=len(sets))
     for names in stage.over(sets):
         flipped = ask(people, names, "flip")
         answers.append(flipped)

@@ -22,7 +22,7 @@ from isonomia.languages import msg
 from isonomia.languages.naming import together
 from isonomia.models import Model, Surface
 from isonomia.probing.features import Feature
-from isonomia.subject import dataset_attributes
+from isonomia.subject import Subject, dataset_attributes
 from isonomia.typing import Floats
 
 Route = Literal["flip", "graph", "proxies"]
@@ -55,14 +55,15 @@ class People:
     progress: Progress
 
     @classmethod
-    def of(cls, data: Dataset, model: Model, names: tuple[str, ...], progress: Progress) -> People:
+    def of(cls, subject: Subject, names: tuple[str, ...], progress: Progress) -> People:
+        data = subject.data
         own = {column.name: column for column in dataset_attributes(data) if column.name in names}
         features, levels = {}, {}
         for name in names:
             features[name] = Feature.from_column(data.column(name), as_category=True)
             raw = features[name].encode(data.column(name))
             levels[name] = _representatives(own[name], raw)
-        return cls(data, model, names, own, features, levels, model.surface(data), progress)
+        return cls(data, subject.needs_model(), names, own, features, levels, subject.predictions, progress)
 
     @property
     def inputs(self) -> tuple[str, ...]:
