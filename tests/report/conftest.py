@@ -139,7 +139,7 @@ def _rates(names: tuple[str, ...], column: str, other: str) -> Section:
             None if place == 5 else min(0.9, 0.0004 * 3**place),
             0.1,
             {column: names[1]},
-            msg("Look at {x}.", x=column),
+            "collect_rows",
             "group_fairness/by_group",
         )
         for place, name in enumerate(names * 2)

@@ -12,7 +12,7 @@ from isonomia.report.texts import tame
 
 #: Characters of a label on an axis; the whole text (up to `HOVER`) is shown on hover.
 SHORT = 28
-#: In a legend or above a panel there is a little more room.
+#: In a legend or above a panel there is a little more space.
 TITLE = 36
 #: The same where the page is as narrow as a phone.
 NARROW = 20
@@ -29,5 +29,5 @@ def label(text: object, longest: int = SHORT) -> str:
 
 
 def long_label(text: object) -> str:
-    """The same for hover texts, which have more room."""
+    """The same for hover texts, which may be longer."""
     return label(text, HOVER)

@@ -33,16 +33,16 @@ def stacked(figure: Figure, panels: int, height: float, labels: list[str] | None
     inside = slot * panels
     patch: dict[str, Any] = {"height": TOP + inside + BOTTOM}
     notes = [note.to_plotly_json() for note in figure.layout.annotations]
-    for place in range(panels):
-        suffix = "" if place == 0 else str(place + 1)
-        top = 1 - (place * slot + TITLE) / inside
+    for index in range(panels):
+        suffix = "" if index == 0 else str(index + 1)
+        top = 1 - (index * slot + TITLE) / inside
         patch[f"xaxis{suffix}"] = {"domain": [0, 1], "showticklabels": True}
         patch[f"yaxis{suffix}"] = {"domain": [top - height / inside, top], "showticklabels": True}
         if labels is not None:
             patch[f"xaxis{suffix}"] |= {"nticks": 4, "tickangle": 0}
             patch[f"yaxis{suffix}"] |= named(labels)
         if panels > 1:
-            notes[place] |= {"x": 1, "xanchor": "right", "y": top}  # there is room to the left of it
+            notes[index] |= {"x": 1, "xanchor": "right", "y": top}  # the space left of it is free
     if notes:
         patch["annotations"] = notes
     return patch

@@ -42,7 +42,7 @@ class Reading:
         reading = cls(picture, table, language, [])
         rows = list(table.rows())
         wanted = [reading._wanted(name, _as_list(value), rows) for name, value in reading.option("where", {}).items()]
-        rows = [row for place, row in enumerate(rows) if all(keep[place] for keep in wanted)]
+        rows = [row for index, row in enumerate(rows) if all(keep[index] for keep in wanted)]
         return cls(picture, table, language, rows[:most], max(0, len(rows) - most))
 
     def option(self, name: str, default: Any = None) -> Any:

@@ -53,14 +53,14 @@ def template() -> dict[str, Any]:
     }
 
 
-def colour(place: int) -> str:
+def colour(index: int) -> str:
     """The colour of the n-th series."""
-    return PALETTE[place % len(PALETTE)]
+    return PALETTE[index % len(PALETTE)]
 
 
-def symbol(place: int) -> str:
+def symbol(index: int) -> str:
     """The mark of the n-th series."""
-    return SYMBOLS[place % len(SYMBOLS)]
+    return SYMBOLS[index % len(SYMBOLS)]
 
 
 def see_through(hex_colour: str, share: float) -> str:
@@ -69,7 +69,7 @@ def see_through(hex_colour: str, share: float) -> str:
     >>> see_through("#0072b2", 0.2)
     'rgba(0,114,178,0.2)'
     """
-    red, green, blue = (int(hex_colour[place : place + 2], 16) for place in (1, 3, 5))
+    red, green, blue = (int(hex_colour[index : index + 2], 16) for index in (1, 3, 5))
     return f"rgba({red},{green},{blue},{share})"
 
 
@@ -101,7 +101,7 @@ def reference_line(figure: Figure, reading: Reading, *, vertical: bool, labelled
 
 
 def finish(figure: Figure, reading: Reading) -> Figure:
-    """Numbers in the reader's language, the title for those who show the figure on its own, room for what is on top."""
+    """Numbers in the reader's language, the title for a figure that is shown alone, space for what is on top."""
     legend = figure.layout.showlegend is not False and sum(trace.showlegend is not False for trace in figure.data) > 1
     meta = {"left_out": 0, **(figure.layout.meta or {}), "title": reading.say(reading.picture.title)}
     meta["left_out"] += reading.left_out

@@ -62,7 +62,7 @@ class _Drawing:
             **{y: self._scale("y", y) for y in self.pairs.values()},
         }
         self.box = [0.0, 0.0, float(self.width), self.inner]
-        self._place(scales)  # once to measure the labels, once with the margins they need
+        self._layout(scales)  # once to measure the labels, once with the margins they need
         ys = [axis for name, axis in self.ys.items() if self._at_left(name)]
         left = max((axis.depth() + (22 if axis.title else 0) for axis in ys), default=0) + 6
         right = frame.BAR if self._scaled() else 14
@@ -71,24 +71,26 @@ class _Drawing:
         self.rows = frame.legend_rows(self.data, layout, inside)
         top = len(self.rows) * (LINE + 3) + frame.notes_above(layout, inside * share) * LINE + 10
         self.box = [left, float(top), inside, self.inner]
-        self._place(scales)
+        self._layout(scales)
         low = [axis for name, axis in self.xs.items() if self._at_bottom(name)]
         below = max((axis.depth() + (LINE + 8 if axis.title else 0) for axis in low), default=0)
         titled = any(axis.title and len(axis.title) > 60 for axis in low)
         self.height = top + self.inner + below + (LINE if titled else 0) + 6
 
-    def _place(self, scales: Mapping[str, Scale]) -> None:
+    def _layout(self, scales: Mapping[str, Scale]) -> None:
         left, top, wide, high = self.box
         self.xs: dict[str, Axis] = {}
         self.ys: dict[str, Axis] = {}
-        room = self.width * frame.LABELS
+        label_width = self.width * frame.LABELS
         for x, y in self.pairs.items():
             across, up = (self._axis(name).get("domain") or (0, 1) for name in (x, y))
             x_scale = scales[x].over(left + across[0] * wide, left + across[1] * wide)
             y_scale = scales[y].over(top + (1 - up[0]) * high, top + (1 - up[1]) * high)
-            beside = room if self._at_left(y) else 0.09 * wide
-            self.xs[x] = wrapped(self._axis(x), x_scale, upright=False, room=room, separators=self.separators)
-            self.ys[y] = wrapped(self._axis(y), y_scale, upright=True, room=beside, separators=self.separators)
+            beside = label_width if self._at_left(y) else 0.09 * wide
+            self.xs[x] = wrapped(
+                self._axis(x), x_scale, upright=False, label_width=label_width, separators=self.separators
+            )
+            self.ys[y] = wrapped(self._axis(y), y_scale, upright=True, label_width=beside, separators=self.separators)
 
     def _axis(self, name: str) -> Json:
         found: Json = self.layout.get(f"{name[0]}axis{name[1:]}") or {}
@@ -175,9 +177,11 @@ class _Drawing:
 
     def svg(self) -> str:
         title = plain((self.layout.get("meta") or {}).get("title") or "")
-        said = [plain(each) for trace in self.data for each in _flat(trace.get("hovertext") or ()) if each]
-        more = " …" if len(said) > DESCRIBED else ""
-        describe = f"<title>{title}</title>" + (f"<desc>{' | '.join(said[:DESCRIBED])}{more}</desc>" if said else "")
+        hovers = [plain(each) for trace in self.data for each in _flat(trace.get("hovertext") or ()) if each]
+        more = " …" if len(hovers) > DESCRIBED else ""
+        describe = f"<title>{title}</title>" + (
+            f"<desc>{' | '.join(hovers[:DESCRIBED])}{more}</desc>" if hovers else ""
+        )
         return element(
             "svg",
             describe + "".join(self._parts()),

@@ -15,7 +15,7 @@ Json = Mapping[str, Any]
 #: What the theme leaves above and below the panels where a figure does not say so.
 ABOVE, BELOW = 34, 40
 #: Pixels from one tick to the next, at least: across, and up.
-TICK_ACROSS, TICK_UP = 70, 44
+TICK_ACROSS, TICK_UP = 58, 44
 #: A label beside an axis takes at most this share of the drawing.
 LABELS = 0.28
 #: From one line of a label beside an axis to the next.
@@ -57,7 +57,7 @@ class Axis:
         return max(len(tick.label) for tick in self.ticks) * LINE + 6
 
 
-def wrapped(options: Json, scale: Scale, *, upright: bool, room: float, separators: str) -> Axis:
+def wrapped(options: Json, scale: Scale, *, upright: bool, label_width: float, separators: str) -> Axis:
     """An axis with its ticks; labels are wrapped to the pixels available, or turned where they are too narrow."""
     length = abs(scale.last - scale.first)
     most = max(2, round(length / (TICK_UP if upright else TICK_ACROSS)))
@@ -67,12 +67,13 @@ def wrapped(options: Json, scale: Scale, *, upright: bool, room: float, separato
     if upright:
         slot = min((abs(scale.at(b.value) - scale.at(a.value)) for a, b in pairwise(found)), default=40)
         lines = max(1, int((slot + 2) // CLOSE))
-        return Axis(options, scale, [_fit(tick, room, min(2, lines)) for tick in found], upright)
+        return Axis(options, scale, [_fit(tick, label_width, min(2, lines)) for tick in found], upright)
     slot = length / max(1, len(found)) - 6
     longest = max((width(word) for tick in found for line in tick.label for word in line.split()), default=0)
     if longest > slot > 0 and len(found) > 1:
-        room = min(room, (scale.at(found[0].value) + 4) / SLANT)  # the first label starts inside the drawing
-        return Axis(options, scale, [_fit(tick, room, 1) for tick in found], upright, turned=True)
+        before = scale.at(found[0].value) + 4  # the first label starts inside the drawing
+        label_width = min(label_width, before / SLANT)
+        return Axis(options, scale, [_fit(tick, label_width, 1) for tick in found], upright, turned=True)
     return Axis(options, scale, [_fit(tick, slot, 3) for tick in found], upright)
 
 

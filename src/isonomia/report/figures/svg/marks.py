@@ -234,8 +234,8 @@ def hover_of(trace: Json, panel: Panel, at: int | tuple[int, int]) -> str:
     texts = trace.get("hovertext")
     if not panel.hover or not texts:
         return ""
-    said = texts[at[0]][at[1]] if isinstance(at, tuple) else texts[at]
-    return f"<title>{plain(said)}</title>" if said else ""
+    words = texts[at[0]][at[1]] if isinstance(at, tuple) else texts[at]
+    return f"<title>{plain(words)}</title>" if words else ""
 
 
 def _rgb(tone: str) -> tuple[int, int, int]:
