@@ -63,11 +63,11 @@ def audit(
         be given instead, as a `Surface` or a column.
     checks : "quick", "standard", "full" or names of checks
     policy : name, file, mapping or Policy, optional
-        What the subject is held against (`isonomia policies` lists those that come with the package).
+        What the subject is compared with (`isonomia policies` lists those that come with the package).
     seed, n_boot, level
         Of the intervals.
     min_per_group : int
-        Smaller groups are shown and flagged; no finding leans on them.
+        Smaller groups are shown and flagged; no finding relies on them.
     missing : "group", "exclude" or "error"
         What happens to rows with a missing protected value.
     reference : optional
@@ -109,7 +109,7 @@ def audit(
     sheet = balance_sheet(subject)
     document = Document(
         msg("Audit of {name}", name=subject.name) if subject.name else msg("Audit"),
-        _told(subject),
+        _subject_facts(subject),
         tuple(sections),
         balance_sheet=replace(sheet, notes=(*sheet.notes, *(() if subject.dataset is None else subject.dataset.notes))),
         verdict=verdict,
@@ -194,7 +194,7 @@ def _load_model(given: ModelSpec) -> Model:
 
 
 def _section(entry: Check, subject: Subject, options: Mapping[str, Any]) -> Section:
-    """One check; what it cannot answer, and what goes wrong, is told in its section and never hidden."""
+    """One check; what it cannot answer, and what goes wrong, is stated in its section and never hidden."""
     with subject.progress.stage(entry.id, entry.title, total=1) as stage:
         section = _examined(entry, subject, options)
         stage.at(1, result=section)
@@ -242,25 +242,25 @@ def _options(options: Options, chosen: Sequence[Check]) -> dict[str, dict[str, A
     return read
 
 
-def _told(subject: Subject) -> dict[str, Any]:
+def _subject_facts(subject: Subject) -> dict[str, Any]:
     data, model = subject.dataset, subject.model
-    told: dict[str, Any] = {"dataset": subject.name, "rows": subject.rows.size}
-    told["target"] = None if data is None else data.target
+    facts: dict[str, Any] = {"dataset": subject.name, "rows": subject.rows.size}
+    facts["target"] = None if data is None else data.target
     if subject.task == "binary":
-        told["positive"] = str(subject.surface.classes[1])
-    told["protected"] = [column.name for column in subject.attributes]
+        facts["positive"] = str(subject.surface.classes[1])
+    facts["protected"] = [column.name for column in subject.attributes]
     if data is not None and data.privileged:
-        told["privileged"] = {name: [str(value) for value in values] for name, values in data.privileged.items()}
-    told["task"] = subject.task
+        facts["privileged"] = {name: [str(value) for value in values] for name, values in data.privileged.items()}
+    facts["task"] = subject.task
     if data is not None and data.roles.weight is not None:
-        told["weight"] = data.roles.weight
+        facts["weight"] = data.roles.weight
     if model is not None:
-        told["model"] = repr(model)
-        told["trusted"] = bool(getattr(model, "trusted", False))
+        facts["model"] = repr(model)
+        facts["trusted"] = bool(getattr(model, "trusted", False))
     elif data is not None:
-        told["prediction"] = data.roles.prediction
-        told["score"] = list(data.roles.score)
-    return {key: value for key, value in told.items() if value not in (None, "", [])}
+        facts["prediction"] = data.roles.prediction
+        facts["score"] = list(data.roles.score)
+    return {key: value for key, value in facts.items() if value not in (None, "", [])}
 
 
 def _fingerprint(
