@@ -107,6 +107,14 @@ def test_extremes_are_those_of_a_loop(seed: int, missing: float) -> None:
             np.testing.assert_equal(ratio_draws[row, replicate], drawn.min() / drawn.max())
 
 
+def test_no_groups_and_one_group_have_no_gap() -> None:
+    for groups in (0, 1):
+        parts = extremes(np.full((3, groups), 0.5), np.full((3, groups, 7), 0.5))
+        assert [None if part is None else part.shape for part in parts] == [(3,), (3,), (3, 7), (3, 7)]
+        assert np.isnan(parts[0]).all()
+        assert np.isnan(parts[1]).all()
+
+
 def test_what_is_divided_by_nothing_is_undefined_and_spread_leaves_it_out() -> None:
     np.testing.assert_equal(quotient(np.array([1.0, 0.0, 2.0]), np.array([2.0, 0.0, np.nan])), [0.5, np.nan, np.nan])
     draws = np.array([[1.0, 2.0, 4.0, np.nan], [1.0, 1.0, 1.0, 1.0]])

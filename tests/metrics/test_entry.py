@@ -67,7 +67,7 @@ def test_errors_say_what_to_do() -> None:
         score([0, 1, 1], ["low", "high", "high"], metric="auc")
     with pytest.raises(DataError, match="one length"):
         score([0, 1], [[0.5, 0.5], [1.0]], metric="auc")
-    with pytest.raises(DataError, match="2 true outcomes, but 3 predictions"):
+    with pytest.raises(DataError, match="2 true outcomes for 3 rows"):
         score([0, 1], [0, 1, 1])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -390,14 +391,16 @@ def test_with_categories_alone_one_is_exchanged() -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"levels": [-0.1]}, "at least 0; got -0.1"),
-        ({"levels": []}, "at least one level"),
+        ({"levels": [-0.1]}, "at least 0, or a list of at least 1 of them; got [-0.1]"),
+        ({"levels": []}, "a list of at least 1 of them; got []"),
         ({"levels": [1.5]}, "'swap' is at most 1; got 1.5"),
         ({"n_trials": 0}, "`n_trials` must be a whole number of at least 1; got 0"),
         ({"perturbers": "rawr"}, "Did you mean 'raw'"),
-        ({"perturbers": []}, "names none"),
+        ({"perturbers": []}, "a list of at least 1, each the name of a perturber"),
+        ({"perturbers": {}}, "`perturbers` must name at least one; got {}"),
+        ({"perturbers": {"mine": 3}}, "a function of (frame, level, rng)"),
         ({"perturbers": ["raw", "raw"]}, "twice"),
-        ({"perturbers": [3]}, "is a name, a Perturber or a function"),
+        ({"perturbers": [3]}, "the name of a perturber, or a Perturber, or a function"),
         ({"features": ["agee"]}, "Did you mean 'age'"),
         ({"metric": "acuracy"}, "Did you mean 'accuracy'"),
         ({"metric": "selection_rate"}, "only describes"),
@@ -408,7 +411,7 @@ def test_with_categories_alone_one_is_exchanged() -> None:
 )
 def test_wrong_options_are_told(options: dict[str, Any], told: str) -> None:
     frame, model = people(60)
-    with pytest.raises(SpecError, match=told.replace(".", r"\.")):
+    with pytest.raises(SpecError, match=re.escape(told)):
         perturb(Dataset(frame, target="y"), model, **options)
 
 

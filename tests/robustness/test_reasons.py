@@ -125,9 +125,12 @@ def test_thresholds_groups_and_drift_tell_why() -> None:
 
 def test_an_estimate_keeps_the_message_and_json_its_english_text() -> None:
     missing = Estimate.missing(no_value("nobody is accepted", 2, 5), n=3)
-    assert missing.to_dict()["note"] == "no value in 2 of 5 trials: nobody is accepted"
+    assert missing.to_dict()["note"]["text"] == "no value in 2 of 5 trials: nobody is accepted"
     assert Estimate(0.5).to_dict()["note"] is None
-    assert Estimate(float("inf")).to_dict()["note"] == "not a finite number"
+    infinite = Estimate(float("inf"))
+    assert infinite.to_dict()["value"] == {"$": "float", "value": "inf"}
+    assert Estimate.from_dict(infinite.to_dict()) == infinite
+    assert Estimate.from_dict(missing.to_dict()) == missing
 
 
 def test_reasons_are_given_where_something_is_missing_only() -> None:

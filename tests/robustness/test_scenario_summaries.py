@@ -156,10 +156,10 @@ def test_every_kind_of_prediction_has_a_sensitivity(people: MakePeople) -> None:
 def test_levels_and_scenarios_of_a_sensitivity_are_checked(people: MakePeople) -> None:
     data, model = people(100, time=None)
     for options, message in (
-        ({"levels": []}, "at least one"),
+        ({"levels": []}, "at least 1 of them"),
         ({"levels": [0]}, "above 0"),
         ({"levels": [-1]}, "at least 0"),
-        ({"levels": None}, "`level` must be a finite number"),
+        ({"levels": None}, "`levels` must be a finite number"),
         ({"seed": -1}, "at least 0"),
         ({"scenarios": "label_noise", "levels": [2]}, r"in \[0, 1\]"),
         ({"n_trials": 0}, "at least 1"),

@@ -293,9 +293,9 @@ class Several(Kind[list[T]]):
     @property
     def expected(self) -> str:
         if self.single:
-            return f"{self.of.expected}, or a list of them"
-        least = "" if not self.at_least else f" of at least {self.at_least}"
-        return f"a list{least}, each {self.of.expected}"
+            return f"{self.of.expected}, or a list of {f'at least {self.at_least} of ' if self.at_least else ''}them"
+        minimum = f" of at least {self.at_least}" if self.at_least else ""
+        return f"a list{minimum}, each {self.of.expected}"
 
     def read(self, value: Any) -> list[T]:
         if isinstance(value, str | bytes | Mapping | set | frozenset) or not isinstance(value, Iterable):

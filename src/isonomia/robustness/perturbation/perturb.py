@@ -243,7 +243,7 @@ def choose_perturbers(
         several = [wanted] if isinstance(wanted, str | Perturber) or callable(wanted) else list(wanted)
         chosen = [_one(item) for item in several]
     if not chosen:
-        raise SpecError(f"`perturbers` names none.{close_to('', PERTURBERS.ids())}")
+        raise SpecError(f"`perturbers` must name at least one; got {wanted!r}.{close_to('', PERTURBERS.ids())}")
     ids = [one.id for one in chosen]
     twice = [name for name in ids if ids.count(name) > 1]
     if twice:
@@ -259,12 +259,7 @@ def _one(item: Any) -> Perturber:
     return _made(item, getattr(item, "__name__", type(item).__name__))
 
 
-def _made(function: Any, name: str) -> Perturber:
-    if not callable(function):
-        raise SpecError(
-            f"A perturber is a name, a Perturber or a function of (frame, level, rng); got {type(function).__name__}."
-            f"{close_to(name, PERTURBERS.ids())}"
-        )
+def _made(function: Callable[..., Any], name: str) -> Perturber:
     return Perturber(name, "a function of the user", msg("{name}", name=name), on_frame=function, valid=False)
 
 
