@@ -45,3 +45,11 @@ def test_unknown_names_are_told() -> None:
     wrong = runner.invoke(app, ["metrics", "--task", "bin"])
     assert wrong.exit_code == 2
     assert "Did you mean 'binary'" in wrong.stderr
+
+
+def test_second_names_are_shown_and_found() -> None:
+    listed = {entry["metric"]: entry for entry in json.loads(runner.invoke(app, ["metrics", "--json"]).stdout)}
+    assert listed["recall"]["aliases"] == ["tpr"]
+    assert "tpr" not in listed
+    one = json.loads(runner.invoke(app, ["metrics", "tpr", "--json"]).stdout)
+    assert (one["metric"], one["aliases"]) == ("tpr", ["recall"])

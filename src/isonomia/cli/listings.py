@@ -149,6 +149,7 @@ def _policies() -> Iterable[Entry]:
 def _metric(metric: Metric) -> Entry:
     return {
         "metric": metric.id,
+        "aliases": list(metric.aliases),
         "purpose": metric.purpose,
         "tasks": list(metric.tasks),
         "needs": list(metric.surface),
@@ -178,7 +179,7 @@ def metrics(
     chosen = METRICS if name is None else (METRICS[name],)  # also by a second name, which no list has
     listed = [_metric(metric) for metric in chosen if task is None or task in metric.tasks]
     screen = Screen(json=json, quiet=quiet, color=not no_color)
-    show(listed, ("metric", "tasks", "better", "purpose"), name, screen)
+    show(listed, ("metric", "aliases", "tasks", "better", "purpose"), name, screen)
 
 
 #: Command -> what it does.

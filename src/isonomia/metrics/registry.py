@@ -174,7 +174,10 @@ class MetricRegistry(Registry[Metric]):
         for name in (entry.id, *entry.aliases):
             if name in self._aliases or name in self._entries:
                 raise SpecError(f"The metric '{name}' is already registered. Choose another id.")
-        self._aliases |= {name: replace(entry, id=name, title=title) for name, title in entry.aliases.items()}
+        every = {entry.id: entry.title, **entry.aliases}
+        for alias, title in entry.aliases.items():
+            others = {name: heading for name, heading in every.items() if name != alias}
+            self._aliases[alias] = replace(entry, id=alias, title=title, aliases=others)
         return super().add(entry)
 
     def __getitem__(self, entry_id: str) -> Metric:
