@@ -111,6 +111,7 @@ def _rates(names: tuple[str, ...], column: str, other: str) -> Section:
             {"n": "int", "selection_rate": "pct", "tpr": "pct", "selection_rate_low": "pct"},
             {"selection_rate": msg("Selection rate"), "tpr": msg("True positive rate")},
             msg("Rates by {x}", x=column),
+            intervals=("selection_rate", "tpr"),
         ),
         "crossed": Table.of(
             {
@@ -180,6 +181,7 @@ def _calibration(names: tuple[str, ...], column: str) -> Section:
             "n": [100, 80, 60, 40, 20] * 3,
         },
         {"predicted": "pct", "observed": "pct"},
+        intervals=("observed",),
     )
     picture = Picture("reliability", "bins", msg("Reliability by {x}", x=column), {"color": column})
     result = Result("calibration", msg("Calibration"), {"bins": table}, pictures=(picture,))
@@ -197,7 +199,8 @@ def _rest(names: tuple[str, ...], column: str) -> Section:
             "step": list(range(len(names))),
             "step_end": [place + 1 for place in range(len(names))],
             "count": [5 * place for place in range(len(names))],
-        }
+        },
+        intervals=("error",),
     )
     result = Result(
         "weak_spots",

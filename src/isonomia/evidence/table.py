@@ -73,24 +73,27 @@ class Table(Record, Shown, kind="table"):
         titles: Mapping[str, Message] | None = None,
         title: Message | None = None,
         backend: Backend | None = None,
-        names: Mapping[str, Mapping[str, Message]] | None = None,
+        *,
+        intervals: Iterable[str] = (),
     ) -> Table:
-        """A table of flat columns by name, where ``x_low`` and ``x_high`` are the ends of the intervals of ``x``."""
-        columns, ends = [], set[str]()
+        """A table of columns by name; an `Estimate`, or (value, low, high), brings its interval.
+
+        `intervals` names figures whose ends are given as columns of their own (`Column.ends`), where they are given.
+
+        >>> Table.of({"rate": [0.5], "rate_low": [0.4], "rate_high": [0.6]}, intervals=["rate"])["rate"].text(0)
+        '0.500 [0.400, 0.600]'
+        """
+        ends = {name: end for name in intervals if set(end := Column(name).ends) <= set(values)}
+        columns = []
         for name, given in values.items():
-            column = Column(
-                name,
-                format=(formats or {}).get(name),
-                title=(titles or {}).get(name),
-                names=(names or {}).get(name, {}),
-            )
+            if any(name in pair for pair in ends.values()):
+                continue
+            column = Column(name, format=(formats or {}).get(name), title=(titles or {}).get(name))
             column = replace(column, values=given) if isinstance(given, np.ndarray) else column.filled(given)
-            low, high = column.ends
-            if low in values and high in values:
-                column = replace(column, low=values[low], high=values[high])
-                ends |= {low, high}
+            if name in ends:
+                column = replace(column, low=values[ends[name][0]], high=values[ends[name][1]])
             columns.append(column)
-        return cls(tuple(c for c in columns if c.name not in ends), title, backend or default_backend())
+        return cls(tuple(columns), title, backend or default_backend())
 
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0

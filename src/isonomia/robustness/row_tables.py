@@ -20,6 +20,7 @@ def table_of_rows(
     *,
     formats: Mapping[str, Format],
     headings: Mapping[str, Message],
+    intervals: Sequence[str] = (),
 ) -> Table:
     """The named fields of rows as columns; a number that is not finite is missing."""
 
@@ -32,6 +33,7 @@ def table_of_rows(
         {name: headings[name] for name in names if name in headings},
         title,
         backend,
+        intervals=intervals,
     )
 
 

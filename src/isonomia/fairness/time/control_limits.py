@@ -261,4 +261,4 @@ def alert_table(alerts: Sequence[Mapping[str, Any]], backend: Backend) -> Table:
     columns: dict[str, Any] = {name: [alert.get(name) for alert in alerts] for name in names}
     columns["note"] = [NO_TEST if p is None else None for p in columns["p_value"]]
     columns["kind"] = [KINDS[kind] for kind in columns["kind"]]
-    return Table.of(columns, FORMATS, TITLES, msg("Alerts"), backend)
+    return Table.of(columns, FORMATS, TITLES, msg("Alerts"), backend, intervals=("change",))

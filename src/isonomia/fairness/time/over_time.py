@@ -222,9 +222,11 @@ def follow(
     )
     changes = changes_of(series, gaps, level)
     tables = {
-        "gaps": Table.of(gaps, FORMATS, TITLES, msg("Gaps to the reference, period by period"), kind),
+        "gaps": Table.of(
+            gaps, FORMATS, TITLES, msg("Gaps to the reference, period by period"), kind, intervals=("difference",)
+        ),
         "series": Table.of(series, FORMATS, TITLES, msg("Metrics of each group, period by period"), kind),
-        "changes": Table.of(changes, FORMATS, TITLES, msg("Change points"), kind),
+        "changes": Table.of(changes, FORMATS, TITLES, msg("Change points"), kind, intervals=("change",)),
     }
     alerts = alerts_of(series, gaps, changes)
     if alerts:

@@ -362,7 +362,14 @@ def _group_table(firm: Firmness, groups: list[dict[str, Any]], backend: Backend)
     }
     styles = {name: style for name, style in formats.items() if name in columns}
     heads = {name: title for name, title in titles.items() if name in columns}
-    return Table.of(columns, styles, heads, msg("Are some people's decisions more fragile than others'?"), backend)
+    return Table.of(
+        columns,
+        styles,
+        heads,
+        msg("Are some people's decisions more fragile than others'?"),
+        backend,
+        intervals=("flips", "gap"),
+    )
 
 
 # --- the whole -------------------------------------------------------------------------------------------------------

@@ -186,7 +186,7 @@ def table_of(columns: dict[str, Any], metric: Metric | None, title: Message, bac
     formats: dict[str, Format] = {name: _NUMBERS[name] for name in columns if name in _NUMBERS}
     figures = ("base", "value", "std", "worst", "drop", "drop_low", "drop_high")
     formats |= {name: style for name in figures if name in columns}
-    return Table.of(columns, formats, names, title, backend)
+    return Table.of(columns, formats, names, title, backend, intervals=("value", "drop", "flips"))
 
 
 # --- figures of the whole --------------------------------------------------------------------------------------------

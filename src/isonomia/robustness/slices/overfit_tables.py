@@ -137,7 +137,9 @@ def _table(
     }
     names = [name for name in titles if tested or name not in ("p_value", "overfit", "small", "note")]
     columns = {name: [row[name] for row in rows] for name in names}
-    return Table.of(columns, {name: formats[name] for name in names if name in formats}, titles, title, backend)
+    return Table.of(
+        columns, {name: formats[name] for name in names if name in formats}, titles, title, backend, intervals=("gap",)
+    )
 
 
 def _feature_table(found: Comparison, backend: Backend) -> Table:

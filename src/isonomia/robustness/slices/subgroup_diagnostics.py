@@ -197,7 +197,7 @@ def _show(
             worst[row["metric"]] = row
 
     def table(part: list[dict[str, Any]], title: Message) -> Any:
-        return table_of_rows(part, names, title, backend, formats=_FORMATS, headings=_HEADINGS)
+        return table_of_rows(part, names, title, backend, formats=_FORMATS, headings=_HEADINGS, intervals=("value",))
 
     tables = {
         "subgroups": table(rows, msg("Every metric of every subgroup")),

@@ -302,7 +302,7 @@ def _table(search: Search, columns: dict[str, Any], title: Message, backend: Bac
     names = {name: title for name, title in headings().items() if name in columns}
     if "value" in columns:
         names["value"] = search.parts.metric.title
-    return Table.of(columns, formats, names, title, backend)
+    return Table.of(columns, formats, names, title, backend, intervals=("value", "severity"))
 
 
 def _pictures(search: Search) -> list[Picture]:

@@ -70,7 +70,7 @@ def show(ranked: Ranked, backend: Backend, level: float) -> Result:
     told = [_told(ranked, swaps, int(place)) for place in listed]
 
     def table(rows: Sequence[Mapping[str, Any]], names: Sequence[str], title: Message) -> Table:
-        return table_of_rows(rows, names, title, backend, formats=_FORMATS, headings=_HEADINGS)
+        return table_of_rows(rows, names, title, backend, formats=_FORMATS, headings=_HEADINGS, intervals=("value",))
 
     tables = {
         "agreement": table(

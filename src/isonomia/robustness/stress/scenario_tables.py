@@ -119,6 +119,8 @@ def headings() -> dict[str, Message]:
     }
 
 
+#: Figures with intervals.
+_INTERVALS = ("value", "degradation", "change", "baseline", "score")
 _FORMATS: dict[str, Format] = {
     "level": "num",
     "baseline": "num4",
@@ -151,7 +153,7 @@ _FORMATS: dict[str, Format] = {
 
 def table_of(rows: list[dict[str, Any]], names: tuple[str, ...], title: Message, backend: Backend) -> Table:
     """Rows of scenarios as a table."""
-    return table_of_rows(rows, names, title, backend, formats=_FORMATS, headings=headings())
+    return table_of_rows(rows, names, title, backend, formats=_FORMATS, headings=headings(), intervals=_INTERVALS)
 
 
 def scenario_table(

@@ -100,7 +100,7 @@ def show(curves: Curves, limits: Sequence[Limit], backend: Backend, level: float
 
 
 def _table(rows: list[dict[str, Any]], names: Sequence[str], title: Message, backend: Backend) -> Table:
-    return table_of_rows(rows, names, title, backend, formats=_FORMATS, headings=_TITLES)
+    return table_of_rows(rows, names, title, backend, formats=_FORMATS, headings=_TITLES, intervals=("value",))
 
 
 def _metric_table(curves: Curves, backend: Backend) -> Table:
