@@ -106,3 +106,13 @@ def test_headline_figures_are_written_as_their_column_and_points_are_named() -> 
     assert result.heading("gap") == "Gap"  # the unit stands with the number
     assert headline(result, "gap", "en") == "-10.0 points"
     assert headline(result, "rate", "pt-BR") == "25,0%"
+
+
+def test_only_declared_figures_take_the_ends_of_their_intervals() -> None:
+    from isonomia.evidence import Table
+
+    flat = {"rate": [0.5], "rate_low": [0.4], "rate_high": [0.6], "low": [1.0], "high": [2.0]}
+    assert Table.of(flat).names == ("rate", "rate_low", "rate_high", "low", "high")
+    joined = Table.of(flat, intervals=("rate", "value"))
+    assert joined.names == ("rate", "low", "high"), "without a column 'value', low and high are columns of their own"
+    assert list(joined.flat()) == list(flat)

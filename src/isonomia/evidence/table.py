@@ -83,7 +83,7 @@ class Table(Record, Shown, kind="table"):
         >>> Table.of({"rate": [0.5], "rate_low": [0.4], "rate_high": [0.6]}, intervals=["rate"])["rate"].text(0)
         '0.500 [0.400, 0.600]'
         """
-        ends = {name: end for name in intervals if set(end := Column(name).ends) <= set(values)}
+        ends = {name: end for name in intervals if {name, *(end := Column(name).ends)} <= set(values)}
         columns = []
         for name, given in values.items():
             if any(name in pair for pair in ends.values()):
