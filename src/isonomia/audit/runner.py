@@ -27,7 +27,7 @@ from isonomia.data import Dataset
 from isonomia.errors import Cancelled, IsonomiaError, MissingExtraError, NotApplicable, SpecError
 from isonomia.events import Progress, ProgressLike
 from isonomia.languages import check_language, msg
-from isonomia.models import Model
+from isonomia.models import GroupThresholds, Model
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, MISSING, N_BOOT, SEED, validated
 from isonomia.report import Document, Section
 from isonomia.subject import Reading, Settings, Subject
@@ -248,6 +248,9 @@ def _subject_facts(subject: Subject) -> dict[str, Any]:
     facts["target"] = None if data is None else data.target
     if subject.task == "binary":
         facts["positive"] = str(subject.surface.classes[1])
+        threshold = subject.surface.threshold
+        if isinstance(threshold, GroupThresholds):
+            facts["threshold"] = threshold.to_dict()
     facts["protected"] = [column.name for column in subject.attributes]
     if data is not None and data.privileged:
         facts["privileged"] = {name: [str(value) for value in values] for name, values in data.privileged.items()}

@@ -10,6 +10,7 @@ from isonomia.models.loading import TrustWarning, load_model, save_model
 from isonomia.models.model import Model, ModelOptions
 from isonomia.models.model_format import MAX_BYTES, MODEL_FORMAT_NAME, MODEL_FORMATS, ModelFormat
 from isonomia.models.surface import Surface, SurfaceKind, check_probabilities, encode_labels, finite_numbers
+from isonomia.models.thresholds import GroupThresholds
 from isonomia.models.trees.arrays import TreeEnsemble
 from isonomia.models.trees.links import Link, apply_link
 from isonomia.models.trees.reading import read_trees
@@ -21,6 +22,7 @@ __all__ = [
     "FrameKind",
     "GradientKind",
     "Gradients",
+    "GroupThresholds",
     "Inputs",
     "Link",
     "MAX_BYTES",

@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.data import Task, index_of, listed, look_like_scores, to_numpy
-from isonomia.errors import DataError
+from isonomia.errors import DataError, NotApplicable
+from isonomia.languages import msg
+from isonomia.models.thresholds import GroupThresholds
+from isonomia.typing import Floats
 
 SurfaceKind = Literal["label", "probability", "score", "continuous"]
+Threshold = float | GroupThresholds
 
 #: Rows of a probability table may miss 1 by this much (rounding to six decimals adds up over classes).
 SUM_TOLERANCE = 1e-3
@@ -37,8 +41,8 @@ class Surface:
         Binary: (n,) a score that ranks rows and is no probability.
     continuous : array of float, optional
         Regression: (n,) the predicted number.
-    threshold : float
-        Binary: where the decision cuts the probability (or the score).
+    threshold : float or GroupThresholds
+        Binary: where the decision cuts the probability (or the score), for all rows or for each group.
     calibrated : bool, optional
         Whether the probabilities went through a calibration step; None where that is not known.
 
@@ -55,8 +59,12 @@ class Surface:
     probability: NDArray[np.float64] | None = None
     score: NDArray[np.float64] | None = None
     continuous: NDArray[np.float64] | None = None
-    threshold: float = 0.5
+    threshold: Threshold = 0.5
     calibrated: bool | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.threshold, GroupThresholds) and self.kinds and len(self.threshold) != len(self):
+            raise DataError(f"There are thresholds for {len(self.threshold)} rows, but {len(self)} predictions.")
 
     @property
     def kinds(self) -> tuple[SurfaceKind, ...]:
@@ -69,10 +77,53 @@ class Surface:
             return len(getattr(self, name))
         return 0
 
+    @property
+    def ranking(self) -> Floats | None:
+        """What ranks the rows of a binary task: probabilities, else scores; None where there are neither."""
+        if self.task != "binary":
+            return None
+        return self.probability if self.probability is not None else self.score
+
+    @property
+    def cut(self) -> float | Floats:
+        """The threshold: one number, or one per row where groups have their own."""
+        return self.threshold.by_row if isinstance(self.threshold, GroupThresholds) else self.threshold
+
+    @property
+    def single_threshold(self) -> float:
+        """The threshold of all rows; what moves it does not apply where groups have their own."""
+        if isinstance(self.threshold, GroupThresholds):
+            raise NotApplicable(
+                msg("each group of {column} has its own threshold", column=repr(self.threshold.groups.name))
+            )
+        return self.threshold
+
     def take(self, rows: NDArray[Any]) -> Surface:
         """What was said about some of the rows."""
-        parts = {name: getattr(self, name)[rows] for name in self.kinds}
+        parts: dict[str, Any] = {name: getattr(self, name)[rows] for name in self.kinds}
+        if isinstance(self.threshold, GroupThresholds):
+            parts["threshold"] = self.threshold.take(rows)
         return replace(self, **parts)
+
+    def with_threshold(self, threshold: Threshold) -> Surface:
+        """The same probabilities (or scores), cut at another threshold, or at one for each group.
+
+        A decision changes where its probability lies between the old and the new threshold; decisions that were made
+        elsewhere (a column of their own) stay as they are on all other rows.
+
+        >>> surface = Surface.of_probabilities([0.45, 0.45], classes=("no", "yes"))
+        >>> sex = Codes.encode(["F", "M"], name="sex")
+        >>> surface.with_threshold(GroupThresholds.of(sex, {"F": 0.4, "M": 0.6})).label.tolist()
+        [1, 0]
+        """
+        ranking = self.ranking
+        if ranking is None:
+            raise DataError("A threshold needs probabilities or scores of two classes; the predictions hold neither.")
+        moved = replace(self, threshold=threshold if isinstance(threshold, GroupThresholds) else float(threshold))
+        was, now = ranking >= self.cut, ranking >= moved.cut
+        if self.label is None:
+            return replace(moved, label=now.astype(np.uint8))
+        return replace(moved, label=np.where(was != now, now, self.label).astype(self.label.dtype))
 
     def with_label(self, label: NDArray[Any] | None) -> Surface:
         """The same with decisions that were made elsewhere, where there are any."""
@@ -86,25 +137,26 @@ class Surface:
 
     @classmethod
     def of_probabilities(
-        cls, probability: Any, *, classes: Sequence[Any], threshold: float = 0.5, labels: Any = None
+        cls, probability: Any, *, classes: Sequence[Any], threshold: Threshold = 0.5, labels: Any = None
     ) -> Surface:
         """Probabilities: (n,) or (n, 2) for two classes, (n, K) for more; decisions follow unless given."""
         table = check_probabilities(probability, len(classes))
         decided = None if labels is None else encode_labels(labels, classes, what="predictions")
         if table.ndim == 1:
-            label = (table >= threshold).astype(np.uint8) if decided is None else decided
-            return cls("binary", tuple(classes), label=label, probability=table, threshold=threshold)
+            surface = cls("binary", tuple(classes), label=decided, probability=table, threshold=threshold)
+            return surface if decided is not None else surface.with_threshold(threshold)
         label = table.argmax(axis=1).astype(np.min_scalar_type(len(classes))) if decided is None else decided
         return cls("multiclass", tuple(classes), label=label, probability=table)
 
     @classmethod
-    def of_scores(cls, score: Any, *, classes: Sequence[Any], threshold: float = 0.0, labels: Any = None) -> Surface:
+    def of_scores(
+        cls, score: Any, *, classes: Sequence[Any], threshold: Threshold = 0.0, labels: Any = None
+    ) -> Surface:
         """Scores that rank rows; a score of at least `threshold` is a positive decision unless decisions are given."""
         values = finite_numbers(score, what="scores")
-        label = (values >= threshold).astype(np.uint8)
-        if labels is not None:
-            label = encode_labels(labels, classes, what="predictions")
-        return cls("binary", tuple(classes), label=label, score=values, threshold=threshold)
+        decided = None if labels is None else encode_labels(labels, classes, what="predictions")
+        surface = cls("binary", tuple(classes), label=decided, score=values, threshold=threshold)
+        return surface if decided is not None else surface.with_threshold(threshold)
 
     @classmethod
     def of_numbers(cls, continuous: Any) -> Surface:

@@ -159,7 +159,7 @@ class Oracle:
             self._data = Dataset(self.domain.decode(self.domain.sample(2, np.random.default_rng(0))))
         data = self._data
         surface = self._timed(lambda table: model.surface(data, frame=table), frame)
-        self.task, self._classes, self.threshold = surface.task, list(surface.classes), surface.threshold
+        self.task, self._classes, self.threshold = surface.task, list(surface.classes), surface.single_threshold
         label = None if surface.label is None else surface.label.astype(np.int64)
         for score in (surface.probability, surface.score, surface.continuous):
             if score is not None:

@@ -63,7 +63,7 @@ class PacedModel:
             return surface
         # a function does not declare what it returns: a few rows can look like decisions, all like probabilities
         kind = next(kind for kind in _KINDS if kind in self.said.kinds)
-        threshold = self.said.threshold if kind == "score" and self.said.label is not None else None
+        threshold = self.said.single_threshold if kind == "score" and self.said.label is not None else None
         self._model = Model.of(self._model, output=kind, threshold=threshold)
         surface = self._model.surface(self.data, frame=frame)
         if surface.kinds != self.said.kinds:

@@ -34,27 +34,10 @@ def with_score(surface: Surface, score: Floats) -> Surface:
     assert surface.score is not None
     label = surface.label
     if label is not None:
-        was, now = (part >= surface.threshold for part in (surface.score, score))
+        was, now = (part >= surface.cut for part in (surface.score, score))
         label = np.where(was != now, now, label).astype(label.dtype)
     return replace(surface, score=score, label=label)
 
 
-def with_threshold(surface: Surface, threshold: float) -> Surface:
-    """The same probabilities (or scores), cut elsewhere; decisions change between the old and the new threshold."""
-    ranking = ranked(surface)
-    assert ranking is not None
-    assert surface.label is not None
-    was, now = ranking >= surface.threshold, ranking >= threshold
-    label = np.where(was != now, now, surface.label).astype(surface.label.dtype)
-    return replace(surface, label=label, threshold=float(threshold))
-
-
-def ranked(surface: Surface) -> Floats | None:
-    """What ranks the rows of a binary task: probabilities, else scores."""
-    if surface.task != "binary":
-        return None
-    return surface.probability if surface.probability is not None else surface.score
-
-
 def _side(surface: Surface, table: Floats) -> NDArray[Any]:
-    return table >= surface.threshold if table.ndim == 1 else table.argmax(axis=1)
+    return table >= surface.cut if table.ndim == 1 else table.argmax(axis=1)

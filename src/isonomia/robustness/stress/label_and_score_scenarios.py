@@ -14,7 +14,7 @@ from isonomia.languages import msg
 from isonomia.metrics import METRIC_NAME, METRICS, Metric
 from isonomia.metrics.ranks import ordered
 from isonomia.parameters import validated
-from isonomia.robustness.stress.decisions import ranked, with_probability, with_score, with_threshold
+from isonomia.robustness.stress.decisions import with_probability, with_score
 from isonomia.robustness.stress.scenario import scenario
 from isonomia.robustness.stress.situation import Situation
 from isonomia.typing import Floats
@@ -112,13 +112,13 @@ def threshold_gaming(now: Situation, rng: np.random.Generator, level: float, tar
     Of thresholds that are equally good the one nearest to the old one is taken, so that nothing moves without gain.
     """
     metric = _gamed(target)
-    ranking = ranked(now.surface)
+    ranking = now.surface.ranking
     assert ranking is not None
     if level == 0:
         return now
     order = now.once("order", lambda: ordered(now.surface))
     reach = level if now.surface.probability is not None else level * float(np.std(ranking))
-    cut = now.surface.threshold
+    cut = now.surface.single_threshold
     values = order.score[order.starts]
     near = np.flatnonzero(np.abs(values - cut) <= reach)
     if near.size == 0:
@@ -138,7 +138,7 @@ def threshold_gaming(now: Situation, rng: np.random.Generator, level: float, tar
         return now
     equal = near[better >= best]
     chosen = float(values[equal[np.argmin(np.abs(values[equal] - cut))]])
-    return now.with_surface(with_threshold(now.surface, chosen))
+    return now.with_surface(now.surface.with_threshold(chosen))
 
 
 def _gamed(target: Any) -> Metric:

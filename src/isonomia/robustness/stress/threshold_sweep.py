@@ -30,7 +30,6 @@ from isonomia.parameters import (
     Several,
     validated,
 )
-from isonomia.robustness.stress.decisions import ranked
 from isonomia.subject import Reading, Subject
 from isonomia.typing import Floats
 
@@ -155,7 +154,7 @@ def threshold_sweep(
 
     subject = Subject.of(data, model, **given).needs_outcomes()
     surface, truth = binary_of(subject, of_class)
-    score = ranked(surface)
+    score = surface.ranking
     if score is None:
         raise NotApplicable(msg("the predictions hold neither probabilities nor scores, so there is nothing to cut"))
     if truth.all() or not truth.any():
@@ -173,7 +172,7 @@ def threshold_sweep(
             small.append(column.name)
         else:
             between.append(found)
-    curves = Curves(steps, surface.threshold, chosen, overall, tuple(between), tuple(small), len(subject))
+    curves = Curves(steps, surface.single_threshold, chosen, overall, tuple(between), tuple(small), len(subject))
     held = _limits(limits, chosen, bool(between))
     return subject.noted(show(curves, held, subject.backend, level))
 
@@ -236,7 +235,7 @@ def _thresholds(given: Any, score: Floats, surface: Surface) -> Floats:
         steps = np.unique(np.asarray(given, dtype=float))
         if steps.size > MOST:
             raise SpecError(f"`thresholds` must be at most {MOST} numbers; got {steps.size}.")
-    return np.unique(np.append(steps, surface.threshold))
+    return np.unique(np.append(steps, surface.single_threshold))
 
 
 def _between(
