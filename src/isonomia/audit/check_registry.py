@@ -49,6 +49,8 @@ class Check:
         A key at the top of a spec that asks for this check by itself.
     like : str
         Another check, whose options it takes where it is given none.
+    verify : callable, optional
+        ``verify(options)`` refuses options that fit their parameters but not one another, before the audit starts.
     """
 
     id: str
@@ -62,6 +64,7 @@ class Check:
     keys: Mapping[str, str] = field(default_factory=dict)
     asked_by: str = ""
     like: str = ""
+    verify: Callable[[Mapping[str, Any]], object] | None = None
 
     def examine(self, subject: Subject, options: Mapping[str, Any]) -> Result:
         """Run it with these options, already read, and its defaults."""
@@ -126,8 +129,10 @@ def read_check_options(options: Options) -> dict[str, dict[str, Any]]:
         try:
             if not isinstance(given, Mapping):
                 raise SpecError(f"`options.{code}` must map names of options to values; got {type(given).__name__}.")
-            parameters = CHECKS[code].parameters
-            read[code] = read_options(parameters, given, owner=f"The check '{code}'", path=f"options.{code}.")
+            entry = CHECKS[code]
+            read[code] = read_options(entry.parameters, given, owner=f"The check '{code}'", path=f"options.{code}.")
+            if entry.verify is not None:
+                entry.verify({**defaults_of(entry.parameters), **read[code]})
         except SpecError as error:
             problems += error.problems
     if problems:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from isonomia.data import Task
+from isonomia.errors import DataError
 from isonomia.parameters import Parameter, read_options
 
 #: What a method cannot do without: true outcomes; decisions; probabilities; a model to ask; protected attributes;
@@ -56,6 +57,14 @@ class Method:
     measure: Callable[..., Any] | None = None
     complete: bool = False
 
-    def read(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options given as plain values, or everything that is wrong with them."""
-        return read_options(self.parameters, options, owner=f"The method '{self.id}'")
+    def read(self, options: Mapping[str, Any], *, path: str = "") -> dict[str, Any]:
+        """The options given as plain values, or everything that is wrong with them; `path` is put before names."""
+        return read_options(self.parameters, options, owner=f"The method '{self.id}'", path=path)
+
+    def check_task(self, task: Task | None) -> None:
+        """Refuse a task that the method is not defined for."""
+        if task is not None and task not in self.tasks:
+            raise DataError(
+                f"The method '{self.id}' is for {' and '.join(self.tasks)} tasks; this is a {task} task. "
+                "`isonomia methods` lists the others."
+            )

@@ -1,6 +1,5 @@
 """How good: a registry of metrics for every task, their intervals, calibration."""
 
-from isonomia.metrics import means, ranks  # noqa: F401  they fill the registry
 from isonomia.metrics._measure import Measured, influence, measure
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.bins import Strategy, expected_calibration_error

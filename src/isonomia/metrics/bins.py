@@ -248,6 +248,7 @@ def _prepared_ece(surface: Surface, shared: Shared) -> Prepared:
 METRICS.add(
     Metric(
         id="ece",
+        order=1,
         purpose="mean gap between predicted probability and what happened, over ten bins of equal width",
         title=msg("Expected calibration error"),
         tasks=CLASSES,

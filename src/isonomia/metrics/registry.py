@@ -36,6 +36,8 @@ class Metric:
         The name in code and specs, one line on what it says, the heading in a report.
     aliases : mapping of str to Message
         Second names of the same metric, each with its heading: "tpr" is "recall".
+    order : int
+        The position in lists; metrics with the same number stand as they were added.
     tasks : tuple of "binary", "multiclass", "regression"
     surface : tuple of "label", "probability", "score", "continuous"
         Any one of these will do; the first that the surface has is used.
@@ -103,6 +105,7 @@ class Metric:
     both_classes: bool = False
     references: tuple[str, ...] = ()
     aliases: Mapping[str, Message] = field(default_factory=dict)
+    order: int = 0
     from_counts: Callable[[NDArray[Any]], Floats] | None = None
     rate: Callable[[NDArray[Any]], tuple[Floats, Floats]] | None = None
     quantities: Callable[[NDArray[Any] | None, Surface], Floats] | None = None
@@ -166,7 +169,7 @@ class MetricRegistry(Registry[Metric]):
     """
 
     def __init__(self) -> None:
-        super().__init__("metric")
+        super().__init__("metric", package="isonomia.metrics", order=lambda entry: entry.order)
         self._aliases: dict[str, Metric] = {}
 
     def add(self, entry: Metric) -> Metric:

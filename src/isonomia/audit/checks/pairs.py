@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.discovery import find_pairs
+from isonomia.discovery import PAIR_METHODS, find_pairs
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Format, Result
 from isonomia.languages import Message, msg
 from isonomia.parameters import Anything, Keyed, Parameter, parameters_of
 from isonomia.subject import Subject
 
-#: The figures of a search that are told: what each is called, and how it is written.
+#: The figures of a search that are shown: the title and the format of each.
 _FIGURES: dict[str, tuple[Message, Format]] = {
     "share": (msg("Treated differently, of all people there could be"), "pct"),
     "TSN": (msg("People tested"), "int"),
@@ -42,8 +42,14 @@ _WORDS = {
 }
 
 
+def _verify(options: Mapping[str, Any]) -> None:
+    """The options of the method must be its own."""
+    PAIR_METHODS[options["method"]].read(options["options"], path="options.pairs.options.")
+
+
 @check(
     "pairs",
+    verify=_verify,
     order=170,
     title=msg("Pairs of people"),
     question=msg("Who would be treated differently if only protected attributes were different?"),
@@ -63,7 +69,7 @@ _WORDS = {
             "one_attr_at_a_time",
             max_seconds=60.0,
         ),
-        Parameter("options", Keyed(Anything()), {}, "the method's own options (`isonomia methods NAME`)"),
+        Parameter("options", Keyed(Anything()), {}, "own options of the method (isonomia methods NAME)"),
     ),
 )
 def pairs(subject: Subject, *, options: Mapping[str, Any], **given: Any) -> Result:

@@ -4,24 +4,6 @@ from isonomia.discovery.pairs.find import find_pairs
 from isonomia.discovery.pairs.method import PAIR_METHODS
 from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.retraining import Retrained, retrain
-from isonomia.discovery.pairs.searches import (
-    adf,
-    aequitas,
-    auto,
-    expga,
-    fliptest,
-    kosei,
-    limi,
-    observed,
-    sg,
-    themis,
-)
-from isonomia.discovery.pairs.searches import (
-    exact as exact_search,
-)
 from isonomia.discovery.pairs.space import Space
 
 __all__ = ["PAIR_METHODS", "PairResult", "Pairs", "Retrained", "Space", "find_pairs", "retrain"]
-
-#: Importing a search's file puts it into the registry.
-_SEARCHES = (observed, themis, aequitas, kosei, adf, sg, expga, limi, fliptest, exact_search, auto)

@@ -98,8 +98,7 @@ def find_pairs(
     model : estimator, callable or Model
         The model to examine; None where `data` is a Subject, which has its model.
     method : str
-        One of `PAIR_METHODS`: "observed", "exact", "auto", "themis", "aequitas", "kosei", "adf", "sg", "expga", "limi",
-        "fliptest".
+        The name of a search in `PAIR_METHODS` (``isonomia methods`` lists them).
     protected : str or sequence of str, optional
         The attributes to alter; by default those of the dataset.
     target, positive, task : optional
@@ -151,6 +150,7 @@ def find_pairs(
     space_domain = data if dataset is None else _domain(dataset, model, domain, constraints)
     names = _protected(dataset, protected, space_domain, model)
     oracle = Oracle(model, space_domain, dataset)
+    chosen.check_task(oracle.task)
     people, clipped = _people(dataset, space_domain, spanned=not isinstance(data, Domain) and domain is None)
     probe = Probe(oracle, names, values=values, gamma=gamma, one_attr_at_a_time=one_attr_at_a_time, reference=people)
     run = (

@@ -9,8 +9,10 @@ from isonomia.parameters import parameters_of
 from isonomia.probing import Search
 from isonomia.registry import Registry
 
-#: All searches for pairs.
-PAIR_METHODS: Registry[Method] = Registry("pair_method", word="method")
+#: All searches for pairs; another package adds its own through the entry point group ``isonomia.pair_methods``.
+PAIR_METHODS: Registry[Method] = Registry(
+    "pair_method", word="method", package="isonomia.discovery.pairs.searches", order=lambda entry: entry.id
+)
 
 
 def pair_method(

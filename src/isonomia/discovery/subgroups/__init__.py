@@ -1,13 +1,6 @@
-"""Subgroups that are treated differently: one entrance, one result shape, one file a method."""
+"""Subgroups that are treated differently: one entrance, one result shape, one file per method."""
 
 from isonomia.discovery.method import Method
-from isonomia.discovery.subgroups import biasscan as _biasscan  # noqa: F401  registers itself
-from isonomia.discovery.subgroups import divexplorer as _divexplorer  # noqa: F401  registers itself
-from isonomia.discovery.subgroups import gerryfair as _gerryfair  # noqa: F401  registers itself
-from isonomia.discovery.subgroups import naivebayes as _naivebayes  # noqa: F401  registers itself
-from isonomia.discovery.subgroups import slicefinder as _slicefinder  # noqa: F401  registers itself
-from isonomia.discovery.subgroups import sliceline as _sliceline  # noqa: F401  registers itself
-from isonomia.discovery.subgroups import verifair as _verifair  # noqa: F401  registers itself
 from isonomia.discovery.subgroups.bayes import (
     FairNaiveBayes,
     NaiveBayes,

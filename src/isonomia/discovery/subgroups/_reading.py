@@ -106,12 +106,14 @@ def read_problem(
     data, surface, truth = subject.known, subject.outcome.surface, subject.outcome.truth
     if not data.features:
         raise DataError("There is no feature to put a condition on; give a table with at least one feature column.")
+    task = surface.task if surface.kinds or truth is not None else None
+    method.check_task(task)
     _check_needs(method, subject, errors)
     label = surface.continuous if surface.task == "regression" else surface.label
     features = encode_features(data, bins=bins, binning=binning, target=_bin_target(errors, truth, label))
     return Problem(
         features=features,
-        task=surface.task if surface.kinds or truth is not None else None,
+        task=task,
         classes=surface.classes,
         truth=truth,
         label=label,
@@ -142,7 +144,7 @@ def _bin_target(errors: Any, truth: Any, label: Any) -> NDArray[np.float64] | No
 
 def _check_needs(method: Method, subject: Subject, errors: Any) -> None:
     has_labels, has_predictions = subject.outcome.truth is not None, bool(subject.outcome.surface.kinds)
-    told = {
+    facts = {
         "labels": (has_labels, "true outcomes: give y_true, or a Dataset with a target"),
         "predictions": (has_predictions, "predictions: give a model, or y_pred"),
         "probabilities": (
@@ -156,6 +158,6 @@ def _check_needs(method: Method, subject: Subject, errors: Any) -> None:
             "errors: give y_true with y_pred (or a model), or errors=",
         ),
     }
-    missing = [told[need][1] for need in method.needs if not told[need][0]]
+    missing = [facts[need][1] for need in method.needs if not facts[need][0]]
     if missing:
         raise DataError(f"The method '{method.id}' needs {'; and '.join(missing)}.")

@@ -83,7 +83,7 @@ def find_subgroups(
     model : model, Surface or None
         Who predicts; None where predictions or errors are given, or are columns of the dataset.
     method : str
-        One of `METHODS`: sliceline, divexplorer, slicefinder, biasscan, naivebayes, verifair, gerryfair.
+        The name of a method in `METHODS` (``isonomia methods`` lists them).
     y_true, y_pred, y_score, errors : columns, optional
         True outcomes, decisions (or probabilities), probabilities, and errors of any kind (at least 0).
     k : int

@@ -129,5 +129,7 @@ class Search:
     found: int | None = None
 
 
-#: All subgroup methods.
-METHODS: Registry[Method] = Registry("subgroup_method", word="method")
+#: All subgroup methods; another package adds its own through the entry point group ``isonomia.subgroup_methods``.
+METHODS: Registry[Method] = Registry(
+    "subgroup_method", word="method", package="isonomia.discovery.subgroups", order=lambda entry: entry.id
+)

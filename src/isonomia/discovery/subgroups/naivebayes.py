@@ -89,8 +89,6 @@ def _notes(problem: Problem) -> tuple[Message, ...]:
 def _decision(problem: Problem) -> NDArray[np.int64]:
     if problem.label is None and problem.truth is None:
         raise DataError("Discrimination patterns need decisions (a model or y_pred) or true outcomes (y_true).")
-    if problem.task != "binary":
-        raise DataError(f"Discrimination patterns are defined for two outcomes; this is a {problem.task} task.")
     return np.asarray(problem.truth if problem.label is None else problem.label, dtype=np.int64)
 
 

@@ -219,7 +219,7 @@ class Perturber:
 
 
 #: Every perturber by its id; another package adds its own through the entry point group ``isonomia.perturbers``.
-PERTURBERS: Registry[Perturber] = Registry("perturber")
+PERTURBERS: Registry[Perturber] = Registry("perturber", package="isonomia.robustness.perturbation")
 _FUNCTION = Made(callable, "a function of (frame, level, rng)")
 _ONE = Either(Entry(PERTURBERS), Made(lambda given: isinstance(given, Perturber), "a Perturber"), _FUNCTION)
 #: An option that names perturbers, or brings functions.

@@ -113,7 +113,7 @@ _LACKING: Mapping[Need, Message] = {
 }
 
 #: Every scenario by its id; another package adds its own through the entry point group ``isonomia.scenarios``.
-SCENARIOS: Registry[Scenario] = Registry("scenario")
+SCENARIOS: Registry[Scenario] = Registry("scenario", package="isonomia.robustness.stress")
 
 
 def scenario(
