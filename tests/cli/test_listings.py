@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from isonomia.audit import CHECKS, policy_names
 from isonomia.cli.app import app
 from isonomia.cli.listings import LISTINGS
+from isonomia.data import FILE_FORMATS
 from isonomia.discovery import METHODS, PAIR_METHODS
 from isonomia.models import MODEL_FORMATS
 from isonomia.robustness import PERTURBERS, SCENARIOS
@@ -18,7 +19,7 @@ from isonomia.robustness import PERTURBERS, SCENARIOS
 runner = CliRunner()
 IDS = {
     "checks": CHECKS.ids(),
-    "formats": MODEL_FORMATS.ids(),
+    "formats": (*FILE_FORMATS.ids(), *MODEL_FORMATS.ids()),
     "methods": (*METHODS.ids(), *PAIR_METHODS.ids()),
     "perturbers": PERTURBERS.ids(),
     "policies": policy_names(),

@@ -290,7 +290,7 @@ def test_predictions_weights_holdout_and_time(rng: np.random.Generator, ticking:
         ({"ranking": "size"}, SpecError, "`ranking` must be"),
         ({"smoothing": -1}, SpecError, "`smoothing` must be"),
         ({"protected": None}, DataError, "protected"),
-        ({"y_true": [0.5, 1.5, 2.25, 7.0]}, DataError, "two outcomes"),
+        ({"y_true": [0.5, 1.5, 2.25, 7.0]}, DataError, "is for binary tasks"),
         ({"y_true": [1, 1, 1, 1]}, DataError, "both outcomes|two classes|one class|positive"),
         ({"y_true": None}, DataError, "decisions"),
         ({"k": 0}, SpecError, "`k`"),

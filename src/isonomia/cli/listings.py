@@ -118,8 +118,19 @@ def _perturbers() -> Iterable[Entry]:
 
 
 def _formats() -> Iterable[Entry]:
+    from isonomia.data import FILE_FORMATS
     from isonomia.models import MODEL_FORMATS
 
+    for form in FILE_FORMATS:
+        yield {
+            "format": form.id,
+            "of": "data",
+            "suffixes": list(form.suffixes),
+            "purpose": form.purpose,
+            "extra": form.extra or "none",
+            "trust": "not needed",
+            "options": _options(form.parameters),
+        }
     for entry in MODEL_FORMATS:
         yield {
             "format": entry.id,

@@ -3,6 +3,7 @@
 from isonomia.data.bands import Bands
 from isonomia.data.columns import distinct, is_nested, numbers
 from isonomia.data.dataset import Dataset, Missing
+from isonomia.data.file_format import FILE_FORMATS, FileFormat
 from isonomia.data.frames import Backend, backend_of, default_backend, to_frame, to_numpy, wrap
 from isonomia.data.labels import index_of, listed, look_like_scores, ordered, two_classes
 from isonomia.data.reading import read
@@ -14,6 +15,8 @@ __all__ = [
     "Backend",
     "Bands",
     "Dataset",
+    "FILE_FORMATS",
+    "FileFormat",
     "Kind",
     "Missing",
     "RoleOptions",

@@ -12,39 +12,22 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, get_args
+from typing import IO, Any
 
+from isonomia.data.file_format import FILE_FORMATS, FileFormat, format_of_suffix
 from isonomia.errors import DataError, MissingExtraError, SpecError, close_to
-from isonomia.parameters import Choice, Integer, validated
+from isonomia.parameters import Integer, validated
 
-Format = Literal["csv", "tsv", "parquet", "arrow", "jsonl"]
-FORMATS: tuple[Format, ...] = get_args(Format)
-SUFFIXES: dict[str, Format] = {
-    ".csv": "csv",
-    ".txt": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
+#: How a file may be packed: the suffix, how such a file begins, and words for it.
+PACKINGS: dict[str, tuple[bytes, str]] = {
+    ".gz": (b"\x1f\x8b", "packed with gzip"),
+    ".xz": (b"\xfd7zXZ", "packed with xz"),
+    ".zip": (b"PK\x03\x04", "a zip archive"),
+    ".zst": (b"\x28\xb5\x2f\xfd", "packed with zstd"),
 }
-PACKINGS = (".gz", ".xz", ".zip", ".zst")
 #: Bytes read from one file, after unpacking, unless the caller sets another limit.
 MAX_BYTES = 4 << 30
 _CHUNK = 1 << 20
-#: How files of other formats begin: a file whose suffix says otherwise is refused by name.
-_MAGIC = {
-    b"PAR1": "a Parquet file",
-    b"ARROW1": "an Arrow file",
-    b"\x1f\x8b": "packed with gzip",
-    b"\xfd7zXZ": "packed with xz",
-    b"PK\x03\x04": "a zip archive",
-    b"\x28\xb5\x2f\xfd": "packed with zstd",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +35,11 @@ class Source:
     """A file that exists, the format of its table and how it is packed (a suffix, or nothing)."""
 
     path: Path
-    format: Format
+    format: FileFormat
     packing: str = ""
 
 
-def locate(path: str | Path, given: Format | None = None) -> Source:
+def locate(path: str | Path, given: str | None = None) -> Source:
     """The file and its format by its name; an error if either is wrong."""
     text = str(path)
     if "://" in text:
@@ -67,8 +50,6 @@ def locate(path: str | Path, given: Format | None = None) -> Source:
         file = Path(path).expanduser()
     except RuntimeError:
         raise DataError(f"The home folder in {text!r} is not known. Give the whole path.") from None
-    if given is not None:
-        Choice(FORMATS).check("format", given)
     if file.is_dir():
         raise DataError(f"'{file}' is a folder; give one file.{_near(file.name, file)}")
     if not file.exists():
@@ -81,13 +62,14 @@ def locate(path: str | Path, given: Format | None = None) -> Source:
         raise DataError(f"The file '{file}' is empty (0 bytes).")
     packing = file.suffix.lower() if file.suffix.lower() in PACKINGS else ""
     inner = Path(file.stem).suffix.lower() if packing else file.suffix.lower()
-    if given is None and inner not in SUFFIXES and packing != ".zip":
-        known = ", ".join(SUFFIXES)
+    found = format_of_suffix(inner) if given is None else FILE_FORMATS[given]
+    if found is None and packing != ".zip":
         raise DataError(
-            f"The name '{file.name}' has no known suffix: expected one of {known}, also packed as "
-            f"{', '.join(PACKINGS)}. Rename the file, or pass format='csv' (or another of {', '.join(FORMATS)})."
+            f"Cannot infer the format of '{file.name}' from '{inner}'. Supported: {'; '.join(map(str, FILE_FORMATS))}; "
+            f"also packed as {', '.join(PACKINGS)}. Rename the file, or pass format=..., one of "
+            f"{', '.join(FILE_FORMATS.ids())}."
         )
-    return Source(file, given or SUFFIXES.get(inner, "csv"), packing)
+    return Source(file, found or FILE_FORMATS["csv"], packing)
 
 
 @contextlib.contextmanager
@@ -104,7 +86,7 @@ def unpacked(source: Source, *, max_bytes: int, encoding: str | None, given: boo
             plain = _written(source, stack, max_bytes, given)
         elif source.path.stat().st_size > max_bytes:
             raise _too_big(source, max_bytes)
-        if plain.format in ("csv", "tsv", "jsonl"):
+        if plain.format.takes("encoding"):
             _check_text(plain, source, encoding)
             if encoding is not None and encoding.lower().replace("_", "-") not in ("utf-8", "utf8", "ascii"):
                 plain = Source(_recoded(plain, source, stack, encoding), plain.format)
@@ -118,11 +100,11 @@ def _written(source: Source, stack: contextlib.ExitStack, max_bytes: int, given:
         if source.packing == ".zip":
             archive = stack.enter_context(zipfile.ZipFile(source.path))
             member = _only_member(archive, source, given)
-            format_ = format_ if given else SUFFIXES[Path(member.filename).suffix.lower()]
+            format_ = format_ if given else format_of_suffix(Path(member.filename).suffix) or format_
             stream: IO[bytes] = stack.enter_context(archive.open(member))
         else:
             stream = stack.enter_context(_opener(source.packing)(source.path))
-        target = folder / f"data.{format_}"
+        target = folder / f"data.{format_.id}"
         with target.open("wb") as out:
             left = max_bytes
             while chunk := stream.read(min(_CHUNK, left + 1)):
@@ -146,11 +128,11 @@ def _only_member(archive: zipfile.ZipFile, source: Source, given: bool) -> zipfi
         for item in archive.infolist()
         if not item.is_dir() and not item.filename.startswith("__MACOSX/") and Path(item.filename).name[:1] != "."
     ]
-    tables = files if given and len(files) == 1 else [f for f in files if Path(f.filename).suffix.lower() in SUFFIXES]
+    tables = files if given and len(files) == 1 else [f for f in files if _is_table(f.filename)]
     if len(tables) != 1:
         names = ", ".join(repr(item.filename) for item in files[:6]) or "nothing"
         raise DataError(
-            f"The archive '{source.path}' must contain exactly one table ({', '.join(SUFFIXES)}); it contains {names}. "
+            f"The archive '{source.path}' must contain exactly one table ({_suffixes()}); it contains {names}. "
             "Unpack it and give the path of one file."
         )
     if tables[0].flag_bits & 0x1:
@@ -181,20 +163,25 @@ def _open_zstd(path: Path) -> Any:
 def _check_text(plain: Source, source: Source, encoding: str | None) -> None:
     with plain.path.open("rb") as file:
         start = file.read(1 << 16)
-    for magic, words in _MAGIC.items():
-        if start.startswith(magic):
-            raise DataError(f"'{source.path}' is {words}, not {plain.format}. Rename it with the matching suffix.")
+    marks = [(one.mark, one.title) for one in FILE_FORMATS if one.mark]
+    for mark, words in (*marks, *PACKINGS.values()):
+        if start.startswith(mark):
+            raise DataError(
+                f"'{source.path}' is {words}, not {plain.format.title}. Rename it with the matching suffix."
+            )
     if encoding is not None:
         return
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"'{source.path}' is written in UTF-16, expected UTF-8. Pass encoding='utf-16'.")
     if b"\x00" in start:
-        raise DataError(f"'{source.path}' contains null bytes: it is not UTF-8 text. Is it really {plain.format}?")
+        raise DataError(
+            f"'{source.path}' contains null bytes: it is not UTF-8 text. Is it really {plain.format.title}?"
+        )
 
 
 def _recoded(plain: Source, source: Source, stack: contextlib.ExitStack, encoding: str) -> Path:
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="isonomia-")))
-    target = folder / f"utf8.{plain.format}"
+    target = folder / f"utf8.{plain.format.id}"
     try:
         with (
             plain.path.open(encoding=encoding, newline="") as given,
@@ -229,7 +216,15 @@ def _data_files(folder: Path) -> list[str]:
         names = [item.name for _, item in zip(range(10_000), folder.iterdir(), strict=False)]
     except OSError:
         return []
-    return sorted(name for name in names if any(suffix in SUFFIXES for suffix in map(str.lower, Path(name).suffixes)))
+    return sorted(name for name in names if any(map(format_of_suffix, Path(name).suffixes)))
+
+
+def _is_table(name: str) -> bool:
+    return format_of_suffix(Path(name).suffix) is not None
+
+
+def _suffixes() -> str:
+    return ", ".join(suffix for one in FILE_FORMATS for suffix in one.suffixes)
 
 
 def _brief(error: Exception) -> str:

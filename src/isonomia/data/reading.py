@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
 import narwhals.stable.v2 as nw
 
-from isonomia.data._columnar import read_arrow, read_jsonl, read_parquet
-from isonomia.data._csv import read_csv
-from isonomia.data._files import MAX_BYTES, Format, locate, unpacked
+from isonomia.data._files import MAX_BYTES, locate, unpacked
 from isonomia.data.dataset import Dataset
-from isonomia.data.frames import BACKENDS, Backend, default_backend, wrap
+from isonomia.data.file_format import (
+    DELIMITER,
+    ENCODING,
+    FILE_FORMAT_NAME,
+    FILE_FORMATS,
+    NA_VALUES,
+    REPEATED,
+    FileFormat,
+)
+from isonomia.data.frames import BACKENDS, Backend, wrap
 from isonomia.data.roles import RoleOptions
 from isonomia.errors import DataError, SpecError, close_to
-from isonomia.parameters import Choice, validated
+from isonomia.parameters import Choice, Integer, Several, Text, validated
 
 
-@validated(backend=Choice(BACKENDS).or_none(), repeated=Choice(("error", "rename")))
+@validated(
+    delimiter=DELIMITER.kind,
+    encoding=ENCODING.kind,
+    na_values=NA_VALUES.kind,
+    columns=Several(Text("the name of a column")).or_none("for all"),
+    repeated=REPEATED.kind,
+    format=FILE_FORMAT_NAME.or_none("to read it off the name"),
+    max_bytes=Integer(1),
+    backend=Choice(BACKENDS).or_none(),
+)
 def read(
     source: Any,
     *,
@@ -27,7 +43,7 @@ def read(
     na_values: str | Sequence[str] = (),
     columns: Sequence[str] | None = None,
     repeated: Literal["error", "rename"] = "error",
-    format: Format | None = None,  # noqa: A002  the word users know
+    format: str | None = None,  # noqa: A002  the word users know
     max_bytes: int = MAX_BYTES,
     backend: Backend | None = None,
     **roles: Unpack[RoleOptions],
@@ -37,13 +53,13 @@ def read(
     Parameters
     ----------
     source : path, or a frame
-        CSV or TSV, Parquet, Arrow (Feather) or JSON lines (``.jsonl``, ``.ndjson``), plain or packed as ``.gz``,
-        ``.xz``, ``.zst`` or a ``.zip`` that contains one table. A path is one file: ``*`` and ``?`` in it are letters.
-        A pandas, Polars or PyArrow frame is taken as it is.
+        A file of a format in `FILE_FORMATS` (``isonomia formats`` lists them), plain or packed as ``.gz``, ``.xz``,
+        ``.zst`` or a ``.zip`` that contains one table. A path is one file: ``*`` and ``?`` in it are letters. A pandas,
+        Polars or PyArrow frame is taken as it is.
     delimiter : str, optional
-        Of a CSV; by default the one of comma, semicolon, tab and bar that fits the first rows.
+        Character between the values of a CSV; by default the one of comma, semicolon, tab and bar that fits.
     encoding : str, optional
-        Of a text file; UTF-8 by default. Nothing is guessed: another encoding must be named.
+        Encoding of a text file; UTF-8 by default. Nothing is guessed: another encoding must be named.
     na_values : str or sequence of str, optional
         Texts that stand for a missing value, such as "?". An empty cell always does; "NA" and "NaN" do in a column
         whose other values are numbers.
@@ -51,10 +67,10 @@ def read(
         The columns to keep, in this order.
     repeated : "error" or "rename"
         What to do with a header that names two columns alike: refuse it, or call the second one ``name.1``.
-    format : "csv", "tsv", "parquet", "arrow" or "jsonl", optional
-        For a file whose name does not tell.
+    format : str, optional
+        Format of the file, where its name does not show it.
     max_bytes : int
-        Most bytes to read, after unpacking.
+        Largest file to read, in bytes after unpacking.
     backend : "pandas", "polars" or "pyarrow", optional
         The kind of frame to build; pandas where it is installed, else Polars.
     **roles
@@ -75,43 +91,29 @@ def read(
     >>> data, data.kinds["zip"]
     (Dataset(2 rows, binary target 'hired' (positive: 'yes'), protected: sex), 'category')
     """
-    unknown = [name for name in roles if name not in RoleOptions.__annotations__]
-    if unknown:
-        options = (*RoleOptions.__annotations__, "delimiter", "encoding", "na_values", "columns", "backend")
-        raise SpecError(f"`read` has no option {unknown[0]!r}.{close_to(unknown[0], options)}")
     gaps = (na_values,) if isinstance(na_values, str) else tuple(na_values)
-    if any(not isinstance(gap, str) for gap in gaps):
-        raise SpecError(f"`na_values` must be texts as they are written in the file; got {list(gaps)}.")
-    if isinstance(columns, str):
-        raise SpecError(f"`columns` must be a list of names; got the text {columns!r}. Write [{columns!r}].")
     if not isinstance(source, str | Path):
         return Dataset(_from_frame(source, columns, gaps), **roles)
     found = locate(source, format)
+    given = {"delimiter": delimiter, "encoding": encoding, "na_values": gaps, "repeated": repeated}
     with unpacked(found, max_bytes=max_bytes, encoding=encoding, given=format is not None) as plain:
-        if plain.format in ("csv", "tsv"):
-            mark = delimiter if delimiter is not None or plain.format == "csv" else "\t"
-            frame = read_csv(
-                plain.path,
-                found.path,
-                delimiter=mark,
-                na_values=gaps,
-                columns=columns,
-                repeated=repeated,
-                backend=backend or default_backend(),
-            )
-        else:
-            if delimiter is not None:
-                raise SpecError(f"`delimiter` is for CSV; '{found.path}' is read as {plain.format}. Leave it out.")
-            if plain.format == "arrow":
-                frame = read_arrow(plain.path, found.path, columns=columns, backend=backend)
-            else:
-                reader = read_parquet if plain.format == "parquet" else read_jsonl
-                frame = reader(plain.path, found.path, columns=columns, backend=backend or default_backend())
+        own = _own_options(plain.format, given, found.path)
+        frame = plain.format.read(plain.path, found.path, columns=columns, backend=backend, **own)
+        if not plain.format.takes("na_values"):
             frame = _from_frame(frame, None, gaps)
     roles.setdefault("name", found.path.name.split(".")[0] or found.path.name)
     if len(wrap(frame)) == 0:
         raise DataError(f"The file '{found.path}' has columns but no rows.")
     return Dataset(frame, **roles)
+
+
+def _own_options(chosen: FileFormat, given: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """The options that the format reads with; one that it does not take is refused."""
+    for one in (DELIMITER, ENCODING, REPEATED):
+        if given[one.name] != one.default and not chosen.takes(one.name):
+            takers = " and ".join(entry.title for entry in FILE_FORMATS if entry.takes(one.name))
+            raise SpecError(f"`{one.name}` is for {takers}; '{path}' is read as {chosen.title}. Leave it out.")
+    return {name: value for name, value in given.items() if chosen.takes(name) and name != ENCODING.name}
 
 
 def _from_frame(frame: Any, columns: Sequence[str] | None, gaps: Sequence[str]) -> Any:

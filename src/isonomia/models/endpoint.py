@@ -17,7 +17,7 @@ from isonomia.models._inference import PlainTalk, Talk, TensorTalk
 from isonomia.models._predictors import Answer
 from isonomia.models.model import Model, ModelOptions
 from isonomia.models.surface import SurfaceKind
-from isonomia.parameters import Choice, Integer, Number, validated
+from isonomia.parameters import Anything, Choice, Integer, Keyed, Number, Text, validated
 
 #: How a server is talked to.
 EndpointProtocol = Literal["auto", "v2", "json"]
@@ -26,6 +26,15 @@ _V2 = re.compile(r"/v2/models/[^/]+(/versions/[^/]+)?(/infer)?/?$")
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
+@validated(
+    protocol=Choice(("auto", "v2", "json")),
+    batch=Integer(1),
+    timeout=Number(above=0, hint=" (seconds)"),
+    retries=Integer(0, 10),
+    max_bytes=Integer(1),
+    headers=Keyed(Anything("a text")).or_none(),
+    output_name=Text().or_none(),
+)
 def endpoint(
     address: str,
     *,
@@ -46,20 +55,20 @@ def endpoint(
         ``http(s)://host/v2/models/NAME`` (also with ``/versions/V``) of a server that speaks the open inference
         protocol; any other address is sent rows as plain JSON.
     protocol : "auto", "v2" or "json"
-        By default read off the address.
+        Protocol of the server; by default read off the address.
     batch : int
-        How many rows one request holds.
+        Number of rows in one request.
     timeout : float
         Seconds a request may take, from its first byte to the last one of its answer.
     retries : int
-        How often a request is sent again when there is no connection or the server says 502, 503 or 504; with a pause
-        of 0.25 s first, doubled each time up to 8 s. Nothing else is tried again.
+        Number of times a request is sent again when there is no connection or the server says 502, 503 or 504; with a
+        pause of 0.25 s first, doubled each time up to 8 s. Nothing else is tried again.
     max_bytes : int
-        The largest answer that is read.
+        Largest answer to read, in bytes.
     headers : mapping, optional
-        Sent with every request, for example ``{"Authorization": "Bearer ..."}``; never shown or recorded.
+        Headers sent with every request, for example ``{"Authorization": "Bearer ..."}``; never shown or recorded.
     output_name : str, optional
-        Version 2: which output to ask for and to read, for example "predict_proba".
+        Output to ask for and to read in version 2, for example "predict_proba".
     **options
         Those of `Model.of`: features, task, classes, positive, threshold, output, name.
 
@@ -87,7 +96,7 @@ def endpoint(
 'localhost:8080/predict'.
     """
     parts = read_address(address)
-    _check(protocol, batch, timeout, retries, max_bytes, headers or {})
+    _check_headers(headers or {})
     caller = Caller(parts, float(timeout), retries, max_bytes, dict(headers or {}))
     is_v2 = protocol == "v2" or (protocol == "auto" and _V2.search(parts.path) is not None)
     if output_name is not None and not is_v2:
@@ -124,7 +133,7 @@ class EndpointPredictor:
         self.names, self.n_features = self.talk.names, self.talk.n_features
 
     def ask(self, table: nw.DataFrame[Any], kind: SurfaceKind | None, *, decide: bool) -> Answer:
-        """One request a batch; every batch must be answered in the same form."""
+        """One request per batch; every batch must be answered in the same form."""
         starts = range(0, max(len(table), 1), self.batch)
         replies = [self.talk.ask(table[start : start + self.batch]) for start in starts]
         first = replies[0]
@@ -142,16 +151,7 @@ def _family(values: np.ndarray[Any, Any]) -> str:
     return "number" if values.dtype.kind in "iuf" else values.dtype.kind
 
 
-@validated(
-    protocol=Choice(("auto", "v2", "json")),
-    batch=Integer(1),
-    max_bytes=Integer(1),
-    retries=Integer(0, 10),
-    timeout=Number(above=0, hint=" (seconds)"),
-)
-def _check(
-    protocol: object, batch: int, timeout: float, retries: int, max_bytes: int, headers: Mapping[str, str]
-) -> None:
+def _check_headers(headers: Mapping[str, str]) -> None:
     for header, content in headers.items():
         if not _TOKEN.fullmatch(str(header)) or not str(content).isprintable() or not str(content).isascii():
-            raise SpecError(f"`headers` must hold plain names and one-line ASCII values; that of {header!r} is none.")
+            raise SpecError(f"`headers` must hold plain names and one-line ASCII values; that of {header!r} is not.")

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from isonomia.data._duckdb import collected, quoted, restricted_connection
-from isonomia.data.frames import Backend
+from isonomia.data.file_format import DELIMITER, ENCODING, FILE_FORMATS, NA_VALUES, REPEATED, FileFormat
+from isonomia.data.frames import Backend, default_backend
 from isonomia.errors import DataError, SpecError, close_to
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -59,9 +60,10 @@ def read_csv(
     na_values: Sequence[str],
     columns: Sequence[str] | None,
     repeated: Literal["error", "rename"],
-    backend: Backend,
+    backend: Backend | None,
 ) -> Any:
     """A frame of the table in `path` (plain, UTF-8); `source_path` is its name in errors."""
+    backend = backend or default_backend()
     head, whole = _head(path, source_path)
     blank = len(head) - len(head.lstrip("\r\n"))
     skipped = len(head[:blank].splitlines())
@@ -70,7 +72,7 @@ def read_csv(
     names = _header(head, mark, repeated, source_path)
     if whole and len(_records(head, mark, 2)) < 2:
         raise DataError(f"The file '{source_path}' has a header ({len(names)} columns) but no rows.")
-    kept = range(len(names)) if columns is None else [_position(name, names) for name in columns]
+    kept = range(len(names)) if columns is None else [column_index(name, names) for name in columns]
     source = _source(path, len(names), mark, na_values, skipped)
     try:
         with restricted_connection(path) as connection:
@@ -79,7 +81,7 @@ def read_csv(
                 raise DataError(f"The file '{source_path}' has a header ({len(names)} columns) but no rows.")
             casts = ", ".join(f"{_cast(f'c{index}', bits[index], backend)} AS c{index}" for index in kept)
             return collected(connection, f"SELECT {casts} FROM {source}", backend, [names[index] for index in kept])
-    except _duck_error() as error:
+    except duck_error() as error:
         raise _explained(str(error), source_path, mark) from None
 
 
@@ -175,7 +177,7 @@ def _renamed(names: Sequence[str]) -> list[str]:
     return result
 
 
-def _position(name: str, names: Sequence[str]) -> int:
+def column_index(name: str, names: Sequence[str]) -> int:
     if name not in names:
         raise DataError(f"`columns` must name columns of the file; got {name!r}.{close_to(name, names)}")
     return list(names).index(name)
@@ -241,7 +243,7 @@ def _cast(column: str, bits: int, backend: Backend) -> str:
     return column
 
 
-def _duck_error() -> type[Exception]:
+def duck_error() -> type[Exception]:
     import duckdb
 
     return duckdb.Error
@@ -277,3 +279,30 @@ def _wrong_encoding(source_path: Path, line: int | None) -> DataError:
         f"'{source_path}' is not written in UTF-8{where}. Pass the encoding it was saved with, for example "
         "encoding='latin-1' or encoding='cp1252'."
     )
+
+
+def read_tsv(path: Path, source_path: Path, *, delimiter: str | None, **options: Any) -> Any:
+    """A frame of a table whose values stand between tabs, unless another delimiter is given."""
+    return read_csv(path, source_path, delimiter="\t" if delimiter is None else delimiter, **options)
+
+
+FILE_FORMATS.add(
+    FileFormat(
+        id="csv",
+        title="CSV",
+        purpose="text with a delimiter, which is found; types are those that fit every value of the file",
+        suffixes=(".csv", ".txt"),
+        read=read_csv,
+        parameters=(DELIMITER, ENCODING, NA_VALUES, REPEATED),
+    )
+)
+FILE_FORMATS.add(
+    FileFormat(
+        id="tsv",
+        title="TSV",
+        purpose="text with tabs between the values; otherwise like CSV",
+        suffixes=(".tsv", ".tab"),
+        read=read_tsv,
+        parameters=(DELIMITER, ENCODING, NA_VALUES, REPEATED),
+    )
+)
