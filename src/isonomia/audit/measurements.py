@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from isonomia.evidence import Estimate
-from isonomia.fairness import GroupMetrics, measure_groups
+from isonomia.fairness import GroupMetrics, group_metrics
 from isonomia.metrics import METRICS, evaluate, evaluate_all
 from isonomia.subject import Subject
 
@@ -20,7 +20,7 @@ def measured_groups(subject: Subject, metrics: Sequence[str], by: Ways) -> Group
     for (had, ways), result in known.items():
         if wanted <= had and ways in (by, "all"):
             return result
-    result = measure_groups(subject.outcome, subject.needs_attributes(), metrics=metrics, by=by, **subject.grouping())
+    result = group_metrics(subject, metrics=metrics, by=by)
     known[wanted, by] = result
     return result
 

@@ -120,29 +120,16 @@ def _examine(
 ) -> tuple[Suite, Incompatibility | None, Equivalence | None]:
     """The suite; what cannot hold together, where that question has an answer; equivalence where a margin is given."""
     from isonomia.errors import NotApplicable
-    from isonomia.fairness import measure_equivalence, measure_incompatibility, measure_suite
+    from isonomia.fairness import equivalence, incompatibility, suite
 
-    columns = subject.needs_attributes()
+    subject.needs_attributes()
     subject.needs_decisions()
-    grouping = subject.grouping()
-    reference = grouping.pop("reference")
-    probability = subject.surface.probability
-    found = measure_suite(
-        subject.outcome,
-        columns,
-        config=config,
-        privileged=None if reference == "largest" else reference,
-        scores=probability if probability is not None and probability.ndim == 1 else None,
-        **grouping,
-    )
+    found = suite(subject, config=config)
     try:
-        conflicts = measure_incompatibility(subject.outcome, columns, by="each", **grouping)
+        conflicts = incompatibility(subject)
     except NotApplicable:
-        conflicts = None  # the theorems are about two classes with known outcomes; the suite has said what there is
-    if margin is None:
-        return found, conflicts, None
-    same = measure_equivalence(subject.outcome, columns, margin=margin, by="each", reference=reference, **grouping)
-    return found, conflicts, same
+        conflicts = None  # the theorems are about two classes with known outcomes; the suite states what there is
+    return found, conflicts, None if margin is None else equivalence(subject, margin=margin)
 
 
 def _record(found: Suite, conflicts: Any, same: Any, advice: Any) -> dict[str, Any]:

@@ -13,16 +13,16 @@ from isonomia.fairness.criteria.criteria_functions import (
 )
 from isonomia.fairness.criteria.criterion import Criterion, criterion
 from isonomia.fairness.criteria.guidance import USES, Guide, Use, guide
-from isonomia.fairness.criteria.incompatibility import Incompatibility, incompatibility, measure_incompatibility
+from isonomia.fairness.criteria.incompatibility import Incompatibility, incompatibility
 from isonomia.fairness.groups.conditional import conditional_statistical_parity
-from isonomia.fairness.groups.distributions import DistributionParity, distribution_parity, measure_distributions
-from isonomia.fairness.groups.equivalence import Equivalence, equivalence, equivalence_of, measure_equivalence
-from isonomia.fairness.groups.group_calibration import GroupCalibration, calibration_of, group_calibration
-from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics, measure_groups
+from isonomia.fairness.groups.distributions import DistributionParity, distribution_parity
+from isonomia.fairness.groups.equivalence import Equivalence, equivalence
+from isonomia.fairness.groups.group_calibration import GroupCalibration, group_calibration
+from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import Group, Groups, condition, form_groups
 from isonomia.fairness.groups.homogeneity import homogeneity
 from isonomia.fairness.groups.references import against_references
-from isonomia.fairness.groups.suite import Suite, measure_suite, suite
+from isonomia.fairness.groups.suite import Suite, suite
 from isonomia.fairness.labels.label_bias import LabelBias, label_bias
 from isonomia.fairness.labels.missingness import missingness
 from isonomia.fairness.labels.proxies import Proxies, proxies
@@ -35,14 +35,13 @@ from isonomia.fairness.people.duplicates import Duplicates, duplicates
 from isonomia.fairness.people.encoding import encode_people
 from isonomia.fairness.people.entropy import Entropy, entropy_of, generalized_entropy
 from isonomia.fairness.time.change_between import change_between
-from isonomia.fairness.time.over_time import OverTime, follow, over_time
+from isonomia.fairness.time.over_time import OverTime, over_time
 
 __all__ = [
     "against_references",
     "Awareness",
     "awareness",
     "awareness_of",
-    "calibration_of",
     "CausalGraph",
     "change_between",
     "conditional_statistical_parity",
@@ -67,8 +66,6 @@ __all__ = [
     "equalized_odds",
     "Equivalence",
     "equivalence",
-    "equivalence_of",
-    "follow",
     "form_groups",
     "generalized_entropy",
     "Group",
@@ -84,11 +81,6 @@ __all__ = [
     "incompatibility",
     "label_bias",
     "LabelBias",
-    "measure_distributions",
-    "measure_equivalence",
-    "measure_groups",
-    "measure_incompatibility",
-    "measure_suite",
     "missingness",
     "negative_predictive_parity",
     "over_time",

@@ -4,7 +4,7 @@ from isonomia.subject.arrays import Outcome
 from isonomia.subject.attributes import dataset_attributes, read_attributes
 from isonomia.subject.dataset_surface import surface_of
 from isonomia.subject.options import Reading, Settings, SubjectOptions
-from isonomia.subject.reading import as_model, read_dataset
+from isonomia.subject.reading import as_model, is_column, read_dataset
 from isonomia.subject.subject import Subject
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "SubjectOptions",
     "as_model",
     "dataset_attributes",
+    "is_column",
     "read_attributes",
     "read_dataset",
     "surface_of",

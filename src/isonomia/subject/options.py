@@ -73,7 +73,7 @@ class Reading(TypedDict, total=False):
     positive: Any
     task: Task | None
     protected: str | Sequence[str] | Mapping[str, Any] | None
-    privileged: Mapping[str, Any] | None
+    privileged: Any
     prediction: str | None
     score: str | Sequence[str] | Mapping[Any, str] | None
 

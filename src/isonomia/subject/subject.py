@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, encode_features
 from isonomia.data import Backend, Dataset, Task, backend_of, check_weights
-from isonomia.errors import DataError, NotApplicable, SpecError
+from isonomia.errors import DataError, NotApplicable, SpecError, close_to
 from isonomia.events import Progress
 from isonomia.evidence import Result
 from isonomia.languages import Message, msg
@@ -106,6 +106,13 @@ class Subject:
         wrapped = as_model(model, reading)
         predictions, truth, known = predictions_and_truth(dataset, wrapped, reading)
         return cls._assemble(dataset, wrapped, predictions, truth, known, reading, Settings() | changes)
+
+    @classmethod
+    def of_predictions(cls, data: Any, model: Any = None, **given: Unpack[SubjectOptions]) -> Subject:
+        """As `of`, for questions about predictions alone: a column given by itself holds predictions."""
+        if model is None and data is not None and is_column(data):
+            data, model = None, data
+        return cls.of(data, model, **given)
 
     @classmethod
     def from_counts(
@@ -243,10 +250,6 @@ class Subject:
         digest.update(repr([(column.name, column.labels) for column in self.attributes]).encode())
         return digest.hexdigest()
 
-    def grouping(self) -> dict[str, Any]:
-        """Weights, settings and kind of frame, as the comparisons of groups take them."""
-        return {"weights": self.weights, "backend": self.backend, **asdict(self.settings)}
-
     @property
     def data(self) -> Dataset:
         """All rows given; what needs the table of features does not apply without it."""
@@ -302,8 +305,23 @@ class Subject:
             cache={},
         )
 
+    def with_attributes(self, columns: Sequence[Codes]) -> Subject:
+        """The same rows with other groups."""
+        return replace(self, attributes=tuple(columns), cache={})
+
     def columns(self, given: Any, what: str) -> tuple[Codes, ...]:
-        """Other columns of the same rows (factors that comparisons are held fixed on, for example) as codes."""
+        """Other columns of the same rows as codes: columns given, or names of columns of the data (numbers in bins).
+
+        Factors that comparisons are made within, for example.
+        """
+        names = [given] if isinstance(given, str) else given
+        listed = isinstance(names, list | tuple) and len(names) != self.rows.size
+        if self.dataset is not None and listed and all(isinstance(name, str) for name in names):
+            present = self.dataset.frame.columns
+            if unknown := [name for name in names if name not in present]:
+                near = close_to(unknown[0], present)
+                raise SpecError(f"`{what}` must name columns of the data; got {unknown[0]!r}.{near}")
+            return tuple(encode_features(self.known, names))
         found = () if given is None else read_attributes(given, what=what, length=self.rows.size)
         return found if self.rows.all() else tuple(column.take(self.rows).observed() for column in found)
 
@@ -331,10 +349,12 @@ class Subject:
         return replace(result, notes=(*result.notes, *self.notes)) if self.notes else result
 
 
-def _privileged(dataset: Dataset | None, given: Mapping[str, Any] | None) -> dict[str, list[Any]]:
+def _privileged(dataset: Dataset | None, given: Any) -> Any:
     """The privileged values of each attribute: those of the dataset, or those given with columns."""
     if dataset is not None:
         return {name: list(values) for name, values in dataset.privileged.items()}
+    if given is not None and not isinstance(given, Mapping):
+        return given  # a value of the only attribute
     several = (list, tuple, set)
     return {name: list(value) if isinstance(value, several) else [value] for name, value in (given or {}).items()}
 

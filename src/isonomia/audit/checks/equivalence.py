@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from isonomia.audit.check_registry import check
 from isonomia.evidence import Estimate, Finding, Result
-from isonomia.fairness import Equivalence, measure_equivalence
+from isonomia.fairness import Equivalence
 from isonomia.fairness import equivalence as equivalence_tests
-from isonomia.fairness.groups.equivalence import OPEN
+from isonomia.fairness.groups.equivalence import MARGIN, OPEN
 from isonomia.languages import msg
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
@@ -23,18 +25,14 @@ from isonomia.subject import Subject
 )
 def equivalence(subject: Subject, *, margin: float | None, metrics: list[str] | None) -> Result:
     """Two one-sided tests for each group of each attribute."""
-    columns = subject.needs_attributes()
+    subject.needs_attributes()
     subject.needs_decisions()
-    grouping = {**subject.grouping(), "by": "each", "metrics": metrics}
-    if margin is not None:
-        grouping["margin"] = margin
-    elif subject.task == "regression":
-        # a tenth of the predictions' spread, since numbers have no points
-        import numpy as np
-
-        assert subject.surface.continuous is not None
-        grouping["margin"] = 0.1 * float(np.std(subject.surface.continuous)) or 1e-12
-    found: Equivalence = measure_equivalence(subject.outcome, columns, **grouping)
+    if margin is None:
+        margin = MARGIN
+        if subject.task == "regression":
+            # a tenth of the predictions' spread, since numbers have no points
+            margin = 0.1 * float(np.std(np.asarray(subject.surface.continuous))) or 1e-12
+    found = equivalence_tests(subject, margin=margin, metrics=metrics)
     titles = {"margin": msg("margin"), "rows": msg("rows")}
     findings = _findings(found, subject)
     return Result(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.counting import Codes, encode_features
-from isonomia.errors import SpecError
 from isonomia.evidence import Finding, Result
-from isonomia.fairness import Suite, measure_suite, suite
+from isonomia.fairness import Suite, suite
 from isonomia.languages import msg
 from isonomia.parameters import NAMES, Parameter, parameters_of
 from isonomia.subject import Subject
@@ -48,17 +45,9 @@ _SHOWN_BY_GROUP = ("by_group", "comparisons")
 )
 def fairness_suite(subject: Subject, *, control: list[str] | None, **options: Any) -> Result:
     """All criteria; findings, tables and tests are those that the check of group fairness does not have already."""
-    columns = subject.needs_attributes()
+    subject.needs_attributes()
     subject.needs_decisions()
-    held = () if control is None else _control(subject, control)
-    grouping = subject.grouping()
-    reference = grouping.pop("reference")
-    named: Any = None if isinstance(reference, str) and reference in ("largest", "best", "overall") else reference
-    probability = subject.surface.probability
-    scores = probability if probability is not None and probability.ndim == 1 else None
-    found = measure_suite(
-        subject.outcome, columns, privileged=named, scores=scores, control=held, **grouping, **options
-    )
+    found = suite(subject, control=control, **options)
     findings = tuple(
         _with_own_test(finding, found) for finding in found.findings if finding.code.split(".")[1] not in _TOLD_BY_GROUP
     )
@@ -68,14 +57,6 @@ def fairness_suite(subject: Subject, *, control: list[str] | None, **options: An
     values = {**found.values, "assessment": found.assessment}
     titles = {"overall_fairness_score": msg("overall fairness score"), "assessment": msg("assessment")}
     return Result(found.code, found.title, tables, values, findings, pictures, found.notes, titles=titles)
-
-
-def _control(subject: Subject, names: list[str]) -> Sequence[Codes]:
-    """The columns to control for; numbers among them are binned."""
-    unknown = [name for name in names if name not in subject.known.frame.columns]
-    if unknown:
-        raise SpecError(f"`control` must name columns of the data; got {unknown[0]!r}.")
-    return encode_features(subject.known, names)
 
 
 def _with_own_test(finding: Finding, found: Suite) -> Finding:

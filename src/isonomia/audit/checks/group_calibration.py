@@ -7,7 +7,7 @@ from dataclasses import replace
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._people import people_by_name
 from isonomia.evidence import Estimate, Finding, Result
-from isonomia.fairness import calibration_of
+from isonomia.fairness import group_calibration as calibration_by_group
 from isonomia.languages import msg
 from isonomia.subject import Subject
 
@@ -25,18 +25,8 @@ SLOPE = 0.8
 )
 def group_calibration(subject: Subject) -> Result:
     """Calibration of every group and intersection."""
-    columns = subject.needs_attributes()
-    result = calibration_of(
-        subject.outcome,
-        columns,
-        by="all",
-        weights=subject.weights,
-        missing=subject.settings.missing,
-        n_boot=subject.settings.n_boot,
-        level=subject.settings.level,
-        seed=subject.settings.seed,
-        backend=subject.backend,
-    )
+    subject.needs_attributes()
+    result = calibration_by_group(subject, by="all")
     findings = []
     people = people_by_name(subject)
     for row in result.tables["by_group"].rows():

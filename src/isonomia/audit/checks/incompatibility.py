@@ -7,7 +7,8 @@ from typing import Any
 
 from isonomia.audit.check_registry import check
 from isonomia.evidence import Result
-from isonomia.fairness import guide, measure_incompatibility
+from isonomia.fairness import guide
+from isonomia.fairness import incompatibility as conflicts
 from isonomia.languages import msg
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
@@ -23,8 +24,8 @@ from isonomia.subject import Subject
 )
 def incompatibility(subject: Subject, *, use: Any) -> Result:
     """Conflicts for each attribute, and the guide (for one use where the options name it)."""
-    columns = subject.needs_attributes()
-    found = measure_incompatibility(subject.outcome, columns, by="each", **subject.grouping())
+    subject.needs_attributes()
+    found = conflicts(subject)
     table = replace(guide(use).tables["guide"], backend=subject.backend)
     return Result(
         found.code,

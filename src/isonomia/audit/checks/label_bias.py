@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._declared import settings
 from isonomia.audit.checks._labels import label_findings
 from isonomia.evidence import Result
 from isonomia.fairness import label_bias as look_at_labels
 from isonomia.languages import Message, msg
-from isonomia.parameters import parameters_of
+from isonomia.parameters import N_BOOT, Parameter, parameters_of
 from isonomia.subject import Subject
 
 
@@ -23,14 +22,16 @@ from isonomia.subject import Subject
     question=msg("Do the labels themselves depend on the group?"),
     purpose="base rates, what an attribute tells about the label, labels of similar people",
     within="full",
-    parameters=parameters_of(look_at_labels, "given", "k", "by", "max_rows", "n_boot", max_rows=10_000, n_boot=None),
+    parameters=(
+        *parameters_of(look_at_labels, "given", "k", "by", "max_rows", max_rows=10_000),
+        Parameter("n_boot", N_BOOT.or_none(), None, "bootstrap samples behind the intervals of base rates"),
+    ),
 )
 def label_bias(subject: Subject, **options: Any) -> Result:
     """Signs of bias in the true labels."""
     subject.needs_attributes()
-    data = subject.known
     options["n_boot"] = max(subject.settings.n_boot, 1) if options["n_boot"] is None else options["n_boot"]
-    result = look_at_labels(data, **settings(subject, look_at_labels, options))
+    result = look_at_labels(subject, progress=subject.progress, **options)
     findings = label_findings(
         result.tables["neighbours"],
         subject,

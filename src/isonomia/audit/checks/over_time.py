@@ -8,9 +8,8 @@ from typing import Any
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._people import people_by_name
 from isonomia.audit.naming import metric_title
-from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, Finding, Result
-from isonomia.fairness import OverTime, follow
+from isonomia.fairness import OverTime
 from isonomia.fairness import over_time as over_time_metrics
 from isonomia.languages import msg
 from isonomia.parameters import parameters_of
@@ -38,17 +37,14 @@ _METRICS = {
 )
 def over_time(subject: Subject, **options: Any) -> Result:
     """Group metrics over the periods of the data's time column."""
-    columns = subject.needs_attributes()
-    name = subject.data.roles.time
-    if name is None:
-        raise NotApplicable(msg("the data name no time column"))
+    subject.needs_attributes()
     if options["metrics"] is None:
         from isonomia.metrics import METRICS
 
         wanted = _METRICS[subject.task]
         options["metrics"] = [m for m in wanted if subject.outcome.truth is not None or not METRICS[m].needs_labels]
-    settings: dict[str, Any] = {**subject.grouping(), "n_boot": min(max(subject.settings.n_boot, 300), 500), **options}
-    result = follow(subject.outcome, columns, subject.known.column(name), **settings)
+    n_boot = min(max(subject.settings.n_boot, 300), 500)
+    result = over_time_metrics(subject, n_boot=n_boot, **options)
     return replace(result, findings=_findings(result, subject))
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from isonomia.errors import NotApplicable, SpecError
+from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Estimate, Result
 from isonomia.fairness.groups.gaps import Aggregate, Gap, combine, facts, gaps_of, scaled
-from isonomia.fairness.groups.group_metrics import GroupMetrics, measure_groups
+from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
+from isonomia.fairness.groups.grouping import By
 from isonomia.languages import Message, languages, msg
 from isonomia.languages.naming import is_value, together
+from isonomia.metrics import METRICS
 from isonomia.parameters import Choice, Number, validated
-from isonomia.subject import Outcome
+from isonomia.subject import Subject, SubjectOptions
 
 #: Largest difference of rates that counts as equal, unless another is given.
 THRESHOLD = 0.1
@@ -298,25 +300,49 @@ class Criterion(Result):
         return f"{self.title.text()}: {said} (difference {self.difference}, ratio {self.ratio})"
 
 
-@validated(threshold=Number(at_least=0, at_most=1), aggregate=Choice(("worst", "mean")))
+@validated(threshold=Number(at_least=0, at_most=1).or_none(), aggregate=Choice(("worst", "mean")))
 def criterion(
     name: str,
-    outcome: Outcome,
-    columns: Sequence[Any],
+    data: Any = None,
+    model: Any = None,
     *,
     threshold: float | None = None,
     aggregate: Aggregate = "worst",
-    **options: Any,
+    by: By | Sequence[Sequence[str]] = "intersection",
+    control: Any = None,
+    **given: Unpack[SubjectOptions],
 ) -> Criterion:
-    """One of the named criteria for what is encoded already."""
+    """One of the named criteria, compared with a threshold.
+
+    Parameters
+    ----------
+    name : str
+        A key of `DESCRIPTIONS`.
+    data, model, by, control, **given
+        As in `group_metrics`, with `min_per_group` of 10 by default. For criteria of decisions alone, a column given by
+        itself holds the decisions.
+    threshold : float, optional
+        The largest difference (0.1 by default), or the smallest ratio (0.8).
+    aggregate : "worst" or "mean"
+        Which is compared with the threshold where there are several rates or classes.
+
+    Examples
+    --------
+    >>> criterion("demographic_parity", [1, 0] * 10 + [1, 1] * 10, sensitive_features=["a"] * 20 + ["b"] * 20).passes
+    False
+    """
     if name not in DESCRIPTIONS:
-        raise SpecError(f"There is no criterion called {name!r}. There is: {', '.join(DESCRIPTIONS)}.")
+        raise SpecError(f"There is no criterion {name!r}.{close_to(name, DESCRIPTIONS)}")
     description = DESCRIPTIONS[name]
     if threshold is None:
         threshold = FOUR_FIFTHS if description.measure == "ratio" else THRESHOLD
+    if not isinstance(data, Subject):
+        given.setdefault("min_per_group", MIN_PER_GROUP)
+    needs_truth = any(METRICS[metric].needs_labels for metric in description.metrics)
+    subject = (Subject.of if needs_truth else Subject.of_predictions)(data, model, **given)
     metrics: tuple[str, ...] = description.metrics
     scale = 1.0
-    if outcome.task == "regression":
+    if subject.task == "regression":
         if name not in ("demographic_parity", "conditional_statistical_parity"):
             raise NotApplicable(
                 msg(
@@ -326,11 +352,12 @@ def criterion(
                 )
             )
         metrics = ("mean_prediction",)
-        scale = float(np.std(outcome.surface.continuous)) if outcome.surface.continuous is not None else 1.0
-    measured = measure_groups(outcome, columns, metrics=metrics, **options)
-    return judge_criterion(
-        description, measured, threshold=threshold, aggregate=aggregate, scale=scale, level=options.get("level", 0.95)
+        scale = float(np.std(subject.surface.continuous)) if subject.surface.continuous is not None else 1.0
+    measured = group_metrics(subject, metrics=metrics, by=by, control=control)
+    found = judge_criterion(
+        description, measured, threshold=threshold, aggregate=aggregate, scale=scale, level=subject.settings.level
     )
+    return subject.noted(found)
 
 
 def judge_criterion(

@@ -1,16 +1,15 @@
-"""Which criteria cannot hold together, told with the user's own base rates: what one forces upon another."""
+"""Which criteria cannot hold together, with the user's own base rates: what one forces upon another."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import sum_by
-from isonomia.data import Missing
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Result, chi_square, percentile, two_proportions
 from isonomia.fairness.criteria.conflict_report import (
@@ -23,11 +22,11 @@ from isonomia.fairness.criteria.conflict_report import (
     story_of,
 )
 from isonomia.fairness.criteria.conflicts import BALANCE, CONFLICTS, Conflict
-from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
+from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import By
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import TASKS
-from isonomia.subject import Outcome, Subject
+from isonomia.subject import Subject, SubjectOptions
 from isonomia.typing import Floats
 
 
@@ -55,19 +54,11 @@ class Incompatibility(Result):
 
 
 def incompatibility(
-    y_true: Any,
-    y_pred: Any,
+    data: Any = None,
+    model: Any = None,
     *,
-    sensitive_features: Any,
-    y_score: Any = None,
-    weights: Any = None,
     by: By | Sequence[Sequence[str]] = "each",
-    missing: Missing = "group",
-    positive: Any = None,
-    min_per_group: int = MIN_PER_GROUP,
-    n_boot: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
+    **given: Unpack[SubjectOptions],
 ) -> Incompatibility:
     """Which criteria cannot hold together, given the base rates of these groups, and by how much?
 
@@ -81,11 +72,9 @@ def incompatibility(
 
     Parameters
     ----------
-    y_true, y_pred : columns
-        Two classes; decisions.
-    y_score : column of probabilities, optional
-    sensitive_features, weights, by, missing, positive, min_per_group, n_boot, level, seed
-        As in `group_metrics`; groups smaller than `min_per_group` are left out.
+    data, model, by, **given
+        As in `group_metrics`, for two classes; with probabilities (`y_score`) the theorem about scores too. Groups
+        smaller than `min_per_group` are left out.
 
     References
     ----------
@@ -101,41 +90,21 @@ def incompatibility(
     >>> row["forced"].text(), round(row["lowest_value"], 3), round(row["highest_value"], 3)
     ('False positive rate', 0.119, 0.417)
     """
-    subject = Subject.of(
-        y_true, y_pred, y_score=y_score, positive=positive, sensitive_features=sensitive_features, weights=weights
-    )
-    return measure_incompatibility(
-        subject.outcome,
-        subject.attributes,
-        weights=subject.weights,
-        by=by,
-        missing=missing,
-        min_per_group=min_per_group,
-        n_boot=n_boot,
-        level=level,
-        seed=seed,
-        backend=subject.backend,
-    )
-
-
-def measure_incompatibility(outcome: Outcome, columns: Sequence[Any], **options: Any) -> Incompatibility:
-    """`incompatibility` for what is encoded already."""
-    if outcome.task != "binary":
-        raise NotApplicable(msg("the theorems are about two classes, and the task is {task}", task=TASKS[outcome.task]))
-    if outcome.truth is None:
+    subject = Subject.of(data, model, **given)
+    if subject.task != "binary":
+        raise NotApplicable(msg("the theorems are about two classes, and the task is {task}", task=TASKS[subject.task]))
+    if subject.outcome.truth is None:
         raise NotApplicable(msg("the data name no target, so there are no base rates"))
-    if outcome.surface.label is None:
+    if subject.surface.label is None:
         raise NotApplicable(msg("there are no decisions, only scores: give a threshold"))
-    level = options.get("level", 0.95)
-    measured = measure_groups(
-        outcome, columns, metrics=["base_rate", "selection_rate", "tpr", "fpr", "ppv", "npv", "accuracy"], **options
+    measured = group_metrics(
+        subject, metrics=["base_rate", "selection_rate", "tpr", "fpr", "ppv", "npv", "accuracy"], by=by
     )
-    rows = _rows(measured, level) + _balance(outcome, measured, options, level)
+    rows = _rows(measured, subject.settings.level) + _balance(subject, measured)
     ways = list(_ways(measured))
     rows.sort(key=lambda row: ways.index(row["by"]))
     tests = _base_rate_tests(measured)
-
-    return Incompatibility(
+    found = Incompatibility(
         "incompatibility",
         msg("What cannot hold together"),
         {
@@ -150,6 +119,7 @@ def measure_incompatibility(outcome: Outcome, columns: Sequence[Any], **options:
         compatible=None if not tests else all(test["p"] >= ALPHA for test in tests.values()),
         story=story_of(rows, tests),
     )
+    return subject.noted(found)
 
 
 _NOTE = msg("Forced values keep the named rates equal for all groups, at their values over all rows.")
@@ -246,19 +216,17 @@ def _base_rate_tests(measured: GroupMetrics) -> dict[tuple[str, ...], dict[str, 
     return out
 
 
-def _balance(
-    outcome: Outcome, measured: GroupMetrics, options: Mapping[str, Any], level: float
-) -> list[dict[str, Any]]:
+def _balance(subject: Subject, measured: GroupMetrics) -> list[dict[str, Any]]:
     """Kept: calibration in every group (the mean score is the base rate) and one mean score of positives.
 
     Then p = p m1 + (1 - p) m0 gives m0 = p (1 - m1) / (1 - p), which differs between groups unless their base rates are
     equal or the score is perfect (m1 = 1).
     """
-    p, truth = outcome.surface.probability, outcome.truth
-    if p is None or truth is None or p.ndim != 1 or measured.groups is None:
+    p, truth, weights = subject.surface.probability, subject.truth, subject.weights
+    if p is None or p.ndim != 1:
         return []
     rows = measured.rows if measured.rows is not None else np.ones(len(truth), dtype=bool)
-    positive, weights = (truth == 1) & rows, options.get("weights")
+    positive = (truth == 1) & rows
     if not positive.any():
         return []
     w = np.ones(len(truth)) if weights is None else weights
@@ -266,7 +234,7 @@ def _balance(
     spread = float(np.sqrt(np.average((p[positive] - m1) ** 2, weights=w[positive])))
     size = float(w[positive].sum() ** 2 / (w[positive] @ w[positive]))
     base = measured.measured["base_rate"]
-    rng = np.random.default_rng(options.get("seed", 0))
+    rng = np.random.default_rng(subject.settings.seed)
     out = []
     for by, places in _ways(measured).items():
         forced = BALANCE.value({"mean_score_of_positives": m1}, base.value[places])
@@ -275,17 +243,16 @@ def _balance(
             drawn = m1 + spread / np.sqrt(size) * rng.standard_normal(base.draws.shape[1])
             values = BALANCE.value({"mean_score_of_positives": np.minimum(drawn, 1.0)}, base.draws[places])
             draws = values.max(axis=0) - values.min(axis=0)
-        now = _mean_score_of_negatives(outcome, measured, p, w, rows)[places]
-        out.append(conflict_row(BALANCE, by, places, forced, draws, now, measured, level))
+        now = _mean_score_of_negatives(truth, measured, p, w, rows)[places]
+        out.append(conflict_row(BALANCE, by, places, forced, draws, now, measured, subject.settings.level))
     return out
 
 
-def _mean_score_of_negatives(outcome: Outcome, measured: GroupMetrics, p: Any, w: Any, rows: Any) -> Any:
+def _mean_score_of_negatives(truth: NDArray[Any], measured: GroupMetrics, p: Any, w: Any, rows: Any) -> Any:
     """What it is now, group by group."""
     assert measured.groups is not None
-    assert outcome.truth is not None
     cells = measured.groups.cells.codes
-    negative = (outcome.truth == 0)[rows]
+    negative = (truth == 0)[rows]
     weight = np.where(negative, w[rows], 0.0)
     size = len(measured.groups.labels)
     of_groups = measured.groups.indicator([group.cells for group in measured.groups.groups])

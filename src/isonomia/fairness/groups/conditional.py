@@ -9,25 +9,29 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Backend, backend_of
+from isonomia.data import Backend
 from isonomia.errors import SpecError
 from isonomia.evidence import Column, Table, benjamini_hochberg, normal_p
 from isonomia.evidence.intervals import bootstrap_interval, spread_of
-from isonomia.fairness.criteria.criteria_functions import Shared
-from isonomia.fairness.criteria.criterion import MIN_PER_GROUP, THRESHOLD, Criterion, criterion
+from isonomia.fairness.criteria.criterion import MIN_PER_GROUP, Criterion, criterion
+from isonomia.fairness.groups.gaps import Aggregate
 from isonomia.fairness.groups.group_metrics import GroupMetrics
+from isonomia.fairness.groups.grouping import By
 from isonomia.languages import Message, msg
-from isonomia.subject import Outcome, Subject
+from isonomia.parameters import Choice, Number, validated
+from isonomia.subject import Subject, SubjectOptions
 
 
+@validated(threshold=Number(at_least=0, at_most=1).or_none(), aggregate=Choice(("worst", "mean")))
 def conditional_statistical_parity(
-    y_pred: Any,
+    data: Any = None,
+    model: Any = None,
     *,
-    sensitive_features: Any,
     control: Any,
-    threshold: float = THRESHOLD,
-    min_per_group: int = MIN_PER_GROUP,
-    **options: Unpack[Shared],
+    threshold: float | None = None,
+    aggregate: Aggregate = "worst",
+    by: By | Sequence[Sequence[str]] = "intersection",
+    **given: Unpack[SubjectOptions],
 ) -> Criterion:
     """Is the favourable decision given at the same rate to all groups, at the same values of legitimate factors?
 
@@ -36,6 +40,8 @@ def conditional_statistical_parity(
     with the weights of Mantel and Haenszel, n_g n_r / (n_g + n_r); beside it the plain difference. Where the two point
     in opposite directions the factor turns the picture round (Simpson's paradox), which a note tells. A regression:
     mean predictions, in standard deviations of all predictions.
+
+    `control` holds the factors, as in `group_metrics`; a column given by itself holds the decisions.
 
     Strata in which fewer than two groups have `min_per_group` rows cannot be compared; a note says how many.
 
@@ -54,31 +60,24 @@ def conditional_statistical_parity(
     >>> [round(v, 3) for v in r.tables["adjusted"].columns["plain_difference"]]
     [-0.2]
     """
-    given: dict[str, Any] = dict(options)
-    reading = {name: given.pop(name, None) for name in ("task", "positive", "weights")}
-    subject = Subject.of(None, y_pred, sensitive_features=sensitive_features, **reading)
-    return condition(
-        subject.outcome,
-        subject.attributes,
-        control=subject.columns(control, "control"),
-        threshold=threshold,
-        min_per_group=min_per_group,
-        weights=subject.weights,
-        backend=subject.backend,
-        **given,
-    )
-
-
-def condition(outcome: Outcome, columns: Sequence[Any], *, control: Sequence[Any], **options: Any) -> Criterion:
-    """`conditional_statistical_parity` for what is encoded already."""
-    if {column.name for column in control} & {column.name for column in columns}:
+    if not isinstance(data, Subject):
+        given.setdefault("min_per_group", MIN_PER_GROUP)
+    subject = Subject.of_predictions(data, model, **given)
+    factors = subject.columns(control, "control")
+    if {column.name for column in factors} & {column.name for column in subject.attributes}:
         raise SpecError("A protected attribute cannot be a legitimate factor of its own: it would explain itself away.")
-    found = criterion("conditional_statistical_parity", outcome, columns, control=control, **options)
+    found = criterion(
+        "conditional_statistical_parity",
+        subject,
+        threshold=threshold,
+        aggregate=aggregate,
+        by=by,
+        control=control,
+    )
     assert found.metrics is not None
-    level = options.get("level", 0.95)
-    adjusted, turned = _adjusted(found.metrics, options.get("reference", "largest"), level, options.get("backend"))
+    adjusted, turned = _adjusted(found.metrics, subject.settings.reference, subject.settings.level, subject.backend)
     notes = (*found.notes, *_strata_notes(found.metrics), *turned)
-    return replace(found, tables={"adjusted": adjusted, **found.tables}, notes=notes)
+    return subject.noted(replace(found, tables={"adjusted": adjusted, **found.tables}, notes=notes))
 
 
 def _strata_notes(result: GroupMetrics) -> list[Message]:
@@ -102,9 +101,7 @@ def _strata_notes(result: GroupMetrics) -> list[Message]:
     ]
 
 
-def _adjusted(
-    result: GroupMetrics, reference: Any, level: float, backend: Backend | None
-) -> tuple[Table, list[Message]]:
+def _adjusted(result: GroupMetrics, reference: Any, level: float, backend: Backend) -> tuple[Table, list[Message]]:
     """Differences to the reference, averaged over the strata, beside the plain ones."""
     assert result.groups is not None
     rows: list[dict[str, Any]] = []
@@ -142,7 +139,7 @@ def _adjusted(
             Column("p_value", format="p", title=msg("p-value")),
         ),
         title=msg("Differences at equal legitimate factors"),
-        backend=backend or backend_of(),
+        backend=backend,
     ).with_columns(Column("p_adjusted", p, format="p", title=msg("p adjusted")))
     return table, notes
 

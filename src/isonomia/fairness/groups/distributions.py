@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, composite, smallest
-from isonomia.data import Backend, Missing, backend_of
-from isonomia.errors import DataError
-from isonomia.evidence import Column, Picture, Result, Table, benjamini_hochberg, check_level
+from isonomia.data import Backend
+from isonomia.errors import DataError, NotApplicable
+from isonomia.evidence import Column, Picture, Result, Table, benjamini_hochberg
 from isonomia.evidence.intervals import without_bootstrap
-from isonomia.fairness.groups.comparisons import Reference, Stratum, strata_of
-from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP
+from isonomia.fairness.groups.comparisons import Stratum, strata_of
 from isonomia.fairness.groups.grouping import By, Group, Groups, form_groups, rows_with_attributes
 from isonomia.fairness.groups.histograms import Histograms
 from isonomia.fairness.groups.tables import group_columns
 from isonomia.languages import msg
 from isonomia.models import Surface
-from isonomia.parameters import Integer
-from isonomia.subject import Subject
+from isonomia.subject import Subject, SubjectOptions, is_column
 from isonomia.typing import Floats
 
 #: The quantiles compared, unless others are given.
@@ -41,19 +39,13 @@ class DistributionParity(Result):
 
 
 def distribution_parity(
-    y_pred: Any,
+    data: Any = None,
+    model: Any = None,
     *,
-    sensitive_features: Any,
     quantiles: Sequence[float] = QUANTILES,
-    weights: Any = None,
     control: Any = None,
-    reference: Reference = "largest",
     by: By | Sequence[Sequence[str]] = "intersection",
-    missing: Missing = "group",
-    min_per_group: int = MIN_PER_GROUP,
-    n_boot: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
+    **given: Unpack[SubjectOptions],
 ) -> DistributionParity:
     """Are predicted numbers (or scores) distributed alike in all groups?
 
@@ -70,9 +62,12 @@ def distribution_parity(
 
     Parameters
     ----------
-    y_pred : column of numbers
+    data : Dataset, frame, Subject, or column of numbers
+        A column holds the predictions. Of a classifier, probabilities or scores are compared.
+    model : optional
+        Anything that predicts; as in `group_metrics`.
     quantiles : sequence of float in (0, 1)
-    sensitive_features, weights, control, reference, by, missing, min_per_group, n_boot, level, seed
+    control, by, **given
         As in `group_metrics`; the reference "best" is the group with the highest mean of each way of grouping
         and, with `control`, of each stratum (among groups with enough rows, where there are any).
 
@@ -88,58 +83,48 @@ def distribution_parity(
     >>> row["group"], row["mean_difference"], row["ks"], row["wasserstein"]
     ('group=b', 1.0, 0.25, 1.0)
     """
-    numbers = Surface.of_numbers(y_pred)
-    subject = Subject.of(None, numbers, sensitive_features=sensitive_features, weights=weights)
-    return measure_distributions(
-        np.asarray(numbers.continuous),
-        subject.attributes,
-        quantiles=quantiles,
-        weights=subject.weights,
-        control=subject.columns(control, "control"),
-        reference=reference,
-        by=by,
-        missing=missing,
-        min_per_group=min_per_group,
-        n_boot=n_boot,
-        level=level,
-        seed=seed,
-        backend=backend_of(sensitive_features, y_pred),
-    )
-
-
-def measure_distributions(
-    numbers: Floats,
-    columns: Sequence[Codes],
-    *,
-    quantiles: Sequence[float] = QUANTILES,
-    weights: Floats | None = None,
-    control: Sequence[Codes] = (),
-    reference: Reference = "largest",
-    by: By | Sequence[Sequence[str]] = "intersection",
-    missing: Missing = "group",
-    min_per_group: int = MIN_PER_GROUP,
-    n_boot: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
-    backend: Backend | None = None,
-) -> DistributionParity:
-    """`distribution_parity` for what is encoded already."""
-    check_level(level)
-    for name, value, least in (("min_per_group", min_per_group, 1), ("n_boot", n_boot, 0), ("seed", seed, 0)):
-        Integer(least).check(name, value)
+    if data is None or is_column(data):
+        given.setdefault("task", "regression" if given.get("y_score") is None else "binary")
+    subject = Subject.of_predictions(data, model, **given)
     levels = _check_quantiles(quantiles)
-    rows, _ = rows_with_attributes(columns, missing)
-    if rows is not None:
-        columns = [column.take(rows).observed() for column in columns]
-        control = [column.take(rows).observed() for column in control]
-        numbers, weights = numbers[rows], None if weights is None else weights[rows]
+    columns, factors = subject.needs_attributes(), subject.columns(control, "control")
+    rows, _ = rows_with_attributes(columns, subject.settings.missing)
+    if rows is None:
+        return subject.noted(_distributions(subject, factors, levels, by))
+    factors = tuple(column.take(rows).observed() for column in factors)
+    return subject.noted(_distributions(subject.take(rows), factors, levels, by))
+
+
+def has_numbers(surface: Surface) -> bool:
+    """Whether there is one number per row: a prediction, the probability of the positive class, or a score."""
+    return _numbers_of(surface) is not None
+
+
+def _numbers_of(surface: Surface) -> Floats | None:
+    kinds = (surface.continuous, surface.probability, surface.score)
+    return next((np.asarray(kind, dtype=float) for kind in kinds if kind is not None and kind.ndim == 1), None)
+
+
+def _numbers(surface: Surface) -> Floats:
+    numbers = _numbers_of(surface)
+    if numbers is not None:
+        return numbers
+    raise NotApplicable(msg("there are only decisions, and no numbers or scores whose distributions could differ"))
+
+
+def _distributions(
+    subject: Subject, control: Sequence[Codes], levels: Floats, by: By | Sequence[Sequence[str]]
+) -> DistributionParity:
+    """The comparison over rows that all take part."""
+    numbers, columns, weights = _numbers(subject.surface), subject.attributes, subject.weights
+    settings, kind = subject.settings, subject.backend
     cells = composite([*control, *columns])
     groups = form_groups(columns, control=control, by=by, labels=cells.labels)
     of_groups = groups.indicator([group.cells for group in groups.groups])
     sizes = (np.bincount(cells.codes, minlength=cells.size) @ of_groups).astype(np.int64)
-    strata, extra = strata_of(groups, sizes, reference)
-    if reference == "best":
-        strata = _with_best(strata, groups, _means(numbers, weights, cells, of_groups), sizes, min_per_group)
+    strata, extra = strata_of(groups, sizes, settings.reference)
+    if settings.reference == "best":
+        strata = _with_best(strata, groups, _means(numbers, weights, cells, of_groups), sizes, settings.min_per_group)
     membership = np.hstack([of_groups, groups.indicator(extra)])
     pairs = [
         (member, stratum.reference, stratum.reference_name)
@@ -150,13 +135,14 @@ def measure_distributions(
     first, second = np.array([p[0] for p in pairs], int), np.array([p[1] for p in pairs], int)
     histograms = Histograms.of(numbers, cells.codes.astype(smallest(cells.size)), membership, weights)
     exact = histograms.compare(first, second, levels)
-    ends = histograms.intervals(first, second, levels, exact, n_boot=n_boot, level=level, seed=seed)
+    ends = histograms.intervals(
+        first, second, levels, exact, n_boot=settings.n_boot, level=settings.level, seed=settings.seed
+    )
     members = [groups.groups[member] for member in first.tolist()]
     against = [name for _, _, name in pairs]
-    kind = backend or backend_of()
     held = {column.name: [groups.groups[i].control[column.name] for i in first.tolist()] for column in control}
     tables = {
-        "distances": _distances(members, against, held, sizes[first], exact, ends, min_per_group, kind),
+        "distances": _distances(members, against, held, sizes[first], exact, ends, settings.min_per_group, kind),
         "quantiles": _quantiles(members, against, held, levels, exact, ends, kind),
     }
     return DistributionParity(
@@ -169,7 +155,7 @@ def measure_distributions(
         notes=(
             _NOTE,
             *(() if pairs else (msg("There is only one group; nothing can be compared."),)),
-            *without_bootstrap(n_boot),
+            *without_bootstrap(settings.n_boot),
         ),
     )
 

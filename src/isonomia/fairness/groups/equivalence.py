@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Missing, Task
 from isonomia.evidence import (
     Column,
     Estimate,
@@ -23,13 +22,12 @@ from isonomia.evidence import (
 )
 from isonomia.evidence.equivalence import check_margin
 from isonomia.evidence.intervals import error_within
-from isonomia.fairness.groups.comparisons import Reference
-from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
+from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import BY, By
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRIC_NAMES
-from isonomia.parameters import MISSING, N_BOOT, SEED, Integer, Number, validated
-from isonomia.subject import Outcome, Subject
+from isonomia.parameters import Number, validated
+from isonomia.subject import Outcome, Subject, SubjectOptions
 
 #: The margin within which rates count as the same, unless another is given.
 MARGIN = 0.05
@@ -71,28 +69,16 @@ class Equivalence(Result):
     metrics=METRIC_NAMES.or_none(),
     margin=Number(above=0, hint=", such as 0.05 for five points"),
     by=BY,
-    missing=MISSING,
-    min_per_group=Integer(1),
-    n_boot=N_BOOT,
-    seed=SEED,
 )
 def equivalence(
-    y_true: Any,
-    y_pred: Any,
+    data: Any = None,
+    model: Any = None,
     *,
-    sensitive_features: Any,
     metrics: Sequence[str] | None = None,
     margin: float = MARGIN,
-    weights: Any = None,
     control: Any = None,
-    reference: Reference = "largest",
     by: By | Sequence[Sequence[str]] = "each",
-    missing: Missing = "group",
-    task: Task | None = None,
-    positive: Any = None,
-    min_per_group: int = MIN_PER_GROUP,
-    n_boot: int = 1000,
-    seed: int = 0,
+    **given: Unpack[SubjectOptions],
 ) -> Equivalence:
     """Are groups treated alike within `margin`? Two one-sided tests for each group against its reference.
 
@@ -119,8 +105,8 @@ def equivalence(
         prediction.
     margin : float
         The largest difference that still counts as the same: 0.05 is five points.
-    y_true, y_pred, sensitive_features, weights, control, reference, by, missing, task, positive, min_per_group, seed
-        As in `group_metrics`.
+    data, model, control, by, **given
+        As in `group_metrics`; the level of the intervals is 0.9, that of the two tests at 5%.
 
     References
     ----------
@@ -135,44 +121,15 @@ def equivalence(
     >>> equivalence(None, said[:80], sensitive_features=["F"] * 40 + ["M"] * 40).shown
     False
     """
-    subject = Subject.of(
-        y_true, y_pred, task=task, positive=positive, sensitive_features=sensitive_features, weights=weights
-    )
-    return measure_equivalence(
-        subject.outcome,
-        subject.attributes,
-        metrics=metrics,
-        margin=margin,
-        control=subject.columns(control, "control"),
-        reference=reference,
-        by=by,
-        missing=missing,
-        weights=subject.weights,
-        min_per_group=min_per_group,
-        n_boot=n_boot,
-        seed=seed,
-        backend=subject.backend,
-    )
+    subject = Subject.of(data, model, **given)
+    check_margin(margin, most=np.inf if subject.task == "regression" else 1.0)
+    chosen = list(metrics) if metrics is not None else _usual(subject.outcome)
+    measured = group_metrics(subject, metrics=chosen, control=control, by=by, level=1 - 2 * ALPHA)
+    return subject.noted(_tested(measured, margin))
 
 
-def measure_equivalence(
-    outcome: Outcome,
-    columns: Sequence[Any],
-    *,
-    metrics: Sequence[str] | None = None,
-    margin: float = MARGIN,
-    **options: Any,
-) -> Equivalence:
-    """`equivalence` for what is encoded already."""
-    check_margin(margin, most=np.inf if outcome.task == "regression" else 1.0)
-    chosen = list(metrics) if metrics is not None else _usual(outcome)
-    options["level"] = 1 - 2 * ALPHA
-    measured = measure_groups(outcome, columns, metrics=chosen, **options)
-    return equivalence_of(measured, margin)
-
-
-def equivalence_of(measured: GroupMetrics, margin: float = MARGIN) -> Equivalence:
-    """Equivalence from metrics by group that are there already (at level 0.9, for the intervals to agree)."""
+def _tested(measured: GroupMetrics, margin: float) -> Equivalence:
+    """Two one-sided tests of metrics by group with intervals at level 0.9."""
     assert measured.groups is not None
     places = {(group.name, tuple(group.control.items())): i for i, group in enumerate(measured.groups.groups)}
     held = [column.name for column in measured.groups.control]

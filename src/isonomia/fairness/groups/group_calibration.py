@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
-from isonomia.data import Backend, Missing, backend_of, to_numpy
+from isonomia.data import Backend, to_numpy
 from isonomia.data.schema import kind_of_values
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Column, Estimate, Picture, Result, Table, benjamini_hochberg, normal_p
@@ -27,8 +26,7 @@ from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
 from isonomia.metrics import Reliability, Strategy, reliability
 from isonomia.models import Surface
-from isonomia.parameters import N_BOOT, SEED, validated
-from isonomia.subject import Outcome, Subject
+from isonomia.subject import Subject, SubjectOptions, is_column
 from isonomia.typing import Floats
 
 #: Class-wise calibration is spelt out for at most this many classes.
@@ -64,31 +62,26 @@ class GroupCalibration(Result):
 
 
 def group_calibration(
-    y_true: Any,
-    y_score: Any,
+    data: Any = None,
+    model: Any = None,
     *,
-    sensitive_features: Any,
     by: By | Sequence[Sequence[str]] = "each",
     bins: int = 10,
     strategy: Strategy = "uniform",
-    weights: Any = None,
-    missing: Missing = "group",
-    positive: Any = None,
-    n_boot: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
+    **given: Unpack[SubjectOptions],
 ) -> GroupCalibration:
     """Reliability curve, ECE, Brier score, calibration in the large and slope of each group, with intervals.
 
     Parameters
     ----------
-    y_true : array
-        True classes.
-    y_score : array
+    data : Dataset, frame, Subject, or column of true classes
+    model : model, Surface, or probabilities
         Probabilities: (n,) of the positive class, or (n, K) in the order of the sorted classes. Several classes are
         judged twice: by the most probable class (top-label), and class by class, each against the rest.
-    sensitive_features : column, frame, mapping or array
-    by : "each", "intersection", "all" or lists of names
+    by, **given
+        As in `group_metrics`.
+    bins, strategy
+        As in `metrics.reliability`.
 
     Notes
     -----
@@ -106,64 +99,36 @@ def group_calibration(
     >>> found.by_group["gap"].round(3).tolist()
     [0.125, -0.525]
     """
-    if kind_of_values(y_true) == "numeric" and (np.asarray(to_numpy(y_true)) % 1 != 0).any():
+    if model is not None and (is_column(model) or data is None or is_column(data)) and not isinstance(model, Surface):
+        given["y_score"], model = model, None
+    y_true = given.get("y_true") if data is None else data
+    numeric = y_true is not None and is_column(y_true) and kind_of_values(y_true) == "numeric"
+    if numeric and (np.nan_to_num(np.asarray(to_numpy(y_true), dtype=float)) % 1 != 0).any():
         raise NotApplicable(msg("a regression predicts numbers, not probabilities"))
-    subject = Subject.of(
-        y_true, y_score=y_score, positive=positive, sensitive_features=sensitive_features, weights=weights
-    )
-    return calibration_of(
-        subject.outcome,
-        subject.attributes,
-        by=by,
-        bins=bins,
-        strategy=strategy,
-        weights=subject.weights,
-        missing=missing,
-        n_boot=n_boot,
-        level=level,
-        seed=seed,
-        backend=subject.backend,
-    )
-
-
-@validated(n_boot=N_BOOT, seed=SEED)
-def calibration_of(
-    outcome: Outcome,
-    columns: Sequence[Codes],
-    *,
-    by: By | Sequence[Sequence[str]] = "each",
-    bins: int = 10,
-    strategy: Strategy = "uniform",
-    weights: Floats | None = None,
-    missing: Missing = "group",
-    n_boot: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
-    backend: Backend | None = None,
-) -> GroupCalibration:
-    """`group_calibration` for what is encoded already."""
-    if outcome.truth is None:
-        raise NotApplicable(msg("there are no true outcomes to hold probabilities against"))
-    if outcome.task == "regression":
+    subject = Subject.of(data, model, **given)
+    if subject.outcome.truth is None:
+        raise NotApplicable(msg("there are no true outcomes to compare probabilities with"))
+    if subject.task == "regression":
         raise NotApplicable(msg("a regression predicts numbers, not probabilities"))
-    if outcome.surface.probability is None:
+    if subject.surface.probability is None:
         raise NotApplicable(msg("there are no probabilities, only decisions or scores"))
-    rows, _ = rows_with_attributes(columns, missing)
-    if rows is not None:
-        outcome, columns = outcome.take(rows), [column.take(rows).observed() for column in columns]
-        weights = None if weights is None else weights[rows]
-    truth, surface = outcome.truth, outcome.surface
-    assert truth is not None
+    rows, _ = rows_with_attributes(subject.needs_attributes(), subject.settings.missing)
+    used = subject if rows is None else subject.take(rows)
+    return subject.noted(_calibration(used, by, bins, strategy))
+
+
+def _calibration(subject: Subject, by: By | Sequence[Sequence[str]], bins: int, strategy: Strategy) -> GroupCalibration:
+    """Calibration over rows that all take part."""
+    truth, surface, columns, settings = subject.truth, subject.surface, subject.attributes, subject.settings
     groups = form_groups(columns, by=by)
     options: dict[str, Any] = {
         "bins": bins,
         "strategy": strategy,
-        "weights": weights,
-        "level": level,
-        "n_boot": n_boot,
-        "seed": seed,
+        "weights": subject.weights,
+        "level": settings.level,
+        "n_boot": settings.n_boot,
+        "seed": settings.seed,
     }
-    kind = backend or backend_of()
     parts: list[tuple[Message | None, tuple[str, ...], Reliability]] = []
     sets = combinations_of([column.name for column in columns], by)
     for way, code in zip(sets, named_groups(columns, by), strict=True):
@@ -175,13 +140,13 @@ def calibration_of(
             parts.append((msg("{name}", name=str(label)), way, reliability(true, said, groups=code, **options)))
     several = surface.task == "multiclass"
     tables = {
-        "by_group": _joined(parts, "by_group", several, level, kind),
-        "curves": _joined(parts, "bins_by_group", several, level, kind),
+        "by_group": _joined(parts, "by_group", several, settings.level, subject.backend),
+        "curves": _joined(parts, "bins_by_group", several, settings.level, subject.backend),
     }
     overall = parts[0][2]
     values = dict(overall.values)
     if isinstance(largest := values.get("mce"), Estimate) and largest.low is None and largest.note is None:
-        values["mce"] = replace(largest, note=as_text(msg("the largest of many gaps, for which no interval is told")))
+        values["mce"] = replace(largest, note=as_text(msg("the largest of many gaps, which has no interval")))
     notes = overall.notes
     if several and len(surface.classes) > MAX_CLASSES:
         notes = (*notes, msg("There are more than {most:int} classes; single classes are not shown.", most=MAX_CLASSES))

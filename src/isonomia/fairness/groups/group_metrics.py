@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Backend, Missing, Task, backend_of
+from isonomia.counting import Codes
+from isonomia.data import Missing
 from isonomia.errors import SpecError
-from isonomia.evidence import Column, Estimate, Picture, Result, Table, check_level
+from isonomia.evidence import Column, Estimate, Picture, Result, Table
 from isonomia.evidence.intervals import without_bootstrap
-from isonomia.fairness.groups.comparisons import Reference, compare, strata_of
+from isonomia.fairness.groups.comparisons import compare, strata_of
 from isonomia.fairness.groups.grouping import By, Groups, form_groups, rows_with_attributes
 from isonomia.fairness.groups.metric_choice import choose_metrics
 from isonomia.fairness.groups.tables import by_group_table, comparison_table, disparity_table, group_columns
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS, Measured, Rows, RowSets, measure
-from isonomia.parameters import N_BOOT, SEED, Choice, Integer, validated
-from isonomia.subject import Outcome, Subject
-from isonomia.typing import Floats
+from isonomia.parameters import Choice, validated
+from isonomia.subject import Subject, SubjectOptions
 
 #: Groups with fewer rows than this are shown and flagged, and left out of the disparity between groups.
 MIN_PER_GROUP = 30
@@ -115,57 +115,37 @@ class GroupMetrics(Result):
 
 @validated(verify=Choice(("fairlearn",)).or_none())
 def group_metrics(
-    y_true: Any,
-    y_pred: Any,
+    data: Any = None,
+    model: Any = None,
     *,
-    sensitive_features: Any,
     metrics: Sequence[str] | None = None,
-    weights: Any = None,
-    y_score: Any = None,
     control: Any = None,
-    reference: Reference = "largest",
     by: By | Sequence[Sequence[str]] = "intersection",
-    missing: Missing = "group",
-    task: Task | None = None,
-    positive: Any = None,
-    min_per_group: int = MIN_PER_GROUP,
-    n_boot: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
     verify: Literal["fairlearn"] | None = None,
+    **given: Unpack[SubjectOptions],
 ) -> GroupMetrics:
     """Metrics by group, their differences and ratios, with intervals, tests and the smallest detectable gap.
 
     Parameters
     ----------
-    y_true : column or None
-        True outcomes. None where only predictions are known; then metrics of predictions alone are given.
-    y_pred : column
-        Decisions, or predicted numbers for a regression.
-    sensitive_features : column, frame, mapping or array
-        The protected attributes. Several are taken together, as in Fairlearn; see `by`.
+    data : Dataset, frame, Subject, or column of true outcomes
+        None where only predictions are known; then metrics of predictions alone are available.
+    model : model, Surface, or column
+        Anything that predicts, or decisions (predicted numbers for a regression).
     metrics : list of str, optional
         Ids of the registry (``isonomia metrics``). By default selection rate, TPR, FPR, PPV and accuracy for two
         classes; accuracy, macro F1 and each class against the rest for several; mean prediction, mean error, MAE and
         RMSE for a regression.
-    weights : column, optional
-        One weight a row.
-    y_score : column or table, optional
-        Probabilities or scores, for metrics that need them.
-    control : column, frame or mapping, optional
+    control : column, frame, mapping, or names of columns of the data, optional
         Legitimate factors: groups are compared only with groups at the same value of these.
-    reference : "largest", "best", "overall", a value, or a mapping from attribute to value(s)
-        Whom groups are compared with. Name the privileged group and differences read unprivileged - privileged.
     by : "intersection", "each", "all", or lists of attribute names
         Groups of all attributes together; of each attribute; of every combination; or of the combinations named.
-    missing : "group", "exclude" or "error"
-        What happens to rows with a missing protected value.
-    min_per_group : int
-        Smaller groups are flagged, and left out of `disparities`.
-    n_boot : int
-        Bootstrap replicates behind the intervals of differences and ratios; 0 for none.
     verify : "fairlearn", optional
         Recompute every value through Fairlearn's ``MetricFrame`` and report the largest disagreement.
+    **given
+        How to read the data (`sensitive_features`, `y_score`, `weights`, `positive`, `task`, or roles of the columns of
+        a frame; see `subject.Reading`), and the settings of comparisons (`reference`, `missing`, `min_per_group`,
+        `n_boot`, `level`, `seed`; see `subject.Settings`).
 
     Notes
     -----
@@ -184,79 +164,48 @@ def group_metrics(
     >>> r.overall["tpr"].value
     0.6666666666666666
     """
-    subject = Subject.of(
-        y_true,
-        y_pred,
-        y_score=y_score,
-        task=task,
-        positive=positive,
-        sensitive_features=sensitive_features,
-        weights=weights,
-    )
-    result = measure_groups(
-        subject.outcome,
-        subject.attributes,
-        control=subject.columns(control, "control"),
-        metrics=metrics,
-        weights=subject.weights,
-        reference=reference,
-        by=by,
-        missing=missing,
-        min_per_group=min_per_group,
-        n_boot=n_boot,
-        level=level,
-        seed=seed,
-        backend=subject.backend,
-    )
+    subject = Subject.of(data, model, **given)
+    columns, factors = subject.needs_attributes(), subject.columns(control, "control")
+    settings, used = subject.settings, subject
+    rows, n_missing = rows_with_attributes(columns, settings.missing)
+    if rows is not None:
+        used, factors = subject.take(rows), tuple(column.take(rows).observed() for column in factors)
+    result = _measured(used, factors, metrics, by, n_missing)
+    result = subject.noted(replace(result, rows=rows))
     if verify is None:
         return result
     from isonomia.fairness.groups.verify import verify_with_fairlearn
 
-    agreement = verify_with_fairlearn(result, subject.outcome, subject.weights)
+    agreement = verify_with_fairlearn(result, used.outcome, used.weights)
     return replace(
         result, tables={**result.tables, "verified": agreement.table}, values={**result.values, **agreement.values}
     )
 
 
-@validated(n_boot=N_BOOT, min_per_group=Integer(1), seed=SEED)
-def measure_groups(
-    outcome: Outcome,
-    columns: Sequence[Any],
-    *,
-    control: Sequence[Any] = (),
-    metrics: Sequence[str] | None = None,
-    weights: Floats | None = None,
-    reference: Reference = "largest",
-    by: By | Sequence[Sequence[str]] = "intersection",
-    missing: Missing = "group",
-    min_per_group: int = MIN_PER_GROUP,
-    n_boot: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
-    backend: Backend | None = None,
+def _measured(
+    subject: Subject,
+    control: Sequence[Codes],
+    metrics: Sequence[str] | None,
+    by: By | Sequence[Sequence[str]],
+    n_missing: int,
 ) -> GroupMetrics:
-    """`group_metrics` for what is encoded already: an outcome and protected attributes as codes."""
-    check_level(level)
-    rows, n_missing = rows_with_attributes(columns, missing)
-    if rows is not None:
-        columns = [column.take(rows).observed() for column in columns]
-        control = [column.take(rows).observed() for column in control]
-        outcome, weights = outcome.take(rows), None if weights is None else weights[rows]
-    cells = RowSets.of(Rows(outcome.truth, outcome.surface, weights), [*control, *columns])
+    """The metrics of all groups, over rows that all take part."""
+    outcome, columns, weights, settings = subject.outcome, subject.attributes, subject.weights, subject.settings
+    level, min_per_group, n_boot = settings.level, settings.min_per_group, settings.n_boot
+    cells = RowSets.of(Rows.of(subject), [*control, *columns])
     groups = form_groups(columns, control=control, by=by, labels=cells.counts.axes[0].labels)
     of_groups = groups.indicator([group.cells for group in groups.groups])
     sizes = (cells.counts.n.sum(axis=(1, 2)) @ of_groups).astype(np.int64)
-    strata, extra = strata_of(groups, sizes, reference)
+    strata, extra = strata_of(groups, sizes, settings.reference)
     everyone = np.ones((len(groups.labels), 1))
     membership = np.hstack([of_groups, groups.indicator(extra), everyone])
     chosen = choose_metrics(metrics, outcome)
-    measured = measure(chosen, cells.of_cells(membership), n_boot=n_boot, seed=seed, level=level)
+    measured = measure(chosen, cells.of_cells(membership), n_boot=n_boot, seed=settings.seed, level=level)
     compared = compare(list(measured.values()), strata, groups, level=level, min_per_group=min_per_group, sizes=sizes)
-    kind = backend or backend_of()
     tables = {
-        "by_group": by_group_table(groups, measured, sizes, min_per_group, kind),
-        "comparisons": comparison_table(groups, compared, measured, kind),
-        "disparities": disparity_table(groups, measured, strata, sizes, min_per_group, level, kind),
+        "by_group": by_group_table(groups, measured, sizes, min_per_group, subject.backend),
+        "comparisons": comparison_table(groups, compared, measured, subject.backend),
+        "disparities": disparity_table(groups, measured, strata, sizes, min_per_group, level, subject.backend),
     }
     return GroupMetrics(
         "group_metrics",
@@ -265,12 +214,11 @@ def measure_groups(
         values={"rows": len(outcome), "rows_with_missing_attribute": n_missing, "weighted": weights is not None},
         pictures=_pictures(control, len(tables["comparisons"])),
         notes=(
-            *_notes(len(groups.labels), n_missing, sizes, min_per_group, missing),
+            *_notes(len(groups.labels), n_missing, sizes, min_per_group, settings.missing),
             *_no_ratios(measured),
             *without_bootstrap(n_boot),
         ),
         groups=groups,
-        rows=rows,
         measured=measured,
         overall={
             name: estimate_at(part, membership.shape[1] - 1, len(outcome), level) for name, part in measured.items()

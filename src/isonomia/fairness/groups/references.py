@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
-from isonomia.data import backend_of
 from isonomia.evidence import Column, Table
-from isonomia.fairness.groups.group_metrics import measure_groups
+from isonomia.fairness.groups.group_metrics import group_metrics
+from isonomia.fairness.groups.grouping import By
 from isonomia.languages import Message, msg
-from isonomia.subject import Outcome
+from isonomia.subject import Subject, SubjectOptions
 
 #: The rules that choose a reference by themselves.
 RULES = ("largest", "best", "overall")
@@ -23,23 +23,22 @@ _TITLES: dict[str, Message] = {
 
 
 def against_references(
-    outcome: Outcome,
-    columns: Sequence[Any],
+    data: Any = None,
+    model: Any = None,
     *,
     metric: str = "selection_rate",
-    privileged: Any = None,
-    **options: Any,
+    by: By | Sequence[Sequence[str]] = "each",
+    **given: Unpack[SubjectOptions],
 ) -> Table:
     """A metric of each group against the largest group, the best-off group, everyone, and the privileged group.
 
     Parameters
     ----------
-    outcome, columns
-        As for `measure_groups`, whose other options apply too.
+    data, model, by, **given
+        As in `group_metrics`; a column given by itself holds the predictions. Privileged groups (`privileged`, or those
+        of a `Dataset`) are one of the choices.
     metric : str
         A metric id; the selection rate gives disparate impact.
-    privileged : optional
-        A value, or a mapping from attribute to value(s); left out, there is no row for it.
 
     Returns
     -------
@@ -47,17 +46,17 @@ def against_references(
         ``metric, group, against, reference, difference (_low, _high), ratio (_low, _high), p_value``; a row for each
         group and choice. A group that is its own reference is left out.
     """
-    options.pop("reference", None)
+    subject = Subject.of_predictions(data, model, **given)
     choices: dict[str, Any] = {rule: rule for rule in RULES}
-    if privileged is not None:
-        choices["privileged"] = privileged
+    if not (isinstance(subject.settings.reference, str) and subject.settings.reference in RULES):
+        choices["privileged"] = subject.settings.reference
     parts = []
     for name, choice in choices.items():
-        found = measure_groups(outcome, columns, metrics=[metric], reference=choice, **options).tables["comparisons"]
+        found = group_metrics(subject, metrics=[metric], by=by, reference=choice).tables["comparisons"]
         against = Column("against", [_TITLES[name]] * len(found), title=msg("against"))
         figures = (replace(found[figure], format="num") for figure in ("difference", "ratio"))
         parts.append(
             replace(found, columns=(against, *found.select(("metric", "group", "reference")).columns, *figures))
         )
-    title, backend = msg("Groups against every choice of reference"), options.get("backend") or backend_of()
-    return replace(Table.stack(parts), title=title, backend=backend)
+    title = msg("Groups against every choice of reference")
+    return replace(Table.stack(parts), title=title, backend=subject.backend)

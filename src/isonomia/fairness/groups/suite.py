@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Unpack, get_args
 
-import numpy as np
-
-from isonomia.counting import Codes
-from isonomia.data import Missing, Task
-from isonomia.errors import DataError, SpecError
+from isonomia.errors import SpecError
 from isonomia.evidence import Estimate, Picture, Result, Table
 from isonomia.fairness.criteria.criterion import DESCRIPTIONS, FOUR_FIFTHS, THRESHOLD, judge_criterion
-from isonomia.fairness.groups.conditional import condition
-from isonomia.fairness.groups.distributions import measure_distributions
+from isonomia.fairness.groups.conditional import conditional_statistical_parity
+from isonomia.fairness.groups.distributions import distribution_parity, has_numbers
 from isonomia.fairness.groups.gaps import Aggregate, gaps_of
-from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
+from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
+from isonomia.fairness.groups.grouping import By
 from isonomia.fairness.groups.homogeneity import homogeneity
-from isonomia.fairness.groups.references import against_references
+from isonomia.fairness.groups.references import RULES, against_references
 from isonomia.fairness.groups.regression_measures import judge_numbers, score_parts_of_numbers
-from isonomia.fairness.groups.score import Part, ScoreParts, assessment, score_decisions, score_numbers, score_table
+from isonomia.fairness.groups.score import ScoreParts, assessment, score_decisions, score_numbers, score_table
 from isonomia.fairness.groups.suite_table import Judged, findings_of, measures_table
 from isonomia.languages import Message, msg
-from isonomia.models.surface import finite_numbers
-from isonomia.parameters import LEVEL, MISSING, N_BOOT, SEED, Choice, Integer, Number, validated
-from isonomia.subject import Outcome, Subject
+from isonomia.parameters import Choice, Number, validated
+from isonomia.subject import Outcome, Subject, SubjectOptions
 
 Config = Literal["quick", "medium", "full"]
 CONFIGS: tuple[Config, ...] = get_args(Config)
@@ -115,58 +111,38 @@ class Suite(Result):
     config=Choice(CONFIGS),
     threshold=Number(at_least=0, at_most=1),
     ratio_threshold=Number(at_least=0, at_most=1),
-    missing=MISSING,
-    min_per_group=Integer(1),
-    n_boot=N_BOOT,
-    level=LEVEL,
-    seed=SEED,
 )
 def suite(
-    y_true: Any,
-    y_pred: Any,
+    data: Any = None,
+    model: Any = None,
     *,
-    sensitive_features: Any,
     config: Config = "full",
-    privileged: Any = None,
-    y_score: Any = None,
     control: Any = None,
-    weights: Any = None,
     threshold: float = THRESHOLD,
     ratio_threshold: float = FOUR_FIFTHS,
-    missing: Missing = "group",
-    task: Task | None = None,
-    positive: Any = None,
-    min_per_group: int = MIN_PER_GROUP,
-    n_boot: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
+    **given: Unpack[SubjectOptions],
 ) -> Suite:
     """Every criterion over every protected attribute, with one score and what to worry about.
 
     Parameters
     ----------
-    y_true : column or None
-        True outcomes; without them only criteria of decisions alone are given.
-    y_pred : column
-        Decisions, or predicted numbers.
-    sensitive_features : column, frame, mapping or array
-        The protected attributes.
+    data : Dataset, frame, Subject, or column of true outcomes
+        Without true outcomes only criteria of decisions alone are available.
+    model : model, Surface, or column
+        Anything that predicts, or decisions (predicted numbers).
     config : "quick", "medium" or "full"
         quick: demographic parity, disparate impact, equal opportunity for each attribute. medium: also equalized
         odds, predictive equality, predictive parity, accuracy. full: also negative predictive parity, treatment
         equality, all intersections (up to three attributes), disparate impact against every choice of reference,
         and the distribution of scores where they are given.
-    privileged : mapping, value or None
-        The privileged value(s) of attributes, as `reference` of `group_metrics`; otherwise the largest group is the
-        reference of comparisons and the best-off one that of disparate impact.
-    y_score : column, optional
-        Scores or probabilities of the positive class: their distributions are compared too (full).
-    control : column, frame or mapping, optional
+    control : column, frame, mapping, or names of columns of the data, optional
         Legitimate factors: conditional statistical parity is added.
     threshold, ratio_threshold : float
         Largest difference of rates that counts as equal; smallest ratio.
-    weights, missing, task, positive, min_per_group, n_boot, level, seed
-        As in `group_metrics`.
+    **given
+        As in `group_metrics`. `privileged` (a mapping, or the value of the only attribute) or `reference` names the
+        group of comparison; otherwise the largest group is the reference of comparisons and the best-off one that of
+        disparate impact. With `y_score` the distributions of scores are compared too (full).
 
     Notes
     -----
@@ -187,71 +163,32 @@ def suite(
     >>> found.overall_fairness_score, len(found.critical_issues)
     (0.0, 1)
     """
-    subject = Subject.of(
-        y_true, y_pred, task=task, positive=positive, sensitive_features=sensitive_features, weights=weights
-    )
-    scores = None if y_score is None else finite_numbers(y_score, what="scores")
-    if scores is not None and scores.size != subject.rows.size:
-        raise DataError(f"`y_score` must have one number per row ({subject.rows.size}); got {scores.size}.")
-    return measure_suite(
-        subject.outcome,
-        subject.attributes,
-        config=config,
-        privileged=privileged,
-        scores=None if scores is None else scores[subject.rows],
-        control=subject.columns(control, "control"),
-        weights=subject.weights,
-        threshold=threshold,
-        ratio_threshold=ratio_threshold,
-        missing=missing,
-        min_per_group=min_per_group,
-        n_boot=n_boot,
-        level=level,
-        seed=seed,
-        backend=subject.backend,
-    )
-
-
-@validated(
-    config=Choice(CONFIGS), threshold=Number(at_least=0, at_most=1), ratio_threshold=Number(at_least=0, at_most=1)
-)
-def measure_suite(
-    outcome: Outcome,
-    columns: Sequence[Codes],
-    *,
-    config: Config = "full",
-    privileged: Any = None,
-    scores: Any = None,
-    control: Sequence[Codes] = (),
-    threshold: float = THRESHOLD,
-    ratio_threshold: float = FOUR_FIFTHS,
-    **options: Any,
-) -> Suite:
-    """`suite` for what is encoded already."""
-    by = "all" if config == "full" else "each"
-    level = options.get("level", 0.95)
-    shared = {**options, "reference": _whole(privileged, columns)}
-    numbers = outcome.task == "regression"
-    measured = measure_groups(outcome, columns, metrics=_metrics(outcome, config), by=by, **shared)
-    tests = homogeneity(measured, seed=options.get("seed", 0))
+    subject = Subject.of(data, model, **given)
+    columns, outcome = subject.needs_attributes(), subject.outcome
+    named = _named_reference(subject)
+    if named is not None:
+        subject = replace(subject, settings=subject.settings | {"reference": named})
+    by: By = "all" if config == "full" else "each"
+    level = subject.settings.level
+    numbers = subject.task == "regression"
+    measured = group_metrics(subject, metrics=_metrics(outcome, config), by=by)
+    tests = homogeneity(measured, seed=subject.settings.seed)
     extra: dict[str, Table] = {}
-    if numbers or (config == "full" and scores is not None):
-        values = outcome.surface.continuous if numbers else scores
-        found = measure_distributions(np.asarray(values, dtype=float), columns, by=by, **shared)
-        extra = {"distributions": found.tables["distances"], "quantiles": found.tables["quantiles"]}
+    if numbers or (config == "full" and has_numbers(subject.surface)):
+        distances = distribution_parity(subject, by=by)
+        extra = {"distributions": distances.tables["distances"], "quantiles": distances.tables["quantiles"]}
     if numbers:
         judged = judge_numbers(measured, extra["distributions"], outcome, threshold, ratio_threshold, level)
         score, parts = score_numbers(score_parts_of_numbers(judged), len(outcome), level)
     else:
         judged = _judge(measured, config, threshold, ratio_threshold, level)
-        score, parts = score_decisions(measured, privileged=privileged is not None, level=level)
+        score, parts = score_decisions(measured, privileged=named is not None, level=level)
         if config == "full":
-            given = shared["reference"] if privileged is not None else None
-            extra["references"] = against_references(outcome, columns, privileged=given, by="each", **options)
-    if control and not numbers:
-        held = condition(outcome, columns, control=control, threshold=threshold, by="each", **shared)
-        extra["conditional"] = held.tables["adjusted"]
-        judged[tuple(column.name for column in columns), held.code] = Judged.of(held)
+            extra["references"] = against_references(subject)
+    if control is not None and not numbers:
+        alike = conditional_statistical_parity(subject, control=control, threshold=threshold, by="each")
+        extra["conditional"] = alike.tables["adjusted"]
+        judged[tuple(column.name for column in columns), alike.code] = Judged.of(alike)
     measures = measures_table(judged, tests, measured)
     tables = {
         "measures": measures,
@@ -261,14 +198,14 @@ def measure_suite(
         "tests": tests.without("p_adjusted"),  # the table of measures carries the adjustment
         **extra,
     }
-    return Suite(
+    found = Suite(
         "fairness_suite",
         msg("Fairness suite"),
         tables,
         {"overall_fairness_score": score},
         findings_of(judged, measures, measured),
         _pictures(measured),
-        (*measured.notes, *_notes(measured, privileged)),
+        (*measured.notes, *_notes(measured, named)),
         config=config,
         score=score,
         score_parts=parts,
@@ -276,20 +213,22 @@ def measure_suite(
         criteria=judged,
         metrics=measured,
     )
+    return subject.noted(found)
 
 
-def _whole(privileged: Any, columns: Sequence[Codes]) -> Any:
-    """The reference for all comparisons; a single value is that of the only attribute."""
-    if privileged is None:
-        return "largest"
-    if isinstance(privileged, Mapping):
-        return privileged
+def _named_reference(subject: Subject) -> Any:
+    """The reference group that the user named, by attribute; None where a rule chooses it."""
+    reference, columns = subject.settings.reference, subject.attributes
+    if isinstance(reference, Mapping):
+        return reference
+    if isinstance(reference, str) and reference in RULES:
+        return None
     if len(columns) > 1:
         raise SpecError(
-            f"With several attributes `privileged` must say the value of each, such as {{{columns[0].name!r}: ...}}; "
-            f"got {privileged!r}."
+            f"With several attributes `privileged` must name the value of each, such as {{{columns[0].name!r}: ...}}; "
+            f"got {reference!r}."
         )
-    return {columns[0].name: privileged}
+    return {columns[0].name: reference}
 
 
 def _metrics(outcome: Outcome, config: Config) -> list[str]:
@@ -366,6 +305,3 @@ def _notes(measured: GroupMetrics, privileged: Any) -> list[Message]:
     if privileged is None:
         notes.append(msg("No privileged group is named: groups are compared with the largest one."))
     return notes
-
-
-__all__ = ["CONFIGS", "CRITERIA", "Config", "Part", "Suite", "measure_suite", "suite"]

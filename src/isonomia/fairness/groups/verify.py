@@ -39,9 +39,6 @@ def verify_with_fairlearn(
     fairlearn = require("fairlearn.metrics", extra="mitigation", purpose="verify='fairlearn'")
     groups = result.groups
     assert groups is not None
-    if result.rows is not None:
-        outcome = outcome.take(result.rows)
-        weights = None if weights is None else weights[result.rows]
     rows: list[dict[str, Any]] = []
     for name, part in result.measured.items():
         function = _counterpart(part.metric.id, outcome, fairlearn)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Unpack
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -16,15 +16,15 @@ from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Column, Estimate, Picture, Result, Table, benjamini_hochberg
 from isonomia.evidence.intervals import normal_interval
 from isonomia.fairness.groups.averages import effective_rows
-from isonomia.fairness.groups.group_metrics import GroupMetrics, measure_groups
+from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import BY, By, attribute_sets
 from isonomia.fairness.labels.label_neighbours import MAX_ASKED, against_similar
 from isonomia.fairness.labels.label_values import left_out_classes
 from isonomia.fairness.labels.mutual_information import equal_shares, information, permuted, spread, table
 from isonomia.languages import msg
 from isonomia.models import Surface
-from isonomia.parameters import LEVEL, N_BOOT, NAMES, SEED, Integer, validated
-from isonomia.subject import Outcome, dataset_attributes
+from isonomia.parameters import NAMES, Integer, validated
+from isonomia.subject import Outcome, Subject, SubjectOptions
 
 #: More rows than this are sampled for the search of neighbours.
 MAX_ROWS = 20_000
@@ -44,36 +44,35 @@ class LabelBias(Result):
     conditional: dict[str, Estimate] = field(default_factory=dict)
 
 
-@validated(given=NAMES.or_none(), k=Integer(1), by=BY, max_rows=Integer(1), n_boot=N_BOOT, level=LEVEL, seed=SEED)
+@validated(given=NAMES.or_none(), k=Integer(1), by=BY, max_rows=Integer(1))
 def label_bias(
-    data: Dataset,
+    data: Any,
     *,
     given: Sequence[str] | None = None,
     k: int = 5,
     by: By | Sequence[Sequence[str]] = "each",
     max_rows: int = MAX_ROWS,
-    n_boot: int = 500,
-    level: float = 0.95,
-    seed: int = 0,
     progress: ProgressLike = None,
+    **options: Unpack[SubjectOptions],
 ) -> LabelBias:
     """Signs of bias in the true labels.
 
     Parameters
     ----------
-    data : Dataset
-        With a target and protected attributes. Weights say how many people a row stands for.
+    data : Dataset, frame or Subject
+        With a target and protected attributes. A weight is the number of people that a row stands for.
     given : sequence of str, optional
         Legitimate factors: the label and the attribute are compared within strata of these (numbers in four bins). By
         default the two other features that tell most about the label.
     k : int
-        How many neighbours of other groups a row is held against.
+        How many neighbours of other groups a row is compared with.
     by : "each", "intersection", "all" or lists of names
         The groups that are compared; an intersection counts as one attribute.
     max_rows : int
         More rows are sampled for the neighbours; of groups with more than 2,000 rows so many are looked at.
-    n_boot : int
-        Bootstrap samples behind the intervals of base rates.
+    **options
+        How to read the data, and settings (see `subject.Reading` and `subject.Settings`). `n_boot`, the bootstrap
+        samples behind the intervals of base rates, is 500 by default.
 
     Notes
     -----
@@ -93,19 +92,19 @@ def label_bias(
     -------
     LabelBias
     """
-    attributes = dataset_attributes(data)
-    if data.target is None or not attributes:
+    if not isinstance(data, Subject):
+        options.setdefault("n_boot", 500)
+    subject = Subject.of(data, **options)
+    known, attributes = subject.known, subject.attributes
+    if known.target is None or not attributes:
         raise NotApplicable(msg("the data name no target or no protected attribute"))
-    label = Codes.encode(data.column(data.target), name=data.target)
-    rows = np.arange(len(data)) if label.missing is None else np.flatnonzero(label.codes != label.missing)
-    known = data if rows.size == len(data) else data.take(rows)
-    attributes = tuple(column.take(rows).observed() for column in attributes)
-    label = label.take(rows).observed()
+    level, seed = subject.settings.level, subject.settings.seed
+    label = Codes.encode(known.column(known.target), name=known.target).observed()
     if label.size < 2:
         raise NotApplicable(msg("every label is the same"))
-    rates = _base_rates(known, label, attributes, by, n_boot, level, seed)
+    rates = _base_rates(subject, label, by)
     tables = {"base_rates": rates.tables["comparisons"]}
-    classes = label if known.task != "regression" else _cut(known, data.target)
+    classes = label if known.task != "regression" else _cut(known, known.target)
     chosen = tuple(given) if given is not None else _telling(known, classes)
     for name in chosen:
         if name not in known.columns:
@@ -147,7 +146,7 @@ def label_bias(
                 all=len(known),
             )
         )
-    return LabelBias(
+    found = LabelBias(
         "label_bias",
         msg("Label bias"),
         tables,
@@ -161,18 +160,12 @@ def label_bias(
             for name in conditional
         },
     )
+    return subject.noted(found)
 
 
-def _base_rates(
-    data: Dataset,
-    label: Codes,
-    attributes: Sequence[Codes],
-    by: By | Sequence[Sequence[str]],
-    n_boot: int,
-    level: float,
-    seed: int,
-) -> GroupMetrics:
+def _base_rates(subject: Subject, label: Codes, by: By | Sequence[Sequence[str]]) -> GroupMetrics:
     """The labels taken as if they were decisions: their selection rate is the base rate."""
+    data = subject.known
     if data.task == "regression":
         surface, metric = Surface.of_numbers(data.column(label.name).to_numpy()), "mean_prediction"
     else:
@@ -183,19 +176,8 @@ def _base_rates(
             classes = (*(x for i, x in enumerate(label.labels) if i != place), data.positive)
             codes = (label.codes == place).astype(np.uint8)
         surface, metric = Surface(data.task or "binary", classes, label=codes), "selection_rate"
-    privileged: Any = {name: list(values) for name, values in data.privileged.items()} or "largest"
-    return measure_groups(
-        Outcome(None, surface),
-        attributes,
-        metrics=[metric],
-        weights=data.weights,
-        reference=privileged,
-        by=by,
-        n_boot=n_boot,
-        level=level,
-        seed=seed,
-        backend=data.backend,
-    )
+    decisions = replace(subject, outcome=Outcome(None, surface), cache={})
+    return group_metrics(decisions, metrics=[metric], by=by)
 
 
 def _cut(data: Dataset, target: str) -> Codes:

@@ -10,12 +10,11 @@ import numpy as np
 
 from isonomia.evidence import Picture, Result, Table, benjamini_hochberg, normal_p
 from isonomia.evidence.intervals import error_within, normal_interval
-from isonomia.fairness.groups.comparisons import Reference
-from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
+from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import By
 from isonomia.fairness.time.control_limits import FORMATS, TITLES
 from isonomia.languages import Message, msg
-from isonomia.subject import Reading, Subject
+from isonomia.subject import Subject, SubjectOptions
 
 
 def change_between(
@@ -24,13 +23,8 @@ def change_between(
     model: Any = None,
     *,
     metrics: Sequence[str] | None = None,
-    reference: Reference | None = None,
     by: By | Sequence[Sequence[str]] = "each",
-    min_per_group: int = MIN_PER_GROUP,
-    n_boot: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
-    **given: Unpack[Reading],
+    **given: Unpack[SubjectOptions],
 ) -> Result:
     """How group metrics and gaps changed between two datasets, and whether by more than chance.
 
@@ -38,25 +32,10 @@ def change_between(
     Changes are after - before; the tests are z-tests of two independent samples, with
     ``p_adjusted`` after Benjamini and Hochberg. Groups that only one of them has are listed without a change.
     """
-    first = Subject.of(before, model, reference=reference, **given)
+    first = Subject.of(before, model, **given)
     sides = (first, first.like(after))
-    parts = []
-    for side in sides:
-        parts.append(
-            measure_groups(
-                side.outcome,
-                side.needs_attributes(),
-                metrics=metrics,
-                weights=side.weights,
-                reference=first.settings.reference,
-                by=by,
-                min_per_group=min_per_group,
-                n_boot=n_boot,
-                level=level,
-                seed=seed,
-                backend=first.backend,
-            )
-        )
+    parts = [group_metrics(side, metrics=metrics, by=by, reference=first.settings.reference) for side in sides]
+    level = first.settings.level
     names = ("kind", "metric", "group", "before", "after", "change", "p_value", "note")
     out: dict[str, list[Any]] = {name: [] for name in names}
     for kind, figures in (

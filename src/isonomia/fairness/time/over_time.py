@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
+
+import narwhals.stable.v2 as nw
 
 from isonomia.counting import Codes
-from isonomia.data import Backend, Missing, Task, backend_of
-from isonomia.errors import DataError
-from isonomia.evidence import Picture, Result, Table, check_level
-from isonomia.fairness.groups.comparisons import Reference
-from isonomia.fairness.groups.group_metrics import MIN_PER_GROUP, GroupMetrics, measure_groups
+from isonomia.data import to_numpy
+from isonomia.errors import DataError, NotApplicable
+from isonomia.evidence import Picture, Result, Table
+from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import BY, By
 from isonomia.fairness.time.control_limits import (
     FORMATS,
@@ -28,9 +29,8 @@ from isonomia.fairness.time.control_limits import (
 from isonomia.fairness.time.periods import EVERY, Every, periods_of
 from isonomia.languages import msg
 from isonomia.metrics import METRIC_NAMES
-from isonomia.parameters import LEVEL, MISSING, SEED, Choice, Either, Integer, Number, validated
-from isonomia.subject import Outcome, Subject
-from isonomia.typing import Floats
+from isonomia.parameters import Choice, Either, Integer, Number, validated
+from isonomia.subject import Subject, SubjectOptions
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,47 +72,32 @@ class OverTime(Result):
     every=Either(Choice(EVERY), Integer(2, hint=" (how many periods)")).or_none(),
     metrics=METRIC_NAMES.or_none(),
     by=BY,
-    missing=MISSING,
-    min_per_group=Integer(1),
     sigmas=Number(above=0),
-    n_boot=Integer(1),
-    level=LEVEL,
-    seed=SEED,
 )
 def over_time(
-    y_true: Any,
-    y_pred: Any,
+    data: Any = None,
+    model: Any = None,
     *,
-    time: Any,
-    sensitive_features: Any,
+    time: Any = None,
     every: Every | int | None = None,
     metrics: Sequence[str] | None = None,
-    weights: Any = None,
-    y_score: Any = None,
-    reference: Reference = "largest",
     by: By | Sequence[Sequence[str]] = "each",
-    missing: Missing = "group",
-    task: Task | None = None,
-    positive: Any = None,
-    min_per_group: int = MIN_PER_GROUP,
     sigmas: float = 3.0,
-    n_boot: int = 500,
-    level: float = 0.95,
-    seed: int = 0,
+    **given: Unpack[SubjectOptions],
 ) -> OverTime:
     """Every group metric per period, with control limits, change points and alerts.
 
     Parameters
     ----------
-    y_true, y_pred, sensitive_features, metrics, weights, y_score, reference, by, missing, task, positive
-        As in `group_metrics`; `y_true` may be None for metrics of predictions alone.
-    time : column
+    data, model, metrics, by, **given
+        As in `group_metrics`; `n_boot` is 500 by default, and at least 1. A group's periods with fewer rows than
+        `min_per_group` are shown, but not compared with limits.
+    time : column, or the name of one, optional
         The moment of each row: dates, texts that are dates, numbers, or names of periods. Rows without are left out.
+        By default the time column of a `Dataset`.
     every : "day", "week", "month", "quarter", "year" or int, optional
         How long a period is, or how many stretches with equally many rows. By default the finest division of at most
         24 periods.
-    min_per_group : int
-        A group's periods with fewer rows are shown, but not held against limits.
     sigmas : float
         Control limits lie this many standard errors (of that period) around the mean over all periods.
 
@@ -142,79 +127,23 @@ def over_time(
     >>> [(a["group"], a["period"]) for a in found.alerts if a["kind"] == "change of the gap"]
     [('sex=F', '6')]
     """
-    subject = Subject.of(
-        y_true,
-        y_pred,
-        y_score=y_score,
-        task=task,
-        positive=positive,
-        sensitive_features=sensitive_features,
-        weights=weights,
-    )
-    return follow(
-        subject.outcome,
-        subject.attributes,
-        time,
-        every=every,
-        metrics=metrics,
-        weights=subject.weights,
-        reference=reference,
-        by=by,
-        missing=missing,
-        min_per_group=min_per_group,
-        sigmas=sigmas,
-        n_boot=n_boot,
-        level=level,
-        seed=seed,
-        backend=subject.backend,
-    )
-
-
-@validated(sigmas=Number(above=0), n_boot=Integer(1), min_per_group=Integer(1), seed=SEED)
-def follow(
-    outcome: Outcome,
-    columns: Sequence[Codes],
-    time: Any,
-    *,
-    every: Every | int | None = None,
-    metrics: Sequence[str] | None = None,
-    weights: Floats | None = None,
-    reference: Reference = "largest",
-    by: By | Sequence[Sequence[str]] = "each",
-    missing: Missing = "group",
-    min_per_group: int = MIN_PER_GROUP,
-    sigmas: float = 3.0,
-    n_boot: int = 500,
-    level: float = 0.95,
-    seed: int = 0,
-    backend: Backend | None = None,
-) -> OverTime:
-    """`over_time` for what is encoded already."""
-    check_level(level)
-    periods, known = periods_of(time, every=every, name=PERIOD)
-    if known.size != len(outcome):
-        raise DataError(f"`time` has {known.size} rows, but there are {len(outcome)} predictions.")
-    if any(column.name == PERIOD for column in columns):
+    if not isinstance(data, Subject):
+        given.setdefault("n_boot", 500)
+    subject = Subject.of(data, model, **given)
+    settings = subject.settings
+    Integer(1).check("n_boot", settings.n_boot)
+    periods, known = periods_of(_moments(subject, time), every=every, name=PERIOD)
+    if any(column.name == PERIOD for column in subject.needs_attributes()):
         raise DataError(f"A protected attribute is called '{PERIOD}', which names the periods here; rename it.")
-    if not known.all():
-        outcome, columns = outcome.take(known), [column.take(known).observed() for column in columns]
-        weights = None if weights is None else weights[known]
-    measured = measure_groups(
-        outcome,
-        columns,
+    used = subject if known.all() and subject.rows.all() else subject.take(known)
+    measured = group_metrics(
+        used,
         control=(periods,),
         metrics=metrics,
-        weights=weights,
         by=by,
-        reference=_largest(columns) if reference == "largest" else reference,
-        missing=missing,
-        min_per_group=min_per_group,
-        n_boot=n_boot,
-        level=level,
-        seed=seed,
-        backend=backend,
+        reference=_largest(used.attributes) if settings.reference == "largest" else settings.reference,
     )
-    kind = backend or backend_of()
+    min_per_group, level, kind = settings.min_per_group, settings.level, subject.backend
     order = {text: place for place, text in enumerate(periods.texts)}
     series = limited(series_of(measured, order), ("metric", "group"), "value", min_per_group, sigmas, level)
     gaps = limited(
@@ -234,7 +163,7 @@ def follow(
     notes = [msg("Control limits lie {sigmas:num} standard errors around the mean of all periods.", sigmas=sigmas)]
     if not known.all():
         notes.append(msg("{n:int} rows without a moment are left out.", n=int((~known).sum())))
-    return OverTime(
+    found = OverTime(
         "over_time",
         msg("Fairness over time"),
         tables,
@@ -245,6 +174,23 @@ def follow(
         alerts,
         titles={"periods": msg("periods"), "outside_limits": msg("points outside their limits")},
     )
+    return subject.noted(found)
+
+
+def _moments(subject: Subject, time: Any) -> Any:
+    """The moment of each row with a known target: of the column given, or of that of the data."""
+    if time is None:
+        time = subject.data.roles.time
+        if time is None:
+            raise NotApplicable(msg("the data name no time column"))
+    if isinstance(time, str):
+        return subject.known.column(time)
+    if len(time) != subject.rows.size:
+        raise DataError(f"`time` has {len(time)} rows, but there are {subject.rows.size} predictions.")
+    if subject.rows.all():
+        return time
+    series = nw.from_native(time, series_only=True, allow_series=True, pass_through=True)
+    return series.filter(subject.rows.tolist()) if isinstance(series, nw.Series) else to_numpy(time)[subject.rows]
 
 
 def _largest(columns: Sequence[Codes]) -> dict[str, Any]:

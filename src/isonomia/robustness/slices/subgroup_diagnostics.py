@@ -10,7 +10,7 @@ import numpy as np
 from isonomia.counting import Codes
 from isonomia.errors import SpecError
 from isonomia.evidence import Estimate, Finding, Format, Picture, Result
-from isonomia.fairness import condition, measure_groups
+from isonomia.fairness import condition, group_metrics
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRIC_NAME, METRIC_NAMES, METRICS, check_applicable
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, N_BOOT, NAMES, SEED, Integer, Number, validated
@@ -107,15 +107,14 @@ def subgroup_diagnostics(
     main = main_metric(chosen, metric, outcome.task)
     rows: list[dict[str, Any]] = []
     for column in _columns(subject, features, bins):
-        told = measure_groups(
-            outcome,
-            [column],
+        told = group_metrics(
+            subject.with_attributes([column]),
             metrics=[m.id for m in chosen],
-            weights=subject.weights,
             min_per_group=min_per_group,
             n_boot=n_boot,
             level=level,
             seed=seed,
+            reference="largest",
         )
         assert told.groups is not None
         for place, group in enumerate(told.groups.groups):

@@ -12,7 +12,7 @@ from isonomia.counting import Codes
 from isonomia.data import Backend
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.evidence import Estimate, Result
-from isonomia.fairness import measure_groups
+from isonomia.fairness import group_metrics
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRIC_NAMES, METRICS, Metric, evaluate_all
 from isonomia.parameters import LEVEL, NAMES, SEED, Choice, Integer, validated
@@ -239,15 +239,14 @@ def _of_slices(
         column: Codes = cut.codes(subject.known).observed()
         if column.size < 2:
             continue
-        told = measure_groups(
-            subject.outcome,
-            [column],
+        told = group_metrics(
+            subject.with_attributes([column]),
             metrics=[m.id for m in chosen],
-            weights=subject.weights,
             n_boot=200,
             level=level,
             seed=seed,
             min_per_group=least,
+            reference="largest",
         )
         enough = np.flatnonzero(told.sizes >= least)
         assert told.groups is not None
