@@ -263,7 +263,7 @@ def test_scores_are_compared_too() -> None:
     found = fairness.suite(case["y"], case["p"], sensitive_features=case["frame"], y_score=score, n_boot=30)
     rows = {row["group"]: row for row in found.tables["distributions"].rows()}
     assert max(rows["sex=F"]["ks"] if "sex=F" in rows else 0, rows["sex=M"]["ks"] if "sex=M" in rows else 0) > 0.1
-    with pytest.raises(iso.DataError, match="one number per row"):
+    with pytest.raises(iso.DataError, match="600 predictions, but 10 scores"):
         fairness.suite(case["y"], case["p"], sensitive_features=case["frame"], y_score=score[:10])
 
 
