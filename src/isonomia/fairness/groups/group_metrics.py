@@ -14,7 +14,7 @@ from isonomia.data import Missing
 from isonomia.errors import SpecError
 from isonomia.evidence import Column, Estimate, Picture, Result, Table
 from isonomia.evidence.intervals import without_bootstrap
-from isonomia.fairness.groups.comparisons import compare, strata_of
+from isonomia.fairness.groups.comparisons import Reference, compare, strata_of
 from isonomia.fairness.groups.grouping import By, Groups, form_groups, rows_with_attributes
 from isonomia.fairness.groups.metric_choice import choose_metrics
 from isonomia.fairness.groups.tables import by_group_table, comparison_table, disparity_table, group_columns
