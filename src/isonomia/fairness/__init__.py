@@ -26,14 +26,14 @@ from isonomia.fairness.groups.suite import Suite, suite
 from isonomia.fairness.labels.label_bias import LabelBias, label_bias
 from isonomia.fairness.labels.missingness import missingness
 from isonomia.fairness.labels.proxies import Proxies, proxies
-from isonomia.fairness.labels.representation import Representation, represent, representation
-from isonomia.fairness.people.awareness import Awareness, awareness, awareness_of
+from isonomia.fairness.labels.representation import Representation, representation
+from isonomia.fairness.people.awareness import Awareness, awareness
 from isonomia.fairness.people.causal_graph import CausalGraph
-from isonomia.fairness.people.consistency import Consistency, consistency, consistency_of
+from isonomia.fairness.people.consistency import Consistency, consistency
 from isonomia.fairness.people.counterfactual import Counterfactual, counterfactual
 from isonomia.fairness.people.duplicates import Duplicates, duplicates
 from isonomia.fairness.people.encoding import encode_people
-from isonomia.fairness.people.entropy import Entropy, entropy_of, generalized_entropy
+from isonomia.fairness.people.entropy import Entropy, generalized_entropy
 from isonomia.fairness.time.change_between import change_between
 from isonomia.fairness.time.over_time import OverTime, over_time
 
@@ -41,13 +41,11 @@ __all__ = [
     "against_references",
     "Awareness",
     "awareness",
-    "awareness_of",
     "CausalGraph",
     "change_between",
     "conditional_statistical_parity",
     "Consistency",
     "consistency",
-    "consistency_of",
     "Counterfactual",
     "counterfactual",
     "Criterion",
@@ -61,7 +59,6 @@ __all__ = [
     "duplicates",
     "encode_people",
     "Entropy",
-    "entropy_of",
     "equal_opportunity",
     "equalized_odds",
     "Equivalence",
@@ -90,7 +87,6 @@ __all__ = [
     "predictive_parity",
     "Proxies",
     "proxies",
-    "represent",
     "Representation",
     "representation",
     "Suite",

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Dataset, wrap
 from isonomia.languages import Message, msg
 from isonomia.parameters import Integer, Parameter
 from isonomia.subject import Subject
@@ -50,24 +49,5 @@ def neighbourly(
 ) -> tuple[R, NDArray[np.intp]]:
     """A measure of people and those like them, on a sample; and the rows of it. `options` are the measure's own."""
     rows = sampled(subject, max_rows)
-    data = subject.known
-    found = measure(
-        people_of(data, rows),
-        subject.surface.take(rows),
-        protected=[name for name in data.protected if name in data.features],
-        columns=[column.take(rows) for column in subject.attributes],
-        weights=None if subject.weights is None else subject.weights[rows],
-        max_rows=max_people,
-        level=subject.settings.level,
-        seed=subject.settings.seed,
-        backend=data.backend,
-        progress=subject.progress,
-        **options,
-    )
-    return found, rows
-
-
-def people_of(data: Dataset, rows: NDArray[np.intp]) -> Any:
-    """The features of these rows, in the kind of frame the user gave."""
-    table = wrap(data.frame).select(data.features)
-    return (table if rows.size == len(table) else table[rows.tolist()]).to_native()
+    people = subject if rows.size == len(subject) else subject.take(rows)
+    return measure(people, max_rows=max_people, progress=subject.progress, **options), rows

@@ -9,7 +9,6 @@ from isonomia.audit.check_registry import check
 from isonomia.audit.checks._sample import PEOPLE, SAMPLE, neighbourly, said_of_sample
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import awareness as measure_awareness
-from isonomia.fairness import awareness_of
 from isonomia.languages import msg
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
@@ -33,7 +32,7 @@ MOST_VIOLATIONS = 0.05
 )
 def awareness(subject: Subject, **options: Any) -> Result:
     """Pairs that break the Lipschitz condition."""
-    result, rows = neighbourly(subject, awareness_of, **options)
+    result, rows = neighbourly(subject, measure_awareness, **options)
     findings = ()
     near = result.near
     if near.value is not None and near.value > MOST_VIOLATIONS:

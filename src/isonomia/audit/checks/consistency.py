@@ -10,7 +10,6 @@ from isonomia.audit.checks._sample import PEOPLE, SAMPLE, neighbourly, said_of_s
 from isonomia.evidence import Finding, Result, normal_p
 from isonomia.evidence.intervals import error_within
 from isonomia.fairness import consistency as measure_consistency
-from isonomia.fairness import consistency_of
 from isonomia.languages import msg
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
@@ -32,7 +31,7 @@ GROUP_GAP = 0.05
 )
 def consistency(subject: Subject, **options: Any) -> Result:
     """Consistency overall and by group."""
-    result, rows = neighbourly(subject, consistency_of, **options)
+    result, rows = neighbourly(subject, measure_consistency, **options)
     findings = []
     value = result.value.value
     if value is not None and value < LEAST_CONSISTENCY:

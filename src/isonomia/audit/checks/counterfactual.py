@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._declared import settings
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import Counterfactual
@@ -52,7 +51,7 @@ def counterfactual(subject: Subject, **options: Any) -> Result:
     numbers = subject.surface.continuous if subject.task == "regression" else None
     if options["tolerance"] is None:
         options["tolerance"] = 0.0 if numbers is None else MOVED * float(np.std(numbers))
-    result = ask(subject, **settings(subject, ask, options))
+    result = ask(subject, progress=subject.progress, **options)
     return replace(result, findings=_findings(result, options["tolerance"] if numbers is not None else None))
 
 

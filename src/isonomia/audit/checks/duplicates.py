@@ -29,7 +29,7 @@ CONFLICTS = 0.01
 )
 def duplicates(subject: Subject, **options: Any) -> Result:
     """Equal people with different labels."""
-    result = find_duplicates(subject.data, level=subject.settings.level, **options)
+    result = find_duplicates(subject, **options)
     findings = []
     share = result.in_conflict
     if share.value is not None and share.value > CONFLICTS:

@@ -7,7 +7,7 @@ from typing import Any
 
 from isonomia.audit.check_registry import check
 from isonomia.evidence import Finding, Result
-from isonomia.fairness import entropy_of, generalized_entropy
+from isonomia.fairness import generalized_entropy
 from isonomia.languages import msg
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
@@ -27,17 +27,8 @@ SHARE_BETWEEN = 0.05
 )
 def entropy(subject: Subject, **options: Any) -> Result:
     """The generalized entropy index and its decomposition."""
-    result = entropy_of(
-        subject.outcome,
-        subject.needs_attributes(),
-        weights=subject.weights,
-        missing=subject.settings.missing,
-        n_boot=subject.settings.n_boot,
-        level=subject.settings.level,
-        seed=subject.settings.seed,
-        backend=subject.backend,
-        **options,
-    )
+    subject.needs_attributes()
+    result = generalized_entropy(subject, **options)
     findings = []
     table = result.tables["decomposition"]
     for row, by in enumerate(table["by"].keys or ()):

@@ -29,7 +29,7 @@ MISSING_GAP = 0.05
 def missingness(subject: Subject, **options: Any) -> Result:
     """Missing values by group."""
     subject.needs_attributes()
-    result = look_for_gaps(subject.data, level=subject.settings.level, **options)
+    result = look_for_gaps(subject, **options)
     findings = []
     people = people_by_name(subject)
     for index, row in enumerate(result.tables["missing"].rows()):

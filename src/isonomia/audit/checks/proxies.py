@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._declared import settings
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import proxies as find_proxies
 from isonomia.languages import msg
@@ -40,7 +39,7 @@ TOLD = 0.3
 def proxies(subject: Subject, **options: Any) -> Result:
     """How well the attributes are told from the other columns."""
     subject.needs_attributes()
-    result = find_proxies(subject.data, **settings(subject, find_proxies, options))
+    result = find_proxies(subject, progress=subject.progress, **options)
     findings = []
     for row in result.tables["attributes"].rows():
         name, low = row["attribute"], row["balanced_accuracy_low"]

@@ -9,7 +9,8 @@ import numpy as np
 from isonomia.audit.check_registry import check
 from isonomia.counting import count_by
 from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table, wilson
-from isonomia.fairness import Representation, form_groups, represent
+from isonomia.fairness import Representation, form_groups
+from isonomia.fairness import representation as compare_with_population
 from isonomia.languages import Message, msg
 from isonomia.parameters import Anything, Choice, Either, Keyed, Parameter
 from isonomia.subject import Subject
@@ -83,13 +84,7 @@ def representation(subject: Subject, *, population: Any) -> Result:
     tables = {"groups": shown}
     notes: tuple[Message, ...] = ()
     if population is not None:
-        against = represent(
-            columns,
-            population=population,
-            weights=subject.weights,
-            level=subject.settings.level,
-            backend=subject.backend,
-        )
+        against = compare_with_population(subject, population=population)
         tables |= {"population": against.tables["groups"], "population_tests": against.tables["tests"]}
         notes = against.notes
         findings += _against_population(against, subject)

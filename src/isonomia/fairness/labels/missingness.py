@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -14,8 +14,8 @@ from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Column, Picture, Result, Table, benjamini_hochberg, two_proportions, wilson
 from isonomia.fairness.groups.grouping import BY, By, combinations_of, named_groups
 from isonomia.languages import Message, msg
-from isonomia.parameters import LEVEL, NAMES, Several, Text, validated
-from isonomia.subject import dataset_attributes
+from isonomia.parameters import NAMES, Several, Text, validated
+from isonomia.subject import Subject, SubjectOptions, dataset_attributes
 
 
 @validated(
@@ -23,22 +23,22 @@ from isonomia.subject import dataset_attributes
     columns=NAMES.or_none("for all"),
     by=BY,
     blanks=Several(Text("a text that stands for a missing value")),
-    level=LEVEL,
 )
 def missingness(
-    data: Dataset,
+    data: Any,
     *,
     attributes: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     by: By | Sequence[Sequence[str]] = "each",
     blanks: Sequence[str] = ("", "?", "NA", "N/A", "nan"),
-    level: float = 0.95,
+    **given: Unpack[SubjectOptions],
 ) -> Result:
     """The share of missing values of each column by group, compared with everyone else.
 
     Parameters
     ----------
-    data : Dataset
+    data : Dataset, frame or Subject
+        All rows are examined, also those whose target is missing.
     attributes : sequence of str, optional
         Protected attributes; all of the dataset's by default.
     columns : sequence of str, optional
@@ -47,11 +47,13 @@ def missingness(
         The groups that are compared.
     blanks : sequence of str
         Texts that stand for a missing value.
+    **given
+        How to read the data, and settings (see `subject.Reading` and `subject.Settings`).
 
     Returns
     -------
     Result
-        ``tables["missing"]``: a row a column and group: `column, group, n, rate, rate_low, rate_high, others,
+        ``tables["missing"]``: a row per column and group: `column, group, n, rate, rate_low, rate_high, others,
         difference, difference_low, difference_high, p_value, p_adjusted`. Differences are group - all other rows, with
         Newcombe's interval (1998, Stat. Med. 17:873, method 10).
 
@@ -61,6 +63,8 @@ def missingness(
     >>> missingness(data).table["rate"].tolist()
     [0.4, 0.0]
     """
+    subject = Subject.of(data, **given)
+    data, level = subject.data, subject.settings.level
     protected = _chosen(data, attributes)
     wanted = (
         columns

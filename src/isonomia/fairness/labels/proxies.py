@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -22,8 +22,8 @@ from isonomia.fairness.labels.attribute_prediction import LEAVES, RATE, Learning
 from isonomia.fairness.labels.mutual_information import equal_shares, information, spread, table
 from isonomia.fairness.people.encoding import MAX_CATEGORIES
 from isonomia.languages import Message, msg
-from isonomia.parameters import LEVEL, NAMES, SEED, Integer, validated
-from isonomia.subject import dataset_attributes
+from isonomia.parameters import NAMES, Integer, validated
+from isonomia.subject import Subject, SubjectOptions, dataset_attributes
 from isonomia.typing import Floats
 
 #: More rows than this are sampled: how well an attribute can be told does not need more.
@@ -60,11 +60,9 @@ class Proxies(Result):
     rounds=Integer(1),
     shuffled_rows=Integer(1),
     max_rows=Integer(1),
-    level=LEVEL,
-    seed=SEED,
 )
 def proxies(
-    data: Dataset,
+    data: Any,
     *,
     attributes: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
@@ -73,16 +71,15 @@ def proxies(
     rounds: int = 40,
     shuffled_rows: int = 800,
     max_rows: int = MAX_ROWS,
-    level: float = 0.95,
-    seed: int = 0,
     progress: ProgressLike = None,
+    **given: Unpack[SubjectOptions],
 ) -> Proxies:
     """How well the protected attributes are predicted from the other columns, and which columns carry them.
 
     Parameters
     ----------
-    data : Dataset
-        Its weights say how many people a row stands for; rows of weight 0 are left out.
+    data : Dataset, frame or Subject
+        A weight is the number of people that a row stands for; rows of weight 0 are left out.
     attributes : sequence of str, optional
         The protected attributes looked at; all unless given.
     columns : sequence of str, optional
@@ -97,6 +94,8 @@ def proxies(
         Importance is measured on at most so many rows of each fold.
     max_rows : int
         More rows are sampled.
+    **given
+        How to read the data, and settings (see `subject.Reading` and `subject.Settings`).
 
     Notes
     -----
@@ -109,9 +108,14 @@ def proxies(
     ----------
     J. Hanley, B. McNeil (1982), Radiology 143:29.
     """
-    known = dataset_attributes(data)
-    if not known:
-        raise NotApplicable(msg("the data name no protected attribute"))
+    subject = Subject.of(data, **given)
+    known, weights, level, seed = (
+        subject.needs_attributes(),
+        subject.weights,
+        subject.settings.level,
+        subject.settings.seed,
+    )
+    data = subject.known
     names = [column.name for column in known]
     for name in attributes or ():
         if name not in names:
@@ -122,10 +126,10 @@ def proxies(
         if name not in data.columns:
             raise SpecError(f"`columns` must name columns of the data; got {name!r}.{close_to(name, data.columns)}")
     rng = np.random.default_rng(seed)
-    rows = np.arange(len(data)) if data.weights is None else np.flatnonzero(data.weights > 0)
+    rows = np.arange(len(data)) if weights is None else np.flatnonzero(weights > 0)
     if rows.size > max_rows:
         rows = np.sort(rng.choice(rows, max_rows, replace=False))
-    weights = None if data.weights is None else data.weights[rows]
+    weights = None if weights is None else weights[rows]
     X, kept, categorical = _matrix(data, used, rows)
     if not kept:
         raise NotApplicable(msg("there is no other column to tell a protected attribute from"))
@@ -173,7 +177,7 @@ def proxies(
     notes = (_how(learning, len(targets) > 1), *((sampled,) if rows.size < len(data) else ()))
     titles = {f"balanced_accuracy[{name}]": msg("{name} told from the rest", name=name) for name in balanced}
     values = {f"balanced_accuracy[{name}]": value for name, value in balanced.items()}
-    return Proxies(
+    found = Proxies(
         "proxies",
         msg("Proxies"),
         tables,
@@ -186,6 +190,7 @@ def proxies(
         titles=titles,
         formats=dict.fromkeys(values, "pct"),
     )
+    return subject.noted(found)
 
 
 def _how(learning: Learning, several: bool) -> Message:

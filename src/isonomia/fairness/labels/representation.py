@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
 from isonomia.counting import Codes, composite, sum_by
-from isonomia.data import Backend, Dataset, backend_of, check_weights
-from isonomia.errors import DataError, SpecError, close_to
+from isonomia.data import Dataset
+from isonomia.errors import SpecError, close_to
 from isonomia.evidence import (
     Column,
     Estimate,
@@ -24,8 +24,8 @@ from isonomia.evidence import (
 from isonomia.evidence.intervals import quotient
 from isonomia.fairness.groups.grouping import BY, By, combinations_of, condition
 from isonomia.languages import Message, msg
-from isonomia.parameters import LEVEL, validated
-from isonomia.subject import dataset_attributes, read_attributes
+from isonomia.parameters import validated
+from isonomia.subject import Subject, SubjectOptions, is_column
 from isonomia.typing import Floats
 
 #: Shares (or counts) of each value of an attribute in a population; or everyone alike.
@@ -39,30 +39,30 @@ class Representation(Result):
     unknown: tuple[str, ...] = field(default=())
 
 
-@validated(by=BY, level=LEVEL)
+@validated(by=BY)
 def representation(
-    people: Any,
+    data: Any,
     *,
     population: Population = "uniform",
     by: By | Sequence[Sequence[str]] = "each",
-    weights: Any = None,
-    level: float = 0.95,
+    **given: Unpack[SubjectOptions],
 ) -> Representation:
     """The share of each group in the data against a reference population.
 
     Parameters
     ----------
-    people : Dataset, column, frame or mapping
-        The protected attributes, or a dataset that names them.
+    data : Dataset, frame, Subject or column
+        With protected attributes. A frame without roles, or a column, holds nothing but the attributes.
     population : "uniform" or mapping
         Shares or counts by attribute and value, as ``{"sex": {"F": 0.51, "M": 0.49}}``; attributes it does not name are
-        held against an equal share for every value. Values of the data that it lacks are flagged, values of it that the
-        data lack have a share of 0. Joint shares are named by attributes and values joined:
+        compared with an equal share for every value. Values of the data that it lacks are flagged, values of it that
+        the data lack have a share of 0. Joint shares are named by attributes and values joined:
         ``{"sex x race": {"F, a": 0.2, ...}}``.
     by : "each", "intersection", "all" or lists of names
-        The groups looked at. An intersection without joint shares is held against the product of its attributes'
-        shares, which a note tells.
-    weights : array, optional
+        The groups looked at. An intersection without joint shares is compared with the product of its attributes'
+        shares, as a note states.
+    **given
+        How to read the data, and settings (see `subject.Reading` and `subject.Settings`).
 
     Notes
     -----
@@ -76,27 +76,11 @@ def representation(
     >>> found.table["ratio"].round(3).tolist()
     [0.588, 1.429]
     """
-    if isinstance(people, Dataset):
-        columns, backend = dataset_attributes(people), people.backend
-        w = people.weights if weights is None else check_weights(weights, len(people))
-        if not columns:
-            raise DataError("The dataset names no protected attribute; name some with protected=[...].")
-    else:
-        columns, backend = read_attributes(people, what="people"), backend_of(people)
-        w = check_weights(weights, len(columns[0]))
-    return represent(columns, population=population, by=by, weights=w, level=level, backend=backend)
-
-
-def represent(
-    columns: Sequence[Codes],
-    *,
-    population: Population = "uniform",
-    by: By | Sequence[Sequence[str]] = "each",
-    weights: Floats | None = None,
-    level: float = 0.95,
-    backend: Backend | None = None,
-) -> Representation:
-    """`representation` for what is encoded already."""
+    if not isinstance(data, Dataset | Subject) and not {"protected", "sensitive_features"} & given.keys():
+        given["sensitive_features"] = data
+        data = {"group": data} if is_column(data) else data
+    subject = Subject.of(data, **given)
+    columns, level = subject.needs_attributes(), subject.settings.level
     products: list[str] = []
     sets = combinations_of([column.name for column in columns], by)
     ways = [_joined(names, columns) for names in sets]
@@ -109,11 +93,11 @@ def represent(
     tested: list[dict[str, Any]] = []
     unknown: list[str] = []
     for column in ways:
-        part, effective, strange = _one(column, reference.get(column.name), weights, level)
+        part, effective, strange = _one(column, reference.get(column.name), subject.weights, level)
         unknown += strange
         rows += part
         _chi_square(column.name, part, effective, tested)
-    kind = backend or backend_of()
+    kind = subject.backend
     groups = Table.from_rows(
         rows, _GROUPS, title=msg("Groups in the data and in the population"), backend=kind
     ).with_columns(_adjusted([row["p_value"] for row in rows]))
@@ -133,7 +117,7 @@ def represent(
     if unknown:
         notes.append(msg("The population says nothing about {names}.", names=", ".join(unknown[:10])))
     smallest = _smallest(rows, level)
-    return Representation(
+    found = Representation(
         "representation",
         msg("Representation"),
         tables,
@@ -144,6 +128,7 @@ def represent(
         tuple(unknown),
         titles={"smallest_ratio": msg("smallest share against the population")},
     )
+    return subject.noted(found)
 
 
 def _smallest(rows: Sequence[Mapping[str, Any]], level: float) -> Estimate:

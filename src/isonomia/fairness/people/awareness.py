@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import MISSING, Codes, composite, sum_by
-from isonomia.data import Backend, Task, backend_of, wrap
-from isonomia.errors import DataError, NotApplicable, SpecError
+from isonomia.data import Backend, wrap
+from isonomia.errors import NotApplicable, SpecError
 from isonomia.events import Progress, ProgressLike
-from isonomia.evidence import Estimate, Picture, Result, Table, check_level, wilson
-from isonomia.fairness.people.encoding import METRICS, STANDARDISE, Metric, Points, Standardise, encode_people
+from isonomia.evidence import Estimate, Picture, Result, Table, wilson
+from isonomia.fairness.people.encoding import METRICS, STANDARDISE, Metric, Points, Standardise, people_of, points_of
 from isonomia.fairness.people.neighbours import nearest
 from isonomia.languages import msg
 from isonomia.languages.naming import together
 from isonomia.models import Surface
-from isonomia.parameters import LEVEL, SEED, Choice, Either, Integer, Made, Number, validated
-from isonomia.subject import Subject
+from isonomia.parameters import Choice, Either, Integer, Made, Number, validated
+from isonomia.subject import Subject, SubjectOptions
 from isonomia.typing import Floats, Indices
 
 #: Given the rows of the first and of the second people of each pair, a distance of at least 0 a pair.
@@ -61,41 +61,34 @@ class Awareness(Result):
     k=Integer(1),
     max_pairs=Integer(1),
     max_rows=Integer(1).or_none("for all"),
-    level=LEVEL,
-    seed=SEED,
 )
 def awareness(
-    X: Any,
-    y_pred: Any = None,
+    data: Any,
+    model: Any = None,
     *,
-    y_score: Any = None,
     metric: Metric | PairMetric = "gower",
     standardise: Standardise = "range",
-    protected: str | Sequence[str] = (),
-    sensitive_features: Any = None,
     lipschitz: float = 1.0,
     unit: float | None = None,
-    weights: Any = None,
     k: int = 5,
     max_pairs: int = 500_000,
     max_rows: int | None = None,
-    task: Task | None = None,
-    positive: Any = None,
-    level: float = 0.95,
-    seed: int = 0,
     progress: ProgressLike = None,
+    **given: Unpack[SubjectOptions],
 ) -> Awareness:
     """Pairs with |f(x) - f(x')| > lipschitz x distance(x, x'), the Lipschitz condition of fairness through awareness.
 
     Parameters
     ----------
-    X : frame or matrix
-    y_pred, y_score : arrays
-        Predictions: probabilities (`y_score`) where there are any, numbers, or decisions. Probabilities of several
-        classes, and decisions, differ by their total variation (0 for equal decisions, 1 for different ones).
+    data : Dataset, frame, matrix or Subject
+        What people are compared by: the features, without the columns that are `protected`.
+    model : model, Surface, or column
+        Predictions: probabilities (of a model, or `y_score`) where there are any, numbers, or decisions. Probabilities
+        of several classes, and decisions, differ by their total variation (0 for equal decisions, 1 for different
+        ones).
     metric : "gower", "euclidean", "manhattan" or a function
-        How far apart two people are. A function is given two frames of the columns of `X` (protected ones included), a
-        row a pair, and returns a distance of at least 0 a pair.
+        How far apart two people are. A function is given two frames of the features (protected ones included), a row
+        per pair, and returns a distance of at least 0 per pair.
     standardise : "range", "std" or "none"
         The scale of numeric columns before distances are taken.
     lipschitz : float
@@ -107,8 +100,9 @@ def awareness(
     max_pairs : int
         The budget. Where all pairs are no more than this, all are looked at; else the neighbours (up to half of it)
         and random pairs.
-    weights : optional
-        How many people a row stands for: a pair counts as the product of its two weights, and random pairs are drawn
+    **given
+        How to read the data, and settings (see `subject.Reading` and `subject.Settings`). A weight is the number of
+        people that a row stands for: a pair counts as the product of its two weights, and random pairs are drawn
         with chances in proportion to it. Rows of weight 0 are in no pair.
     max_rows : int, optional
         Where there are more rows, neighbours are looked for of this many, drawn at random, among all.
@@ -130,80 +124,27 @@ def awareness(
     >>> found.table[["first", "second"]].to_numpy().tolist()
     [[0, 1]]
     """
-    subject = Subject.of(
-        None,
-        y_pred,
-        y_score=y_score,
-        task=task,
-        positive=positive,
-        sensitive_features=sensitive_features,
-        weights=weights,
-    )
-    return awareness_of(
-        X,
-        subject.surface,
-        metric=metric,
-        standardise=standardise,
-        protected=protected,
-        columns=subject.attributes,
-        lipschitz=lipschitz,
-        unit=unit,
-        weights=subject.weights,
-        k=k,
-        max_pairs=max_pairs,
-        max_rows=max_rows,
-        level=level,
-        seed=seed,
-        progress=progress,
-        backend=backend_of(X, y_pred, y_score),
-    )
-
-
-@validated(lipschitz=Number(above=0), max_rows=Integer(1).or_none(), unit=Number(above=0).or_none())
-def awareness_of(
-    X: Any,
-    surface: Surface,
-    *,
-    metric: Metric | PairMetric = "gower",
-    standardise: Standardise = "range",
-    protected: str | Sequence[str] = (),
-    columns: Sequence[Codes] = (),
-    lipschitz: float = 1.0,
-    unit: float | None = None,
-    weights: Floats | None = None,
-    k: int = 5,
-    max_pairs: int = 500_000,
-    max_rows: int | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-    backend: Backend | None = None,
-    progress: ProgressLike = None,
-) -> Awareness:
-    """`awareness` of what a model said."""
-    check_level(level)
-    for name, value, least in (("max_pairs", max_pairs, 1), ("k", k, 1), ("seed", seed, 0)):
-        Integer(least).check(name, value)
-    if not callable(metric):
-        Choice(METRICS, hint=", or a function of two frames").check("metric", metric)
-    points = encode_people(
-        X, protected=protected, metric="gower" if callable(metric) else metric, standardise=standardise
-    )
+    subject = Subject.of(data, model, **given)
+    surface, columns, weights, level = subject.surface, subject.attributes, subject.weights, subject.settings.level
+    points = points_of(subject, "gower" if callable(metric) else metric, standardise)
     n = len(points.matrix)
-    if n != len(surface):
-        raise DataError(f"`X` has {n} rows, but there are {len(surface)} predictions.")
     w = np.ones(n) if weights is None else weights
     if (w > 0).sum() < 2:
         raise NotApplicable(msg("a pair needs two rows"))
     first, second, near, whole = _pairs(
-        points, w, k, max_pairs, max_rows, np.random.default_rng(seed), Progress.of(progress)
+        points, w, k, max_pairs, max_rows, np.random.default_rng(subject.settings.seed), Progress.of(progress)
     )
-    distance = _given_distance(metric, X, first, second) if callable(metric) else _distance(points, first, second)
+    distance = (
+        _given_distance(metric, people_of(subject), first, second)
+        if callable(metric)
+        else _distance(points, first, second)
+    )
     difference = _difference(surface, first, second, unit)
     excess = difference - lipschitz * distance
     bad = excess > ROUNDING
     # random pairs were drawn in proportion to their weight already
     weight = np.where(near | whole, w[first] * w[second], 1.0)
-    kind = backend or backend_of()
+    kind = subject.backend
     cells = composite(list(columns)) if columns else None
     tables = {"pairs": _pair_table(first, second, distance, difference, excess, bad, cells, kind)}
     pictures: tuple[Picture, ...] = ()
@@ -242,12 +183,12 @@ def awareness_of(
     if max_rows is not None and max_rows < there:
         notes.append(
             msg(
-                "{n:int} rows, drawn at random, were held against their neighbours among all {all:int}.",
+                "{n:int} rows, drawn at random, were compared with their neighbours among all {all:int}.",
                 n=max_rows,
                 all=there,
             )
         )
-    return Awareness(
+    found = Awareness(
         "awareness",
         msg("Fairness through awareness"),
         tables,
@@ -259,6 +200,7 @@ def awareness_of(
         close,
         titles=_VALUES,
     )
+    return subject.noted(found)
 
 
 def _all_pairs(w: Floats) -> int:
@@ -324,16 +266,13 @@ def _distance(points: Points, first: Indices, second: Indices) -> Floats:
     return out / points.scale
 
 
-def _given_distance(metric: PairMetric, X: Any, first: Indices, second: Indices) -> Floats:
-    if isinstance(X, np.ndarray) and X.dtype.names is None:
-        answer = metric(X[first], X[second])
-    else:
-        table = wrap(X)
-        answer = metric(table[first.tolist()].to_native(), table[second.tolist()].to_native())
+def _given_distance(metric: PairMetric, people: Any, first: Indices, second: Indices) -> Floats:
+    table = wrap(people)
+    answer = metric(table[first.tolist()].to_native(), table[second.tolist()].to_native())
     distance = np.asarray(answer, dtype=float)
     if distance.shape != first.shape or not (distance >= 0).all():
         raise SpecError(
-            f"`metric` must return one distance of at least 0 a pair: {first.size}; got an array of shape "
+            f"`metric` must return one distance of at least 0 per pair: {first.size}; got an array of shape "
             f"{distance.shape}{'' if distance.shape != first.shape else ' with negative or missing values'}."
         )
     return distance

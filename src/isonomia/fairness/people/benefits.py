@@ -10,22 +10,23 @@ import numpy as np
 from isonomia.data import to_numpy
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.languages import Message, msg
-from isonomia.subject import Outcome
+from isonomia.subject import Outcome, Subject
 from isonomia.typing import Floats
 
 
-def benefits_of(outcome: Outcome, benefit: Any) -> Floats:
-    """One benefit a row, by the rule (or the numbers) asked for; see `generalized_entropy`."""
-    surface = outcome.surface
+def benefits_of(subject: Subject, benefit: Any) -> Floats:
+    """One benefit per row, by the rule (or the numbers) given; see `generalized_entropy`."""
+    outcome, surface = subject.outcome, subject.surface
     if isinstance(benefit, str) and benefit not in ("prediction", "correct"):
         raise SpecError(
             f"`benefit` must be 'prediction', 'correct', an array, a mapping of classes or None; got {benefit!r}."
         )
     if benefit is not None and not isinstance(benefit, str | Mapping):
         numbers = np.asarray(to_numpy(benefit), dtype=float)
-        if numbers.shape != (len(outcome),) or not np.isfinite(numbers).all():
-            raise DataError(f"`benefit` needs one finite number a row: {len(outcome)}; got shape {numbers.shape}.")
-        return numbers
+        n = subject.rows.size
+        if numbers.shape != (n,) or not np.isfinite(numbers).all():
+            raise DataError(f"`benefit` needs one finite number per row: {n}; got shape {numbers.shape}.")
+        return numbers[subject.rows]
     if outcome.task == "regression":
         assert surface.continuous is not None
         if isinstance(benefit, Mapping) or benefit == "correct":

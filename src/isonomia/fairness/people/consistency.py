@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Backend, Task, backend_of
-from isonomia.errors import DataError, NotApplicable
+from isonomia.data import Backend
+from isonomia.errors import NotApplicable
 from isonomia.events import Progress, ProgressLike
-from isonomia.evidence import Column, Estimate, Picture, Result, Table, check_level
+from isonomia.evidence import Column, Estimate, Picture, Result, Table
 from isonomia.fairness.groups.averages import mean_interval
 from isonomia.fairness.groups.grouping import form_groups
 from isonomia.fairness.groups.tables import group_columns
-from isonomia.fairness.people.encoding import METRICS, STANDARDISE, Metric, Standardise, encode_people
+from isonomia.fairness.people.encoding import METRICS, STANDARDISE, Metric, Standardise, points_of
 from isonomia.fairness.people.neighbours import Neighbours, nearest
 from isonomia.languages import Message, msg
 from isonomia.models import Surface
-from isonomia.parameters import LEVEL, SEED, Choice, Integer, Number, validated
-from isonomia.subject import Subject
+from isonomia.parameters import Choice, Integer, Number, validated
+from isonomia.subject import Subject, SubjectOptions
 from isonomia.typing import Floats
 
 #: How many of the rows that stand out most are listed.
@@ -47,51 +47,42 @@ class Consistency(Result):
     standardise=Choice(STANDARDISE),
     unit=Number(above=0).or_none(),
     max_rows=Integer(1).or_none("for all"),
-    level=LEVEL,
-    seed=SEED,
 )
 def consistency(
-    X: Any,
-    y_pred: Any,
+    data: Any,
+    model: Any = None,
     *,
     k: int = 5,
     metric: Metric = "euclidean",
     standardise: Standardise = "std",
-    protected: str | Sequence[str] = (),
-    sensitive_features: Any = None,
-    weights: Any = None,
-    task: Task | None = None,
-    positive: Any = None,
     unit: float | None = None,
     max_rows: int | None = None,
-    level: float = 0.95,
-    seed: int = 0,
     progress: ProgressLike = None,
+    **given: Unpack[SubjectOptions],
 ) -> Consistency:
     r"""Consistency: 1 - mean over rows of |prediction - mean prediction of the k nearest rows|.
 
     Parameters
     ----------
-    X : frame or matrix
-        What people are compared by; see `encode_people` for how numbers and categories become distances.
-    y_pred : array
-        Decisions (two classes or more) or numbers. With several classes a row's figure is the share of its neighbours
-        that are given the same class, which for two classes is the formula above.
+    data : Dataset, frame, matrix or Subject
+        What people are compared by: the features, without the columns that are `protected`. See `encode_people` for how
+        numbers and categories become distances.
+    model : model, Surface, or column
+        Anything that predicts, decisions (two classes or more) or numbers. With several classes a row's figure is the
+        share of its neighbours that are given the same class, which for two classes is the formula above.
     k : int
         How many neighbours, the row itself among them.
     metric, standardise
         How distances are measured. ``standardise="none"`` on one-hot columns is AIF360's.
-    protected : str or sequence of str
-        Columns of `X` that are left out: people are compared by everything else.
-    sensitive_features : optional
-        Protected attributes to give the figure by group.
     unit : float, optional
         For numbers: the difference that counts as 1; the range of the predictions unless given.
-    weights : optional
-        How many people a row stands for. The k neighbours are k rows whatever their weights (rows of weight 0 are
+    **given
+        How to read the data, and settings (see `subject.Reading` and `subject.Settings`). `protected` or
+        `sensitive_features` give the figure by group. A weight is the number of people that a row stands for: the k
+        neighbours are k rows whatever their weights (rows of weight 0 are
         nobody's neighbours); their mean prediction, and the mean over rows, are weighted.
     max_rows : int, optional
-        Where there are more rows, this many of them, drawn at random, are held against their neighbours among all.
+        Where there are more rows, this many of them, drawn at random, are compared with their neighbours among all.
     progress : callable or Progress, optional
         Receives the events of the search; a `Progress` can cancel it.
 
@@ -110,67 +101,26 @@ def consistency(
     >>> consistency({"x": [0.0, 0.1, 5.0, 5.1]}, [1, 1, 0, 1], k=2).value.value
     0.75
     """
-    subject = Subject.of(
-        None, y_pred, task=task, positive=positive, sensitive_features=sensitive_features, weights=weights
-    )
-    return consistency_of(
-        X,
-        subject.surface,
-        k=k,
-        metric=metric,
-        standardise=standardise,
-        protected=protected,
-        columns=subject.attributes,
-        weights=subject.weights,
-        unit=unit,
-        max_rows=max_rows,
-        level=level,
-        seed=seed,
-        progress=progress,
-        backend=backend_of(X, sensitive_features, y_pred),
-    )
-
-
-@validated(seed=SEED, max_rows=Integer(1).or_none(), unit=Number(above=0).or_none())
-def consistency_of(
-    X: Any,
-    surface: Surface,
-    *,
-    k: int = 5,
-    metric: Metric = "euclidean",
-    standardise: Standardise = "std",
-    protected: str | Sequence[str] = (),
-    columns: Sequence[Codes] = (),
-    weights: Floats | None = None,
-    unit: float | None = None,
-    max_rows: int | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-    backend: Backend | None = None,
-    progress: ProgressLike = None,
-) -> Consistency:
-    """`consistency` of what a model said."""
-    check_level(level)
-    points = encode_people(X, protected=protected, metric=metric, standardise=standardise)
+    subject = Subject.of(data, model, **given)
+    surface, columns, weights, level = subject.surface, subject.attributes, subject.weights, subject.settings.level
+    points = points_of(subject, metric, standardise)
     n = len(points.matrix)
-    if n != len(surface):
-        raise DataError(f"`X` has {n} rows, but there are {len(surface)} predictions.")
     if surface.continuous is None and surface.label is None:
         raise NotApplicable(msg("there are scores but no decisions"))
     w = np.ones(n) if weights is None else weights
     asked = np.arange(n)
     if max_rows is not None and n > max_rows:
-        asked = np.sort(np.random.default_rng(seed).choice(n, max_rows, replace=False))
+        asked = np.sort(np.random.default_rng(subject.settings.seed).choice(n, max_rows, replace=False))
     found = nearest(points, k, rows=asked, pool=w > 0, progress=Progress.of(progress))
     rows = np.full(n, np.nan)
     rows[asked] = _agreement(surface, asked, found, weights, unit)
-    kind = backend or backend_of()
+    kind, position = subject.backend, np.flatnonzero(subject.rows)
     worst = asked[np.argsort(rows[asked], kind="stable")[:WORST_ROWS]]
     tables = {
         "by_group": _by_group(rows[asked], w[asked], [column.take(asked) for column in columns], level, kind),
         "rows": Table(
             (
-                Column("row", worst, format="int", title=msg("row")),
+                Column("row", position[worst], format="int", title=msg("row")),
                 Column("consistency", rows[worst], format="pct", title=msg("consistency")),
             ),
             msg("Rows treated least like their neighbours"),
@@ -197,13 +147,13 @@ def consistency_of(
     if asked.size < n:
         notes.append(
             msg(
-                "{n:int} rows, drawn at random, were held against their neighbours among all {all:int}.",
+                "{n:int} rows, drawn at random, were compared with their neighbours among all {all:int}.",
                 n=asked.size,
                 all=n,
             )
         )
     figure = Estimate(value, low, high, n=asked.size, method="normal", level=level)
-    return Consistency(
+    result = Consistency(
         "consistency",
         msg("Consistency"),
         tables,
@@ -215,6 +165,7 @@ def consistency_of(
         rows,
         titles={"consistency": msg("consistency"), "neighbours": msg("neighbours")},
     )
+    return subject.noted(result)
 
 
 def _agreement(

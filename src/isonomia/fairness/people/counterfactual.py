@@ -23,8 +23,8 @@ from isonomia.fairness.people.counterfactual_tables import (
     row_table,
 )
 from isonomia.languages import Message, msg
-from isonomia.parameters import LEVEL, NAMES, SEED, Anything, Boolean, Choice, Number, validated
-from isonomia.subject import Reading, Subject
+from isonomia.parameters import NAMES, Anything, Boolean, Choice, Number, validated
+from isonomia.subject import Subject, SubjectOptions
 
 #: Columns that tell less than this share of an attribute are not taken for its proxies.
 LEAST_INFORMATION = 0.01
@@ -57,8 +57,6 @@ class Counterfactual(Result):
     keep_valid=Boolean(),
     through_proxies=Boolean(),
     tolerance=Number(at_least=0),
-    level=LEVEL,
-    seed=SEED,
 )
 def counterfactual(
     data: Any,
@@ -71,16 +69,14 @@ def counterfactual(
     keep_valid: bool = True,
     through_proxies: bool = True,
     tolerance: float = 0.0,
-    level: float = 0.95,
-    seed: int = 0,
     progress: ProgressLike = None,
-    **reading: Unpack[Reading],
+    **given: Unpack[SubjectOptions],
 ) -> Counterfactual:
     """Counterfactual fairness: other values of protected attributes, and what the model would then have said.
 
     Parameters
     ----------
-    data : Dataset, frame with its roles, or Subject
+    data : Dataset, frame or Subject
     model : Model, estimator or function
         None where `data` is a Subject, which has its model.
     attributes : sequence of str, optional
@@ -101,8 +97,8 @@ def counterfactual(
         For numbers: a smaller change than this is no change.
     progress : callable or Progress, optional
         Receives the events of the questions to the model; a `Progress` can cancel them.
-    **reading
-        The roles of a plain frame (see `Subject.of`).
+    **given
+        How to read the data, and settings (see `subject.Reading` and `subject.Settings`).
 
     Returns
     -------
@@ -127,9 +123,11 @@ def counterfactual(
     >>> [(str(r["route"]), r["from"], r["to"], round(r["change"], 3)) for r in found.tables["changes"].rows()]
     [('flip', 'F', 'M', 0.5), ('flip', 'M', 'F', -0.5), ('graph', 'F', 'M', 2.5), ('graph', 'M', 'F', -2.5)]
     """
-    subject = Subject.of(data, model, **reading)
-    people = People.of(subject, _chosen(subject.data, attributes), Progress.of(progress))
-    drawn = None if graph is None else CausalGraph.of(graph, people.data.columns)
+    events = Progress.of(progress)
+    subject = Subject.of(data, model, **given)
+    data, level, seed = subject.known, subject.settings.level, subject.settings.seed
+    people = People.of(subject, _chosen(data, attributes), events)
+    drawn = None if graph is None else CausalGraph.of(graph, data.columns)
     if drawn is not None:
         unknown = [name for name in people.names if name not in drawn.order]
         if len(unknown) == len(people.names):
@@ -152,7 +150,7 @@ def counterfactual(
                 answers += _by_proxies(people, names, mechanism, keep_valid, seed, notes)
     if not all(answer.signed for answer in answers):
         notes[0] = _UNSIGNED
-    return _result(people, answers, notes, uses, tolerance, level)
+    return subject.noted(_result(people, answers, notes, uses, tolerance, level))
 
 
 _UNSIGNED = msg(

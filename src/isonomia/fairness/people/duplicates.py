@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,8 @@ from isonomia.fairness.groups.grouping import BY, By, Group, form_groups
 from isonomia.fairness.groups.tables import group_columns
 from isonomia.fairness.labels.label_values import left_out_classes, worths
 from isonomia.languages import msg
-from isonomia.parameters import LEVEL, NAMES, validated
-from isonomia.subject import dataset_attributes
+from isonomia.parameters import NAMES, validated
+from isonomia.subject import Subject, SubjectOptions
 from isonomia.typing import Floats
 
 Ints = NDArray[np.int64]
@@ -50,25 +50,27 @@ class Duplicates(Result):
     in_conflict: Estimate = field(default_factory=lambda: Estimate.missing("not measured"))
 
 
-@validated(columns=NAMES.or_none("for all"), by=BY, level=LEVEL)
+@validated(columns=NAMES.or_none("for all"), by=BY)
 def duplicates(
-    data: Dataset,
+    data: Any,
     *,
     columns: Sequence[str] | None = None,
     by: By | Sequence[Sequence[str]] = "all",
-    level: float = 0.95,
+    **given: Unpack[SubjectOptions],
 ) -> Duplicates:
     r"""People who agree in all features but the protected ones, and yet have different true outcomes.
 
     Parameters
     ----------
-    data : Dataset
-        With a target. Weights say how many people a row stands for: they weigh shares and means, but do not make a row
-        its own equal; rows of weight 0 are left out.
+    data : Dataset, frame or Subject
+        With a target. A weight is the number of people that a row stands for: weights apply to shares and means, but do
+        not make a row its own equal; rows of weight 0 are left out.
     columns : sequence of str, optional
         What has to agree; by default all features that are not protected.
     by : "all", "each", "intersection" or lists of names
         The groups that are compared.
+    **given
+        How to read the data, and settings (see `subject.Reading` and `subject.Settings`).
 
     Returns
     -------
@@ -96,6 +98,8 @@ def duplicates(
     >>> found.duplicated.value, found.conflicting.value
     (0.5, 1.0)
     """
+    subject = Subject.of(data, **given)
+    data, level = subject.known, subject.settings.level
     if data.target is None:
         raise NotApplicable(msg("the data name no target, so labels cannot disagree"))
     names = [name for name in data.features if name not in data.protected] if columns is None else list(columns)
@@ -104,10 +108,10 @@ def duplicates(
             raise SpecError(f"`columns` must name columns of the data; got {name!r}.{close_to(name, data.columns)}")
     if not names:
         raise NotApplicable(msg("no column is left to tell people by once the protected ones are taken out"))
-    people = _People.of(data, names)
+    people = _People.of(data, names, subject.weights)
     mixed = people.mixed
-    tables = {"sets": _sets(data, names, people)}
-    attributes = dataset_attributes(data)
+    tables = {"sets": _sets(subject, names, people)}
+    attributes = subject.attributes
     pictures: tuple[Picture, ...] = ()
     if attributes and mixed.any():
         tables["by_group"] = _by_group(attributes, people, by, level, data)
@@ -127,7 +131,7 @@ def duplicates(
         msg("People are the same where they agree in {n:int} columns.", n=len(names)),
         *left_out_classes(data, people.label),
     )
-    return Duplicates(
+    found = Duplicates(
         "duplicates",
         msg("Same people, different labels"),
         tables,
@@ -150,6 +154,7 @@ def duplicates(
             "sets_in_conflict": msg("sets of equals with different labels"),
         },
     )
+    return subject.noted(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,11 +173,10 @@ class _People:
     worths: tuple[tuple[str | None, Floats], ...]
 
     @classmethod
-    def of(cls, data: Dataset, names: Sequence[str]) -> _People:
+    def of(cls, data: Dataset, names: Sequence[str], weights: Floats | None) -> _People:
         assert data.target is not None
         label = Codes.encode(data.column(data.target), name=data.target)
         known = np.ones(len(label), bool) if label.missing is None else label.codes != label.missing
-        weights = data.weights
         if weights is not None:
             known &= weights > 0
         if not known.any():
@@ -203,12 +207,13 @@ def _same(data: Dataset, names: Sequence[str]) -> Ints:
     return person
 
 
-def _sets(data: Dataset, names: Sequence[str], people: _People) -> Table:
+def _sets(subject: Subject, names: Sequence[str], people: _People) -> Table:
+    data, position = subject.known, np.flatnonzero(subject.rows)
     counts, mixed = people.counts, people.mixed
     order = np.argsort(-np.where(mixed, counts, 0), kind="stable")[: min(WORST, int(mixed.sum()))]
     first = np.full(counts.size, -1)
     first[people.set[::-1]] = people.rows[::-1]
-    shown: dict[str, Any] = {"first_row": first[order], "n": counts[order]}
+    shown: dict[str, Any] = {"first_row": position[first[order]], "n": counts[order]}
     size = sum_by(people.set, people.w, counts.size)
     titles = {"first_row": msg("first row"), "n": msg("rows"), "mean_label": msg("mean true outcome")}
     formats: dict[str, Any] = {"first_row": "int", "n": "int", "mean_label": "num"}

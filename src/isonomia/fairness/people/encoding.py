@@ -15,6 +15,7 @@ from isonomia.data import kind_of, wrap
 from isonomia.errors import DataError, NotApplicable, close_to
 from isonomia.languages import msg
 from isonomia.parameters import Choice, validated
+from isonomia.subject import Subject
 from isonomia.typing import Floats
 
 Metric = Literal["euclidean", "manhattan", "gower"]
@@ -101,6 +102,18 @@ def encode_people(
     matrix = np.hstack([numbers, *(height * _one_hot(codes) for codes in categories)])
     apart = 2.0 if how == "none" else 1.0
     return Points(matrix, tuple(used), p, scale, tuple(out), np.column_stack(categories), numbers, apart)
+
+
+def people_of(subject: Subject) -> Any:
+    """The features of the rows of a subject, protected ones included, in the kind of frame that the user gave."""
+    return wrap(subject.known.frame).select(subject.known.features).to_native()
+
+
+def points_of(subject: Subject, metric: Metric, standardise: Standardise) -> Points:
+    """The rows of a subject as points, without the protected columns."""
+    data = subject.known
+    hidden = [name for name in data.protected if name in data.features]
+    return encode_people(people_of(subject), protected=hidden, metric=metric, standardise=standardise)
 
 
 def _as_table(X: Any) -> nw.DataFrame[Any]:

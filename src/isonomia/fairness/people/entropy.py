@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from isonomia.counting import Codes, composite, count_by, resample_sums, sum_by
-from isonomia.data import Backend, Missing, Task, backend_of
-from isonomia.evidence import Estimate, Picture, Result, Table, check_level, percentile
+from isonomia.data import Backend
+from isonomia.evidence import Estimate, Picture, Result, Table, percentile
 from isonomia.evidence.intervals import without_bootstrap
 from isonomia.fairness.groups.comparisons import UNSTEADY
 from isonomia.fairness.groups.grouping import BY, By, form_groups, rows_with_attributes
 from isonomia.fairness.people.benefits import benefits_of, check_benefits, what_benefits_are
 from isonomia.languages import msg
-from isonomia.parameters import LEVEL, MISSING, N_BOOT, SEED, Anything, Number, validated
-from isonomia.subject import Outcome, Subject
+from isonomia.parameters import Anything, Number, validated
+from isonomia.subject import Subject, SubjectOptions
 from isonomia.typing import Floats
 
 #: Benefits with at most this many different values are counted, so that their bootstrap is exact.
@@ -45,26 +45,15 @@ class Entropy(Result):
     alpha=Number(),
     benefit=Anything("one benefit per row"),
     by=BY,
-    missing=MISSING,
-    n_boot=N_BOOT,
-    level=LEVEL,
-    seed=SEED,
 )
 def generalized_entropy(
-    y_true: Any,
-    y_pred: Any,
+    data: Any = None,
+    model: Any = None,
     *,
-    sensitive_features: Any = None,
     alpha: float = 2,
     benefit: Any = None,
-    weights: Any = None,
     by: By | Sequence[Sequence[str]] = "all",
-    missing: Missing = "group",
-    task: Task | None = None,
-    positive: Any = None,
-    n_boot: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
+    **given: Unpack[SubjectOptions],
 ) -> Entropy:
     r"""The generalized entropy index of benefits, and its exact decomposition over groups.
 
@@ -75,12 +64,11 @@ def generalized_entropy(
 
     Parameters
     ----------
-    y_true, y_pred : arrays
-        True and predicted outcomes. With two classes b = 1 + predicted - true: 0 for a wrongful refusal, 2 for an
-        undeserved favour, 1 for a right answer. Several classes have no order of favour by themselves: b is 1 for a
-        right answer and 0 for a wrong one, unless `benefit` says how good each class is.
-    sensitive_features : column, frame, mapping or array, optional
-        Protected attributes; without them there is no decomposition.
+    data, model, **given
+        As in `group_metrics`; without protected attributes there is no decomposition. With two classes
+        b = 1 + predicted - true: 0 for a wrongful refusal, 2 for an undeserved favour, 1 for a right answer. Several
+        classes have no order of favour by themselves: b is 1 for a right answer and 0 for a wrong one, unless `benefit`
+        says how good each class is.
     alpha : float
         The larger, the more weight is given to those who fare best.
     benefit : "prediction", "correct", array or mapping, optional
@@ -111,51 +99,18 @@ def generalized_entropy(
     >>> round(e.total, 6), round(e.within, 6), round(e.between, 6)
     (0.25, 0.125, 0.125)
     """
-    subject = Subject.of(
-        y_true, y_pred, task=task, positive=positive, sensitive_features=sensitive_features, weights=weights
-    )
-    return entropy_of(
-        subject.outcome,
-        subject.attributes,
-        alpha=alpha,
-        benefit=benefit,
-        weights=subject.weights,
-        by=by,
-        missing=missing,
-        n_boot=n_boot,
-        level=level,
-        seed=seed,
-        backend=subject.backend,
-    )
-
-
-@validated(alpha=Number(), n_boot=N_BOOT, seed=SEED)
-def entropy_of(
-    outcome: Outcome,
-    columns: Sequence[Codes],
-    *,
-    alpha: float = 2,
-    benefit: Any = None,
-    weights: Floats | None = None,
-    by: By | Sequence[Sequence[str]] = "all",
-    missing: Missing = "group",
-    n_boot: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
-    backend: Backend | None = None,
-) -> Entropy:
-    """`generalized_entropy` for what is encoded already."""
-    check_level(level)
-    b = benefits_of(outcome, benefit)
-    rows, _ = rows_with_attributes(columns, missing) if columns else (None, 0)
+    subject = Subject.of(data, model, **given)
+    outcome, columns, weights, settings = subject.outcome, subject.attributes, subject.weights, subject.settings
+    level, n_boot = settings.level, settings.n_boot
+    b = benefits_of(subject, benefit)
+    rows, _ = rows_with_attributes(columns, settings.missing) if columns else (None, 0)
     if rows is not None:
-        b, columns = b[rows], [column.take(rows).observed() for column in columns]
+        b, columns = b[rows], tuple(column.take(rows).observed() for column in columns)
         weights = None if weights is None else weights[rows]
     check_benefits(b, alpha)
     w = np.ones(b.size) if weights is None else weights
     column = composite(list(columns)) if columns else Codes("all", np.zeros(b.size, np.uint8), ("all",))
-    sums, draws = _sums(b, w, column, alpha, n_boot, seed)
-    kind = backend or backend_of()
+    sums, draws = _sums(b, w, column, alpha, n_boot, settings.seed)
     whole = index_of(sums.sum(axis=0), alpha)
     whole_draws = index_of(draws.sum(axis=1), alpha) if draws is not None else None
     estimates = {"total": _estimate(whole, whole_draws, b.size, level)}
@@ -163,7 +118,7 @@ def entropy_of(
     pictures: tuple[Picture, ...] = ()
     within = between = None
     if columns:
-        tables = _tables(columns, column, sums, draws, alpha, by, level, kind)
+        tables = _tables(columns, column, sums, draws, alpha, by, level, subject.backend)
         last = _parts(sums, alpha)
         within, between = float(last[0]), float(last[1])
         parts = _parts(draws, alpha) if draws is not None else (None, None)
@@ -179,7 +134,7 @@ def entropy_of(
                 {"labels": "by", "value": "between"},
             ),
         )
-    return Entropy(
+    found = Entropy(
         "entropy",
         msg("Inequality of benefits"),
         tables,
@@ -198,6 +153,7 @@ def entropy_of(
             "between": msg("between groups"),
         },
     )
+    return subject.noted(found)
 
 
 def index_of(sums: Floats, alpha: float) -> Any:
