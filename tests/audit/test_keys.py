@@ -99,7 +99,7 @@ def test_the_verdict_uses_what_the_checks_measured(checks: str, calls: int, monk
     from isonomia.audit import measurements
 
     measured = []
-    real = measurements.measure_groups
+    real = measurements.group_metrics
 
     def counted(*args: object, **options: object) -> object:
         measured.append(options["metrics"])
@@ -114,7 +114,7 @@ def test_the_verdict_uses_what_the_checks_measured(checks: str, calls: int, monk
         ],
     }
     before = iso.audit(data("sex", "b"), checks="representation", policy=policy, n_boot=50)
-    monkeypatch.setattr(measurements, "measure_groups", counted)
+    monkeypatch.setattr(measurements, "group_metrics", counted)
     report = iso.audit(data("sex", "b"), checks=checks, policy=policy, n_boot=50)
     assert len(measured) == calls
     assert report.verdict == before.verdict

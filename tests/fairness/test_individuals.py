@@ -130,7 +130,7 @@ def test_a_budget_is_kept_and_a_metric_of_ones_own_is_used() -> None:
     assert found.values["pairs"] == 20_000
     assert found.values["same_group"].value == 0
     assert found.values["across_groups"].value == pytest.approx(0.75, abs=0.03), "P(|x - x'| < 0.5)"
-    with pytest.raises(iso.errors.SpecError, match="one distance of at least 0 a pair"):
+    with pytest.raises(iso.errors.SpecError, match="one distance of at least 0 per pair"):
         fairness.awareness(frame, y_score=unfair, metric=lambda a, b: -np.ones(len(a)))
 
 

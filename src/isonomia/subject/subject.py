@@ -317,7 +317,7 @@ class Subject:
         names = [given] if isinstance(given, str) else given
         listed = isinstance(names, list | tuple) and len(names) != self.rows.size
         if self.dataset is not None and listed and all(isinstance(name, str) for name in names):
-            present = self.dataset.frame.columns
+            present = self.dataset.columns
             if unknown := [name for name in names if name not in present]:
                 near = close_to(unknown[0], present)
                 raise SpecError(f"`{what}` must name columns of the data; got {unknown[0]!r}.{near}")
