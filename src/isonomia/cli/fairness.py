@@ -129,7 +129,7 @@ def _examine(
         conflicts = incompatibility(subject)
     except NotApplicable:
         conflicts = None  # the theorems are about two classes with known outcomes; the suite states what there is
-    return found, conflicts, None if margin is None else equivalence(subject, margin=margin)
+    return subject.noted(found), conflicts, None if margin is None else equivalence(subject, margin=margin)
 
 
 def _record(found: Suite, conflicts: Any, same: Any, advice: Any) -> dict[str, Any]:
