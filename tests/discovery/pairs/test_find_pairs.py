@@ -47,7 +47,7 @@ def test_the_sentence_tells_the_share_that_stands_beside_it(method: str) -> None
     result = find_pairs(DATA, Boxed(), method=method, max_tests=3000)
     finding, metrics = result.findings[0], result.metrics
     assert finding.estimate is not None
-    told = finding.message.params
+    told = finding.message.params["statement"].params  # the sentence itself; the side treated worse follows it
     if method == "kosei":
         assert told["share"] == finding.estimate.value == metrics["uniform_found"] / metrics["uniform_tests"]
     else:

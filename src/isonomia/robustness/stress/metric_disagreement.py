@@ -124,6 +124,7 @@ def metric_disagreement(
 
     Examples
     --------
+    >>> from isonomia import Dataset
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 2000)
     >>> x = y + rng.normal(size=2000)
