@@ -69,9 +69,10 @@ coverage: $(VENV)/.installed-dev ## tests with line and branch coverage
 bench: $(VENV)/.installed-dev $(PEERS)/.installed $(PEERS)-deepchecks/.installed $(PEERS)-evidently/.installed ## the table of ratios against other libraries: benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks $(BENCH)
 
-exports: $(VENV)/.installed-dev ## write the list of public names and the schema of specs again
+exports: $(VENV)/.installed-dev ## write the list of public names, the schema of specs and the page of options again
 	@$(BIN)/python tests/test_exports.py
 	@$(BIN)/isonomia run --schema > docs/spec.schema.json
+	@$(BIN)/python tests/test_options_page.py
 
 clean: ## remove environments, caches and output
 	@rm -rf $(VENV) $(PEERS) $(PEERS)-* out build dist htmlcov .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis \

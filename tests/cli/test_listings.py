@@ -44,7 +44,7 @@ def test_every_entry_is_listed_and_can_be_described(command: str) -> None:
 
 def test_a_check_is_described_with_its_options() -> None:
     shown = " ".join(runner.invoke(app, ["checks", "weak_spots"]).stdout.split())
-    assert "--option bins=10 Most slices of a numeric feature a whole number of at least 1" in shown
+    assert "--option bins=10 Maximum number of slices of a numeric feature a whole number of at least 1" in shown
     described = listed("checks", "weak_spots")
     assert described["within"] == "standard"
     assert described["options"]["bins"]["default"] == 10

@@ -114,7 +114,8 @@ def find_pairs(
         The budget: distinct people tested, seconds, rows sent to the model. None: no limit. "auto" is 10,000 people
         and an hour, and no limit for "observed", which is the complete answer for the people in the data.
     gamma : float
-        At 0 decisions must differ (numbers of a regression: at all); above 0 scores must differ by more than it.
+        Smallest difference that counts; at 0 decisions must differ (numbers of a regression: at all); above 0 scores
+        must differ by more than it.
     one_attr_at_a_time : bool
         Whether the two of a pair may differ in one protected attribute only.
     seed : int

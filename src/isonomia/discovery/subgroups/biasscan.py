@@ -356,7 +356,7 @@ METHODS.add(
             Parameter(
                 "n_randomisations", Integer(0), 99, "searches on outcomes of chance, for the p-value; 0 for none"
             ),
-            Parameter("alpha", ALPHA, 0.5, "for Berk-Jones: the quantile that high outcomes lie above"),
+            Parameter("alpha", ALPHA, 0.5, "quantile that high outcomes lie above, for Berk-Jones"),
         ),
         defaults={"min_support": 1},
         measure=measure,

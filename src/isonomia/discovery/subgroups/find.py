@@ -104,12 +104,12 @@ def find_subgroups(
         One weight per row.
     seed : int
     max_seconds : float, optional
-        After this time the search stops and returns what it has, flagged as partial.
+        Maximum number of seconds; then the search stops and returns what it has, flagged as partial.
     max_memory : int
         Bytes that a search over conjunctions may work with (bitsets and cells; the conjunctions of a level may take as
         much again). Where more would be needed it stops, flagged as partial.
     holdout : float, optional
-        This share of the rows is kept out of the search; what was found is measured on it. The p-values then need
+        Share of the rows that is kept out of the search; what was found is measured on it. The p-values then need
         adjusting for the subgroups reported alone.
     max_overlap : float, optional
         Leave out subgroups that share more than this much of their rows (intersection over union) with a better one.

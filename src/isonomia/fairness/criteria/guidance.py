@@ -167,7 +167,7 @@ def guide(use: Use | None = None) -> Guide:
     Parameters
     ----------
     use : "credit", "hiring", "justice", "health", "advertising", optional
-        All of them where left out.
+        Criteria to consider; all of them where left out.
 
     References
     ----------

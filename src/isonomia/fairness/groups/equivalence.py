@@ -101,8 +101,8 @@ def equivalence(
     Parameters
     ----------
     metrics : list of str, optional
-        By default the selection rate, and with labels the true and false positive rates; for a regression the mean
-        prediction.
+        Metrics to test; by default the selection rate, and with labels the true and false positive rates; for a
+        regression the mean prediction.
     margin : float
         The largest difference that still counts as the same: 0.05 is five points.
     data, model, control, by, **given

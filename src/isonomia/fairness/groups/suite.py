@@ -140,9 +140,9 @@ def suite(
     threshold, ratio_threshold : float
         Largest difference of rates that counts as equal; smallest ratio.
     **given
-        As in `group_metrics`. `privileged` (a mapping, or the value of the only attribute) or `reference` names the
-        group of comparison; otherwise the largest group is the reference of comparisons and the best-off one that of
-        disparate impact. With `y_score` the distributions of scores are compared too (full).
+        Options as in `group_metrics`. `privileged` (a mapping, or the value of the only attribute) or `reference` names
+        the group of comparison; otherwise the largest group is the reference of comparisons and the best-off one that
+        of disparate impact. With `y_score` the distributions of scores are compared too (full).
 
     Notes
     -----

@@ -69,7 +69,7 @@ def label_bias(
     by : "each", "intersection", "all" or lists of names
         The groups that are compared; an intersection counts as one attribute.
     max_rows : int
-        More rows are sampled for the neighbours; of groups with more than 2,000 rows so many are looked at.
+        Maximum number of rows for the neighbours; of groups with more than 2,000 rows so many are looked at.
     **options
         How to read the data, and settings (see `subject.Reading` and `subject.Settings`). `n_boot`, the bootstrap
         samples behind the intervals of base rates, is 500 by default.

@@ -85,15 +85,16 @@ def proxies(
     columns : sequence of str, optional
         Columns to predict from; by default all features that are not protected.
     by : "each", "intersection", "all" or lists of names
-        What is told: each attribute, or combinations of them, a combination of values being one group.
+        Groups to predict: each attribute, or combinations of them, a combination of values being one group.
     folds : int
-        Of the cross-validation of a gradient boosting classifier.
+        Folds of the cross-validation of a gradient boosting classifier.
     rounds : int
-        Of boosting, with a learning rate of 0.2 and trees of 15 leaves; more tell a little more, and take longer.
+        Rounds of boosting, with a learning rate of 0.2 and trees of 15 leaves; more find a little more, and take
+        longer.
     shuffled_rows : int
-        Importance is measured on at most so many rows of each fold.
+        Maximum number of rows of each fold on which importance is measured.
     max_rows : int
-        More rows are sampled.
+        Maximum number of rows; more are sampled.
     **given
         How to read the data, and settings (see `subject.Reading` and `subject.Settings`).
 

@@ -94,9 +94,9 @@ def awareness(
     lipschitz : float
         How large a difference of predictions one unit of distance allows.
     unit : float, optional
-        For numbers: the difference that counts as 1; the range of the predictions unless given.
+        Difference of numbers that counts as 1; the range of the predictions unless given.
     k : int
-        Every row is paired with its k nearest neighbours, for that is where a difference is hard to justify.
+        Number of nearest neighbours that every row is paired with: there a difference is hard to justify.
     max_pairs : int
         The budget. Where all pairs are no more than this, all are looked at; else the neighbours (up to half of it)
         and random pairs.

@@ -75,7 +75,7 @@ def consistency(
     metric, standardise
         How distances are measured. ``standardise="none"`` on one-hot columns is AIF360's.
     unit : float, optional
-        For numbers: the difference that counts as 1; the range of the predictions unless given.
+        Difference of numbers that counts as 1; the range of the predictions unless given.
     **given
         How to read the data, and settings (see `subject.Reading` and `subject.Settings`). `protected` or
         `sensitive_features` give the figure by group. A weight is the number of people that a row stands for: the k

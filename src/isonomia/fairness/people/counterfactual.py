@@ -87,14 +87,14 @@ def counterfactual(
     mechanism : "linear" or "boosting"
         How effects follow from causes: linear with Gaussian noise, or boosted trees; residuals are added in both.
     together : bool
-        All attributes at once (every combination of their values) instead of one at a time.
+        Whether to change all attributes at once (every combination of their values) instead of one at a time.
     keep_valid : bool
-        Counterfactual numbers are kept within the range seen, and whole where the column is whole.
+        Whether counterfactual numbers are kept within the range seen, and whole where the column is whole.
     through_proxies : bool
-        Where the model does not depend on an attribute and there is no graph, the columns that tell it are taken for
-        its effects, and a graph of arrows from it to them is answered instead.
+        Whether to follow proxies; where the model does not depend on an attribute and there is no graph, the columns
+        that predict it are taken for its effects, and a graph of arrows from it to them is answered instead.
     tolerance : float
-        For numbers: a smaller change than this is no change.
+        Smallest change of a number that counts as a change.
     progress : callable or Progress, optional
         Receives the events of the questions to the model; a `Progress` can cancel them.
     **given

@@ -70,12 +70,13 @@ def generalized_entropy(
         classes have no order of favour by themselves: b is 1 for a right answer and 0 for a wrong one, unless `benefit`
         says how good each class is.
     alpha : float
-        The larger, the more weight is given to those who fare best.
+        Sensitivity of the index: the larger, the more weight is given to those who fare best.
     benefit : "prediction", "correct", array or mapping, optional
-        Other benefits: the predicted number itself (what a regression takes by itself; it must not be negative) or the
-        favourable decision, "correct" for being judged rightly (1) or not (0; what several classes take by themselves),
-        one number of at least 0 a row, or how good each class is, as ``{"A": 1, "B": 0.5, "C": 0}``: then
-        b = 1 + (worth of the predicted - worth of the true class) / the range of worths, the formula of two classes.
+        Benefit of each person, in place of the usual one: the predicted number itself (what a regression takes by
+        itself; it must not be negative) or the favourable decision, "correct" for being judged rightly (1) or
+        not (0; what several classes take by themselves), one number of at least 0 a row, or how good each class is, as
+        ``{"A": 1, "B": 0.5, "C": 0}``: then b = 1 + (worth of the predicted - worth of the true class) / the range of
+        worths, the formula of two classes.
     by : "all", "each", "intersection" or lists of names
         Ways of grouping. `within` and `between` are those of all attributes together.
 

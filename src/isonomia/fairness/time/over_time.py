@@ -90,8 +90,8 @@ def over_time(
     Parameters
     ----------
     data, model, metrics, by, **given
-        As in `group_metrics`; `n_boot` is 500 by default, and at least 1. A group's periods with fewer rows than
-        `min_per_group` are shown, but not compared with limits.
+        Options as in `group_metrics`; `n_boot` is 500 by default, and at least 1. A group's periods with fewer rows
+        than `min_per_group` are shown, but not compared with limits.
     time : column, or the name of one, optional
         The moment of each row: dates, texts that are dates, numbers, or names of periods. Rows without are left out.
         By default the time column of a `Dataset`.

@@ -121,12 +121,12 @@ def local_robustness(
     n_iterations : int
         Disturbed copies of each row.
     perturbers : name, `Perturber` or function, or several, optional
-        Applied one after the other to every copy; by default noise on numbers and swaps of categories. A function of
-        frames stands alone.
+        Perturbers applied one after the other to every copy; by default noise on numbers and swaps of categories. A
+        function of frames stands alone.
     features : sequence of str, optional
         What may change; all features by default.
     tolerance : float, optional
-        For numbers (and scores without decisions): how much a prediction may move and count as the same. By default a
+        Largest move of a number (or score) that counts as the same prediction. By default a
         tenth of the standard deviation of the predictions.
     nearest : bool
         Whether to look for the nearest flip of each row.
@@ -137,7 +137,7 @@ def local_robustness(
     most_rows : int
         How many of the most fragile rows are listed.
     min_per_group : int
-        Smaller groups are shown and not tested.
+        Fewest rows of a group that is tested; smaller ones are shown.
     keep_valid, level, seed
         Disturbed values stay valid; level of the intervals; seed of all draws.
 

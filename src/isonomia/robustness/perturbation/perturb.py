@@ -93,8 +93,8 @@ def perturb(
         A plain frame takes its roles as keywords (``target=...``; see `subject.Reading`).
     model : estimator, function or Model
     levels : float or sequence of float
-        How strong: the noise in standard deviations ("raw", "correlated", "rounding"), the width of the shift in
-        ranks ("quantile"), or the share of values hit ("swap", "missing", "units").
+        Levels of strength; the noise in standard deviations ("raw", "correlated", "rounding"), the width of the shift
+        in ranks ("quantile"), or the share of values hit ("swap", "missing", "units").
     n_trials : int
         Repetitions with other draws; rounding, which draws nothing, runs once.
     perturbers : name, `Perturber` or function, or several, optional
@@ -103,8 +103,8 @@ def perturb(
     features : sequence of str, optional
         What may be disturbed; all features by default.
     metric, metrics : optional
-        The metric that findings are about (accuracy, or the mean absolute error), and all that are measured (every one
-        that applies and has a direction).
+        Metric of the findings, and metrics to measure; by default accuracy (or the mean absolute error), and every one
+        that applies and has a direction.
     by_feature : bool
         Whether each feature is disturbed alone too, at the highest level: its importance for robustness.
     adversarial : bool
@@ -112,7 +112,7 @@ def perturb(
     budget : int
         Questions a row and level that the search for the worst case may take.
     tolerance, critical : float
-        A loss is told from here on, and critical: as a share of the metric's range, or of its value without
+        Loss that is reported, and one that is critical; as a share of the metric's range, or of its value without
         disturbance where its range has no end (a mean absolute error).
     keep_valid : bool
         Disturbed numbers stay within what was seen, and whole where they are whole.

@@ -104,16 +104,16 @@ def drift(
     model : optional
         Anything that predicts; asked once about each, so that its predictions are compared.
     features : sequence of str, optional
-        Those of the reference by default.
+        Columns to compare; those of the reference by default.
     bins : int
         Quantiles of the reference between which PSI and Jensen-Shannon of numbers are counted.
     alpha, adjust : float, "holm" or "bh"
-        The error rate over all variables: the chance of any false alarm ("holm"), or the share of false ones among
-        those told ("bh").
+        Error rate over all variables; the chance of any false alarm ("holm"), or the share of false alarms among
+        those reported ("bh").
     joint : bool
         Whether a classifier tries to tell the samples apart (up to 10,000 rows of each).
     folds, level, seed
-        Of the classifier's cross-fitting, and of its AUC's interval.
+        Folds of the classifier's cross-fitting, and of its AUC's interval.
     verify : "evidently", optional
         A second opinion, where that package imports.
 

@@ -72,7 +72,7 @@ def failure_modes(
     share : float
         The part of the rows that counts as the worst (with all that are served as badly as the last of them).
     features : sequence of str, optional
-        Looked at for reasons; by default all features and protected attributes.
+        Features looked at for reasons; by default all features and protected attributes.
     confident : float
         A wrong decision of at least this probability is "wrong and confident".
     far, rare : float

@@ -108,14 +108,15 @@ def overfit(
     model : optional
         Anything that predicts; asked once about each. Without it the predictions that both datasets carry.
     metric : str, optional
-        Any metric of the registry with a direction, or "error_rate", "mae", "mse", "log_loss". By default the error
-        rate, or the mean absolute error of a regression. (Metrics of ordered rows, such as AUC, are not crossed.)
+        Metric of the gap: any of the registry with a direction, or "error_rate", "mae", "mse", "log_loss". By default
+        the error rate, or the mean absolute error of a regression. (Metrics of ordered rows, such as AUC, are not
+        crossed.)
     features, pairs, slicing, bins, min_samples
-        As in `weak_spots`. Edges come from `train` and are shared; a slice needs enough rows in both. Slices chosen by
-        the errors ("tree", "adaptive") are chosen on one half of train and measured on the other.
+        Options as in `weak_spots`. Edges come from `train` and are shared; a slice needs enough rows in both. Slices
+        chosen by the errors ("tree", "adaptive") are chosen on one half of train and measured on the other.
     gap : float
-        Slices with a larger gap are overfitted: in units of a metric with a bounded range (0.1 = ten points), as a
-        share of the overall test error otherwise.
+        Largest gap of a slice that is not overfitted; in units of a metric with a bounded range (0.1 = ten points), as
+        a share of the overall test error otherwise.
     alpha, level : float
         False discovery rate over all slices; level of the intervals.
     seed : int

@@ -66,7 +66,7 @@ def subgroup_diagnostics(
     bins : int
         Slices of a numeric feature.
     metrics : sequence of str, optional
-        By default all that apply.
+        Metrics to measure; by default all that apply.
     metric : str, optional
         The one that findings speak of; as in `scenarios` by default.
     min_per_group : int

@@ -109,19 +109,19 @@ def weak_spots(
     pairs : bool
         Whether to cross every two features as well.
     metric : str, optional
-        "error_rate", "mae" (or "residual"), "mse", "log_loss", or any metric of counts or means of the registry. For
-        classes "mae" is 1 - the probability of what happened and "mse" the Brier score. By default the error rate, or
-        the mean absolute error of a regression.
+        Measure of the error: "error_rate", "mae" (or "residual"), "mse", "log_loss", or any metric of counts or means.
+        For classes "mae" is 1 - the probability of what happened and "mse" the Brier score. By default the error rate,
+        or the mean absolute error of a regression.
     features : sequence of str, optional
-        All features by default.
+        Features to slice; all by default.
     slicing : "quantile", "uniform", "tree" or "adaptive"
-        Equal shares of rows; equal widths; the cuts of a small tree on the errors; or boundaries where the error
-        changes. The last two look at the errors, so they are chosen on a random half of the rows and everything is
-        measured on the other half: what is told is not optimistic.
+        Way to cut numbers: equal shares of rows; equal widths; the cuts of a small tree on the errors; or boundaries
+        where the error changes. The last two look at the errors, so they are chosen on a random half of the rows and
+        everything is measured on the other half: what is reported is not optimistic.
     bins : int
-        Most slices of a numeric feature. Categories are slices of their own.
+        Maximum number of slices of a numeric feature. Categories are slices of their own.
     min_samples : int
-        Smaller slices are shown, and neither tested nor told.
+        Fewest rows of a slice that is tested; smaller ones are shown.
     severity, critical : float
         Slices whose error is larger than the global one by this share are weak, or critical.
     alpha, level : float

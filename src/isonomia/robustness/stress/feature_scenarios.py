@@ -41,6 +41,13 @@ def feature_corruption(
     Every feature keeps its own distribution; how features hang together is lost on the cells that are hit. With a
     `perturber` (an id of `PERTURBERS`: "raw", "quantile", "units", ...) features are disturbed by it instead, and the
     level is its own.
+
+    Parameters
+    ----------
+    features
+        Features that may be hit; all of them if None.
+    perturber
+        Perturber that disturbs the features (`isonomia perturbers`).
     """
     names = _inputs(now, features)
     if perturber is not None:
@@ -62,6 +69,13 @@ def missing_features(
     """Each cell is lost with chance `level`; the median (or most frequent) value stands in, as most systems do.
 
     With ``fill="none"`` the model is handed missing values, if it can deal with them.
+
+    Parameters
+    ----------
+    features
+        Features that may be missing; all of them if None.
+    fill
+        Value that stands in: the usual one, or none.
     """
     names = _inputs(now, features)
     if fill == "none":
@@ -142,6 +156,11 @@ def demographic_swap(now: Situation, rng: np.random.Generator, level: float, att
 
     The model is asked once about every value; trials choose among its answers. Who belongs to which group for the gaps
     between groups stays as it is. People whose value is missing are left alone.
+
+    Parameters
+    ----------
+    attribute
+        Protected attribute to swap; one of them at random if None.
     """
     names = tuple(column.name for column in now.attributes)
     if attribute is not None and attribute not in names:

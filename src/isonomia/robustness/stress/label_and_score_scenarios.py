@@ -110,6 +110,11 @@ def threshold_gaming(now: Situation, rng: np.random.Generator, level: float, tar
     """Somebody picks, within `level` of the threshold, the one that is best for `target` on a bootstrap sample.
 
     Of thresholds that are equally good the one nearest to the old one is taken, so that nothing moves without gain.
+
+    Parameters
+    ----------
+    target
+        Metric that the threshold is chosen for.
     """
     metric = _gamed(target)
     ranking = now.surface.ranking

@@ -102,10 +102,10 @@ def metric_disagreement(
     bins : int
         Slices of a numeric feature.
     scenarios, n_trials
-        As in `scenarios`.
+        Options as in `scenarios`.
     metrics : sequence of str, optional
-        By default all that apply and have a direction; of metrics that are one another's complement or namesake
-        (specificity, the false positive rate) the first.
+        Metrics to compare; by default all that apply and have a direction; of metrics that are one another's complement
+        or namesake (specificity, the false positive rate) the first.
     min_samples : int
         Smaller slices are left out.
     level, seed

@@ -34,6 +34,11 @@ def class_imbalance(now: Situation, rng: np.random.Generator, level: float, of_c
     """Drop a share of the rows of one class (the smallest unless named), chosen at random.
 
     Rates given the true class (true and false positive rate) stay as they are on average; precision does not.
+
+    Parameters
+    ----------
+    of_class
+        Class whose rows are dropped; the smallest if None.
     """
     code = now.once(("class_imbalance", str(of_class)), lambda: _class(now, of_class))
     rows = np.flatnonzero(now.truth == code)
@@ -72,7 +77,13 @@ def covariate_shift(now: Situation, rng: np.random.Generator, level: float, feat
     """Rows are weighted by exp(level z), z the normal score of one feature taken at random, up or down.
 
     For a continuous feature its normal scores' mean moves by `level` and their spread stays 1. The categories of a
-    feature get random places each trial. What the model says about each row is the same: labels given features stay.
+    feature get random positions each trial. The model's predictions for each row are the same: labels given features
+    stay.
+
+    Parameters
+    ----------
+    features
+        Features of which one is shifted; all of them if None.
 
     References
     ----------
@@ -162,6 +173,11 @@ def temporal_shift(now: Situation, rng: np.random.Generator, level: float, every
     """A stretch of time that holds 1 - level of the rows, at a random place; rows at its ends count in part.
 
     Rows without a moment always count 1 - level.
+
+    Parameters
+    ----------
+    every
+        Length of a period, or number of stretches with equally many rows.
     """
     start = level * float(rng.random())
     begin, end, place, known = now.once(("temporal_shift", every), lambda: _timeline(now, every))

@@ -122,9 +122,9 @@ def scenarios(
     model : optional
         Anything that predicts. Scenarios of labels, predictions and rows need none; those that change features do.
     scenarios : list, optional
-        Ids of the registry (`SCENARIOS`), mappings such as ``{"type": "label_noise", "level": 0.2}``, or functions
-        ``change(now, rng, level) -> Situation``. All that are registered by default; one that has no answer for these
-        data is listed with the reason.
+        Scenarios to run (``isonomia scenarios``); ids, mappings such as ``{"type": "label_noise", "level": 0.2}``, or
+        functions ``change(now, rng, level) -> Situation``. All that are registered by default; one that has no answer
+        for these data is listed with the reason.
     n_trials : int
         Trials of each scenario.
     metrics : sequence of str, optional

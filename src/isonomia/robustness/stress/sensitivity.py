@@ -80,7 +80,7 @@ def sensitivity(
     Parameters
     ----------
     data, model, metrics, level, seed
-        As in `scenarios`.
+        Options as in `scenarios`.
     scenarios : str or list
         Scenarios whose level grows, named as in `scenarios`.
     levels : sequence of float

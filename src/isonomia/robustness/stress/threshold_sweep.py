@@ -115,16 +115,16 @@ def threshold_sweep(
     model : optional
         Anything that predicts; the predictions of the dataset without it.
     thresholds : int, "all" or sequence of float, optional
-        How many (101 by default: in equal steps of a probability, at quantiles of a score), every value that occurs
-        (at most 5,001 of them), or the thresholds themselves. The one in use is added.
+        Thresholds to try; how many (101 by default: in equal steps of a probability, at quantiles of a score), every
+        value that occurs (at most 5,001 of them), or the thresholds themselves. The one in use is added.
     metrics : sequence of str, optional
         Metrics of decisions.
     limits : mapping, optional
-        What must hold: a metric's id, or "selection_rate", "tpr", "fpr" or "equalized_odds" with "_difference" or
+        Limits to keep; a metric's id, or "selection_rate", "tpr", "fpr" or "equalized_odds" with "_difference" or
         "_ratio", to a number. Differences, and metrics that should be low, at most; all others at least. By default
         the four-fifths rule, ``{"selection_rate_ratio": 0.8}``.
     of_class : optional
-        Of several classes: the one whose probability is cut, against all others.
+        Class, of several, whose probability is cut, against all others.
     min_per_group : int
         Smaller groups are left out of gaps.
     n_boot, level, seed

@@ -60,7 +60,7 @@ def aequitas(
     step_size
         How many units one step is.
     nominal_moves
-        Where a category moves to: the next value (unit) or any other (any).
+        Move of a category: to the next value (unit) or any other (any).
     """
     answer = yield space.domain.sample(max_global, space.rng)
     space.facts.update(uniform_tests=int(answer.fresh.sum()), uniform_found=int((answer.found & answer.fresh).sum()))

@@ -45,7 +45,7 @@ def kosei(
     local_search_limit
         Tests allowed for each person found at first.
     nominal_moves
-        Where a category moves to: the next value (unit) or any other (any).
+        Move of a category: to the next value (unit) or any other (any).
     """
     answer = yield space.domain.sample(num_samples, space.rng)
     space.facts.update(uniform_tests=int(answer.fresh.sum()), uniform_found=int((answer.found & answer.fresh).sum()))

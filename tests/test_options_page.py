@@ -1,0 +1,88 @@
+"""The help of every declared option, and the page of options, which is written from the declarations.
+
+Run this file to write ``docs/options.md`` again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from isonomia.audit import CHECKS
+from isonomia.data import FILE_FORMATS
+from isonomia.discovery import METHODS, PAIR_METHODS
+from isonomia.models import MODEL_FORMATS
+from isonomia.parameters import Parameter
+from isonomia.robustness import PERTURBERS, SCENARIOS
+
+PAGE = Path(__file__).parents[1] / "docs" / "options.md"
+#: Starts that make no sense without the name of the option before them.
+ODD = re.compile(
+    r"(As in|By default|Of|For|At|Where|More|Smaller|After|The larger|Other|All|Any|Those|This|Looked|Sent|Equal"
+    r"|Applied|Most)\b",
+    re.IGNORECASE,
+)
+
+Entries = Iterable[tuple[str, str, tuple[Parameter, ...]]]
+
+
+def declared() -> Iterator[tuple[str, Entries]]:
+    """Every kind of entry: id, purpose and parameters of each."""
+    yield "Checks", [(one.id, one.purpose, one.parameters) for one in CHECKS]
+    yield "Methods that find subgroups", [(one.id, one.purpose, one.parameters) for one in METHODS]
+    yield "Methods that find pairs", [(one.id, one.purpose, one.parameters) for one in PAIR_METHODS]
+    yield "Scenarios", [(one.id, one.purpose, (one.strength, *one.parameters)) for one in SCENARIOS]
+    yield "Perturbers", [(one.id, one.purpose, ()) for one in PERTURBERS]
+    yield "Formats of data files", [(one.id, one.purpose, one.parameters) for one in FILE_FORMATS]
+    yield "Formats of model files", [(one.id, one.purpose, one.parameters) for one in MODEL_FORMATS]
+
+
+OPTIONS = [
+    pytest.param(one, id=f"{entry}.{one.name}")
+    for _, entries in declared()
+    for entry, _, parameters in entries
+    for one in parameters
+]
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_help_stands_on_its_own(option: Parameter) -> None:
+    assert 3 < len(option.help) <= 120
+    assert not ODD.match(option.help), option.help
+
+
+def page() -> str:
+    """The page of options."""
+    lines = [
+        "# Options",
+        "",
+        "Written from the declarations by `make exports`. `isonomia checks NAME` (and `methods`, `scenarios`,",
+        "`perturbers`, `formats`) shows the same in a terminal.",
+    ]
+    for title, entries in declared():
+        lines += ["", f"## {title}"]
+        for entry, purpose, parameters in entries:
+            lines += ["", f"### {entry}", "", f"{purpose[0].upper()}{purpose[1:]}."]
+            if parameters:
+                lines += ["", "| option | default | values | help |", "|---|---|---|---|"]
+                lines += [_row(one) for one in parameters]
+    return "\n".join(lines) + "\n"
+
+
+def _row(one: Parameter) -> str:
+    facts = one.describe()
+    default = "" if facts["default"] is None else f"`{facts['default']}`"
+    cells = (f"`{one.name}`", default, facts["takes"], one.help)
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def test_the_page_is_current() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run: python tests/test_options_page.py"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"options.md: {len(OPTIONS)} options")
