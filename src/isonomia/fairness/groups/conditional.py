@@ -57,7 +57,7 @@ def conditional_statistical_parity(
     ...                                    reference="M")
     >>> r.difference.value, r.passes
     (0.0, True)
-    >>> [round(v, 3) for v in r.tables["adjusted"].columns["plain_difference"]]
+    >>> [round(v, 3) for v in r.tables["adjusted"]["plain_difference"].values]
     [-0.2]
     """
     if not isinstance(data, Subject):
