@@ -63,7 +63,7 @@ def test_another_runs_ledger_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="another run \\(seed differs\\)"):
         Ledger(path=tmp_path / "x", run={"seed": 1})
     (tmp_path / "y").write_bytes(b"something else entirely")
-    with pytest.raises(DataError, match="no ledger"):
+    with pytest.raises(DataError, match="is not a ledger of this version"):
         Ledger(path=tmp_path / "y")
     with pytest.raises(DataError, match="does not exist"):
         Ledger(path=tmp_path / "no" / "z")
