@@ -445,7 +445,7 @@ def test_constant_and_empty_columns_are_flagged() -> None:
     assert "same" in notes
     assert "empty was left as it is" in notes
     assert "same" not in {row["feature"] for row in rows_of(result, "features")}
-    with pytest.raises(DataError, match="no value at all"):
+    with pytest.raises(DataError, match="has no values, so no domain"):
         perturb(Dataset(frame, target="y"), model, features=["empty"])
     with pytest.raises(NotApplicable, match="no column can be disturbed"):
         perturb(Dataset(frame, target="y"), model, features=["same"], perturbers="raw")
