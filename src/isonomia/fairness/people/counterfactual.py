@@ -125,7 +125,7 @@ def counterfactual(
     """
     events = Progress.of(progress)
     subject = Subject.of(data, model, **given)
-    data, level, seed = subject.known, subject.settings.level, subject.settings.seed
+    data, level, seed = subject.data, subject.settings.level, subject.settings.seed
     people = People.of(subject, _chosen(data, attributes), events)
     drawn = None if graph is None else CausalGraph.of(graph, data.columns)
     if drawn is not None:
@@ -150,7 +150,7 @@ def counterfactual(
                 answers += _by_proxies(people, names, mechanism, keep_valid, seed, notes)
     if not all(answer.signed for answer in answers):
         notes[0] = _UNSIGNED
-    return subject.noted(_result(people, answers, notes, uses, tolerance, level))
+    return _result(people, answers, notes, uses, tolerance, level)
 
 
 _UNSIGNED = msg(

@@ -56,14 +56,14 @@ class People:
 
     @classmethod
     def of(cls, subject: Subject, names: tuple[str, ...], progress: Progress) -> People:
-        data, model = subject.known, subject.needs_model()
+        data, model = subject.data, subject.needs_model()  # outcomes are not asked for: every row counts
         own = {column.name: column for column in dataset_attributes(data) if column.name in names}
         features, levels = {}, {}
         for name in names:
             features[name] = Feature.from_column(data.column(name), as_category=True)
             raw = features[name].encode(data.column(name))
             levels[name] = _representatives(own[name], raw)
-        return cls(data, model, names, own, features, levels, subject.surface, progress)
+        return cls(data, model, names, own, features, levels, subject.predictions, progress)
 
     @property
     def inputs(self) -> tuple[str, ...]:
