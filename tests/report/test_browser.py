@@ -12,7 +12,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
-from isonomia.evidence import Result, Table
+from isonomia.evidence import Column, Result, Table
 from isonomia.languages import msg
 from isonomia.report import Document, Section, save
 
@@ -217,12 +217,8 @@ def test_it_prints(desk: Desk) -> None:
 def test_no_table_is_wider_than_the_paper(browser: Browser, tmp_path: Path) -> None:
     """Paper does not scroll: what stands beyond its edge is lost; and no number is torn apart to make it fit."""
     n = 18
-    wide = Table.of(
-        {"group": [f"sex=female, ethnicity=group {place}" for place in range(4)]}
-        | {f"measure {k}": [0.123456] * 4 for k in range(n)}
-        | {f"measure {k}_{end}": [0.1] * 4 for k in range(n) for end in ("low", "high")},
-        {f"measure {k}": "pct" for k in range(n)},
-    )
+    measures = [Column(f"measure {k}", [0.123456] * 4, [0.1] * 4, [0.1] * 4, format="pct") for k in range(n)]
+    wide = Table((Column("group", [f"sex=female, ethnicity=group {index}" for index in range(4)]), *measures))
     narrow = Table.of({"metric": ["Selection rate of everybody"], "value": [0.00001]}, {"value": "p"})
     result = Result("wide", msg("Wide"), {"wide": wide, "narrow": narrow})
     section = Section("wide", msg("Wide"), msg("How wide?"), "passed", result)

@@ -222,7 +222,7 @@ class Entry(Kind[str]):
     >>> Entry(METRICS).check("metric", "acuracy")
     Traceback (most recent call last):
     ...
-    isonomia.errors.SpecError: Unknown metric 'acuracy'. Did you mean 'accuracy' or 'macro_accuracy'?
+    isonomia.errors.SpecError: Unknown metric 'acuracy'. Did you mean 'accuracy' ...
     """
 
     registry: Registry[Any]
