@@ -220,8 +220,11 @@ def test_hostile_names_and_categories(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ({"dataset": "x.csv", "polcy": "eeoc"}, "`polcy` is no key of a spec. Did you mean 'policy'"),
-        ({"dataset": {"path": "x.csv", "targt": "y"}}, "`dataset.targt` is no key of a spec. Did you mean 'target'"),
+        ({"dataset": "x.csv", "polcy": "eeoc"}, "Unknown key `polcy` in the spec. Did you mean 'policy'"),
+        (
+            {"dataset": {"path": "x.csv", "targt": "y"}},
+            "Unknown key `dataset.targt` in the spec. Did you mean 'target'",
+        ),
         ({"dataset": "x.csv", "seed": "many"}, "`seed`: .*got 'many'"),
         ({}, "`dataset` is missing"),
         ({"dataset": "nowhere.csv", "target": "y"}, "nowhere.csv"),

@@ -58,9 +58,9 @@ GOOD: list[dict[str, Any]] = [
 BAD: list[tuple[dict[str, Any], str]] = [
     ({}, "`dataset` is missing"),
     ({"dataset": 3}, "`dataset`"),
-    ({"dataset": "x.csv", "protcted": ["sex"]}, "`protcted` is no key of a spec. Did you mean 'protected'"),
+    ({"dataset": "x.csv", "protcted": ["sex"]}, "Unknown key `protcted` in the spec. Did you mean 'protected'"),
     ({"dataset": "x.csv", "sensitive_featur": "s"}, "Did you mean 'sensitive_feature'"),
-    ({"dataset": "x.csv", "model": {"path": "m", "endpint": {}}}, "`model.endpint` is no key.*'endpoint'"),
+    ({"dataset": "x.csv", "model": {"path": "m", "endpint": {}}}, "Unknown key `model.endpint`.*'endpoint'"),
     ({"dataset": "x.csv", "model": {"path": "http://h", "endpoint": {"retries": 99}}}, "`model.endpoint.retries`"),
     ({"dataset": "x.csv", "n_trials": 0}, "`n_trials`.*got 0"),
     ({"dataset": "x.csv", "n_trials": 10**9}, "`n_trials`"),

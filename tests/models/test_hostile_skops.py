@@ -105,7 +105,7 @@ def test_a_plan_that_makes_no_sense_is_refused(logistic, tmp_path):
     def older(schema: dict[str, Any]) -> None:
         schema["protocol"] = 0
 
-    refused(tmp_path, rewrite(logistic, no_text), "made to deceive", ModelError)
+    refused(tmp_path, rewrite(logistic, no_text), "corrupt or malicious", ModelError)
     refused(tmp_path, rewrite(logistic, emptied), "holds no object", ModelError)
     refused(tmp_path, rewrite(logistic, older), "follows protocol 0", ModelError)
 
@@ -170,7 +170,7 @@ def setting(field: str, value: int) -> Callable[[str, np.ndarray], np.ndarray | 
 )
 def test_trees_that_point_astray(people, tmp_path, estimator, field, value):
     estimator.fit(people[NUMBERS], people["loan"])
-    refused(tmp_path, tampered(estimator, setting(field, value)), "made to deceive", ModelError)
+    refused(tmp_path, tampered(estimator, setting(field, value)), "corrupt or malicious", ModelError)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_trees_that_point_astray(people, tmp_path, estimator, field, value):
 )
 def test_histogram_trees_that_point_astray(people, tmp_path, field, value):
     estimator = HistGradientBoostingClassifier(max_iter=2).fit(people[NUMBERS], people["loan"])
-    refused(tmp_path, tampered(estimator, setting(field, value)), "made to deceive", ModelError)
+    refused(tmp_path, tampered(estimator, setting(field, value)), "corrupt or malicious", ModelError)
 
 
 def test_a_tree_that_claims_other_columns(people, tmp_path):

@@ -213,5 +213,5 @@ def _notes(old: Report, new: Report) -> tuple[Message, ...]:
             msg("Both reports are about the same data; the tests are cautious, shared noise is counted twice.")
         )
     if len({None if report.verdict is None else report.verdict.policy for report in (old, new)}) > 1:
-        notes.append(msg("The two audits were held against different policies; their verdicts do not compare."))
+        notes.append(msg("The two audits were compared with different policies, so their verdicts cannot be compared."))
     return tuple(notes)

@@ -92,7 +92,7 @@ def _problem(item: Any, model: type[BaseModel], also: Sequence[str]) -> str:
     place = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
         known = [*_keys_at(model, item["loc"][:-1]), *(also if len(item["loc"]) == 1 else ())]
-        return f"`{place}` is no key of a spec.{close_to(item['loc'][-1], known)}"
+        return f"Unknown key `{place}` in the spec.{close_to(item['loc'][-1], known)}"
     if item["type"] == "missing":
         return f"`{place}` is missing."
     if item["type"] == "value_error":

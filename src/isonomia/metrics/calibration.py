@@ -224,7 +224,7 @@ _METHODS = {"ece": "simulation", "mce": "", "brier": "normal", "gap": "normal", 
 #: Why there is no slope.
 SEVERAL_CLASSES = msg("no slope: with several classes the most probable one is judged")
 ONE_OUTCOME = msg("no slope: every outcome is the same")
-NO_SLOPE = msg("no slope can be fitted: the probabilities are all alike, or they part the outcomes")
+NO_SLOPE = msg("no slope can be fitted: the probabilities are all equal, or they separate the outcomes perfectly")
 
 
 def _why_missing(summary: Summary, several: bool) -> list[Message | None]:

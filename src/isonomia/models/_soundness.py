@@ -62,7 +62,7 @@ def _parts(root: Any) -> Iterator[Any]:
 
 def _require(condition: object, name: str, what: str) -> None:
     if not condition:
-        raise ModelError(f"'{name}' is damaged or was made to deceive: {what}. It is not loaded.")
+        raise ModelError(f"Refused to load '{name}': {what} (corrupt or malicious file).")
 
 
 def _check_links(left: NDArray[Any], right: NDArray[Any], inner: NDArray[Any], name: str) -> None:
@@ -74,7 +74,11 @@ def _check_links(left: NDArray[Any], right: NDArray[Any], inner: NDArray[Any], n
 
 def _check_tree(part: Any, *, name: str) -> None:
     tree = part.tree_
-    _require(type(tree).__name__ == "Tree" and type(tree).__module__ == "sklearn.tree._tree", name, "a tree is none")
+    _require(
+        type(tree).__name__ == "Tree" and type(tree).__module__ == "sklearn.tree._tree",
+        name,
+        "an object in it is not a scikit-learn tree",
+    )
     n_features = getattr(part, "n_features_in_", None)
     _require(
         isinstance(n_features, int | np.integer) and tree.n_features == n_features, name, "a tree reads other columns"
@@ -149,7 +153,7 @@ def _check_preprocessor(preprocessor: Any, n_features: int, *, name: str) -> Non
 
 
 def _check_predictor(predictor: Any, categorical: NDArray[np.bool_], *, name: str) -> None:
-    _require(type(predictor).__name__ == "TreePredictor", name, "a tree is none")
+    _require(type(predictor).__name__ == "TreePredictor", name, "an object in it is not a scikit-learn tree")
     nodes = predictor.nodes
     _require(nodes.ndim == 1 and nodes.size > 0, name, "a tree has no nodes")
     inner = nodes["is_leaf"] == 0

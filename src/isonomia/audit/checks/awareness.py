@@ -41,7 +41,7 @@ def awareness(subject: Subject, **options: Any) -> Result:
                 "awareness.neighbours",
                 "notice",
                 msg(
-                    "{share:pct} of the pairs of neighbours are treated more differently than they are.",
+                    "In {share:pct} of the pairs of similar people the predictions differ more than the people do.",
                     share=near.value,
                 ),
                 near,

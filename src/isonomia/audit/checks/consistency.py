@@ -39,7 +39,7 @@ def consistency(subject: Subject, **options: Any) -> Result:
             Finding(
                 "consistency.low",
                 "notice",
-                msg("People are treated like their nearest neighbours only {value:pct} of the way.", value=value),
+                msg("Consistency is {value:pct}: similar people often get different predictions.", value=value),
                 result.value,
                 n=rows.size,
                 magnitude=(1 - value) / (1 - LEAST_CONSISTENCY),

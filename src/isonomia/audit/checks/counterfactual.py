@@ -86,19 +86,19 @@ def _sentence(route: str, attribute: str, rate: float, moved: float | None) -> M
         return _number_sentence(route, rate=rate, attribute=attribute, moved=moved)
     if route == "flip":
         return msg(
-            "{rate:pct} of people would be decided differently if {attribute} alone were another.",
+            "For {rate:pct} of people the decision changes if only {attribute} changes.",
             rate=rate,
             attribute=attribute,
         )
     if route == "graph":
         return msg(
-            "{rate:pct} of people would be decided differently with another {attribute} and its effects.",
+            "For {rate:pct} of people the decision changes if {attribute} and its effects change.",
             rate=rate,
             attribute=attribute,
         )
     return msg(
-        "{rate:pct} of people would be decided differently if the columns that tell {attribute} were as in "
-        "another group.",
+        "For {rate:pct} of people the decision changes if the columns that predict {attribute} are as in another "
+        "group.",
         rate=rate,
         attribute=attribute,
     )

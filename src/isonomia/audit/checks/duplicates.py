@@ -38,7 +38,8 @@ def duplicates(subject: Subject, **options: Any) -> Result:
                 "duplicates.conflict",
                 "notice",
                 msg(
-                    "{share:pct} of the rows have an equal with another label: no model can be right about both.",
+                    "{share:pct} of the rows have a duplicate with a different label: no model can be right about "
+                    "both.",
                     share=share.value,
                 ),
                 share,

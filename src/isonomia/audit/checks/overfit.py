@@ -34,7 +34,7 @@ from isonomia.subject import Subject
 def overfit(subject: Subject, *, train: Any, **options: Any) -> Result:
     """The gap between the training rows (option `train`: a dataset, or a file) and the rows examined."""
     if train is None:
-        raise NotApplicable(msg("the rows of training were not given (option train of this check)"))
+        raise NotApplicable(msg("no training data were given; set this check's option `train`"))
     assert subject.truth is not None
     given = settings(subject, find, options)
     return find(other_rows(subject, train), subject, **given)

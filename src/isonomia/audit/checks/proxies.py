@@ -51,8 +51,8 @@ def proxies(subject: Subject, **options: Any) -> Result:
                 "proxies.told",
                 "notice",
                 msg(
-                    "{attribute} can be told from the other columns with a balanced accuracy of {value:pct}; "
-                    "{columns} tell most.",
+                    "{attribute} can be predicted from the other columns with a balanced accuracy of {value:pct}; "
+                    "strongest: {columns}.",
                     attribute=name,
                     value=row["balanced_accuracy"],
                     columns=told,

@@ -42,8 +42,8 @@ NOTHING = msg("cannot be told")
 
 
 _FAMILY = msg(
-    "Being alike is another claim than being different, with the reverse null hypothesis: the p-values of equivalence "
-    "are adjusted among themselves, apart from the tests for differences of the whole run."
+    "Equivalence tests reverse the null hypothesis, so their p-values are adjusted separately from the tests for "
+    "differences."
 )
 
 

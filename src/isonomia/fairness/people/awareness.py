@@ -28,10 +28,10 @@ PairMetric = Callable[[Any, Any], Any]
 
 WORST_PAIRS = 20
 _VALUES = {
-    "violating_pairs": msg("pairs treated more differently than they are"),
-    "violating_neighbours": msg("neighbours treated more differently than they are"),
-    "across_groups": msg("pairs of different groups treated more differently than they are"),
-    "same_group": msg("pairs of one group treated more differently than they are"),
+    "violating_pairs": msg("pairs whose predictions differ more than the people do"),
+    "violating_neighbours": msg("neighbours whose predictions differ more than the people do"),
+    "across_groups": msg("pairs of different groups whose predictions differ more than the people do"),
+    "same_group": msg("pairs of one group whose predictions differ more than the people do"),
     "pairs": msg("pairs looked at"),
 }
 #: Numbers in a block of pairs.
@@ -326,7 +326,7 @@ def _pair_table(
     }
     formats: dict[str, Any] = {"first": "int", "second": "int"}
     formats |= dict.fromkeys(("distance", "difference", "excess"), "num4")
-    return Table.of(columns, formats, titles, msg("Pairs treated more differently than they are"), backend)
+    return Table.of(columns, formats, titles, msg("Pairs whose predictions differ more than the people do"), backend)
 
 
 def _share(bad: NDArray[np.bool_], v: Floats, first: Indices, second: Indices, level: float) -> Estimate:

@@ -54,7 +54,7 @@ def inspect_skops(content: bytes, *, name: str, max_bytes: int) -> set[tuple[str
             entries = archive.infolist()
             sizes = {entry.filename: entry.file_size for entry in entries}
             if len(sizes) < len(entries):
-                raise ModelError(f"'{name}' names a part twice; it is damaged or was made to deceive.")
+                raise ModelError(f"Refused to load '{name}': it names a part twice (corrupt or malicious file).")
             if sum(sizes.values()) > _UNPACKED * max_bytes:
                 raise ModelError(
                     f"'{name}' unpacks to {sum(sizes.values()):,} bytes, more than {_UNPACKED * max_bytes:,}."
@@ -84,7 +84,7 @@ def _walk(schema: Any, sizes: dict[str, int], *, name: str, max_bytes: int) -> s
                 parts = [node.get(key) for key in ("__loader__", "__module__", "__class__")]
                 if not all(isinstance(part, str) for part in parts):
                     raise ModelError(
-                        f"'{name}' has an object without a proper type; it is damaged or was made to deceive."
+                        f"Refused to load '{name}': an object in it has no proper type (corrupt or malicious file)."
                     )
                 found.add((str(parts[0]), f"{parts[1]}.{parts[2]}"))
                 # an array may be named by many nodes, and each of them reads it again

@@ -185,7 +185,9 @@ def _unusual(name: str, value: str, how: float | None, *, numeric: bool) -> Mess
     if how is None:
         return msg("{name} is missing", name=name)
     if numeric:
-        return msg("{name} = {value} ({how:num} spreads from the middle)", name=name, value=value, how=how)
+        return msg(
+            "{name} = {value} ({how:num} robust standard deviations from the median)", name=name, value=value, how=how
+        )
     return msg("{name} = {value} ({how:pct} of rows)", name=name, value=value, how=how)
 
 

@@ -158,7 +158,7 @@ def threshold_sweep(
     if score is None:
         raise NotApplicable(msg("the predictions hold neither probabilities nor scores, so there is nothing to cut"))
     if truth.all() or not truth.any():
-        raise NotApplicable(msg("the labels are all of one class, so every threshold decides between nothing"))
+        raise NotApplicable(msg("all labels belong to one class, so no threshold can separate them"))
     chosen = _metrics(metrics)
     steps = _thresholds(thresholds, score, surface)
     everyone = Codes("", np.zeros(len(subject), dtype=np.uint8), ("everyone",))
