@@ -18,7 +18,7 @@ REMEDIES: Mapping[str, Message] = {
     "examine_proxies": msg("Leaving the attribute out of a model does not blind it; look at what these columns do."),
     "compare_with_neighbours": msg("Look at the rows listed: which column sets them apart from their neighbours?"),
     "collect_rows_or_widen_margin": msg("Collect more rows of the groups concerned, or accept a wider margin openly."),
-    "recalibrate_by_group": msg("Recalibrate by group, or add features that tell this group's outcomes apart."),
+    "recalibrate_by_group": msg("Recalibrate by group, or add features that separate this group's outcomes."),
     "choose_fair_distance": msg(
         "Look at the pairs listed, and say which distance between people is fair for this use."
     ),
@@ -34,7 +34,7 @@ REMEDIES: Mapping[str, Message] = {
         "Find out why before trusting old figures: measure the model again on current rows."
     ),
     "review_confident_errors": msg(
-        "Look at these rows first: labels may be wrong, or the model knows something it should not lean on."
+        "Review these rows first: labels may be wrong, or the model uses something it should not rely on."
     ),
     "review_rows": msg(
         "Look at these rows: wrong labels, missing features or too few examples to learn from are the usual causes."
@@ -66,7 +66,9 @@ REMEDIES: Mapping[str, Message] = {
         "Do not read this metric alone where such change is likely; the table tells which ones hold."
     ),
     "harden_inputs": msg("Small, valid changes of the inputs decide: limit who may change them, or train against it."),
-    "review_borderline_cases": msg("Have people look at cases near the border, and tell users how sure a decision is."),
+    "review_borderline_cases": msg(
+        "Have people review cases near the threshold, and show users how certain a decision is."
+    ),
     "improve_group_data": msg(
         "This group is decided nearer to the border: small errors in its data decide more often."
     ),

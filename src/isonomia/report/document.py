@@ -228,7 +228,7 @@ class Document(Shown):
         counts, grades = self.counts, self.severities
         ran = counts["issue"] + counts["passed"]
         if not ran:
-            return msg("No check could be run, so nothing can be said about the model.")
+            return msg("No check could be run, so there is no statement about the model.")
         if not self.findings and ran == 1:
             return msg("The one check that ran found no issue.")
         if not self.findings:

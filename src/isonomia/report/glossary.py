@@ -72,7 +72,7 @@ GLOSSARY: tuple[tuple[Message, Message], ...] = (
     ),
     (
         msg("Small group"),
-        msg("A group with too few rows to lean on. It is shown and marked (hollow marks, *), never hidden."),
+        msg("A group with too few rows to rely on. It is shown and marked (hollow marks, *), never hidden."),
     ),
     (
         msg("Not available"),

@@ -1,4 +1,4 @@
-"""Would the model have said something else, had people belonged to another group?"""
+"""Would the model predict something else if people belonged to another group?"""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOVED = 0.1
     "counterfactual",
     order=160,
     title=msg("Counterfactual fairness"),
-    question=msg("Would the model have said something else, had people belonged to another group?"),
+    question=msg("Would the model predict something else if people belonged to another group?"),
     purpose="flips of protected attributes, causal effects where a graph is given, proxies where unused",
     parameters=parameters_of(
         ask,

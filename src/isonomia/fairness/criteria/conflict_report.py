@@ -62,7 +62,7 @@ def story_of(
         )
         said += [sentence(row) for row in rows if row["by"] == by]
     if not tests:
-        said.append(msg("Fewer than two groups have enough rows of both outcomes; nothing can be said."))
+        said.append(msg("Fewer than two groups have enough rows of both outcomes, so no conclusion is possible."))
     return tuple(said)
 
 

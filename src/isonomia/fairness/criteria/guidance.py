@@ -42,7 +42,7 @@ GUIDE: dict[Use, tuple[Advice, ...]] = {
         Advice(
             "predictive_parity",
             "first",
-            msg("An approval should mean the same risk of default in every group; lender and borrower lean on it."),
+            msg("An approval should mean the same risk of default in every group; lender and borrower rely on it."),
         ),
         Advice(
             "equal_opportunity",

@@ -136,7 +136,7 @@ def label_bias(
     notes = [said, *rates.notes, *left_out_classes(known, label)]
     if max(column.counts().max() for column in attributes) > MAX_ASKED:
         notes.append(
-            msg("Of groups with more rows, {n:int} people drawn at random are held against similar ones.", n=MAX_ASKED)
+            msg("In larger groups, {n:int} people drawn at random are compared with similar ones.", n=MAX_ASKED)
         )
     if len(known) > max_rows:
         notes.append(
@@ -156,7 +156,7 @@ def label_bias(
         tuple(notes),
         conditional,
         titles={
-            f"information[{name}]": msg("{name}: told about the label beyond the strata (nats)", name=name)
+            f"information[{name}]": msg("{name}: information about the label beyond the strata (nats)", name=name)
             for name in conditional
         },
     )
@@ -251,12 +251,12 @@ def _information(
         out,
         (
             Column("attribute", title=msg("protected attribute")),
-            Column("alone", format="num4", title=msg("told about the label alone (nats)")),
-            Column("given", format="num4", title=msg("told beyond the strata (nats)")),
+            Column("alone", format="num4", title=msg("information about the label alone (nats)")),
+            Column("given", format="num4", title=msg("information beyond the strata (nats)")),
             Column("p_value", format="p", title=msg("p-value")),
             Column("strata", format="int", title=msg("strata")),
         ),
-        title=msg("What an attribute tells about the label"),
+        title=msg("Information an attribute carries about the label"),
         backend=data.backend,
     )
     return shown.with_columns(Column("p_adjusted", p_adjusted, format="p", title=msg("p adjusted"))), estimates

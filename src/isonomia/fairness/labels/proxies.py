@@ -133,7 +133,7 @@ def proxies(
     weights = None if weights is None else weights[rows]
     X, kept, categorical = _matrix(data, used, rows)
     if not kept:
-        raise NotApplicable(msg("there is no other column to tell a protected attribute from"))
+        raise NotApplicable(msg("there is no other column to predict a protected attribute from"))
     told: list[dict[str, Any]] = []
     carried: list[dict[str, Any]] = []
     auc: dict[str, Estimate] = {}
@@ -162,7 +162,7 @@ def proxies(
             carried.append({**row, "note": one.note})
     tables = {
         "attributes": Table.from_rows(
-            told, _ATTRIBUTES, title=msg("How well an attribute is told from the others"), backend=data.backend
+            told, _ATTRIBUTES, title=msg("How well other columns predict an attribute"), backend=data.backend
         ),
         "columns": Table.from_rows(
             carried, _CARRIERS, title=msg("Columns that carry an attribute"), backend=data.backend
@@ -171,12 +171,12 @@ def proxies(
     picture = Picture(
         "bars",
         "columns",
-        msg("What single columns tell about an attribute"),
+        msg("Information single columns carry about an attribute"),
         {"labels": "column", "value": "information", "facet": "attribute"},
     )
     sampled = msg("{n:int} of {all:int} rows were sampled.", n=rows.size, all=len(data))
     notes = (_how(learning, len(targets) > 1), *((sampled,) if rows.size < len(data) else ()))
-    titles = {f"balanced_accuracy[{name}]": msg("{name} told from the rest", name=name) for name in balanced}
+    titles = {f"balanced_accuracy[{name}]": msg("{name} predicted from the rest", name=name) for name in balanced}
     values = {f"balanced_accuracy[{name}]": value for name, value in balanced.items()}
     found = Proxies(
         "proxies",
@@ -241,7 +241,7 @@ _CARRIERS = (
     Column("attribute", title=msg("protected attribute")),
     Column("column", title=msg("column")),
     Column("importance", format="points", title=msg("lost without it")),
-    Column("information", format="pct", title=msg("told by it alone")),
+    Column("information", format="pct", title=msg("information in it alone")),
     Column("note", title=msg("note")),
 )
 

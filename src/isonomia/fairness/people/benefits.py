@@ -39,7 +39,7 @@ def benefits_of(subject: Subject, benefit: Any) -> Floats:
             raise SpecError("`benefit='prediction'` is for numbers and two classes; say how good each class is.")
         return np.asarray(surface.label.astype(float))
     if outcome.truth is None:
-        raise NotApplicable(msg("there are no true outcomes to tell a deserved benefit from an undeserved one"))
+        raise NotApplicable(msg("there are no true outcomes to separate deserved benefits from undeserved ones"))
     if isinstance(benefit, Mapping):
         return _class_benefits(outcome, benefit)
     if outcome.task == "binary" and benefit is None:

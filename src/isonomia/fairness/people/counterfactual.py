@@ -157,7 +157,7 @@ _UNSIGNED = msg(
     "A change between several classes has no direction; its size is the total variation of their probabilities (1 "
     "where another class is decided, without probabilities)."
 )
-_SIGN = msg("Changes are what would have been said less what was said: above 0 the other value would be favoured.")
+_SIGN = msg("Changes are the counterfactual prediction minus the prediction: above 0 the other value is favoured.")
 
 
 def _through(
@@ -199,7 +199,7 @@ def _by_proxies(
                 )
             )
         else:
-            notes.append(msg("No column the model reads tells {name}, so there is no proxy either.", name=name))
+            notes.append(msg("No column the model reads predicts {name}, so there is no proxy.", name=name))
     if not edges:
         return []
     graph = CausalGraph.of(edges, people.data.columns)

@@ -33,7 +33,7 @@ _TITLES = {
     "group": msg("group"),
     "row": msg("row"),
     "before": msg("said"),
-    "after": msg("would be said"),
+    "after": msg("counterfactual prediction"),
     "flip": msg("by the flip"),
     "graph": msg("by the graph"),
     "difference": msg("difference"),

@@ -107,7 +107,7 @@ def duplicates(
         if name not in data.columns:
             raise SpecError(f"`columns` must name columns of the data; got {name!r}.{close_to(name, data.columns)}")
     if not names:
-        raise NotApplicable(msg("no column is left to tell people by once the protected ones are taken out"))
+        raise NotApplicable(msg("no column is left to compare people by once the protected ones are removed"))
     people = _People.of(data, names, subject.weights)
     mixed = people.mixed
     tables = {"sets": _sets(subject, names, people)}

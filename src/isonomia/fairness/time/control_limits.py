@@ -19,7 +19,7 @@ Series = dict[str, list[Any]]
 
 PERIOD = "period"
 #: Why a period is not held against limits.
-NO_SPREAD = msg("no interval of any width: not held against limits")
+NO_SPREAD = msg("the interval has no width, so it is not compared with limits")
 NO_TEST = msg("a single point outside its limits is not tested")
 FEW_PERIODS = msg("fewer than two periods have limits")
 #: Kinds of alerts: the code in `OverTime.alerts`, and how a person reads it.
@@ -123,7 +123,7 @@ def limited(rows: Series, keys: Sequence[str], value: str, least: int, sigmas: f
     half = np.where(usable, sigmas * error, np.nan)
     with np.errstate(invalid="ignore"):
         outside = np.abs(x - centre) > half
-    few = msg("fewer than {least:int} rows: not held against limits", least=least)
+    few = msg("fewer than {least:int} rows, so not compared with limits", least=least)
     notes = [
         note or (few if n < least else NO_SPREAD if np.isnan(width) else FEW_PERIODS if np.isnan(middle) else None)
         for note, n, width, middle in zip(rows["note"], rows["n"], half.tolist(), centre.tolist(), strict=True)

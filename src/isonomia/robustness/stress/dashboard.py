@@ -350,7 +350,9 @@ class _Page:
             ),
         ]
         if self.played.absent:
-            notes.append(msg("{n:int} scenarios could not be played; a table tells why.", n=len(self.played.absent)))
+            notes.append(
+                msg("{n:int} scenarios could not be run; a table gives the reasons.", n=len(self.played.absent))
+            )
         return tuple(notes)
 
 

@@ -437,7 +437,7 @@ def _notes(
             )
         del name
     if absent:
-        notes.append(msg("{n:int} scenarios could not be played; a table tells why.", n=len(absent)))
+        notes.append(msg("{n:int} scenarios could not be run; a table gives the reasons.", n=len(absent)))
     if left_out:
         notes.append(msg("Metrics that do not apply here: {metrics}.", metrics=", ".join(list(left_out)[:12])))
     return tuple(notes)
