@@ -1,7 +1,7 @@
 """What did we find: specs, checks, policies, verdicts, comparisons.
 
-The room and its main function have one name: ``isonomia.audit(data, model)`` runs an audit, and
-``isonomia.audit.load_policy`` and the rest are found in the room as usual. So the module itself can be called.
+The package and its main function share a name: ``isonomia.audit(data, model)`` runs an audit, and
+``isonomia.audit.load_policy`` and the rest are found in the package as usual. So the module itself can be called.
 """
 
 import inspect

@@ -1,4 +1,4 @@
-"""Mappings as people write them: JSON and YAML files read safely, and every mistake in them named with its place."""
+"""Mappings as people write them: JSON and YAML files read safely, and every mistake in them named with its location."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def read_mapping(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
         content = json.loads(text, object_pairs_hook=_once) if as_json else yaml.load(text, Loader=_Plain)
     except (UnicodeDecodeError, ValueError, yaml.YAMLError, RecursionError) as error:
-        told = "it is nested too deeply" if isinstance(error, RecursionError) else " ".join(str(error).split())
-        raise SpecError(f"{str(path)!r} cannot be read as {'JSON' if as_json else 'YAML'}: {told}") from None
+        cause = "it is nested too deeply" if isinstance(error, RecursionError) else " ".join(str(error).split())
+        raise SpecError(f"{str(path)!r} cannot be read as {'JSON' if as_json else 'YAML'}: {cause}") from None
     if not isinstance(content, dict):
         raise SpecError(f"{str(path)!r} must hold a mapping of keys to values; it holds {type(content).__name__}.")
     return {str(key): value for key, value in content.items()}
@@ -89,22 +89,22 @@ def _once(pairs: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
 
 
 def _problem(item: Any, model: type[BaseModel], also: Sequence[str]) -> str:
-    place = ".".join(str(part) for part in item["loc"])
+    location = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
         known = [*_keys_at(model, item["loc"][:-1]), *(also if len(item["loc"]) == 1 else ())]
-        return f"Unknown key `{place}` in the spec.{close_to(item['loc'][-1], known)}"
+        return f"Unknown key `{location}` in the spec.{close_to(item['loc'][-1], known)}"
     if item["type"] == "missing":
-        return f"`{place}` is missing."
+        return f"`{location}` is missing."
     if item["type"] == "value_error":
-        return f"`{place}`: {item['ctx']['error']}" if place else str(item["ctx"]["error"])
+        return f"`{location}`: {item['ctx']['error']}" if location else str(item["ctx"]["error"])
     got = item.get("input")
     shown = f"; got {got!r:.80}" if isinstance(got, str | int | float | bool | None) else ""
-    return f"`{place}`: {item['msg']}{shown}."
+    return f"`{location}`: {item['msg']}{shown}."
 
 
-def _keys_at(model: type[BaseModel], place: tuple[Any, ...]) -> list[str]:
+def _keys_at(model: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
     current: Any = model
-    for part in place:
+    for part in location:
         field = current.model_fields.get(part) if isinstance(part, str) and hasattr(current, "model_fields") else None
         options = getattr(field.annotation, "__args__", (field.annotation,)) if field is not None else ()
         current = next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), current)

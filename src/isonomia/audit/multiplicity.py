@@ -10,7 +10,7 @@ import numpy as np
 
 from isonomia.evidence import Finding, Result, Table, benjamini_hochberg
 
-#: A finding whose adjusted p-value is not below this is told as a notice, however large the figure.
+#: A finding whose adjusted p-value is not below this is reported as a notice, however large the figure.
 ALPHA = 0.05
 
 
@@ -25,21 +25,21 @@ def adjust_whole_run(results: Sequence[Result]) -> tuple[list[Result], int]:
     for test, key in enumerate(key for part in tables for key in _keys(*part)):
         index.setdefault(key, test)
     pool = list(np.concatenate(columns)) if columns else []
-    for place, result in enumerate(results):
+    for position, result in enumerate(results):
         for row, finding in enumerate(result.findings):
-            if finding.p_value is not None and (finding.test or (place, row)) not in index:
-                index[finding.test or (place, row)] = len(pool)
+            if finding.p_value is not None and (finding.test or (position, row)) not in index:
+                index[finding.test or (position, row)] = len(pool)
                 pool.append(finding.p_value)
     adjusted = benjamini_hochberg(np.array(pool, dtype=float))
     parts = iter(np.split(adjusted, np.cumsum([column.size for column in columns])))
     out = []
-    for place, result in enumerate(results):
+    for position, result in enumerate(results):
         fresh = {
             name: table.with_columns(replace(table["p_adjusted"], values=next(parts))) if _tests(table) else table
             for name, table in result.tables.items()
         }
         findings = tuple(
-            finding if finding.p_value is None else _settled(finding, adjusted[index[finding.test or (place, row)]])
+            finding if finding.p_value is None else _settled(finding, adjusted[index[finding.test or (position, row)]])
             for row, finding in enumerate(result.findings)
         )
         out.append(replace(result, tables=fresh, findings=findings))

@@ -22,7 +22,7 @@ def in_words(result: Result) -> Result:
 
 
 def metric_title(code: str) -> Message | None:
-    """The title of a metric, also of one class against the rest; None for what is no metric.
+    """The title of a metric, also of one class against the rest; None for what is not a metric.
 
     >>> str(metric_title("tpr[high]"))
     'True positive rate of "high"'

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from isonomia.errors import SpecError, close_to
 from isonomia.metrics import METRICS
 
-#: How a figure with its interval is held against a threshold.
+#: How a figure with its interval is compared with a threshold.
 Decide = Literal["point", "point_and_test", "interval"]
 
 

@@ -70,7 +70,7 @@ class Report:
 
     @property
     def language(self) -> str:
-        """The language it is shown in unless another is asked for."""
+        """The language it is shown in unless another is requested."""
         return self.document.language
 
     @property
@@ -124,9 +124,9 @@ class Report:
         return save(self.document, folder, formats=formats, language=language or self.language)
 
     def __repr__(self) -> str:
-        said = "no policy" if self.verdict is None else f"{self.verdict.policy}: {self.verdict.outcome}"
+        outcome = "no policy" if self.verdict is None else f"{self.verdict.policy}: {self.verdict.outcome}"
         worst = "".join(f"\n  {self._line(fold)}" for fold in self.folds[:5])
-        return f"Report({said}; {len(self.findings)} findings){worst}"
+        return f"Report({outcome}; {len(self.findings)} findings){worst}"
 
     @staticmethod
     def _line(fold: Fold) -> str:

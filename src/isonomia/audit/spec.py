@@ -237,7 +237,7 @@ def _check_format(given: Mapping[str, Any]) -> None:
 
 
 def _lifted(content: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The roles beside the dataset put into it, short forms made whole; and what is said twice."""
+    """The roles beside the dataset put into it, short forms made whole; and what is given twice."""
     out = dict(content)
     problems = []
     data = out.get("dataset")

@@ -24,7 +24,7 @@ ALPHA = 0.05
 
 
 def judge(policy: Policy, subject: Subject) -> Verdict:
-    """Every rule of a policy held against the subject, and what follows from them together."""
+    """Every rule of a policy applied to the subject, and what follows from them together."""
     criteria: list[Criterion] = []
     for rule in policy.rules:
         try:
@@ -33,7 +33,7 @@ def judge(policy: Policy, subject: Subject) -> Verdict:
             missing = Estimate.missing(reason.message, n=len(subject))
             criteria.append(_criterion(rule, "not_applicable", missing, reason=reason.message))
     outcome = worst([criterion.outcome for criterion in criteria])
-    title = _said(policy.title)
+    title = _message(policy.title)
     return Verdict(outcome, policy.id, title, policy.source, tuple(criteria), _SENTENCES[outcome])
 
 
@@ -83,13 +83,13 @@ def _measured(rule: Rule, policy: Policy, subject: Subject) -> GroupMetrics:
         raise NotApplicable(msg("the data name no target, so there are no true outcomes to compare with"))
     if subject.task != "regression" and subject.surface.label is None:
         raise NotApplicable(msg("there are scores but no decisions"))
-    least = max(policy.min_per_group, int(np.ceil(rule.min_share * len(subject))))
+    minimum = max(policy.min_per_group, int(np.ceil(rule.min_share * len(subject))))
     try:
         return measured_groups(subject, [rule.metric], rule.by).against(
             "best" if rule.against == "best" else subject.settings.reference,
             metric=rule.metric,
             by=rule.by,
-            min_per_group=least,
+            min_per_group=minimum,
             level=subject.settings.level,
         )
     except SpecError as error:
@@ -104,13 +104,13 @@ def _worst_of(rule: Rule, way: tuple[str, ...], measured: GroupMetrics, subject:
     """The criterion for one way of grouping: its worst comparison among groups with enough rows."""
     assert measured.groups is not None
     groups, table = measured.groups.groups, measured.tables["comparisons"]
-    places = {group.key: index for index, group in enumerate(groups)}
+    indices = {group.key: index for index, group in enumerate(groups)}
     named = {group.name: index for index, group in enumerate(groups) if group.by == way}
 
     def enough(row: int, key: Any) -> bool:
-        place = places[key]
-        sizes = measured.sizes[[place, named.get(table["reference"].values[row], place)]]
-        return groups[place].by == way and bool((sizes >= measured.min_per_group).all())
+        position = indices[key]
+        sizes = measured.sizes[[position, named.get(table["reference"].values[row], position)]]
+        return groups[position].by == way and bool((sizes >= measured.min_per_group).all())
 
     keys = table["group"].keys or ()
     figures = {row: table[rule.measure].estimate(row) for row, key in enumerate(keys) if enough(row, key)}
@@ -124,12 +124,12 @@ def _worst_of(rule: Rule, way: tuple[str, ...], measured: GroupMetrics, subject:
         missing = Estimate.missing(reason, n=len(subject))
         return _criterion(rule, "not_enough_evidence", missing, who={"by": " x ".join(way)}, reason=reason)
     row = min(known, key=lambda one: known[one] if rule.measure == "ratio" else -abs(known[one]))
-    place, name = places[keys[row]], table["reference"].values[row]
+    position, name = indices[keys[row]], table["reference"].values[row]
     against = dict(groups[named[name]].texts) if name in named else {"reference": name}
     figure = _figure(rule, table["metric"].values[row], figures[row], way, measured)
-    figure = replace(figure, n=int(measured.sizes[place]), level=subject.settings.level, method="bootstrap")
+    figure = replace(figure, n=int(measured.sizes[position]), level=subject.settings.level, method="bootstrap")
     outcome, _, reason_ = _decide(rule, figure, table["p_adjusted"].estimate(row).value)
-    return _criterion(rule, outcome, figure, who=dict(groups[place].texts), reference=against, reason=reason_)
+    return _criterion(rule, outcome, figure, who=dict(groups[position].texts), reference=against, reason=reason_)
 
 
 def _figure(rule: Rule, metric: str, figure: Estimate, way: tuple[str, ...], measured: GroupMetrics) -> Estimate:
@@ -180,7 +180,7 @@ def _criterion(
     reference: Mapping[str, str] | None = None,
 ) -> Criterion:
     return Criterion(
-        _said(rule.name),
+        _message(rule.name),
         outcome,
         figure,
         rule.at_least if rule.at_least is not None else rule.at_most,
@@ -192,7 +192,7 @@ def _criterion(
     )
 
 
-def _said(text: str) -> Message:
+def _message(text: str) -> Message:
     """A text of a policy as a message: shipped ones are translated, braces in a user's own mean nothing."""
     return Message(text.replace("{", "{{").replace("}", "}}"))
 

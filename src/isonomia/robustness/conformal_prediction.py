@@ -32,7 +32,7 @@ from isonomia.subject import Outcome, Reading, Subject
 from isonomia.typing import Floats
 
 Score = Literal["auto", "absolute", "threshold", "adaptive"]
-#: Coverage that lacks this much of the promise is worth telling.
+#: Coverage that lacks this much of the promise is reported.
 NOTABLE = 0.02
 INFINITE = msg("there are too few calibration rows for this promise: every interval is infinite")
 
@@ -119,16 +119,16 @@ def conformal(  # type: ignore[misc]  # a score column of a plain frame is named
         if len(subject) < 4:
             raise DataError(f"Two halves of {len(subject)} rows are too small; give at least 4 rows.")
         first = rng.permutation(len(subject)) % 2 == 0
-        held, shown = subject.take(first), subject.take(~first)
+        calib, shown = subject.take(first), subject.take(~first)
     else:
-        held, shown = subject.like(calibration), subject
-        if held.outcome.task != shown.outcome.task or held.outcome.surface.classes != shown.outcome.surface.classes:
+        calib, shown = subject.like(calibration), subject
+        if calib.outcome.task != shown.outcome.task or calib.outcome.surface.classes != shown.outcome.surface.classes:
             raise DataError("`calibration` and `data` must have the same task and the same classes.")
     kind = _kind(score, shown.outcome.surface)
-    strange = _scores(held.outcome, kind, rng)
-    widths, basis, own = _widths(strange, held, shown, alpha, by_group, min_per_group)
+    strange = _scores(calib.outcome, kind, rng)
+    widths, basis, own = _widths(strange, calib, shown, alpha, by_group, min_per_group)
     covered, size = _covered(shown.outcome, kind, widths, rng)
-    return _Shown(shown, covered, size, widths, basis, alpha, level, min_per_group, len(held), own, kind).result()
+    return _Shown(shown, covered, size, widths, basis, alpha, level, min_per_group, len(calib), own, kind).result()
 
 
 def conformal_quantile(scores: Floats, alpha: float, weights: Floats | None = None) -> float:
@@ -146,8 +146,8 @@ def conformal_quantile(scores: Floats, alpha: float, weights: Floats | None = No
         return float("inf") if rank > n else float(np.partition(scores, rank - 1)[rank - 1])
     order = np.argsort(scores, kind="stable")
     reached = np.cumsum(weights[order]) / (weights.sum() + weights.mean())
-    place = int(np.searchsorted(reached, 1 - alpha - 1e-12))
-    return float("inf") if place >= n else float(scores[order][place])
+    index = int(np.searchsorted(reached, 1 - alpha - 1e-12))
+    return float("inf") if index >= n else float(scores[order][index])
 
 
 def _kind(score: Score, surface: Surface) -> Literal["absolute", "threshold", "adaptive"]:
@@ -191,34 +191,34 @@ def _scores(outcome: Outcome, kind: str, rng: np.random.Generator) -> Floats:
 
 
 def _covered(outcome: Outcome, kind: str, widths: Floats, rng: np.random.Generator) -> tuple[NDArray[np.bool_], Floats]:
-    """Whether the truth is held, and how wide the interval or large the set is, row by row."""
+    """Whether the truth is covered, and how wide the interval or large the set is, row by row."""
     assert outcome.truth is not None
     if kind == "absolute":
         assert outcome.surface.continuous is not None
         return np.abs(outcome.surface.continuous - outcome.truth) <= widths, 2 * widths
     inside = _strangeness(outcome.surface, kind, rng) <= widths[:, None]
-    held = np.take_along_axis(inside, outcome.truth[:, None].astype(np.int64), axis=1)[:, 0]
-    return held, inside.sum(axis=1).astype(float)
+    covered = np.take_along_axis(inside, outcome.truth[:, None].astype(np.int64), axis=1)[:, 0]
+    return covered, inside.sum(axis=1).astype(float)
 
 
 def _widths(
-    strange: Floats, held: Subject, shown: Subject, alpha: float, by_group: bool, least: int
+    strange: Floats, calib: Subject, shown: Subject, alpha: float, by_group: bool, minimum: int
 ) -> tuple[Floats, Floats, int]:
     """The width each examined row is given, how many rows it was set on, and how many groups have their own."""
-    widths = np.full(len(shown), conformal_quantile(strange, alpha, held.weights))
-    basis = np.full(len(shown), float(len(held)))
+    widths = np.full(len(shown), conformal_quantile(strange, alpha, calib.weights))
+    basis = np.full(len(shown), float(len(calib)))
     if not by_group:
         return widths, basis, 0
     if not shown.known.protected:
         raise DataError("`by_group=True` needs protected attributes: name them in the dataset (protected=[...]).")
-    both = [composite(side.attributes) for side in (held, shown)]
+    both = [composite(side.attributes) for side in (calib, shown)]
     own = 0
     for code, label in enumerate(both[1].labels):
         if label not in both[0].labels:
             continue
         rows = both[0].codes == both[0].labels.index(label)
-        if rows.sum() >= least:
-            weights = None if held.weights is None else held.weights[rows]
+        if rows.sum() >= minimum:
+            weights = None if calib.weights is None else calib.weights[rows]
             widths[both[1].codes == code] = conformal_quantile(strange[rows], alpha, weights)
             basis[both[1].codes == code] = rows.sum()
             own += 1

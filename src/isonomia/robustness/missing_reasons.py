@@ -59,19 +59,19 @@ def of_effect(reason: Reason | None, base: float, values: NDArray[np.float64], l
     return _spread(len(values))
 
 
-def of_slices(metric: Metric, value: Any, n: Any, least: int, p_value: Any = None) -> list[Message | None]:
+def of_slices(metric: Metric, value: Any, n: Any, minimum: int, p_value: Any = None) -> list[Message | None]:
     """For each slice: why it has no value, or why it was not tested (where `p_value` is missing)."""
-    few = msg("fewer than {least:int} rows: not tested", least=least)
+    few = msg("fewer than {least:int} rows: not tested", least=minimum)
     none = msg("no value: {reason}", reason=metric.undefined)
     tests = np.zeros(np.size(value)) if p_value is None else np.ravel(p_value)
     return [
-        none if np.isnan(one) else few if size < least else ALONE if np.isnan(p) else None
+        none if np.isnan(one) else few if size < minimum else ALONE if np.isnan(p) else None
         for one, size, p in zip(np.ravel(value), np.ravel(n), tests, strict=True)
     ]
 
 
 def of_value(metric: Metric, value: float, low: float, reason: Reason | None = None) -> Message | Reason | None:
-    """Why a figure has no value, or no interval; that a metric only describes is told too."""
+    """Why a figure has no value, or no interval; also that a metric is only descriptive."""
     if np.isnan(value):
         return reason or metric.undefined
     if metric.higher_is_better is None:

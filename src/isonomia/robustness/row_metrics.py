@@ -103,9 +103,9 @@ def measure_named(name: str | None, surface: Surface, *, ranks: bool = False) ->
     if surface.task not in metric.tasks:
         raise SpecError(f"The metric '{name}' is for {' and '.join(metric.tasks)}; the task is {surface.task}.")
     if not any(kind in surface.kinds for kind in metric.surface):
-        held = " and ".join(surface.kinds) or "nothing"
+        kinds = " and ".join(surface.kinds) or "nothing"
         raise SpecError(
-            f"The metric '{name}' needs {' or '.join(metric.surface)} values, and the predictions hold {held} only."
+            f"The metric '{name}' needs {' or '.join(metric.surface)} values, and the predictions hold {kinds} only."
         )
     return metric
 

@@ -1,4 +1,4 @@
-"""Tables made of rows: how each column is written and called is told once for a kind of table."""
+"""Tables made of rows: the format and title of each column are declared once per kind of table."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def chained(parts: Sequence[Message]) -> Message | None:
     """Several sentences as one, with semicolons between them; None without any."""
     if not parts:
         return None
-    told = parts[0]
+    joined = parts[0]
     for more in parts[1:]:
-        told = Message("{told}; {more}", {"told": told, "more": more})
-    return told
+        joined = Message("{told}; {more}", {"told": joined, "more": more})
+    return joined

@@ -1,4 +1,4 @@
-"""Checks that are one function of another room: what the subject brings, and which options it takes."""
+"""Checks that are one function of another package: what the subject brings, and which options it takes."""
 
 from __future__ import annotations
 

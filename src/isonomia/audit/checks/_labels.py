@@ -13,7 +13,7 @@ from isonomia.evidence import Finding, Table
 from isonomia.languages import Message
 from isonomia.subject import Subject
 
-#: Labels of a group that differ by this from those of people like them are worth telling (in standard deviations for a
+#: Labels of a group that differ by this from those of people like them are reported (in standard deviations for a
 #: regression).
 LABEL_GAP = 0.1
 
@@ -25,23 +25,23 @@ def label_findings(
     *,
     method: str,
     evidence: str,
-    told: Callable[[Mapping[str, Any]], Message],
+    sentence: Callable[[Mapping[str, Any]], Message],
 ) -> list[Finding]:
-    """A finding for each row whose `difference` is large and was tested; `told` makes its sentence."""
+    """A finding for each row whose `difference` is large and was tested; `sentence` makes its message."""
     spread = float(np.std(subject.truth)) if subject.task == "regression" else 1.0
-    least = LABEL_GAP * (spread or 1.0)
+    minimum = LABEL_GAP * (spread or 1.0)
     people = people_by_name(subject)
     found = []
     for index, row in enumerate(table.rows()):
         gap = row["difference"]
-        if row["p_value"] is None or abs(gap) < least or row["n"] < subject.settings.min_per_group:
+        if row["p_value"] is None or abs(gap) < minimum or row["n"] < subject.settings.min_per_group:
             continue
         who = dict((table["group"].keys or ())[index])
         found.append(
             Finding(
                 code,
                 "warning",
-                told(row),
+                sentence(row),
                 replace(
                     table["difference"].estimate(index, n=row["n"], method=method, level=subject.settings.level),
                     note=None,
@@ -49,10 +49,10 @@ def label_findings(
                 who=who,
                 reference=_the_other(who, people),
                 n=row["n"],
-                magnitude=abs(gap) / least,
+                magnitude=abs(gap) / minimum,
                 p_value=row["p_value"],
                 test=(*evidence.split("/"), index),
-                threshold=least,
+                threshold=minimum,
                 evidence=evidence,
                 remedy="question_labels",
             )

@@ -23,12 +23,12 @@ ASKED = Parameter("max_rows", Integer(1), 8_000, "rows the model is asked about 
 PEOPLE = Parameter("max_people", Integer(1), 4_000, "people compared with their neighbours, at most")
 
 
-def sampled(subject: Subject, most: int) -> NDArray[np.intp]:
+def sampled(subject: Subject, maximum: int) -> NDArray[np.intp]:
     """Rows of the subject, at most `most` of them."""
     n = len(subject)
-    if n <= most:
+    if n <= maximum:
         return np.arange(n)
-    return np.sort(np.random.default_rng(subject.settings.seed).choice(n, most, replace=False))
+    return np.sort(np.random.default_rng(subject.settings.seed).choice(n, maximum, replace=False))
 
 
 def said_of_sample(rows: NDArray[np.intp], subject: Subject) -> tuple[Message, ...]:
@@ -38,9 +38,9 @@ def said_of_sample(rows: NDArray[np.intp], subject: Subject) -> tuple[Message, .
     return (msg("{n:int} of {all:int} rows were sampled.", n=rows.size, all=len(subject)),)
 
 
-def sample_of(subject: Subject, most: int) -> tuple[Subject, tuple[Message, ...]]:
+def sample_of(subject: Subject, maximum: int) -> tuple[Subject, tuple[Message, ...]]:
     """The subject, or a sample of its rows where there are more than `most`, and the note that states it."""
-    rows = sampled(subject, most)
+    rows = sampled(subject, maximum)
     return (subject if rows.size == len(subject) else subject.take(rows)), said_of_sample(rows, subject)
 
 

@@ -16,7 +16,7 @@ from isonomia.languages import Message, msg
 from isonomia.metrics import Reliability, reliability
 from isonomia.subject import Subject
 
-#: A group whose predicted and observed rates differ by more than this on average is worth telling.
+#: A group whose predicted and observed rates differ by more than this on average is reported.
 GAP = 0.05
 
 

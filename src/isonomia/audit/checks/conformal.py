@@ -31,5 +31,5 @@ def conformal(subject: Subject, *, calibration: Any, **options: Any) -> Result:
         raise NotApplicable(msg("sets of classes need probabilities, and the predictions hold none"))
     if len(subject) < 4:
         raise NotApplicable(msg("there are fewer than four rows"))
-    held = None if calibration is None else other_rows(subject, calibration)
-    return find(subject, calibration=held, **settings(subject, find, options))
+    calibration_rows = None if calibration is None else other_rows(subject, calibration)
+    return find(subject, calibration=calibration_rows, **settings(subject, find, options))

@@ -16,7 +16,7 @@ from isonomia.subject import Subject
 
 #: People are expected to be treated like their neighbours at least this much.
 LEAST_CONSISTENCY = 0.8
-#: A group treated less consistently than everyone by more than this is worth telling.
+#: A group treated less consistently than everyone by more than this is reported.
 GROUP_GAP = 0.05
 
 

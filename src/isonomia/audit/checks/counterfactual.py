@@ -16,7 +16,7 @@ from isonomia.languages import Message, msg
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
-#: More people decided differently because of the attribute alone than this is worth telling.
+#: More people decided differently because of the attribute alone than this is reported.
 RATE = 0.01
 CRITICAL_RATE = 0.05
 #: The same where effects of the attribute change too: differences between groups are part of it.
@@ -59,8 +59,8 @@ def _findings(result: Counterfactual, moved: float | None) -> tuple[Finding, ...
     found = []
     for key, rate in result.rate.items():
         route, _, attribute = key.partition(":")
-        least = RATE if route == "flip" else WIDE_RATE
-        if rate.value is None or rate.low is None or rate.low < least:
+        minimum = RATE if route == "flip" else WIDE_RATE
+        if rate.value is None or rate.low is None or rate.low < minimum:
             continue
         severe = "critical" if route == "flip" and rate.low >= CRITICAL_RATE else "warning"
         found.append(
@@ -70,8 +70,8 @@ def _findings(result: Counterfactual, moved: float | None) -> tuple[Finding, ...
                 _sentence(route, attribute, rate.value, moved),
                 rate,
                 n=rate.n,
-                magnitude=rate.value / least,
-                threshold=least,
+                magnitude=rate.value / minimum,
+                threshold=minimum,
                 evidence="counterfactual/changes",
                 format="pct",
                 columns=(attribute,),

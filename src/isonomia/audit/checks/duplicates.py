@@ -14,7 +14,7 @@ from isonomia.languages import Message, msg
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
-#: More rows with an equal of another label than this are worth telling.
+#: More rows with an equal of another label than this are reported.
 CONFLICTS = 0.01
 
 
@@ -58,12 +58,12 @@ def duplicates(subject: Subject, **options: Any) -> Result:
             "duplicates.group",
             method="permutation",
             evidence="duplicates/by_group",
-            told=_told,
+            sentence=_sentence,
         )
     return replace(result, findings=tuple(findings))
 
 
-def _told(row: Mapping[str, Any]) -> Message:
+def _sentence(row: Mapping[str, Any]) -> Message:
     facts = {"group": row["group"], "own": row["own"], "others": row["others"]}
     if row.get("class") is None:
         return msg(

@@ -12,7 +12,7 @@ from isonomia.languages import msg
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
-#: A larger share of the inequality between groups than this is worth telling.
+#: A larger share of the inequality between groups than this is reported.
 SHARE_BETWEEN = 0.05
 
 

@@ -42,8 +42,8 @@ def equivalence(subject: Subject, *, margin: float | None, metrics: list[str] | 
 
 def _findings(found: Equivalence, subject: Subject) -> tuple[Finding, ...]:
     """One notice where data settle neither that groups are alike nor that they differ."""
-    said = list(found.tables["equivalence"]["conclusion"].values)
-    unsettled = sum(one == OPEN for one in said)
+    conclusions = list(found.tables["equivalence"]["conclusion"].values)
+    unsettled = sum(one == OPEN for one in conclusions)
     if not unsettled:
         return ()
     return (
@@ -54,10 +54,10 @@ def _findings(found: Equivalence, subject: Subject) -> tuple[Finding, ...]:
                 "{open:int} of {all:int} comparisons settle nothing: the groups are neither shown to be the same "
                 "within {margin:num} nor shown to differ.",
                 open=unsettled,
-                all=len(said),
+                all=len(conclusions),
                 margin=found.margin,
             ),
-            Estimate(unsettled / len(said), n=len(subject), method="count"),
+            Estimate(unsettled / len(conclusions), n=len(subject), method="count"),
             n=len(subject),
             magnitude=1.0,
             threshold=found.margin,

@@ -12,7 +12,7 @@ from isonomia.languages import msg
 from isonomia.parameters import NAMES, Parameter, parameters_of
 from isonomia.subject import Subject
 
-#: Gaps that the check of group fairness tells group by group; telling them again would count them twice.
+#: Gaps that the check of group fairness reports per group; reporting them again would count them twice.
 _TOLD_BY_GROUP = (
     "demographic_parity",
     "equal_opportunity",

@@ -19,11 +19,11 @@ from isonomia.metrics import METRICS
 from isonomia.parameters import Boolean, Parameter
 from isonomia.subject import Subject
 
-#: A gap of a rate this large is worth telling.
+#: A gap of a rate this large is reported.
 RATE_GAP = 0.1
 #: The same for means of a regression (in standard deviations of the predictions) and for errors (relative).
 MEAN_GAP, ERROR_GAP = 0.2, 0.25
-#: Twice the gap worth telling is critical.
+#: Twice the gap worth reporting is critical.
 CRITICAL = 2.0
 
 _METRICS = {
@@ -31,8 +31,8 @@ _METRICS = {
     "multiclass": ("accuracy", "macro_f1", "selection_rate", "tpr"),
     "regression": ("mean_prediction", "mean_label", "mean_error", "mae", "rmse"),
 }
-#: Described, but no decision of the model: not held against it.
-_NOT_HELD = ("base_rate", "mean_label", "npv")
+#: Descriptive, not a decision of the model: never a finding.
+_DESCRIPTIVE = ("base_rate", "mean_label", "npv")
 
 
 @check(
@@ -89,11 +89,11 @@ def _confusion(subject: Subject) -> Table:
     for column in subject.attributes:
         axes = [column, Codes("true", truth, codes), Codes("predicted", surface.label, codes)]
         counts = tally(axes, weights=subject.weights).w
-        for place in np.ndindex(counts.shape):
-            columns["group"].append(condition(column.name, column.texts[place[0]]))
-            columns["true"].append(names[place[1]])
-            columns["predicted"].append(names[place[2]])
-            columns["n"].append(float(counts[place]))
+        for index in np.ndindex(counts.shape):
+            columns["group"].append(condition(column.name, column.texts[index[0]]))
+            columns["true"].append(names[index[1]])
+            columns["predicted"].append(names[index[2]])
+            columns["n"].append(float(counts[index]))
     titles = {"group": msg("group"), "true": msg("true"), "predicted": msg("predicted"), "n": msg("rows")}
     return Table.of(columns, {"n": "int"}, titles, msg("Confusion by group"), subject.backend)
 
@@ -111,8 +111,8 @@ def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
         )
     ]
     first = shown[0]
-    for place, x in enumerate(attributes):
-        for y in attributes[place + 1 :]:
+    for index, x in enumerate(attributes):
+        for y in attributes[index + 1 :]:
             pictures.append(
                 Picture(
                     "heatmap",
@@ -143,7 +143,7 @@ def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
 
 @dataclass(frozen=True)
 class _Gap:
-    """One comparison that is worth telling."""
+    """One comparison that is worth reporting."""
 
     row: int
     metric: str
@@ -158,18 +158,18 @@ class _Gap:
 
 def _findings(result: GroupMetrics, subject: Subject) -> tuple[Finding, ...]:
     assert result.groups is not None
-    places = {group.key: index for index, group in enumerate(result.groups.groups)}
+    indices = {group.key: index for index, group in enumerate(result.groups.groups)}
     spread = 1.0
     if subject.surface.continuous is not None:
         spread = float(np.std(subject.surface.continuous)) or 1.0
     gaps: list[_Gap] = []
     table = result.tables["comparisons"]
     for row, key in enumerate(table["group"].keys or ()):
-        name, difference, place = table["metric"].values[row], table["difference"].estimate(row).value, places[key]
+        name, difference, position = table["metric"].values[row], table["difference"].estimate(row).value, indices[key]
         part, metric = result.measured[name], name.split("[")[0]
-        if metric in _NOT_HELD or difference is None or part.size[place] < subject.settings.min_per_group:
+        if metric in _DESCRIPTIVE or difference is None or part.size[position] < subject.settings.min_per_group:
             continue
-        value = float(part.value[place])
+        value = float(part.value[position])
         magnitude = abs(difference) / _worth_telling(metric, value - difference, spread)
         if magnitude >= 1 and _is_worse(metric, difference) is not False:
             gaps.append(
@@ -179,8 +179,8 @@ def _findings(result: GroupMetrics, subject: Subject) -> tuple[Finding, ...]:
                     value=value,
                     base=value - difference,
                     magnitude=magnitude,
-                    n=int(result.sizes[place]),
-                    group=result.groups.groups[place],
+                    n=int(result.sizes[position]),
+                    group=result.groups.groups[position],
                     name=table["group"].values[row],
                     reference=table["reference"].values[row],
                 )
@@ -189,9 +189,9 @@ def _findings(result: GroupMetrics, subject: Subject) -> tuple[Finding, ...]:
 
 
 def _told_already(gap: _Gap, gaps: Sequence[_Gap]) -> bool:
-    """Whether a wider group tells the same: its gap points the same way and is nearly as large.
+    """Whether a wider group shows the same: its gap has the same direction and is nearly as large.
 
-    Black women are told of beside women only where their gap is larger by half of what is worth telling.
+    Black women are reported beside women only where their gap is larger by half of what is worth reporting.
     """
     own = set(gap.group.texts.items())
     return any(
@@ -210,7 +210,7 @@ def _worth_telling(metric: str, base: float, spread: float) -> float:
 
 
 def _is_worse(metric: str, difference: float) -> bool | None:
-    """Whether the group is worse off than the reference; None where either way is worth telling."""
+    """Whether the group is worse off than the reference; None where either direction is worth reporting."""
     higher = METRICS[metric].higher_is_better
     if metric in ("selection_rate", "fpr", "mean_prediction", "mean_error") or higher is None:
         return None

@@ -13,7 +13,7 @@ from isonomia.languages import Message, msg
 from isonomia.parameters import Entry, Parameter, Several, parameters_of
 from isonomia.subject import Subject
 
-#: Below this many rows two halves tell nothing.
+#: Below this many rows two halves show nothing.
 _FEWEST = 200
 
 

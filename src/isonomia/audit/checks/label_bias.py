@@ -38,12 +38,12 @@ def label_bias(subject: Subject, **options: Any) -> Result:
         "label_bias.similar_people",
         method="normal",
         evidence="label_bias/neighbours",
-        told=_told,
+        sentence=_sentence,
     )
     return replace(result, findings=tuple(findings))
 
 
-def _told(row: Mapping[str, Any]) -> Message:
+def _sentence(row: Mapping[str, Any]) -> Message:
     facts = {"group": row["group"], "own": row["own"], "similar": row["similar"]}
     if row.get("class") is None:
         return msg(

@@ -49,8 +49,8 @@ def local_robustness(subject: Subject, *, max_rows: int, **options: Any) -> Resu
     rows = sampled(subject, max_rows)
     examined = subject if rows.size == len(subject) else subject.take(rows)
     result = examine(examined, **settings(subject, examine, options))
-    places = np.flatnonzero(subject.rows)[rows]
+    indices = np.flatnonzero(subject.rows)[rows]
     table = result.tables["fragile"]
-    row = replace(table["row"], values=places[np.asarray(table["row"].values, dtype=np.intp)])
+    row = replace(table["row"], values=indices[np.asarray(table["row"].values, dtype=np.intp)])
     tables = {**result.tables, "fragile": table.with_columns(row)}
     return replace(result, tables=tables, notes=(*result.notes, *said_of_sample(rows, subject)))

@@ -13,7 +13,7 @@ from isonomia.languages import msg
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
-#: A column missing this much more often for a group is worth telling.
+#: A column missing this much more often for a group is reported.
 MISSING_GAP = 0.05
 
 

@@ -15,9 +15,9 @@ from isonomia.languages import msg
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
-#: A gap that changes by this is worth telling (rates; other metrics are told whenever the change stands).
+#: A gap that changes by this is reported (rates; other metrics are reported whenever the change stands).
 CHANGE = 0.05
-#: Points outside their limits that are told.
+#: Maximum number of points outside their limits that are reported.
 MOST_POINTS = 5
 
 _METRICS = {

@@ -78,13 +78,13 @@ def pairs(subject: Subject, *, options: Mapping[str, Any], **given: Any) -> Resu
     if subject.model is None:
         raise NotApplicable(msg("there is no model to ask about changed people, only its predictions"))
     found = find_pairs(subject, seed=subject.settings.seed, progress=subject.progress, **given, **options)
-    told: dict[str, Any] = {**found.metrics, **found.values}
-    told |= {name: _WORDS[told[name]] for name in ("status", "gap_scale") if told.get(name) is not None}
+    values: dict[str, Any] = {**found.metrics, **found.values}
+    values |= {name: _WORDS[values[name]] for name in ("status", "gap_scale") if values.get(name) is not None}
     return Result(
         "pairs",
         msg("Pairs of people"),
         found.tables,
-        {name: told[name] for name in _FIGURES if told.get(name) is not None},
+        {name: values[name] for name in _FIGURES if values.get(name) is not None},
         tuple(replace(finding, columns=names, format="pct") for finding in found.findings),
         found.pictures,
         found.notes,

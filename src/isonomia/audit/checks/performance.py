@@ -70,7 +70,7 @@ def _confusion_table(subject: Subject) -> Table:
 
 
 def _findings(subject: Subject, figures: dict[str, Estimate]) -> tuple[Finding, ...]:
-    """A model that is no better than always saying the same is worth telling."""
+    """A model that is no better than always saying the same is reported."""
     n = len(subject)
     balanced = figures.get("balanced_accuracy")
     if balanced is not None and balanced.low is not None and subject.task != "regression":

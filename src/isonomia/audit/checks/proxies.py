@@ -12,7 +12,7 @@ from isonomia.languages import msg
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
-#: An attribute told this much better than by guessing (0: as by guessing, 1: always) is worth telling.
+#: An attribute predicted this much better than by guessing (0: as by guessing, 1: always) is reported.
 TOLD = 0.3
 
 
@@ -37,7 +37,7 @@ TOLD = 0.3
     ),
 )
 def proxies(subject: Subject, **options: Any) -> Result:
-    """How well the attributes are told from the other columns."""
+    """How well the attributes can be predicted from the other columns."""
     subject.needs_attributes()
     result = find_proxies(subject, progress=subject.progress, **options)
     findings = []
@@ -45,7 +45,7 @@ def proxies(subject: Subject, **options: Any) -> Result:
         name, low = row["attribute"], row["balanced_accuracy_low"]
         if low is None or (low - row["guessing"]) / (1 - row["guessing"]) < TOLD:
             continue
-        told = ", ".join(result.carriers(name, most=3)) or "—"
+        carriers = ", ".join(result.carriers(name, most=3)) or "—"
         findings.append(
             Finding(
                 "proxies.told",
@@ -55,7 +55,7 @@ def proxies(subject: Subject, **options: Any) -> Result:
                     "strongest: {columns}.",
                     attribute=name,
                     value=row["balanced_accuracy"],
-                    columns=told,
+                    columns=carriers,
                 ),
                 result.balanced_accuracy[name],
                 n=result.balanced_accuracy[name].n,

@@ -15,9 +15,9 @@ from isonomia.languages import Message, msg
 from isonomia.parameters import Anything, Choice, Either, Keyed, Parameter
 from isonomia.subject import Subject
 
-#: A group with a smaller share of the rows than this is worth telling.
+#: A group with a smaller share of the rows than this is reported.
 THIN_SHARE = 0.01
-#: A group with less than this times its share in the population is worth telling.
+#: A group with less than this times its share in the population is reported.
 LEAST_RATIO = 0.8
 
 

@@ -19,7 +19,7 @@ from isonomia.typing import Bools, Floats, Indices
 
 Way = Literal["gradient", "scores", "decisions"]
 
-#: Steps along a gradient that changes from place to place.
+#: Steps along a gradient that changes from point to point.
 STEPS = 6
 
 
@@ -42,12 +42,12 @@ class Box:
         """
         reach = level * columns.spread
         low, high = columns.rows - reach, columns.rows + reach
-        for place, feature in enumerate(columns.features):
-            if columns.numeric[place]:
-                low[:, place] = np.maximum(low[:, place], feature.low)
-                high[:, place] = np.minimum(high[:, place], feature.high)
+        for index, feature in enumerate(columns.features):
+            if columns.numeric[index]:
+                low[:, index] = np.maximum(low[:, index], feature.low)
+                high[:, index] = np.minimum(high[:, index], feature.high)
                 if feature.kind == "integer":
-                    low[:, place], high[:, place] = np.ceil(low[:, place]), np.floor(high[:, place])
+                    low[:, index], high[:, index] = np.ceil(low[:, index]), np.floor(high[:, index])
         return cls(low, high, np.array([feature.kind == "integer" for feature in columns.features], dtype=bool))
 
     def hold(self, moved: Floats, rows: Indices, base: Floats, moves: Indices) -> Floats:
@@ -71,7 +71,7 @@ class Attack:
     flips, flips_low, flips_high : share of them
     value, drop, low, high : the main metric under attack, its loss and interval
     change : mean size of the change of the prediction
-    queries : questions asked about a row on average, with those of lower levels
+    queries : queries of the model per row on average, with those of lower levels
     """
 
     level: float
@@ -119,16 +119,16 @@ class _Search:
 
     def __init__(self, trials: Trials, budget: int) -> None:
         self.trials, self.altering, self.budget = trials, trials.altering, budget
-        said = self.altering.said
+        predicted = self.altering.said
         self.rng = np.random.default_rng([trials.seed, 7])
         self.gradients = known_gradients(self.altering)
         self.way: Way = "gradient" if self.gradients is not None else "decisions"
-        if self.gradients is None and any(kind in said.kinds for kind in ("probability", "score", "continuous")):
+        if self.gradients is None and any(kind in predicted.kinds for kind in ("probability", "score", "continuous")):
             self.way = "scores"
         self.best = self.altering.rows.copy()
-        self.said = said
+        self.predicted = predicted
         everyone = np.arange(len(self.best))
-        self.gain, _ = self._judge(said, everyone)
+        self.gain, _ = self._judge(predicted, everyone)
         self.flipped = np.zeros(len(self.best), dtype=bool)
         self.queries = 0
 
@@ -144,21 +144,21 @@ class _Search:
 
     # what counts as worse ------------------------------------------------------------------------------------------
 
-    def _judge(self, said: Surface, rows: Indices) -> tuple[Floats, Bools]:
+    def _judge(self, predicted: Surface, rows: Indices) -> tuple[Floats, Bools]:
         """How close each answer is to another decision (or how far from the truth a number is), and who flipped."""
         base = self.altering.said
-        if said.continuous is not None:
-            return np.abs(said.continuous - self.trials.measures.truth[rows]), np.zeros(len(rows), dtype=bool)
-        if base.label is None or said.label is None:
-            score = said.probability if said.probability is not None else said.score
+        if predicted.continuous is not None:
+            return np.abs(predicted.continuous - self.trials.measures.truth[rows]), np.zeros(len(rows), dtype=bool)
+        if base.label is None or predicted.label is None:
+            score = predicted.probability if predicted.probability is not None else predicted.score
             before = base.probability if base.probability is not None else base.score
             assert score is not None
             assert before is not None
             apart = np.abs(score - before[rows])
             return apart if apart.ndim == 1 else apart.sum(axis=1), np.zeros(len(rows), dtype=bool)
         own = base.label[rows]
-        won = np.asarray(said.label != own)
-        score = said.probability if said.probability is not None else said.score
+        won = np.asarray(predicted.label != own)
+        score = predicted.probability if predicted.probability is not None else predicted.score
         if score is None:
             return won.astype(float), won
         if score.ndim == 1:
@@ -172,14 +172,14 @@ class _Search:
         """Ask about one new version of some rows, and keep those that are worse."""
         if not len(rows):
             return
-        said = self.altering.ask(new, rows)
+        predicted = self.altering.ask(new, rows)
         self.queries += len(rows)
-        gain, won = self._judge(said, rows)
+        gain, won = self._judge(predicted, rows)
         better = won | (gain > self.gain[rows])
         kept = rows[better]
         self.best[kept], self.gain[kept] = new[better], gain[better]
         self.flipped[kept] = won[better]
-        self.said = spliced(self.said, kept, said.take(np.flatnonzero(better)))
+        self.predicted = spliced(self.predicted, kept, predicted.take(np.flatnonzero(better)))
 
     @property
     def _open(self) -> Indices:
@@ -232,10 +232,10 @@ class _Search:
             return 0
         ends = (box.low, box.high)
         base, before = self.best[rows], self.gain[rows]
-        tried = [_with(base, place, end[rows, place]) for place in moves for end in ends]
-        said = self.altering.ask(np.concatenate(tried), np.tile(rows, len(tried)))
+        tried = [_with(base, index, end[rows, index]) for index in moves for end in ends]
+        predicted = self.altering.ask(np.concatenate(tried), np.tile(rows, len(tried)))
         self.queries += len(rows) * len(tried)
-        gain, hits = self._judge(said, np.tile(rows, len(tried)))
+        gain, hits = self._judge(predicted, np.tile(rows, len(tried)))
         table, flips = gain.reshape(len(tried), -1), hits.reshape(len(tried), -1)
         won = np.asarray(flips.any(axis=0))
         pick = np.where(won, flips.argmax(axis=0), table.argmax(axis=0))
@@ -245,14 +245,14 @@ class _Search:
         kept = rows[better]
         self.best[kept], self.gain[kept] = chosen[better], table[pick, at][better]
         self.flipped[kept] = won[better]
-        self.said = spliced(self.said, kept, said.take((pick * len(rows) + at)[better]))
+        self.predicted = spliced(self.predicted, kept, predicted.take((pick * len(rows) + at)[better]))
         together = base.copy()
-        for step, place in enumerate(moves):
+        for step, index in enumerate(moves):
             two = table[2 * step : 2 * step + 2]
             side = two.argmax(axis=0)
             helps = two[side, at] > before
-            end = np.where(side == 0, box.low[rows, place], box.high[rows, place])
-            together[:, place] = np.where(helps & ~np.isnan(end), end, together[:, place])
+            end = np.where(side == 0, box.low[rows, index], box.high[rows, index])
+            together[:, index] = np.where(helps & ~np.isnan(end), end, together[:, index])
         still = ~self.flipped[rows]
         self._try(together[still], rows[still])
         return len(tried) + 1
@@ -263,8 +263,8 @@ class _Search:
         shape = (len(rows), moves.size)
         low, high = box.low[rows][:, moves], box.high[rows][:, moves]
         draw = self.rng.random(shape)
-        place = np.where(self.rng.random(shape) < 0.8, np.rint(draw), draw)
-        value = low + place * (high - low)
+        fraction = np.where(self.rng.random(shape) < 0.8, np.rint(draw), draw)
+        value = low + fraction * (high - low)
         # where only decisions are known nothing is learnt on the way: every number is drawn anew
         wanted = 1.0 if self.way == "decisions" else max(1.0 / moves.size, 0.25)
         hit = self.rng.random(shape) < wanted
@@ -279,13 +279,13 @@ class _Search:
         """One category exchanged for another that occurs, every one in turn."""
         columns = self.altering.columns
         spent = 0
-        for place in np.flatnonzero(~columns.numeric & self.altering.read):
-            for code in np.flatnonzero(columns.shares[place] > 0):
+        for index in np.flatnonzero(~columns.numeric & self.altering.read):
+            for code in np.flatnonzero(columns.shares[index] > 0):
                 rows = self._open
-                rows = rows[self.altering.rows[rows, place] != code]
+                rows = rows[self.altering.rows[rows, index] != code]
                 if spent >= self.budget:
                     return
-                self._try(_with(self.altering.rows[rows], int(place), float(code)), rows)
+                self._try(_with(self.altering.rows[rows], int(index), float(code)), rows)
                 spent += 1
 
     # what came of it -------------------------------------------------------------------------------------------------
@@ -295,9 +295,9 @@ class _Search:
         right = np.ones(len(self.best), dtype=bool)
         if base.label is not None:
             right = (base.label == trials.measures.truth) & self.flipped
-        worst = spliced(base, np.flatnonzero(right), self.said.take(np.flatnonzero(right)))
+        worst = spliced(base, np.flatnonzero(right), self.predicted.take(np.flatnonzero(right)))
         reading = trials.measures.read(worst)
-        change = differences(base, self.said)[1][0]
+        change = differences(base, self.predicted)[1][0]
         w, total = trials.measures.w, trials.measures.total
         flips = float(w @ self.flipped) / total if base.label is not None else float("nan")
         drop, low, high = trials.loss(reading)
@@ -317,9 +317,9 @@ class _Search:
         )
 
 
-def _with(rows: Floats, place: int, value: Floats | float) -> Floats:
+def _with(rows: Floats, index: int, value: Floats | float) -> Floats:
     out = rows.copy()
-    out[:, place] = np.where(np.isnan(out[:, place]), np.nan, value)
+    out[:, index] = np.where(np.isnan(out[:, index]), np.nan, value)
     return out
 
 

@@ -20,12 +20,12 @@ from isonomia.robustness.perturbation.paced_model import LARGEST_CALL, PacedMode
 from isonomia.robustness.perturbation.perturbers import Columns
 from isonomia.typing import Floats, Indices
 
-#: Cells of changed rows that are held at once; a portion is at least one row of every one there is.
+#: Cells of changed rows in memory at once; a portion has at least one version of every row.
 CELLS = 1 << 23
 
 
 class Altering:
-    """Some columns of a dataset, held as numbers, and a model that is asked about other values of them.
+    """Some columns of a dataset, encoded as numbers, and a model that predicts for other values of them.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Altering:
     said : Surface, optional
         What the model says about the rows as they are, where that is known.
     strict : bool
-        Whether a column that cannot be held (all missing, infinite values) is an error, or left as it is.
+        Whether a column that cannot be encoded (all missing, infinite values) is an error, or left as it is.
     progress : Progress, optional
         Checked before every call of the model.
 
@@ -80,7 +80,7 @@ class Altering:
 
     @property
     def portion(self) -> int:
-        """How many changed rows are held as a frame at once."""
+        """The maximum number of changed rows in one frame."""
         return min(LARGEST_CALL, max(1, CELLS // max(1, len(self._order))))
 
     @cached_property
@@ -111,28 +111,28 @@ class Altering:
         """Which of `count` copies of all rows differ from the rows, in a column the model reads: (count * n,)."""
         after, before = rows.reshape(count, *self.rows.shape), self.rows
         out = np.zeros(after.shape[:2], dtype=bool)
-        for place in np.flatnonzero(self.read):
+        for index in np.flatnonzero(self.read):
             if out.all():
                 break
-            out |= (after[:, :, place] != before[:, place]) & ~(
-                np.isnan(after[:, :, place]) & np.isnan(before[:, place])
+            out |= (after[:, :, index] != before[:, index]) & ~(
+                np.isnan(after[:, :, index]) & np.isnan(before[:, index])
             )
         return out.ravel()
 
     def ask_changed(self, rows: Floats, count: int = 1) -> tuple[Surface, int]:
-        """What is said about `count` copies of all rows, and how many differ: rows as they were are not asked about."""
+        """Predictions for `count` copies of all rows, and how many differ: only changed rows are predicted again."""
         new = np.flatnonzero(self.changed(rows, count))
         if new.size == len(rows):
             return self.ask(rows, np.tile(np.arange(len(self)), count)), new.size
         kept = joined([self.said] * count)
         return (spliced(kept, new, self.ask(rows[new], new % len(self))) if new.size else kept), new.size
 
-    def ask_frames(self, frames: Sequence[Any], places: Indices) -> Surface:
+    def ask_frames(self, frames: Sequence[Any], indices: Indices) -> Surface:
         """What the model says about disturbed frames of all rows, of which only these columns count."""
         out = []
         step = max(1, self.portion // len(self))
         for start in range(0, len(frames), step):
-            part = [self._completed(wrap(frame), places) for frame in frames[start : start + step]]
+            part = [self._completed(wrap(frame), indices) for frame in frames[start : start + step]]
             whole = part[0] if len(part) == 1 else nw.maybe_reset_index(nw.concat(part, how="vertical"))
             out.append(self._paced.surface(whole.to_native()))
         return joined(out)
@@ -149,8 +149,8 @@ class Altering:
         if self._others:
             others = nw.maybe_reset_index(self._whole.select(self._others)[source])
             made = {name: others[name] for name in self._others}
-        for place, name in enumerate(self.names):
-            made[name] = self._decoded(place, rows[:, place])
+        for index, name in enumerate(self.names):
+            made[name] = self._decoded(index, rows[:, index])
         return nw.from_dict({name: made[name] for name in self._order}, backend=self.data.backend).to_native()
 
     @cached_property
@@ -173,62 +173,62 @@ class Altering:
     def _whole(self) -> nw.DataFrame[Any]:
         return nw.maybe_reset_index(wrap(self.data.frame).select(self._order))
 
-    def _completed(self, frame: nw.DataFrame[Any], places: Indices) -> nw.DataFrame[Any]:
+    def _completed(self, frame: nw.DataFrame[Any], indices: Indices) -> nw.DataFrame[Any]:
         """All columns the model reads: some as disturbed, and the others as they are."""
-        given, taken = nw.maybe_reset_index(frame), {self.names[place] for place in places}
+        given, taken = nw.maybe_reset_index(frame), {self.names[index] for index in indices}
         made = {name: given[name] if name in taken else self._whole[name] for name in self._order}
         return nw.from_dict(made, backend=self.data.backend)
 
-    def _decoded(self, place: int, values: Floats) -> nw.Series[Any]:
+    def _decoded(self, index: int, values: Floats) -> nw.Series[Any]:
         """Held numbers as a column; values may be missing, or no longer whole, where the column never had such."""
-        feature, backend = self.columns.features[place], self.data.backend
+        feature, backend = self.columns.features[index], self.data.backend
         lost = np.isnan(values)
         if feature.kind == "category":
             if not lost.any():
                 return feature.decode(values, backend)
-            levels = self._levels[place]
+            levels = self._levels[index]
             codes = np.where(lost, len(feature.levels), np.nan_to_num(values)).astype(np.intp)
             return nw.maybe_reset_index(levels[codes])
-        held = np.ascontiguousarray(values)
+        contiguous = np.ascontiguousarray(values)
         floats = feature.dtype is None or feature.dtype.is_float()
         if not lost.any() and (floats or bool((values == np.rint(values)).all())):
-            return feature.decode(held, backend)
-        series = nw.new_series(feature.name, held, backend=backend)
+            return feature.decode(contiguous, backend)
+        series = nw.new_series(feature.name, contiguous, backend=backend)
         return series if backend == "pandas" or not lost.any() else series.fill_nan(None)
 
     @cached_property
     def _levels(self) -> dict[int, nw.Series[Any]]:
         """The values of each category with a missing one after them."""
         out = {}
-        for place, feature in enumerate(self.columns.features):
+        for index, feature in enumerate(self.columns.features):
             if feature.kind == "category":
                 seen = feature.decode(np.arange(len(feature.levels), dtype=float), self.data.backend).to_frame()
                 none = seen.head(1).select(nw.col(feature.name).shift(1))
-                out[place] = nw.maybe_reset_index(nw.concat([seen, none], how="vertical"))[feature.name]
+                out[index] = nw.maybe_reset_index(nw.concat([seen, none], how="vertical"))[feature.name]
         return out
 
 
 def _features(data: Dataset, names: Sequence[str], strict: bool) -> tuple[tuple[Feature, ...], dict[str, str]]:
     category = ("category", "boolean", "datetime")
-    held, left = [], {}
+    features, left = [], {}
     for name in dict.fromkeys(names):
         try:
-            held.append(Feature.from_column(data.column(name), as_category=data.kinds[name] in category))
+            features.append(Feature.from_column(data.column(name), as_category=data.kinds[name] in category))
         except DataError as error:
             if strict:
                 raise
             left[name] = str(error)
-    if not held:
+    if not features:
         raise DataError(f"No column can be changed. {next(iter(left.values()), '')}")
-    return tuple(held), left
+    return tuple(features), left
 
 
-def spliced(kept: Surface, places: Indices, new: Surface) -> Surface:
-    """A surface with what was said anew about some places."""
+def spliced(kept: Surface, indices: Indices, new: Surface) -> Surface:
+    """A surface with new predictions at some indices."""
     out: dict[str, Any] = {}
     for kind in kept.kinds:
         values = getattr(kept, kind).astype(np.result_type(getattr(kept, kind), getattr(new, kind)))
-        values[places] = getattr(new, kind)
+        values[indices] = getattr(new, kind)
         out[kind] = values
     return replace(kept, **out)
 

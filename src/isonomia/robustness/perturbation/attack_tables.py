@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def ways() -> dict[str, Message]:
-    """How the worst case was looked for, as a reader is told."""
+    """How the worst case was searched for, as a message."""
     return {"gradient": msg("gradient"), "scores": msg("scores"), "decisions": msg("decisions")}
 
 
@@ -51,18 +51,18 @@ def attack_findings(study: Study) -> list[Finding]:
     """The lowest level at which the worst case costs surely more than the tolerance."""
     metric, base = study.trials.measures.metrics[0], float(study.trials.base.value[0, 0])
     span = span_of(metric, base)
-    told = next((one for one in study.attacks if _low(one, span) > study.tolerance), None)
-    if told is None:
+    hit = next((one for one in study.attacks if _low(one, span) > study.tolerance), None)
+    if hit is None:
         return []
     n = len(study.trials.altering)
-    gaps = {"metric": metric.title, "base": base, "value": told.value, "level": told.level, "flips": told.flips, "n": n}
-    loss = told.drop / span if span > 0 else 1.0
+    gaps = {"metric": metric.title, "base": base, "value": hit.value, "level": hit.level, "flips": hit.flips, "n": n}
+    loss = hit.drop / span if span > 0 else 1.0
     return [
         Finding(
             "perturb.adversarial",
             "notice",
             _sentence(gaps, metric.format == "pct"),
-            Estimate(told.drop, told.low, told.high, n=n, method="normal", level=study.trials.level),
+            Estimate(hit.drop, hit.low, hit.high, n=n, method="normal", level=study.trials.level),
             n=n,
             magnitude=loss / study.tolerance if study.tolerance > 0 else 1.0 + loss,
             threshold=study.tolerance * span if span > 0 else study.tolerance,

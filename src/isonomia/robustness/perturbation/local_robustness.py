@@ -253,14 +253,14 @@ class Copies:
             if first.on_frame is not None:
                 frame = self.altering.whole
                 made = [check_frame(first.on_frame(frame, self.strength, rng), frame, first.id) for rng in rngs]
-                said = self.altering.ask_frames(made, np.arange(len(self.altering.names)))
+                predicted = self.altering.ask_frames(made, np.arange(len(self.altering.names)))
             else:
                 rows = np.concatenate([self.disturbed(rng) for rng in rngs])
-                said, _ = self.altering.ask_changed(rows, size)
+                predicted, _ = self.altering.ask_changed(rows, size)
             own = np.tile(everyone, size)
-            flipped = judge.changed(said, own)
+            flipped = judge.changed(predicted, own)
             same += size - flipped.reshape(size, n).sum(axis=0)
-            moved += differences(self.altering.said, said)[1].sum(axis=0)
+            moved += differences(self.altering.said, predicted)[1].sum(axis=0)
             if search is not None and rows is not None:
                 search.keep(rows, own, flipped)
         scale = judge.tolerance if judge.tolerance else 1.0

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from isonomia.robustness.perturbation.local_robustness import Firmness, LocalRobustness
 
 
-#: More fragile decisions than this share of rows are worth telling; so are groups that flip this much more often.
+#: More fragile decisions than this share of rows are reported; so are groups that flip this much more often.
 SHARE, GAP = 0.1, 0.02
 #: A group's p-value has to be below this after adjusting.
 ALPHA = 0.05
@@ -120,14 +120,14 @@ def _fragile_table(firm: Firmness, backend: Backend) -> Table:
         "low": firm.low[rows],
         "high": firm.high[rows],
         "deviation": firm.deviation[rows],
-        "said": [_said(firm.altering.said, int(row)) for row in rows],
+        "said": [_predicted(firm.altering.said, int(row)) for row in rows],
     }
     if firm.nearest is not None:
         found = np.isfinite(firm.nearest.distance[rows])
         columns["distance"] = firm.nearest.distance[rows]
         columns["changes"] = [_changes(firm, int(row)) if there else "" for row, there in zip(rows, found, strict=True)]
         columns["then"] = [
-            _said(firm.after, int(row)) if there and firm.after is not None else ""
+            _predicted(firm.after, int(row)) if there and firm.after is not None else ""
             for row, there in zip(rows, found, strict=True)
         ]
         columns["note"] = [None if there else msg("no flip was found") for there in found]
@@ -158,7 +158,7 @@ def _fragile_table(firm: Firmness, backend: Backend) -> Table:
     return Table.of(columns, kept, names, msg("The most fragile rows"), backend)
 
 
-def _said(surface: Surface, row: int) -> str:
+def _predicted(surface: Surface, row: int) -> str:
     if surface.label is not None:
         return str(surface.classes[int(surface.label[row])])
     values = next(v for v in (surface.continuous, surface.probability, surface.score) if v is not None)
@@ -196,12 +196,12 @@ def _flip_table(firm: Firmness, backend: Backend) -> Table:
     order = np.argsort(-share, kind="stable")
     return Table(
         (
-            Column("feature", [columns.features[place].name for place in order], title=msg("Feature")),
+            Column("feature", [columns.features[index].name for index in order], title=msg("Feature")),
             Column("share", share[order], format="pct", title=msg("Changes in so many nearest flips")),
             Column("move", np.array(moves)[order], format="num", title=msg("Mean move, in standard deviations")),
             Column(
                 "note",
-                [_why_no_move(bool(columns.numeric[place]), bool(changed[:, place].any())) for place in order],
+                [_why_no_move(bool(columns.numeric[index]), bool(changed[:, index].any())) for index in order],
                 title=msg("note"),
             ),
         ),
@@ -221,8 +221,8 @@ def _distribution(firm: Firmness, backend: Backend) -> Table:
     edges = np.linspace(0, 1, bins + 1)
     # by whole numbers of copies: shares such as 3 / 10 lie on either side of an edge
     kept = np.rint(firm.scores * firm.n_iterations).astype(np.intp)
-    place = np.minimum(kept * bins // firm.n_iterations, bins - 1)
-    counts = sum_by(place, firm.weights, bins)
+    index = np.minimum(kept * bins // firm.n_iterations, bins - 1)
+    counts = sum_by(index, firm.weights, bins)
     return Table(
         (
             Column("left", edges[:-1], format="pct", title=msg("from")),

@@ -20,32 +20,32 @@ TOLERANCE = 0.1
 REFERENCES = 256
 #: Halvings of the way to a flip: the distance is then known to a thousandth of it.
 HALVINGS = 10
-#: Rows whose distances to the references are held at once.
+#: Rows whose distances to the references are in memory at once.
 BLOCK = 4096
 
 
 class Judge:
     """What counts as another decision: another class, or a number that moved by more than a tolerance."""
 
-    def __init__(self, said: Surface, tolerance: float | None = None) -> None:
-        self.said = said
+    def __init__(self, predicted: Surface, tolerance: float | None = None) -> None:
+        self.predicted = predicted
         self.tolerance: float | None = None
         self.values: Floats = np.empty(0)
-        if said.label is None:
-            self.values = _values(said)
+        if predicted.label is None:
+            self.values = _values(predicted)
             self.tolerance = TOLERANCE * float(self.values.std()) if tolerance is None else tolerance
 
     def changed(self, after: Surface, rows: Indices) -> Bools:
-        """Whether what is said about versions of these rows is another decision."""
-        if self.said.label is not None:
+        """Whether versions of these rows get another decision."""
+        if self.predicted.label is not None:
             assert after.label is not None
-            return np.asarray(after.label != self.said.label[rows])
+            return np.asarray(after.label != self.predicted.label[rows])
         return self._apart(_values(after), self.values[rows])
 
     def otherwise(self, rows: Indices, others: Indices) -> Bools:
         """Which of the other rows were decided otherwise than each of these: (rows, others)."""
-        if self.said.label is not None:
-            return np.asarray(self.said.label[rows][:, None] != self.said.label[others])
+        if self.predicted.label is not None:
+            return np.asarray(self.predicted.label[rows][:, None] != self.predicted.label[others])
         return self._apart(self.values[rows][:, None], self.values[others])
 
     def _apart(self, one: Floats, other: Floats) -> Bools:
@@ -54,8 +54,8 @@ class Judge:
         return np.asarray((size.sum(axis=-1) / 2 if self.values.ndim == 2 else size) > self.tolerance)
 
 
-def _values(said: Surface) -> Floats:
-    return next(v for v in (said.continuous, said.probability, said.score) if v is not None)
+def _values(predicted: Surface) -> Floats:
+    return next(v for v in (predicted.continuous, predicted.probability, predicted.score) if v is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Nearest:
     rows : (n, k) each row's nearest version with another decision; the row itself where none was found
     distance : (n,) how far that is: sqrt(sum of squared moves in standard deviations + categories exchanged); NaN
         where none was found
-    queries : questions asked about a row on average
+    queries : queries of the model per row on average
     """
 
     rows: Floats
@@ -92,7 +92,7 @@ class Search:
         self.moves = np.flatnonzero(altering.read & ~self.columns.constant)
         self.best = altering.rows.copy()
         self.distance = np.full(len(altering), np.inf)
-        self.asked = np.zeros(len(altering), dtype=np.int64)
+        self.queries = np.zeros(len(altering), dtype=np.int64)
 
     def run(self, progress: Progress | None = None) -> Nearest:
         """All steps, within the budget."""
@@ -111,16 +111,16 @@ class Search:
                 for step in stage.over(steps):
                     step()
         found = np.isfinite(self.distance)
-        return Nearest(self.best, np.where(found, self.distance, np.nan), float(self.asked.mean()))
+        return Nearest(self.best, np.where(found, self.distance, np.nan), float(self.queries.mean()))
 
     def far(self, rows: Floats, own: Indices) -> Floats:
         """The distance of versions of these rows from them."""
         before = self.altering.rows[own]
         total = np.zeros(len(own))
-        for place in self.moves:
-            a, b = rows[:, place], before[:, place]
-            if self.columns.numeric[place]:
-                total += np.nan_to_num(np.square((a - b) / self.scale[place]))
+        for index in self.moves:
+            a, b = rows[:, index], before[:, index]
+            if self.columns.numeric[index]:
+                total += np.nan_to_num(np.square((a - b) / self.scale[index]))
             else:
                 total += a != b
         return np.sqrt(total)
@@ -140,14 +140,14 @@ class Search:
     def _ask(self, rows: Floats, own: Indices) -> Bools:
         if not len(own):
             return np.zeros(0, dtype=bool)
-        self.asked += count_by(own, len(self.asked))
+        self.queries += count_by(own, len(self.queries))
         flipped = self.judge.changed(self.altering.ask(rows, own), own)
         self.keep(rows, own, flipped)
         return flipped
 
     def _left(self, own: Indices, need: int = 1) -> Indices:
-        """The rows whose budget has room for so many questions."""
-        return own[self.asked[own] + need <= self.budget]
+        """The rows whose budget allows this many more queries."""
+        return own[self.queries[own] + need <= self.budget]
 
     # candidates ------------------------------------------------------------------------------------------------------
 
@@ -168,23 +168,23 @@ class Search:
         return ends
 
     def _pool(self) -> Indices:
-        said = self.altering.said
-        if said.label is None:
-            return np.sort(self.rng.permutation(len(said))[: 2 * REFERENCES])
-        picked = [np.flatnonzero(said.label == code) for code in np.unique(said.label)]
+        predicted = self.altering.said
+        if predicted.label is None:
+            return np.sort(self.rng.permutation(len(predicted))[: 2 * REFERENCES])
+        picked = [np.flatnonzero(predicted.label == code) for code in np.unique(predicted.label)]
         return np.sort(np.concatenate([self.rng.permutation(rows)[:REFERENCES] for rows in picked]))
 
     def _between(self, own: Indices, pool: Indices) -> Floats:
         """Squared distances of rows from the references."""
         total = np.zeros((len(own), len(pool)))
         rows = self.altering.rows
-        numbers = [place for place in self.moves if self.columns.numeric[place]]
+        numbers = [index for index in self.moves if self.columns.numeric[index]]
         if numbers:
             a, b = (np.nan_to_num(rows[part][:, numbers] / self.scale[numbers]) for part in (own, pool))
             total += np.square(a).sum(axis=1)[:, None] + np.square(b).sum(axis=1) - 2 * (a @ b.T)
-        for place in self.moves:
-            if not self.columns.numeric[place]:
-                total += rows[own, place][:, None] != rows[pool, place]
+        for index in self.moves:
+            if not self.columns.numeric[index]:
+                total += rows[own, index][:, None] != rows[pool, index]
         return total
 
     # from a candidate to a near flip ---------------------------------------------------------------------------------
@@ -193,10 +193,10 @@ class Search:
         """Each value of the end alone, all in one call."""
         rows = self.altering.rows
         tried, whose = [], []
-        for place in self.moves:
-            own = self._left(np.flatnonzero(ends[:, place] != rows[:, place]), len(self.moves))
+        for index in self.moves:
+            own = self._left(np.flatnonzero(ends[:, index] != rows[:, index]), len(self.moves))
             new = rows[own].copy()
-            new[:, place] = ends[own, place]
+            new[:, index] = ends[own, index]
             tried.append(new)
             whose.append(own)
         self._ask(np.concatenate(tried), np.concatenate(whose))
@@ -215,14 +215,14 @@ class Search:
         moved = np.where(self.columns.numeric, np.nan_to_num(moved), self.best != rows)[:, self.moves]
         order = self.moves[np.argsort(-moved, axis=1, kind="stable")]
         for step in range(self.moves.size):
-            place = order[:, step]
+            index = order[:, step]
             everyone = np.arange(len(rows))
-            changed = self.best[everyone, place] != rows[everyone, place]
+            changed = self.best[everyone, index] != rows[everyone, index]
             several = (self.best[:, self.moves] != rows[:, self.moves]).sum(axis=1) > 1
             own = self._left(np.flatnonzero(np.isfinite(self.distance) & changed & several), HALVINGS + 1)
             if own.size:
                 new = self.best[own].copy()
-                new[np.arange(own.size), place[own]] = rows[own, place[own]]
+                new[np.arange(own.size), index[own]] = rows[own, index[own]]
                 self._ask(new, own)
 
     def _along_gradient(self) -> None:
@@ -261,9 +261,9 @@ class Search:
         return self.moves[self.columns.numeric[self.moves]]
 
     def _part_way(self, own: Indices, ends: Floats, share: Floats) -> Floats:
-        new, places = ends[own].copy(), self._numbers
-        before = self.altering.rows[own][:, places]
-        new[:, places] = before + share[:, None] * (ends[own][:, places] - before)
+        new, indices = ends[own].copy(), self._numbers
+        before = self.altering.rows[own][:, indices]
+        new[:, indices] = before + share[:, None] * (ends[own][:, indices] - before)
         return self.columns.valid(new)
 
     def _shrink(self) -> None:
@@ -277,9 +277,9 @@ class Search:
                 return
             moved = self.best[own][:, self.moves] != rows[own][:, self.moves]
             draw = np.where(moved, self.rng.random(moved.shape), -1.0)
-            place = self.moves[draw.argmax(axis=1)]
+            index = self.moves[draw.argmax(axis=1)]
             at = np.arange(own.size)
-            share = np.where(self.columns.numeric[place], self.rng.choice([0.0, 0.5, 0.9], own.size), 0.0)
+            share = np.where(self.columns.numeric[index], self.rng.choice([0.0, 0.5, 0.9], own.size), 0.0)
             new = self.best[own].copy()
-            new[at, place] = rows[own, place] + share * (new[at, place] - rows[own, place])
+            new[at, index] = rows[own, index] + share * (new[at, index] - rows[own, index])
             self._ask(self.columns.valid(new), own)

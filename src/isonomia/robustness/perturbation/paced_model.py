@@ -1,4 +1,4 @@
-"""A model that is asked about altered rows of a dataset, in calls short enough to be cancelled between them."""
+"""A model that predicts for altered rows of a dataset, in calls short enough to be cancelled between them."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ class PacedModel:
     model : Model
     data : Dataset
         What the rows were altered from.
-    said : Surface
+    predicted : Surface
         What the model predicted for the data.
     progress : Progress, optional
         Checked before every call.
     """
 
-    def __init__(self, model: Model, data: Dataset, said: Surface, progress: Progress | None = None) -> None:
-        self.data, self.said = data, said
+    def __init__(self, model: Model, data: Dataset, predicted: Surface, progress: Progress | None = None) -> None:
+        self.data, self.predicted = data, predicted
         self._model = model
         self._progress = Progress.of(progress)
         self._pace = Pace(1, LARGEST_CALL)
 
     def surface(self, frame: Any) -> Surface:
-        """The predictions for a frame of rows, asked for in calls of about half a second."""
+        """The predictions for a frame of rows, made in calls of about half a second."""
         table = wrap(frame)
         parts: list[Surface] = []
         start = 0
@@ -59,17 +59,17 @@ class PacedModel:
 
     def _ask(self, frame: Any) -> Surface:
         surface = self._model.surface(self.data, frame=frame)
-        if surface.kinds == self.said.kinds:
+        if surface.kinds == self.predicted.kinds:
             return surface
         # a function does not declare what it returns: a few rows can look like decisions, all like probabilities
-        kind = next(kind for kind in _KINDS if kind in self.said.kinds)
-        threshold = self.said.single_threshold if kind == "score" and self.said.label is not None else None
+        kind = next(kind for kind in _KINDS if kind in self.predicted.kinds)
+        threshold = self.predicted.single_threshold if kind == "score" and self.predicted.label is not None else None
         self._model = Model.of(self._model, output=kind, threshold=threshold)
         surface = self._model.surface(self.data, frame=frame)
-        if surface.kinds != self.said.kinds:
+        if surface.kinds != self.predicted.kinds:
             raise ModelError(
-                f"The model said {' and '.join(self.said.kinds)} about the data, and {' and '.join(surface.kinds)} "
-                "about changed rows. A model must answer all rows in the same way."
+                f"The model said {' and '.join(self.predicted.kinds)} about the data, "
+                f"and {' and '.join(surface.kinds)} about changed rows. A model must answer all rows in the same way."
             )
         return surface
 

@@ -26,7 +26,7 @@ from isonomia.subject import Reading, Subject
 
 #: Steps of 0.05, as far as noise is still noise.
 LEVELS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
-#: What is tried unless told otherwise; each where there are columns of its kind.
+#: The default perturbers; each is tried where there are columns of its kind.
 USUAL = ("raw", "quantile", "swap")
 
 Wanted = str | Perturber | Callable[..., Any]
@@ -84,7 +84,7 @@ def perturb(
     progress: ProgressLike = None,
     **given: Unpack[Reading],
 ) -> Result:
-    """Disturb the inputs, ask the model again, and tell what every metric loses.
+    """Disturb the inputs, predict again, and report what every metric loses.
 
     Parameters
     ----------
@@ -149,12 +149,12 @@ def perturb(
     chosen = choose_perturbers(perturbers)
     steps = _levels(levels, chosen)
     subject = Subject.of(data, model, **given).needs_outcomes()
-    asked = subject.needs_model()
-    said = subject.surface
-    metrics_ = choose_metrics(metrics, metric, subject.truth, said, subject.weights)
+    model_ = subject.needs_model()
+    surface = subject.surface
+    metrics_ = choose_metrics(metrics, metric, subject.truth, surface, subject.weights)
     names = check_features(subject.known, features)
     events = Progress.of(progress)
-    altering = Altering(subject.known, asked, names, said, strict=features is not None, progress=events)
+    altering = Altering(subject.known, model_, names, surface, strict=features is not None, progress=events)
     measures = TrialMetrics(metrics_, subject.truth, subject.weights)
     trials = Trials(altering, measures, n_trials=n_trials, level=level, seed=seed, keep_valid=keep_valid)
     run = _Run(trials, events)
@@ -180,7 +180,7 @@ def perturb(
 
 
 class _Run:
-    """All trials, one after the other; a model that fails under a perturber is told, not a crash."""
+    """All trials, one after the other; a model that fails under a perturber is reported, not raised."""
 
     def __init__(self, trials: Trials, progress: Progress) -> None:
         self.trials, self.progress = trials, progress
@@ -191,14 +191,14 @@ class _Run:
         self.ran: list[Perturber] = []
 
     def all_levels(self, perturber: Perturber, steps: Sequence[float]) -> None:
-        places = self._places(perturber)
-        if not places.size:
+        indices = self._indices(perturber)
+        if not indices.size:
             self.idle.append(perturber)
             return
         with self.progress.stage(perturber.id, perturber.title, total=len(steps)) as stage:
             for step in stage.over(steps):
                 try:
-                    self.effects.append(self.trials.run(perturber, step, places))
+                    self.effects.append(self.trials.run(perturber, step, indices))
                 except ModelError as error:
                     self.failed[perturber.id] = (perturber, str(error))
                     return
@@ -208,12 +208,12 @@ class _Run:
         """Each feature alone, disturbed by the first perturber that ran and can change it."""
         names = self.trials.altering.names
         with self.progress.stage("features", msg("Disturbing single features"), total=len(names)) as stage:
-            for place in stage.over(range(len(names))):
-                able = [one for one in self.ran if place in self._places(one)]
+            for index in stage.over(range(len(names))):
+                able = [one for one in self.ran if index in self._indices(one)]
                 if able:
-                    self.features.append(self.trials.run(able[0], step, np.array([place])))
+                    self.features.append(self.trials.run(able[0], step, np.array([index])))
 
-    def _places(self, perturber: Perturber) -> Any:
+    def _indices(self, perturber: Perturber) -> Any:
         """The columns that a perturber can change: of its kind, and not constant where it goes by what was seen."""
         columns = self.trials.altering.columns
         able = perturber.changes(columns)

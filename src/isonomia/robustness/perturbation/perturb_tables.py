@@ -17,7 +17,7 @@ from isonomia.robustness.perturbation.perturbation_trials import Effect
 if TYPE_CHECKING:
     from isonomia.robustness.perturbation.perturb import Study
 
-#: So many features are told at most; the table has all.
+#: Maximum number of features reported; the table has all.
 FEATURES = 3
 
 _NUMBERS: dict[str, Format] = {
@@ -105,19 +105,19 @@ def _main(study: Study) -> tuple[Metric, float, float]:
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def _columns(effects: Sequence[Effect], place: int, base: float, sign: float) -> dict[str, Any]:
-    spread = [effect.values[:, place].std(ddof=1) if len(effect.values) > 1 else np.nan for effect in effects]
-    worst = [(effect.values[:, place] * sign).max() * sign for effect in effects]
+def _columns(effects: Sequence[Effect], index: int, base: float, sign: float) -> dict[str, Any]:
+    spread = [effect.values[:, index].std(ddof=1) if len(effect.values) > 1 else np.nan for effect in effects]
+    worst = [(effect.values[:, index] * sign).max() * sign for effect in effects]
     return {
         "perturber": [effect.perturber.title for effect in effects],
         "level": np.array([effect.level for effect in effects]),
         "base": np.full(len(effects), base),
-        "value": np.array([effect.value[place] for effect in effects]),
+        "value": np.array([effect.value[index] for effect in effects]),
         "std": np.array(spread),
         "worst": np.array(worst),
-        "drop": np.array([effect.drop[place] for effect in effects]),
-        "drop_low": np.array([effect.low[place] for effect in effects]),
-        "drop_high": np.array([effect.high[place] for effect in effects]),
+        "drop": np.array([effect.drop[index] for effect in effects]),
+        "drop_low": np.array([effect.low[index] for effect in effects]),
+        "drop_high": np.array([effect.high[index] for effect in effects]),
     }
 
 
@@ -141,15 +141,15 @@ def _level_table(study: Study, backend: Backend) -> Table:
 def _metric_table(study: Study, backend: Backend) -> Table:
     """All metrics; a row each disturbance, level and metric."""
     parts: dict[str, list[Any]] = {}
-    for place, metric in enumerate(study.trials.measures.metrics):
-        base = float(study.trials.base.value[0, place])
-        block = _columns(study.effects, place, base, float(study.trials.sign[place]))
+    for index, metric in enumerate(study.trials.measures.metrics):
+        base = float(study.trials.base.value[0, index])
+        block = _columns(study.effects, index, base, float(study.trials.sign[index]))
         block["loss"] = share(block["drop"], span_of(metric, base))
         block["metric"] = [metric.title] * len(study.effects)
         block["sample"] = [
-            msg("rows and trials") if effect.by_rows[place] else msg("trials") for effect in study.effects
+            msg("rows and trials") if effect.by_rows[index] else msg("trials") for effect in study.effects
         ]
-        block["note"] = [effect.notes[place] for effect in study.effects]
+        block["note"] = [effect.notes[index] for effect in study.effects]
         for name, values in block.items():
             parts.setdefault(name, []).extend(values)
     order = ["metric", *(name for name in parts if name != "metric")]
@@ -215,17 +215,17 @@ def _values(study: Study) -> tuple[dict[str, Any], dict[str, Message]]:
     return values, titles
 
 
-def estimate(study: Study, effect: Effect, place: int = 0) -> Estimate:
+def estimate(study: Study, effect: Effect, index: int = 0) -> Estimate:
     """A loss with its interval."""
     n = len(study.trials.altering)
-    if np.isnan(effect.drop[place]):
-        return Estimate.missing(effect.notes[place] or msg("it is not defined"), n=n)
-    method = "normal" if effect.by_rows[place] else "student over trials"
-    note = effect.notes[place]
+    if np.isnan(effect.drop[index]):
+        return Estimate.missing(effect.notes[index] or msg("it is not defined"), n=n)
+    method = "normal" if effect.by_rows[index] else "student over trials"
+    note = effect.notes[index]
     return Estimate(
-        float(effect.drop[place]),
-        float(effect.low[place]),
-        float(effect.high[place]),
+        float(effect.drop[index]),
+        float(effect.low[index]),
+        float(effect.high[index]),
         n=n,
         method=method,
         level=study.trials.level,
@@ -259,9 +259,9 @@ def _level_findings(study: Study) -> list[Finding]:
     out = []
     for code in dict.fromkeys(effect.perturber.id for effect in study.effects):
         own = sorted((e for e in study.effects if e.perturber.id == code), key=lambda effect: effect.level)
-        told = next((e for e in own if _low(e, span) > study.tolerance), None)
-        if told is not None:
-            out.append(_finding(study, told, metric, base, span))
+        clear = next((e for e in own if _low(e, span) > study.tolerance), None)
+        if clear is not None:
+            out.append(_finding(study, clear, metric, base, span))
     return out
 
 
@@ -307,7 +307,7 @@ def _severity(study: Study, effect: Effect, span: float) -> Any:
 
 
 def _threshold(study: Study, span: float) -> float:
-    """The tolerance in units of the loss that is held against it."""
+    """The tolerance in units of the loss that is compared with it."""
     return study.tolerance * span if span > 0 else study.tolerance
 
 
@@ -318,7 +318,7 @@ def _magnitude(study: Study, effect: Effect, span: float) -> float:
 
 def _feature_findings(study: Study) -> list[Finding]:
     metric, base, span = _main(study)
-    told = [effect for effect in _ranked(study) if _low(effect, span) > study.tolerance][:FEATURES]
+    clear = [effect for effect in _ranked(study) if _low(effect, span) > study.tolerance][:FEATURES]
     adjusted = (
         dict(
             zip(
@@ -327,12 +327,12 @@ def _feature_findings(study: Study) -> list[Finding]:
                 strict=True,
             )
         )
-        if told
+        if clear
         else {}
     )
     out = []
     rows = {effect.names[0]: row for row, effect in enumerate(_ranked(study))}
-    for effect in told:
+    for effect in clear:
         gaps = {
             "metric": metric.title,
             "base": base,

@@ -73,14 +73,14 @@ class Trials:
         self.size = measures.total**2 / float(measures.w @ measures.w)
         self._parts: dict[tuple[int, ...], Columns] = {}
 
-    def run(self, perturber: Perturber, level: float, places: Indices) -> Effect:
+    def run(self, perturber: Perturber, level: float, indices: Indices) -> Effect:
         """All trials of a perturber on some columns, at one level."""
         n = len(self.altering)
         values, pulls = [], np.zeros_like(self.base.influence)
         reasons = list(self.base.reasons)
         flips, change, touched, same = 0.0, 0.0, 0, True
         count = self.n_trials if perturber.random and level > 0 else 1
-        for surface, moved in self._surfaces(perturber, level, places, count):
+        for surface, moved in self._surfaces(perturber, level, indices, count):
             reading = self.measures.read(surface)
             values.append(reading.value)
             reasons = [known or fresh for known, fresh in zip(reasons, reading.reasons, strict=True)]
@@ -93,7 +93,7 @@ class Trials:
         table = np.concatenate(values)
         drop = self.sign * (table.mean(axis=0) - self.base.value[0]) + 0.0
         low, high, by_rows, p = self._interval(drop, table, pulls / count, same=same, untouched=touched == 0)
-        names = tuple(self.altering.names[place] for place in places)
+        names = tuple(self.altering.names[index] for index in indices)
         notes = tuple(map(of_effect, reasons, self.base.value[0], table.T, low))
         return Effect(
             perturber,
@@ -128,7 +128,7 @@ class Trials:
         return float(drop[0]), float(low[0]), float(high[0])
 
     def _surfaces(
-        self, perturber: Perturber, level: float, places: Indices, count: int
+        self, perturber: Perturber, level: float, indices: Indices, count: int
     ) -> Iterator[tuple[Surface, int]]:
         """What the model says in as many trials as fit in a call, and how many rows were changed."""
         n = len(self.altering)
@@ -141,30 +141,30 @@ class Trials:
             if perturber.on_frame is not None:
                 given = self.altering.whole
                 frames = [check_frame(perturber.on_frame(given, level, rng), given, perturber.id) for rng in rngs]
-                yield self.altering.ask_frames(frames, places), n * len(rngs)
+                yield self.altering.ask_frames(frames, indices), n * len(rngs)
                 continue
-            rows = np.concatenate([self.disturbed(perturber, level, places, rng) for rng in rngs])
+            rows = np.concatenate([self.disturbed(perturber, level, indices, rng) for rng in rngs])
             yield self.altering.ask_changed(rows, len(rngs))
 
     def generator(self, perturber: Perturber, trial: int) -> np.random.Generator:
         """The same draws at every level, so that levels differ by the level alone."""
         return np.random.default_rng([self.seed, crc32(perturber.id.encode()), trial])
 
-    def disturbed(self, perturber: Perturber, level: float, places: Indices, rng: np.random.Generator) -> Floats:
+    def disturbed(self, perturber: Perturber, level: float, indices: Indices, rng: np.random.Generator) -> Floats:
         """All rows with some of their columns disturbed."""
-        columns = self._part(places)
+        columns = self._part(indices)
         new = perturb_rows(perturber, columns.rows, columns, level, rng, keep_valid=self.keep_valid)
         if new.shape == self.altering.rows.shape:
             return new
         out = self.altering.rows.copy()
-        out[:, places] = new
+        out[:, indices] = new
         return out
 
-    def _part(self, places: Indices) -> Columns:
+    def _part(self, indices: Indices) -> Columns:
         """Some columns, with all that is known of them worked out once."""
-        if len(places) == len(self.altering.names):
+        if len(indices) == len(self.altering.names):
             return self.altering.columns
-        key = tuple(int(place) for place in places)
+        key = tuple(int(index) for index in indices)
         if key not in self._parts:
             self._parts[key] = self.altering.columns.take(key)
         return self._parts[key]
@@ -196,9 +196,9 @@ class Trials:
 
     def _unmoved(self, drop: Floats) -> tuple[Floats, Floats]:
         """No answer changed: a share of rows up to Wilson's could have, so bounded metrics may move by that much."""
-        most = float(wilson(0.0, self.size, self.level)[1])
+        maximum = float(wilson(0.0, self.size, self.level)[1])
         span = np.array([metric.range[1] - metric.range[0] for metric in self.measures.metrics])
-        half = np.where(np.isfinite(span), span * most, np.nan)
+        half = np.where(np.isfinite(span), span * maximum, np.nan)
         return drop - half, drop + half
 
 

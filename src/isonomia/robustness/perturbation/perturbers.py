@@ -19,7 +19,7 @@ from isonomia.probing import Feature
 from isonomia.registry import Registry
 from isonomia.typing import Floats
 
-Place = int | np.integer[Any]
+Index = int | np.integer[Any]
 Disturbs = Literal["number", "category"]
 
 #: Factors of a value written in another unit: metres for centimetres, cents for units.
@@ -30,7 +30,7 @@ UNITS = (100.0, 0.01)
 class Columns:
     """What is known of columns before they are disturbed: their features, spreads, ranks, shares and correlations.
 
-    Rows are held as in a `Domain`: a number as itself (NaN is missing), a category as the place of its value.
+    Rows are stored as in a `Domain`: a number as itself (NaN is missing), a category as the index of its value.
 
     Attributes
     ----------
@@ -56,8 +56,8 @@ class Columns:
     def spread(self) -> Floats:
         """The standard deviation of each column of numbers (of its values there are); 0 of a category."""
         out = np.zeros(len(self.features))
-        for place in np.flatnonzero(self.numeric):
-            out[place] = self.ordered[place].std() if self.ordered[place].size else 0.0
+        for index in np.flatnonzero(self.numeric):
+            out[index] = self.ordered[index].std() if self.ordered[index].size else 0.0
         return out
 
     @cached_property
@@ -74,11 +74,11 @@ class Columns:
     def shares(self) -> tuple[Floats, ...]:
         """How often each value of a category occurs, missing ones apart (empty for numbers)."""
         out = []
-        for place, feature in enumerate(self.features):
-            if self.numeric[place]:
+        for index, feature in enumerate(self.features):
+            if self.numeric[index]:
                 out.append(np.empty(0))
                 continue
-            counts = count_by(self.ordered[place].astype(np.intp), len(feature.levels)).astype(float)
+            counts = count_by(self.ordered[index].astype(np.intp), len(feature.levels)).astype(float)
             counts[[level is None for level in feature.levels]] = 0.0
             out.append(counts / max(counts.sum(), 1.0))
         return tuple(out)
@@ -86,27 +86,27 @@ class Columns:
     @cached_property
     def latent(self) -> Floats:
         """A root L of the correlation L L' of the numbers' normal scores: the Gaussian copula of the columns seen."""
-        places = np.flatnonzero(self.numeric)
-        scores = np.stack([self.score(self.rows, place).astype(np.float64) for place in places], axis=1)
+        indices = np.flatnonzero(self.numeric)
+        scores = np.stack([self.score(self.rows, index).astype(np.float64) for index in indices], axis=1)
         return np.asarray(np.linalg.cholesky(nearest_correlation(pairwise_correlation(scores))), dtype=float)
 
     @cached_property
-    def _spans(self) -> dict[Place, tuple[NDArray[Any], NDArray[Any]]]:
+    def _spans(self) -> dict[Index, tuple[NDArray[Any], NDArray[Any]]]:
         return {}
 
-    def _span(self, place: Place) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Between which places of the ordered values each row seen stands; kept, since they are disturbed often."""
-        if place not in self._spans:
-            own = self.rows[:, place]
+    def _span(self, index: Index) -> tuple[NDArray[Any], NDArray[Any]]:
+        """First and last index of each known row among the ordered values; cached, as rows are disturbed often."""
+        if index not in self._spans:
+            own = self.rows[:, index]
             order = np.argsort(own)
             first = np.flatnonzero(np.append(True, own[order][1:] != own[order][:-1]))
             ends = np.append(first[1:], own.size)
             left, right = np.empty(own.size, dtype=np.intp), np.empty(own.size, dtype=np.intp)
             left[order], right[order] = np.repeat(first, ends - first), np.repeat(ends, ends - first)
-            self._spans[place] = left, right
-        return self._spans[place]
+            self._spans[index] = left, right
+        return self._spans[index]
 
-    def rank(self, values: Floats, place: Place, tie: Floats) -> Floats:
+    def rank(self, values: Floats, place: Index, tie: Floats) -> Floats:
         """Ranks in (0, 1) of a column of numbers among those seen, NaN where missing.
 
         Within a tie `tie` says where in its span a row stands.
@@ -119,7 +119,7 @@ class Columns:
         rank = np.clip(left + tie * (right - left), 1e-9, seen.size - 1e-9) / seen.size
         return np.where(np.isnan(own), np.nan, rank)
 
-    def score(self, values: Floats, place: Place, rng: np.random.Generator | None = None) -> NDArray[np.float32]:
+    def score(self, values: Floats, place: Index, rng: np.random.Generator | None = None) -> NDArray[np.float32]:
         """The normal scores of a column's ranks; those of the rows seen are kept where no two are tied.
 
         Rows that are tied stand anywhere in their span at random, or in its middle without `rng`.
@@ -140,13 +140,13 @@ class Columns:
         return np.array([bool((np.diff(seen) > 0).all()) for seen in self.ordered], dtype=bool)
 
     @cached_property
-    def _scores(self) -> dict[Place, NDArray[np.float32]]:
+    def _scores(self) -> dict[Index, NDArray[np.float32]]:
         return {}
 
     def take(self, places: Sequence[int] | NDArray[Any]) -> Columns:
         """Some of the columns."""
-        chosen = [int(place) for place in places]
-        return Columns(tuple(self.features[place] for place in chosen), self.rows[:, chosen])
+        chosen = [int(index) for index in places]
+        return Columns(tuple(self.features[index] for index in chosen), self.rows[:, chosen])
 
     @cached_property
     def _bounds(self) -> tuple[Floats, Floats, NDArray[np.intp]]:
@@ -277,12 +277,12 @@ def quantile_noise(values: Floats, columns: Columns, level: float, rng: np.rando
     shift = (rng.random(values.shape) - 0.5) * level
     tie = rng.random(values.shape)
     out = values.copy()
-    for place in np.flatnonzero(columns.numeric & ~columns.constant):
-        seen = columns.ordered[place]
-        rank = columns.rank(values, place, tie[:, place]) + shift[:, place]
+    for index in np.flatnonzero(columns.numeric & ~columns.constant):
+        seen = columns.ordered[index]
+        rank = columns.rank(values, index, tie[:, index]) + shift[:, index]
         rank = np.abs(rank)
         rank = 1.0 - np.abs(1.0 - rank)
-        out[:, place] = _read_back(seen, rank, values[:, place])
+        out[:, index] = _read_back(seen, rank, values[:, index])
     return out
 
 
@@ -295,20 +295,20 @@ def correlated_noise(values: Floats, columns: Columns, level: float, rng: np.ran
     """
     from scipy.special import ndtr
 
-    places = np.flatnonzero(columns.numeric)
-    if not places.size:
+    indices = np.flatnonzero(columns.numeric)
+    if not indices.size:
         return values.copy()
     # single precision is a share of 1e-7 of the rows, and twice as quick
-    noise = rng.standard_normal((places.size, len(values)), dtype=np.float32)
+    noise = rng.standard_normal((indices.size, len(values)), dtype=np.float32)
     # a product of so few columns is done before threads have met
     noise = np.float32(level) * np.einsum("ij,jn->in", columns.latent.astype(np.float32), noise)
     stays = np.float32(np.sqrt(1.0 - level * level))
     out = values.copy()
-    for at, place in enumerate(places):
-        if not columns.constant[place]:
+    for at, index in enumerate(indices):
+        if not columns.constant[index]:
             latent = noise[at]
-            latent += stays * columns.score(values, place, rng)
-            out[:, place] = _read_back(columns.ordered[place], ndtr(latent, out=latent), values[:, place])
+            latent += stays * columns.score(values, index, rng)
+            out[:, index] = _read_back(columns.ordered[index], ndtr(latent, out=latent), values[:, index])
     return out
 
 
@@ -333,12 +333,12 @@ def swaps(values: Floats, columns: Columns, level: float, rng: np.random.Generat
     hit = rng.random(values.shape) < level
     draw = rng.random(values.shape)
     out = values.copy()
-    for place in np.flatnonzero(~columns.numeric & ~columns.constant):
-        share = columns.shares[place]
-        rows = np.flatnonzero(hit[:, place] & ~np.isnan(values[:, place]))
-        own = values[rows, place].astype(np.intp)
+    for index in np.flatnonzero(~columns.numeric & ~columns.constant):
+        share = columns.shares[index]
+        rows = np.flatnonzero(hit[:, index] & ~np.isnan(values[:, index]))
+        own = values[rows, index].astype(np.intp)
         rows, own = rows[share[own] > 0], own[share[own] > 0]
-        out[rows, place] = _another(share, own, draw[rows, place])
+        out[rows, index] = _another(share, own, draw[rows, index])
     return out
 
 
@@ -356,7 +356,7 @@ def _another(share: Floats, own: NDArray[np.intp], draw: Floats) -> Floats:
     target = draw * left
     target = np.where(target < edges[own], target, target + share[own])
     found = np.clip(np.searchsorted(edges, target, side="right") - 1, 0, share.size - 1)
-    # rounding may land on the own value or on one that never occurs: the next that does takes its place
+    # rounding may land on the own value or on one that never occurs: the next that does replaces it
     bad = (found == own) | (share[found] <= 0)
     if bad.any():
         used = np.flatnonzero(share > 0)
@@ -366,7 +366,7 @@ def _another(share: Floats, own: NDArray[np.intp], draw: Floats) -> Floats:
 
 
 def _missing_place(feature: Feature) -> float:
-    """How a missing value of a feature is held: the place of its missing level, else NaN."""
+    """How a missing value of a feature is stored: the index of its missing level, else NaN."""
     return float(feature.levels.index(None)) if None in feature.levels else float("nan")
 
 
@@ -378,8 +378,8 @@ def _read_back(seen: Floats, rank: Floats, values: Floats) -> Floats:
     lost = np.isnan(values)
     if not lost.any():
         return seen[np.minimum((rank * seen.size).astype(np.intp), seen.size - 1)]
-    place = np.minimum((np.where(lost, 0.0, rank) * seen.size).astype(np.intp), seen.size - 1)
-    return np.where(lost, np.nan, seen[place])
+    index = np.minimum((np.where(lost, 0.0, rank) * seen.size).astype(np.intp), seen.size - 1)
+    return np.where(lost, np.nan, seen[index])
 
 
 def _add(identifier: str, title: Message, apply: Apply, disturbs: tuple[Disturbs, ...], **more: Any) -> None:

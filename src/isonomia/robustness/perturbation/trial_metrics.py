@@ -17,7 +17,7 @@ from isonomia.robustness.missing_reasons import Reason
 from isonomia.robustness.row_metrics import measure_named
 from isonomia.typing import Floats
 
-#: Metrics that repeat another one or what it lacks to 1: left out where all metrics are asked for.
+#: Metrics that repeat another one or what it lacks to 1: left out where all metrics are requested.
 COMPLEMENTS = ("fnr", "fpr", "false_discovery_rate", "macro_recall")
 
 
@@ -67,7 +67,7 @@ class TrialMetrics:
 def choose_metrics(
     wanted: str | Sequence[str] | None, main: str | None, truth: NDArray[Any], surface: Surface, weights: Floats | None
 ) -> tuple[Metric, ...]:
-    """The main metric first, then those asked for: by default all of the registry that apply and have a direction."""
+    """The main metric first, then those requested: by default all of the registry that apply and have a direction."""
     first = measure_named(main or _usual(surface), surface, ranks=True)
     if isinstance(wanted, str):
         wanted = [wanted]

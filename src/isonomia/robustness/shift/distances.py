@@ -16,7 +16,7 @@ MANY_ROWS = 500
 
 
 class Distances(NamedTuple):
-    """What is told of one variable.
+    """The drift statistics of one variable.
 
     `statistic` is that of the test (Kolmogorov-Smirnov's largest gap, or chi-square); `wasserstein` is in the units of
     the variable, None for categories.
@@ -94,10 +94,10 @@ def kolmogorov_smirnov(a: Floats, b: Floats) -> float:
     values, starts = _steps(a)
     below, upto = starts[:-1] / a.size, starts[1:] / a.size
     others, counts = _steps(b)
-    place = np.searchsorted(others, values)
-    before = counts[place]
-    found = others[np.minimum(place, others.size - 1)] == values
-    at = counts[place + found]
+    index = np.searchsorted(others, values)
+    before = counts[index]
+    found = others[np.minimum(index, others.size - 1)] == values
+    at = counts[index + found]
     return float(max(np.abs(upto - at / b.size).max(), np.abs(below - before / b.size).max()))
 
 
@@ -171,8 +171,8 @@ def jensen_shannon(reference: ArrayLike, current: ArrayLike) -> float:
 
 def _binned(a: Floats, b: Floats, bins: int) -> tuple[Floats, Floats]:
     """Counts of two sorted samples between the quantiles of the first."""
-    place = np.linspace(0, a.size - 1, bins + 1)[1:-1].round().astype(int)
-    inner = np.unique(a[place])
+    index = np.linspace(0, a.size - 1, bins + 1)[1:-1].round().astype(int)
+    inner = np.unique(a[index])
     inner = inner[inner > a[0]]
     counted = [np.diff(np.searchsorted(x, inner, side="left"), prepend=0, append=x.size) for x in (a, b)]
     return counted[0].astype(float), counted[1].astype(float)
@@ -208,8 +208,8 @@ def mass_distances(
 def _weighted(a: Floats, b: Floats, bins: int, weights: tuple[Floats | None, Floats | None]) -> Distances:
     """The same for weighted rows, from masses on the values that occur."""
     wa, wb = (np.ones(x.size) if w is None else w for x, w in zip((a, b), weights, strict=True))
-    values, place = np.unique(np.concatenate([a, b]), return_inverse=True)
-    p = sum_by(place[: a.size], wa, values.size)
-    q = sum_by(place[a.size :], wb, values.size)
+    values, index = np.unique(np.concatenate([a, b]), return_inverse=True)
+    p = sum_by(index[: a.size], wa, values.size)
+    q = sum_by(index[a.size :], wb, values.size)
     sizes = [float(w.sum() ** 2 / (w * w).sum()) for w in (wa, wb)]
     return mass_distances(values, p, q, sizes=(sizes[0], sizes[1]), bins=bins)

@@ -262,7 +262,7 @@ def _predictions(one: Surface, two: Surface, bins: int, weights: tuple[Floats | 
 
 
 def _spoken(surface: Surface) -> Floats | None:
-    """Predictions as one number a row, where they are: a regression's, or the probability or score of the positive."""
+    """Predictions as one number per row, if available: a regression's, or the probability or score of the positive."""
     if surface.continuous is not None:
         return surface.continuous
     if surface.probability is not None and surface.probability.ndim == 1:
@@ -285,7 +285,7 @@ def _grouped(one: Dataset, two: Dataset, name: str) -> Any:
 
 
 def _above_half(auc: Estimate) -> float | None:
-    """The one-sided p-value that the samples cannot be told apart, from the interval on the logit scale."""
+    """The one-sided p-value that the samples cannot be distinguished, from the interval on the logit scale."""
     if auc.value is None or auc.low is None or auc.high is None:
         return None
     reach = normal_quantile(auc.level)

@@ -13,7 +13,7 @@ from isonomia.languages import Message, Name, msg
 if TYPE_CHECKING:
     from isonomia.robustness.shift.drift import Drift, Shift
 
-#: Population stability from which a shift is worth telling, and from which it is large (usual in credit scoring).
+#: Population stability from which a shift is reported, and from which it is large (usual in credit scoring).
 NOTABLE_PSI, LARGE_PSI = 0.1, 0.25
 
 
@@ -163,7 +163,7 @@ def _group_table(found: Drift, backend: Backend) -> Table:
         for code, (a, b) in enumerate(zip(one.counts(), two.counts(), strict=True)):
             rows.append((one.name, one.text(code), int(a), int(b), float(a / len(one)), float(b / len(two))))
     names = ("attribute", "group", "n_reference", "n_current", "reference", "current")
-    columns: dict[str, Any] = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    columns: dict[str, Any] = {name: [row[index] for row in rows] for index, name in enumerate(names)}
     columns["difference"] = [row[5] - row[4] for row in rows]
     titles = {
         "attribute": msg("protected attribute"),

@@ -21,12 +21,12 @@ from isonomia.robustness.slices.row_failures import Harm, Pattern, harm_of, patt
 from isonomia.robustness.slices.slicing import learn_cuts
 from isonomia.subject import Reading, Subject
 
-#: A slice with this many times its share of the worst rows is told; at this many it is a warning.
+#: A slice with this many times its share of the worst rows is reported; at this many it is a warning.
 LIFT, WARNING = 1.5, 3.0
 #: A slice is a reason where its mean error is this many times the overall one.
 WEAK = 1.25
 FINDINGS = 5
-#: Reasons told about one row at most.
+#: Maximum number of reasons per row.
 REASONS = 3
 
 
@@ -115,10 +115,10 @@ def failure_modes(
     order = order[harm.size[order] > 0]
     overall = float(np.average(harm.size, weights=subject.weights))
     weak = [p for p in found if p.p_error < alpha and p.error > WEAK * overall]
-    told = _reasons(subject.known, names, columns, weak, order, far, rare)
+    reasons = _reasons(subject.known, names, columns, weak, order, far, rare)
     backend = subject.known.backend
     tables = {
-        "rows": _row_table(subject, harm, order, told, np.flatnonzero(subject.rows), backend),
+        "rows": _row_table(subject, harm, order, reasons, np.flatnonzero(subject.rows), backend),
         "kinds": _kind_table(harm, level, backend),
         "slices": _slice_table(found, alpha, backend),
     }
@@ -150,10 +150,10 @@ def failure_modes(
     )
 
 
-def _slices(subject: Subject, names: Sequence[str], bins: int, least: int) -> list[Codes]:
+def _slices(subject: Subject, names: Sequence[str], bins: int, minimum: int) -> list[Codes]:
     attributes = {column.name: column for column in subject.attributes}
     plain = [name for name in names if name not in attributes]
-    cuts = learn_cuts(subject.known, plain, slicing="quantile", bins=bins, min_samples=least) if plain else ()
+    cuts = learn_cuts(subject.known, plain, slicing="quantile", bins=bins, min_samples=minimum) if plain else ()
     return [*(cut.codes(subject.known) for cut in cuts), *(attributes[name] for name in names if name in attributes)]
 
 
@@ -170,14 +170,14 @@ def _reasons(
     unusual = unusual_values(data, names, order, far=far, rare=rare)
     weak = {(p.feature, p.code): p for p in found}
     out = []
-    for place, row in enumerate(order):
-        told = [_unusual(*one, numeric=data.kinds[one[0]] not in ("category", "boolean")) for one in unusual[place]]
+    for index, row in enumerate(order):
+        reasons = [_unusual(*one, numeric=data.kinds[one[0]] not in ("category", "boolean")) for one in unusual[index]]
         lies = [weak[key] for column in columns if (key := (column.name, int(column.codes[row]))) in weak]
-        told += [
+        reasons += [
             msg("{slice} (mean error {error:num})", slice=condition(p.feature, p.text), error=p.error)
             for p in sorted(lies, key=lambda p: -p.error)
         ]
-        out.append(told[:REASONS])
+        out.append(reasons[:REASONS])
     return out
 
 
@@ -249,7 +249,7 @@ def _row_table(
     subject: Subject,
     harm: Harm,
     order: NDArray[np.intp],
-    told: Sequence[Sequence[Message]],
+    reasons: Sequence[Sequence[Message]],
     positions: NDArray[np.intp],
     backend: Backend,
 ) -> Any:
@@ -258,7 +258,7 @@ def _row_table(
     def shown(value: Any) -> Any:
         return float(value) if surface.task == "regression" else str(surface.classes[int(value)])
 
-    def said(row: int) -> Any:
+    def predicted(row: int) -> Any:
         for values in (surface.label, surface.continuous):
             if values is not None:
                 return shown(values[row])
@@ -269,13 +269,13 @@ def _row_table(
         {
             "row": int(positions[row]),
             "true": shown(subject.truth[row]),
-            "said": said(int(row)),
+            "said": predicted(int(row)),
             "confidence": float(harm.confidence[row]),
             "harm": float(harm.size[row]),
             "kind": str(harm.kind[row]),
-            "reasons": chained(told[place]),
+            "reasons": chained(reasons[index]),
         }
-        for place, row in enumerate(order)
+        for index, row in enumerate(order)
     ]
     names = ["row", "true", "said", "confidence", "harm", "kind", "reasons"]
     if np.isnan(harm.confidence).all():  # numbers and scores have no probability

@@ -134,7 +134,7 @@ def overfit(
     Newcombe's interval, other metrics one of their standard errors; train and test are taken as independent. A slice
     is overfitted where there is a gap that is surely larger than that of all other rows (a cell of two features: than
     that of the rest of each slice it lies in), so the p-value is the larger of two; a gap that is the same everywhere
-    is told once, for all rows.
+    is reported once, for all rows.
 
     References
     ----------
@@ -194,11 +194,11 @@ def _shared(
     metric: Metric,
     slicing: Slicing,
     bins: int,
-    least: int,
+    minimum: int,
     seed: int,
 ) -> tuple[Subject, dict[str, tuple[Codes, Codes]]]:
     """Slices with edges from train, the same for both; train without the half that chose them."""
-    options: dict[str, Any] = {"slicing": slicing, "bins": bins, "min_samples": least}
+    options: dict[str, Any] = {"slicing": slicing, "bins": bins, "min_samples": minimum}
     learnt = one.known
     if slicing in ("tree", "adaptive"):
         basis = metric if metric.adds_up else measure_named(None, one.outcome.surface)
@@ -224,10 +224,10 @@ def aligned(one: Codes, two: Codes) -> tuple[Codes, Codes]:
     labels = list(dict.fromkeys([*one.labels, *two.labels]))
     if None in labels:
         labels = [label for label in labels if label is not None] + [None]
-    place = {label: code for code, label in enumerate(labels)}
+    index = {label: code for code, label in enumerate(labels)}
     out = []
     for column in (one, two):
-        table = np.array([place[label] for label in column.labels], dtype=smallest(len(labels)))
+        table = np.array([index[label] for label in column.labels], dtype=smallest(len(labels)))
         out.append(Codes(column.name, table[column.codes], tuple(labels), column.edges))
     return out[0], out[1]
 
@@ -235,8 +235,8 @@ def aligned(one: Codes, two: Codes) -> tuple[Codes, Codes]:
 class _Sides:
     """Train and test measured alike."""
 
-    def __init__(self, metric: Metric, train: Subject, test: Subject, least: int, level: float) -> None:
-        self.metric, self.train, self.test, self.least, self.level = metric, train, test, least, level
+    def __init__(self, metric: Metric, train: Subject, test: Subject, minimum: int, level: float) -> None:
+        self.metric, self.train, self.test, self.least, self.level = metric, train, test, minimum, level
         self.alone: dict[str, Gaps] = {}
         self.meters = None if not metric.adds_up else tuple(RowSums(metric, Rows.of(side)) for side in (train, test))
 
@@ -269,7 +269,7 @@ class _Sides:
     def _ranked_pair(
         self, names: tuple[str, str], labels: tuple[str, ...], one: tuple[Codes, Codes], two: tuple[Codes, Codes]
     ) -> Gaps:
-        """Cells by a metric of ranks, which has no sums to take away: held against the whole slices they lie in."""
+        """Cells by a metric of ranks, which has no sums to take away: compared with the whole slices they lie in."""
         across, kind = two[0].size, smallest(len(labels))
         cells = [
             Codes("", a.codes.astype(kind) * kind.type(across) + b.codes.astype(kind), labels)
@@ -277,8 +277,8 @@ class _Sides:
         ]
         part = self._gaps(names, cells[0], cells[1])
         p, error = part.p_value, self._error(part)
-        place = np.arange(len(labels))
-        for name, slot in zip(names, (place // across, place % across), strict=True):
+        index = np.arange(len(labels))
+        for name, slot in zip(names, (index // across, index % across), strict=True):
             whole = self.alone[name]
             p = np.fmax(p, _larger(part.gap, error, whole.gap[slot], self._error(whole)[slot]))
         return Gaps(**{**part.__dict__, "p_value": np.where(part.enough, p, np.nan)})
@@ -382,8 +382,8 @@ def _larger(gap: Floats, error: Floats, other: Floats, other_error: Floats) -> F
         return np.where(gap > other, np.nan_to_num(p, nan=1.0), 1.0)
 
 
-def _tested(part: Gaps, least: float) -> Gaps:
+def _tested(part: Gaps, minimum: float) -> Gaps:
     """Cells that do not look overfitted stand as p = 1: they count among the tests and cannot be found."""
     with np.errstate(invalid="ignore"):
-        p = np.where(part.enough & ~(part.gap > least), 1.0, part.p_value)
+        p = np.where(part.enough & ~(part.gap > minimum), 1.0, part.p_value)
     return Gaps(**{**part.__dict__, "p_value": p})

@@ -196,9 +196,9 @@ def _pictures(found: Comparison) -> list[Picture]:
 
 def _finding(found: Comparison, row: dict[str, Any], listed: Sequence[dict[str, Any]]) -> Finding:
     """A slice that is overfitted; `listed` are the rows of the table of single slices, which holds their tests."""
-    place = next((place for place, one in enumerate(listed) if one is row), None)
+    index = next((index for index, one in enumerate(listed) if one is row), None)
     gaps = {
-        "slice": row["slice"] if place is None else spelt(row["feature"], row["slice"]),
+        "slice": row["slice"] if index is None else spelt(row["feature"], row["slice"]),
         "metric": found.metric.title,
         "train": row["train"],
         "test": row["test"],
@@ -225,8 +225,8 @@ def _finding(found: Comparison, row: dict[str, Any], listed: Sequence[dict[str, 
         who={row["feature"]: row["slice"]},
         n=row["n_test"],
         magnitude=row["gap"] / found.least if found.least > 0 else 1.0 + row["gap"],
-        p_value=row["p_adjusted"] if place is None else row["p_value"],
-        test=None if place is None else ("overfit", "slices", place),
+        p_value=row["p_adjusted"] if index is None else row["p_value"],
+        test=None if index is None else ("overfit", "slices", index),
         p_adjusted=row["p_adjusted"],
         threshold=found.least,
         evidence="overfit/worst",

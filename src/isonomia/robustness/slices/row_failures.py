@@ -118,7 +118,7 @@ class Pattern:
 
 
 def patterns(
-    columns: Sequence[Codes], size: Floats, worst: NDArray[np.bool_], weights: Floats | None, least: int
+    columns: Sequence[Codes], size: Floats, worst: NDArray[np.bool_], weights: Floats | None, minimum: int
 ) -> list[Pattern]:
     """Every slice with enough rows: its share of all rows and of the worst ones, its mean error, tests of both.
 
@@ -133,7 +133,7 @@ def patterns(
             sum_by(column.codes, part, column.size) for part in (w, w * worst, w * size, w * size * size)
         )
         n_worst = sum_by(column.codes, worst, column.size)
-        for code in np.flatnonzero((n >= least) & (n < size.size) & (mass > 0)):
+        for code in np.flatnonzero((n >= minimum) & (n < size.size) & (mass > 0)):
             found.append(
                 {
                     "feature": column.name,
@@ -206,11 +206,11 @@ def unusual_values(
         if data.kinds[name] in ("category", "boolean"):
             column = Codes.encode(data.column(name), name=name)
             share = column.counts() / len(column)
-            for place, code in enumerate(column.codes[rows].tolist()):
+            for index, code in enumerate(column.codes[rows].tolist()):
                 if code == column.missing:
-                    out[place].append((name, "", None))
+                    out[index].append((name, "", None))
                 elif share[code] < rare:
-                    out[place].append((name, column.text(code), float(share[code])))
+                    out[index].append((name, column.text(code), float(share[code])))
             continue
         values = as_floats(data, name)
         known = values[np.isfinite(values)]
@@ -218,9 +218,9 @@ def unusual_values(
             continue
         middle = float(np.median(known))
         spread = NORMAL * float(np.median(np.abs(known - middle))) or float(known.std())
-        for place, value in enumerate(values[rows].tolist()):
+        for index, value in enumerate(values[rows].tolist()):
             if not np.isfinite(value):
-                out[place].append((name, "", None))
+                out[index].append((name, "", None))
             elif spread > 0 and abs(value - middle) > far * spread:
-                out[place].append((name, number(value), (value - middle) / spread))
+                out[index].append((name, number(value), (value - middle) / spread))
     return out

@@ -20,7 +20,7 @@ SLICINGS: tuple[Slicing, ...] = get_args(Slicing)
 
 #: Whole numbers with at most this many values are slices of their own.
 FEW_VALUES = 20
-#: More categories than this are not told apart: the rarest share a slice.
+#: More categories than this are not kept separate: the rarest share a slice.
 MOST_LEVELS = 50
 #: Places where an adaptive boundary may lie.
 CANDIDATES = 1000
@@ -88,12 +88,14 @@ def learn_cuts(
     return tuple(_learn(data, name, slicing, bins, min_samples, loss, counted) for name in names)
 
 
-def _learn(data: Dataset, name: str, slicing: Slicing, bins: int, least: int, loss: Floats | None, counted: Any) -> Cut:
+def _learn(
+    data: Dataset, name: str, slicing: Slicing, bins: int, minimum: int, loss: Floats | None, counted: Any
+) -> Cut:
     kind = data.kinds[name]
     if name in data.roles.bands:
         return Cut(name, kind, bands=data.roles.bands[name])
     if kind in ("category", "boolean"):
-        return Cut(name, kind, labels=_common(Codes.encode(data.column(name), name=name), least))
+        return Cut(name, kind, labels=_common(Codes.encode(data.column(name), name=name), minimum))
     values = as_floats(data, name)
     known = np.isfinite(values)
     if not known.any():
@@ -104,7 +106,7 @@ def _learn(data: Dataset, name: str, slicing: Slicing, bins: int, least: int, lo
     if slicing == "adaptive":
         assert loss is not None
         used = known if counted is None else known & counted
-        inner = change_points(values[used], loss[used], bins=bins, min_samples=least)
+        inner = change_points(values[used], loss[used], bins=bins, min_samples=minimum)
         low, high = float(values[known].min()), float(values[known].max())
         edges = tuple(np.unique([low, *inner, high]).tolist())
         return Cut(name, kind, edges if len(edges) > 1 else (low, float(np.nextafter(low, np.inf))))
@@ -136,9 +138,9 @@ def change_points(values: Floats, loss: Floats, *, bins: int, min_samples: int) 
     cuts = np.unique(np.quantile(values[::step], np.linspace(0, 1, CANDIDATES + 1), method="higher"))[1:]
     if not cuts.size:
         return []
-    place = np.searchsorted(cuts, values, side="right")
-    n = np.concatenate([[0.0], np.cumsum(count_by(place, cuts.size + 1))])
-    s = np.concatenate([[0.0], np.cumsum(sum_by(place, loss - loss.mean(), cuts.size + 1))])
+    index = np.searchsorted(cuts, values, side="right")
+    n = np.concatenate([[0.0], np.cumsum(count_by(index, cuts.size + 1))])
+    s = np.concatenate([[0.0], np.cumsum(sum_by(index, loss - loss.mean(), cuts.size + 1))])
     worth = 3 * np.log(values.size) * float(loss.var())
     segments = [(0, cuts.size + 1)]
     chosen: list[int] = []
@@ -154,14 +156,14 @@ def change_points(values: Floats, loss: Floats, *, bins: int, min_samples: int) 
     return [float(cuts[at - 1]) for at in sorted(chosen)]
 
 
-def _best_cut(n: Floats, s: Floats, start: int, stop: int, least: int) -> tuple[float, int]:
-    """The gain and the place of the best cut of one segment of fine bins."""
+def _best_cut(n: Floats, s: Floats, start: int, stop: int, minimum: int) -> tuple[float, int]:
+    """The gain and the index of the best cut of one segment of fine bins."""
     if stop - start < 2:
         return -1.0, start
     inner = np.arange(start + 1, stop)
     n1, n2 = n[inner] - n[start], n[stop] - n[inner]
     s1, s2 = s[inner] - s[start], s[stop] - s[inner]
-    allowed = (n1 >= least) & (n2 >= least)
+    allowed = (n1 >= minimum) & (n2 >= minimum)
     with np.errstate(divide="ignore", invalid="ignore"):
         gain = s1**2 / n1 + s2**2 / n2 - (s1 + s2) ** 2 / (n1 + n2)
     gain = np.where(allowed, gain, -1.0)
@@ -180,29 +182,29 @@ def as_floats(data: Dataset, name: str) -> Floats:
     return numbers(column)
 
 
-def _few_values(values: Floats, most: int) -> Floats | None:
+def _few_values(values: Floats, maximum: int) -> Floats | None:
     """The different values where they are few."""
-    if np.unique(values[:2000]).size > most:
+    if np.unique(values[:2000]).size > maximum:
         return None
     found = np.unique(values)
-    return found if found.size <= most else None
+    return found if found.size <= maximum else None
 
 
-def _common(column: Codes, least: int) -> tuple[Any, ...]:
-    """The labels told apart: those with enough rows, at most so many."""
+def _common(column: Codes, minimum: int) -> tuple[Any, ...]:
+    """The labels that get a slice of their own: those with enough rows, up to a maximum."""
     counts = column.counts()
     order = np.argsort(-counts, kind="stable")[:MOST_LEVELS]
-    kept = {int(code) for code in order if counts[code] >= least}
+    kept = {int(code) for code in order if counts[code] >= minimum}
     return tuple(label for code, label in enumerate(column.labels) if code in kept and label is not None)
 
 
 def _relabel(column: Codes, labels: tuple[Any, ...]) -> Codes:
     """The column over these labels; others are rare or unseen, missing is last."""
-    place = {label: code for code, label in enumerate(labels)}
-    rest = [label for label in column.labels if label is not None and label not in place]
+    index = {label: code for code, label in enumerate(labels)}
+    rest = [label for label in column.labels if label is not None and label not in index]
     out: tuple[Any, ...] = (*labels, *((RARE,) if rest else ()), *((None,) if column.missing is not None else ()))
     table = np.array(
-        [len(out) - 1 if label is None else place.get(label, len(labels)) for label in (column.labels or (None,))],
+        [len(out) - 1 if label is None else index.get(label, len(labels)) for label in (column.labels or (None,))],
         dtype=smallest(max(len(out), 1)),
     )
     return Codes(column.name, table[column.codes], out)

@@ -16,7 +16,7 @@ from isonomia.metrics import Sums
 SAME_ROWS = 0.5
 #: Rows on which overlaps of spots are measured.
 SAMPLE = 100_000
-#: At most so many spots are told.
+#: Maximum number of spots reported.
 MOST_SPOTS = 50
 
 
@@ -72,11 +72,11 @@ def runs(weak: NDArray[np.bool_], joined: bool) -> list[tuple[int, ...]]:
     >>> runs(np.array([True, True, False, True]), True)
     [(0, 1), (3,)]
     """
-    places = np.flatnonzero(weak)
+    indices = np.flatnonzero(weak)
     if not joined:
-        return [(int(place),) for place in places]
-    parts = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
-    return [tuple(int(place) for place in part) for part in parts if part.size]
+        return [(int(index),) for index in indices]
+    parts = np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)
+    return [tuple(int(index) for index in part) for part in parts if part.size]
 
 
 def rectangles(weak: NDArray[np.bool_], ordered: tuple[bool, bool]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -105,10 +105,10 @@ def fold(spots: Sequence[Spot], columns: Mapping[str, Codes]) -> list[Spot]:
     masks: list[NDArray[np.bool_]] = []
     for spot in ordered:
         mask = spot.mask(columns, rows)
-        for place, other in enumerate(masks):
+        for index, other in enumerate(masks):
             both, either = int((mask & other).sum()), int((mask | other).sum())
             if either and both / either >= SAME_ROWS:
-                kept[place] = replace(kept[place], also=(*kept[place].also, spot.text(columns)))
+                kept[index] = replace(kept[index], also=(*kept[index].also, spot.text(columns)))
                 break
         else:
             if len(kept) < MOST_SPOTS:

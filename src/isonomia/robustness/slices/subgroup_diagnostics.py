@@ -107,7 +107,7 @@ def subgroup_diagnostics(
     main = main_metric(chosen, metric, outcome.task)
     rows: list[dict[str, Any]] = []
     for column in _columns(subject, features, bins):
-        told = group_metrics(
+        by_group = group_metrics(
             subject.with_attributes([column]),
             metrics=[m.id for m in chosen],
             min_per_group=min_per_group,
@@ -116,28 +116,28 @@ def subgroup_diagnostics(
             seed=seed,
             reference="largest",
         )
-        assert told.groups is not None
-        for place, group in enumerate(told.groups.groups):
+        assert by_group.groups is not None
+        for index, group in enumerate(by_group.groups.groups):
             for one in chosen:
-                part, overall = told.measured[one.id], told.overall[one.id]
-                value = float(part.value[place])
+                part, overall = by_group.measured[one.id], by_group.overall[one.id]
+                value = float(part.value[index])
                 base = float("nan") if overall.value is None else overall.value
                 harm = float(worse_by(one, value, base))
                 rows.append(
                     {
                         "attribute": column.name,
                         "group": group.texts[column.name],
-                        "n": int(told.sizes[place]),
+                        "n": int(by_group.sizes[index]),
                         "metric": one.id,
                         "value": value,
-                        "low": float(part.low[place]),
-                        "high": float(part.high[place]),
+                        "low": float(part.low[index]),
+                        "high": float(part.high[index]),
                         "overall": base,
                         "worse_by": harm,
                         "relative": harm / scale_of(one, base),
-                        "small": bool(told.sizes[place] < min_per_group),
+                        "small": bool(by_group.sizes[index] < min_per_group),
                         "note": of_value(
-                            one, value, float(part.low[place]), part.reasons[place] if part.reasons else None
+                            one, value, float(part.low[index]), part.reasons[index] if part.reasons else None
                         ),
                     }
                 )

@@ -76,10 +76,10 @@ def show(search: Search, backend: Backend, *, honest: bool, n_rows: int) -> Resu
     if search.pairs:
         worst = sorted(search.pairs, key=lambda part: -_worst(part)[1])
         tables["pairs"] = _pair_table(search, worst, backend)
-        for place, part in enumerate(worst[:HEATMAPS], 1):
+        for index, part in enumerate(worst[:HEATMAPS], 1):
             if not np.isfinite(_worst(part)[1]):
                 continue
-            tables[f"heatmap_{place}"] = _heat_table(search, part, backend)
+            tables[f"heatmap_{index}"] = _heat_table(search, part, backend)
             title = msg(
                 "{metric} where {one} and {two} meet",
                 metric=search.parts.metric.title,
@@ -87,7 +87,7 @@ def show(search: Search, backend: Backend, *, honest: bool, n_rows: int) -> Resu
                 two=part.names[1],
             )
             options = {"x": "two", "y": "one", "value": "value", "low": "low", "high": "high", "n": "n", "flag": "weak"}
-            pictures.append(Picture("heatmap", f"heatmap_{place}", title, options))
+            pictures.append(Picture("heatmap", f"heatmap_{index}", title, options))
     overall = search.parts.measure(search.overall, search.limits.level)
     spots = search.spots
     values: dict[str, Any] = {
@@ -244,16 +244,16 @@ def _errors(search: Search, part: Slices) -> Any:
 
 
 def _worst(part: Slices) -> tuple[tuple[int, ...], float]:
-    """The cell with the highest severity that is surely there: its place and the lower end; -inf without any."""
+    """The cell with the highest severity that is surely there: its index and the lower end; -inf without any."""
     known = np.where(part.enough, np.nan_to_num(part.severity_low, nan=-np.inf), -np.inf)
-    place = np.unravel_index(int(known.argmax()), known.shape)
-    return tuple(int(i) for i in place), float(known[place])
+    index = np.unravel_index(int(known.argmax()), known.shape)
+    return tuple(int(i) for i in index), float(known[index])
 
 
 def _pair_table(search: Search, worst: Sequence[Slices], backend: Backend) -> Table:
     rows: list[dict[str, Any]] = []
     for part in worst:
-        place, low = _worst(part)
+        index, low = _worst(part)
         if not np.isfinite(low):
             continue
         one, two = (search.columns[name] for name in part.names)
@@ -262,12 +262,12 @@ def _pair_table(search: Search, worst: Sequence[Slices], backend: Backend) -> Ta
                 "one": one.name,
                 "two": two.name,
                 "slices": int(part.enough.sum()),
-                "worst": together([spelt(one.name, one.text(place[0])), spelt(two.name, two.text(place[1]))]),
-                "n": int(part.cells.n[place]),
-                "value": float(part.measured.value[place]),
-                "low": float(part.measured.low[place]),
-                "high": float(part.measured.high[place]),
-                "severity": float(part.severity[place]),
+                "worst": together([spelt(one.name, one.text(index[0])), spelt(two.name, two.text(index[1]))]),
+                "n": int(part.cells.n[index]),
+                "value": float(part.measured.value[index]),
+                "low": float(part.measured.low[index]),
+                "high": float(part.measured.high[index]),
+                "severity": float(part.severity[index]),
                 "severity_low": low,
                 "weak_slices": int(_weak(search, part, slice(None)).sum()),
             }
@@ -385,7 +385,7 @@ def _finding(search: Search, spot: Spot) -> Finding:
             **gaps,
         )
     )
-    # a pair was picked out of many cells that no table lists: its p-value is told after adjusting for all of them
+    # a pair was picked out of many cells that no table lists: its p-value is reported after adjusting for all of them
     p_value = spot.p_value if len(spot.slices) == 1 else spot.p_adjusted
     return Finding(
         "weak_spots.slice",

@@ -97,7 +97,7 @@ def weak_spots(
     progress: ProgressLike = None,
     **given: Unpack[Reading],
 ) -> Result:
-    """Slice every feature (and every pair) and tell where the model errs more than it does overall.
+    """Slice every feature (and every pair) and report where the model errs more than it does overall.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def weak_spots(
     the two-proportion test (Fisher's where counts are small), else by Welch's. A cell of two features counts only if
     it is worse than the rest of each of the two slices it lies in: its p-value is the largest of three. Neighbouring
     weak slices are joined; a slice that is weak only because of a pair within it is left to the pair; spots that are
-    mostly the same rows are told once.
+    mostly the same rows are reported once.
 
     Examples
     --------
@@ -297,8 +297,8 @@ def _spots(
     for part in singles:
         p, (name,) = adjusted[part.names], part.names
         for run in runs(judge.weak(part, p), ordered[name]):
-            places = np.array(run)
-            spot = judge.spot({name: run}, part.cells[places].total(), part.p_value[places], p[places])
+            indices = np.array(run)
+            spot = judge.spot({name: run}, part.cells[indices].total(), part.p_value[indices], p[indices])
             if not explained(spot, pairs, judge.still_weak):
                 found.append(spot)
     return found

@@ -66,7 +66,7 @@ def dashboard(data: Any, model: Any = None, scenarios: Any = None, *, level: flo
     Notes
     -----
     Stability = mean over scenarios of (1 - mean over metrics of the degradation), degradations on the common scale
-    (points of a metric with an upper end, shares of the baseline otherwise) held to [0, 1] trial by trial. Metrics that
+    (points of a metric with an upper end, shares of the baseline otherwise), each trial clipped to [0, 1]. Metrics that
     always lose exactly the same (recall and the true positive rate) count once. It says how much the metrics move under
     these scenarios at these strengths, not how good the model is.
 
@@ -98,7 +98,7 @@ class _Page:
 
     @property
     def judged(self) -> list[tuple[int, Metric]]:
-        """Metrics that can get worse, with their places."""
+        """Metrics that can get worse, with their indices."""
         return [(i, m) for i, m in enumerate(self.played.metrics) if m.higher_is_better is not None]
 
     def _base(self, metric: Metric) -> float:
@@ -175,13 +175,13 @@ class _Page:
 
     def _metrics(self) -> list[dict[str, Any]]:
         rows = []
-        for place, metric in self.judged:
+        for index, metric in self.judged:
             figure = self.played.baseline[metric.id]
-            told = {
-                name: measured_row(metric, figure, run.values[:, place], self.level)
+            by_scenario = {
+                name: measured_row(metric, figure, run.values[:, index], self.level)
                 for name, run in self.played.runs.items()
             }
-            known = {name: row for name, row in told.items() if not np.isnan(row["degradation"])}
+            known = {name: row for name, row in by_scenario.items() if not np.isnan(row["degradation"])}
             if not known:
                 continue
             worst = max(known, key=lambda name: known[name]["degradation"])
@@ -198,15 +198,15 @@ class _Page:
                 }
             )
         rows.sort(key=lambda row: -np.nan_to_num(row["relative"], nan=-np.inf))
-        return [{"rank": place, **row} for place, row in enumerate(rows, 1)]
+        return [{"rank": rank, **row} for rank, row in enumerate(rows, 1)]
 
     def _relative(self, name: str) -> dict[str, Floats]:
         """By metric: the degradation of every trial on the common scale."""
         run = self.played.runs[name]
         out = {}
-        for place, metric in self.judged:
+        for index, metric in self.judged:
             base = self._base(metric)
-            out[metric.id] = worse_by(metric, run.values[:, place], base) / scale_of(metric, base)
+            out[metric.id] = worse_by(metric, run.values[:, index], base) / scale_of(metric, base)
         return out
 
     def _ranking(self) -> list[dict[str, Any]]:
@@ -232,7 +232,7 @@ class _Page:
                 }
             )
         rows.sort(key=lambda row: -np.nan_to_num(row["relative"], nan=-np.inf))
-        return [{"rank": place, **row} for place, row in enumerate(rows, 1)]
+        return [{"rank": rank, **row} for rank, row in enumerate(rows, 1)]
 
     @property
     def _distinct(self) -> list[str]:
@@ -268,9 +268,14 @@ class _Page:
         ]
         stacked = np.stack(list(known.values()))
         together = np.nanmean(stacked[:, ~np.isnan(stacked).all(axis=0)], axis=0)
-        told = _spread(together, self.level)
+        by_scenario = _spread(together, self.level)
         return parts, Estimate(
-            told["score"], told["score_low"], told["score_high"], n=together.size, method="trials", level=self.level
+            by_scenario["score"],
+            by_scenario["score_low"],
+            by_scenario["score_high"],
+            n=together.size,
+            method="trials",
+            level=self.level,
         )
 
     def _findings(

@@ -67,7 +67,7 @@ def show(ranked: Ranked, backend: Backend, level: float) -> Result:
     swaps = find_swaps(ranked.better, ranked.noise)
     agreement = _agreement(ranked, swaps)
     listed = swaps.strongest(SWAPS)
-    told = [_told(ranked, swaps, int(place)) for place in listed]
+    records = [_swap_row(ranked, swaps, int(index)) for index in listed]
 
     def table(rows: Sequence[Mapping[str, Any]], names: Sequence[str], title: Message) -> Table:
         return table_of_rows(rows, names, title, backend, formats=_FORMATS, headings=_HEADINGS, intervals=("value",))
@@ -78,7 +78,7 @@ def show(ranked: Ranked, backend: Backend, level: float) -> Result:
             ("metric_1", "metric_2", "tau", "rho", "swaps", "clear_swaps", "note"),
             msg("How far metrics agree on the ranking"),
         ),
-        "swaps": table(told, _SWAP, msg("Pairs that two metrics put in opposite order")),
+        "swaps": table(records, _SWAP, msg("Pairs that two metrics put in opposite order")),
         "rankings": table(
             _rankings(ranked),
             ("metric", "item", "value", "low", "high", "rank", "note"),
@@ -158,9 +158,9 @@ def _agreement(ranked: Ranked, swaps: Swaps) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: 2.0 if np.isnan(row["tau"]) else row["tau"])
 
 
-def _told(ranked: Ranked, swaps: Swaps, place: int) -> dict[str, Any]:
+def _swap_row(ranked: Ranked, swaps: Swaps, index: int) -> dict[str, Any]:
     """A swap with the item that the first metric prefers first."""
-    a, b, i, j = (int(part[place]) for part in (swaps.first, swaps.second, swaps.one, swaps.two))
+    a, b, i, j = (int(part[index]) for part in (swaps.first, swaps.second, swaps.one, swaps.two))
     if ranked.better[i, a] < ranked.better[j, a]:
         i, j = j, i
     return {
@@ -172,7 +172,7 @@ def _told(ranked: Ranked, swaps: Swaps, place: int) -> dict[str, Any]:
         "value_21": float(ranked.value[j, a]),
         "value_12": float(ranked.value[i, b]),
         "value_22": float(ranked.value[j, b]),
-        "clear": bool(swaps.clear[place]),
+        "clear": bool(swaps.clear[index]),
     }
 
 
@@ -199,12 +199,12 @@ def _findings(ranked: Ranked, swaps: Swaps, listed: Any, level: float) -> tuple[
     """The strongest clear swaps, each pair of items once."""
     out: list[Finding] = []
     seen: set[tuple[int, int]] = set()
-    for place in listed:
-        items = int(swaps.one[place]), int(swaps.two[place])
-        if not swaps.clear[place] or items in seen or len(out) == FINDINGS:
+    for index in listed:
+        items = int(swaps.one[index]), int(swaps.two[index])
+        if not swaps.clear[index] or items in seen or len(out) == FINDINGS:
             continue
         seen.add(items)
-        row = _told(ranked, swaps, int(place))
+        row = _swap_row(ranked, swaps, int(index))
         out.append(
             Finding(
                 "metric_disagreement.swap",
@@ -224,7 +224,7 @@ def _findings(ranked: Ranked, swaps: Swaps, listed: Any, level: float) -> tuple[
                 Estimate(
                     row["value_11"] - row["value_21"], note=as_text(msg("difference by the first metric")), level=level
                 ),
-                magnitude=1.0 + float(swaps.size[place]),
+                magnitude=1.0 + float(swaps.size[index]),
                 evidence="metric_disagreement/swaps",
                 format="num4",
                 remedy="choose_metric_beforehand",

@@ -1,4 +1,4 @@
-"""Scenarios of other features: rows are altered, and the model is asked about those that changed."""
+"""Scenarios of other features: rows are altered, and the model predicts for those that changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from isonomia.robustness.perturbation.perturbers import PERTURBERS, Perturber, p
 from isonomia.robustness.stress.scenario import scenario
 from isonomia.robustness.stress.situation import Situation
 
-#: More values of an attribute than this are not asked about one by one.
+#: More values of an attribute than this are not tried one by one.
 MAX_VALUES = 64
 
 
@@ -87,15 +87,15 @@ def missing_features(
 def _perturbed(
     now: Situation, rng: np.random.Generator, level: float, names: tuple[str, ...], perturber: Perturber
 ) -> Situation:
-    """Columns disturbed as a perturber does it; the model is asked about the rows that changed."""
+    """Columns disturbed as a perturber does it; the model predicts for the rows that changed."""
     if level == 0:
         return now
     model = now.model
     assert model is not None
-    held = now.once(("altering", names), lambda: Altering(now.data, model, names, now.surface, strict=False))
-    values = perturb_rows(perturber, held.rows, held.columns, perturber.check_level(level), rng)
-    rows = np.flatnonzero(held.changed(values))
-    return now.with_features(held.frame(values[rows], rows), rows) if rows.size else now
+    altering = now.once(("altering", names), lambda: Altering(now.data, model, names, now.surface, strict=False))
+    values = perturb_rows(perturber, altering.rows, altering.columns, perturber.check_level(level), rng)
+    rows = np.flatnonzero(altering.changed(values))
+    return now.with_features(altering.frame(values[rows], rows), rows) if rows.size else now
 
 
 def _usual(now: Situation, name: str) -> int:
@@ -124,7 +124,7 @@ def _inputs(now: Situation, features: Any) -> tuple[str, ...]:
 
 
 def _gathered(now: Situation, rng: np.random.Generator, level: float, donors: dict[str, NDArray[Any]]) -> Situation:
-    """Cells taken from other rows: which ones by chance, from which rows as told."""
+    """Cells taken from other rows: which ones by chance, from which rows as given."""
     n = len(now)
     hit = {name: rng.random(n) < level for name in donors}
     rows = np.flatnonzero(np.logical_or.reduce(list(hit.values())))
@@ -133,8 +133,8 @@ def _gathered(now: Situation, rng: np.random.Generator, level: float, donors: di
     table = now.once("features.table", lambda: nw.maybe_reset_index(wrap(now.data.frame).select(now.inputs)))
     series = []
     for name in now.inputs:
-        places = rows if name not in donors else np.where(hit[name][rows], donors[name][rows], rows)
-        series.append(nw.maybe_reset_index(table[name][places]))
+        indices = rows if name not in donors else np.where(hit[name][rows], donors[name][rows], rows)
+        series.append(nw.maybe_reset_index(table[name][indices]))
     return now.with_features(table[rows[:0]] if not series else _frame(series), rows)
 
 
@@ -211,7 +211,7 @@ def _answers(now: Situation, column: Codes, values: NDArray[Any]) -> dict[str, N
     for value in values:
         rows = np.flatnonzero(column.codes == value)
         row = rows[np.argsort(raw[rows], kind="stable")[rows.size // 2]]
-        told = nw.maybe_reset_index(table[column.name][np.full(len(now), row)])
-        frame = table.with_columns(told.alias(column.name)).to_native()
+        constant = nw.maybe_reset_index(table[column.name][np.full(len(now), row)])
+        frame = table.with_columns(constant.alias(column.name)).to_native()
         answers.append(now.predict(frame))
     return {kind: np.stack([getattr(answer, kind) for answer in answers]) for kind in now.surface.kinds}

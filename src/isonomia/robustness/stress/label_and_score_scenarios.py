@@ -153,11 +153,11 @@ def _gamed(target: Any) -> Metric:
     return metric
 
 
-def _at_thresholds(metric: Metric, positive: Floats, negative: Floats, places: NDArray[Any]) -> Floats:
-    """The metric where all scores up to each place (highest first) are decided positive; place -1: none."""
+def _at_thresholds(metric: Metric, positive: Floats, negative: Floats, indices: NDArray[Any]) -> Floats:
+    """The metric where all scores up to each index (highest first) are decided positive; index -1: none."""
     if positive.sum() + negative.sum() <= 0:
         raise NotApplicable(msg("there are no rows"))
-    up, down = (np.concatenate([[0.0], np.cumsum(part)])[places + 1] for part in (positive, negative))
+    up, down = (np.concatenate([[0.0], np.cumsum(part)])[indices + 1] for part in (positive, negative))
     tables = np.stack([negative.sum() - down, down, positive.sum() - up, up], axis=-1).reshape(-1, 2, 2)
     assert metric.from_counts is not None
     return metric.from_counts(tables)

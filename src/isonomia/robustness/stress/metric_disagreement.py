@@ -1,4 +1,4 @@
-"""Which metrics rank models, slices or scenarios differently, and which pairs swap places."""
+"""Which metrics rank models, slices or scenarios differently, and which pairs swap ranks."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def metric_disagreement(
     seed: int = 0,
     **given: Unpack[Reading],
 ) -> Result:
-    """Rank models, slices or scenarios by every metric and tell where the rankings differ.
+    """Rank models, slices or scenarios by every metric and report where the rankings differ.
 
     Parameters
     ----------
@@ -179,8 +179,8 @@ def _of_scenarios(played: Scenarios, level: float, all_named: bool) -> Ranked:
     shape = (len(names), len(judged))
     value, low, high = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan)
     for s, name in enumerate(names):
-        for m, (place, _) in enumerate(judged):
-            known = played.runs[name].values[:, place]
+        for m, (index, _) in enumerate(judged):
+            known = played.runs[name].values[:, index]
             known = known[~np.isnan(known)]
             if known.size:
                 value[s, m] = known.mean()
@@ -223,7 +223,7 @@ def _of_slices(
     features: Sequence[str] | None,
     metrics: Sequence[str] | None,
     bins: int,
-    least: int,
+    minimum: int,
     level: float,
     seed: int,
 ) -> Ranked:
@@ -236,23 +236,23 @@ def _of_slices(
         raise NotApplicable(msg("none of the metrics has a direction and applies to these predictions"))
     items: list[str] = []
     parts: list[tuple[Floats, Floats, Floats]] = []
-    for cut in learn_cuts(subject.known, names, slicing="quantile", bins=bins, min_samples=least):
+    for cut in learn_cuts(subject.known, names, slicing="quantile", bins=bins, min_samples=minimum):
         column: Codes = cut.codes(subject.known).observed()
         if column.size < 2:
             continue
-        told = group_metrics(
+        by_group = group_metrics(
             subject.with_attributes([column]),
             metrics=[m.id for m in chosen],
             n_boot=200,
             level=level,
             seed=seed,
-            min_per_group=least,
+            min_per_group=minimum,
             reference="largest",
         )
-        enough = np.flatnonzero(told.sizes >= least)
-        assert told.groups is not None
-        items += [told.groups.groups[int(g)].name for g in enough]
-        measured = [told.measured[m.id] for m in chosen]
+        enough = np.flatnonzero(by_group.sizes >= minimum)
+        assert by_group.groups is not None
+        items += [by_group.groups.groups[int(g)].name for g in enough]
+        measured = [by_group.measured[m.id] for m in chosen]
         value, low, high = (
             np.stack([getattr(part, name)[enough] for part in measured], axis=1) for name in ("value", "low", "high")
         )
@@ -270,14 +270,14 @@ def _usable(ranked: Ranked, *, all_named: bool) -> Ranked:
     Metrics that the caller named all stay.
     """
     kept: list[int] = []
-    for place in np.flatnonzero((~np.isnan(ranked.value)).sum(axis=0) >= 2):
-        gaps = [ranked.better[:, place] - ranked.better[:, other] for other in kept]
+    for index in np.flatnonzero((~np.isnan(ranked.value)).sum(axis=0) >= 2):
+        gaps = [ranked.better[:, index] - ranked.better[:, other] for other in kept]
         same = any(
-            np.array_equal(np.isnan(ranked.value[:, place]), np.isnan(ranked.value[:, other]))
+            np.array_equal(np.isnan(ranked.value[:, index]), np.isnan(ranked.value[:, other]))
             and np.nanmax(gap) - np.nanmin(gap) < SAME
             for other, gap in zip(kept, gaps, strict=True)
         )
         if all_named or not same:
-            kept.append(int(place))
-    chosen = tuple(ranked.metrics[place] for place in kept)
+            kept.append(int(index))
+    chosen = tuple(ranked.metrics[index] for index in kept)
     return Ranked(ranked.across, ranked.items, chosen, ranked.value[:, kept], ranked.low[:, kept], ranked.high[:, kept])

@@ -59,8 +59,8 @@ def ranks(values: Floats) -> Floats:
     """
     out = np.full(values.size, np.nan)
     known = ~np.isnan(values)
-    _, place, counts = np.unique(values[known], return_inverse=True, return_counts=True)
-    out[known] = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    _, index, counts = np.unique(values[known], return_inverse=True, return_counts=True)
+    out[known] = (np.cumsum(counts) - (counts - 1) / 2)[index]
     return out
 
 
@@ -83,9 +83,9 @@ class Swaps:
     clear: NDArray[np.bool_]
     size: Floats
 
-    def strongest(self, most: int) -> NDArray[np.intp]:
-        """The places of the clearest and largest swaps."""
-        return np.lexsort((-self.size, ~self.clear))[:most]
+    def strongest(self, maximum: int) -> NDArray[np.intp]:
+        """The indices of the clearest and largest swaps."""
+        return np.lexsort((-self.size, ~self.clear))[:maximum]
 
 
 def find_swaps(better: Floats, noise: Floats) -> Swaps:

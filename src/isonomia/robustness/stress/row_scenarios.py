@@ -1,4 +1,4 @@
-"""Scenarios of who is there: rows count more or less, and what was said about each stays as it was."""
+"""Scenarios of who is there: rows count more or less, and the predictions stay as they were."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from isonomia.robustness.stress.scenario import scenario
 from isonomia.robustness.stress.situation import Situation
 from isonomia.typing import Floats
 
-#: A category with more values than this shifts nothing that could be told.
+#: A category with more values than this has no shift that could be described.
 MAX_CATEGORIES = 1000
 
 
@@ -94,8 +94,8 @@ def covariate_shift(now: Situation, rng: np.random.Generator, level: float, feat
     sign = 1.0 if rng.random() < 0.5 else -1.0
     column: Codes | Floats = now.once(("covariate_shift", name), lambda: _scores(now, name))
     if isinstance(column, Codes):
-        places = rng.standard_normal(column.size)
-        z = _standardised(places[column.codes])
+        effects = rng.standard_normal(column.size)
+        z = _standardised(effects[column.codes])
     else:
         z = column
     if level == 0:
@@ -148,9 +148,9 @@ def normal_scores(values: Floats) -> Floats:
     out = np.zeros(values.size)
     if not known.any():
         return out
-    _, place, counts = np.unique(values[known], return_inverse=True, return_counts=True)
+    _, index, counts = np.unique(values[known], return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - (counts - 1) / 2
-    out[known] = _standardised(ndtri((middle - 0.5) / known.sum())[place])
+    out[known] = _standardised(ndtri((middle - 0.5) / known.sum())[index])
     return out
 
 
@@ -180,13 +180,13 @@ def temporal_shift(now: Situation, rng: np.random.Generator, level: float, every
         Length of a period, or number of stretches with equally many rows.
     """
     start = level * float(rng.random())
-    begin, end, place, known = now.once(("temporal_shift", every), lambda: _timeline(now, every))
+    begin, end, index, known = now.once(("temporal_shift", every), lambda: _timeline(now, every))
     if level == 0:
         return now
     inside = np.minimum(end, start + 1 - level) - np.maximum(begin, start)
     share = np.maximum(inside, 0.0) / (end - begin)
     factor = np.full(len(now), 1.0 - level)
-    factor[known] = share[place]
+    factor[known] = share[index]
     return now.with_weights(factor)
 
 

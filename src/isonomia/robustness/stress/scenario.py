@@ -266,8 +266,8 @@ def _from_function(change: Callable[..., Any]) -> Planned:
 
 def check_strength(entry: Scenario, level: Any) -> float:
     """A level within the scenario's bounds."""
-    most = entry.most if np.isfinite(entry.most) else None
-    return Number(at_least=0, at_most=most, hint=f" in the scenario '{entry.id}'").check("level", level)
+    maximum = entry.most if np.isfinite(entry.most) else None
+    return Number(at_least=0, at_most=maximum, hint=f" in the scenario '{entry.id}'").check("level", level)
 
 
 class _Plan(Kind[Any]):

@@ -18,7 +18,7 @@ from isonomia.robustness.stress.measures import Measures
 from isonomia.robustness.stress.scenarios import Scenarios
 from isonomia.robustness.stress.trials import Run
 
-#: A gap between groups that widens by this much is told.
+#: A gap between groups that widens by this much is reported.
 GAP = 0.05
 
 
@@ -191,7 +191,7 @@ def measured_row(metric: Metric, figure: Estimate, trials: Any, level: float) ->
     base = float("nan") if figure.value is None else figure.value
     mean, deviation, low, high, known = spread_over(trials, level)
     harm = worse_by(metric, trials, base)
-    worse, _, least, most, _ = spread_over(harm, level)
+    worse, _, lowest, highest, _ = spread_over(harm, level)
     worst = float("nan") if np.isnan(harm).all() else float(trials[int(np.nanargmax(harm))])
     share = float("nan") if np.isnan(harm).all() else float((harm[~np.isnan(harm)] > 0).mean())
     return {
@@ -203,8 +203,8 @@ def measured_row(metric: Metric, figure: Estimate, trials: Any, level: float) ->
         "high": high,
         "worst": worst,
         "degradation": worse,
-        "degradation_low": least,
-        "degradation_high": most,
+        "degradation_low": lowest,
+        "degradation_high": highest,
         "relative": worse / scale_of(metric, base),
         "share_worse": share,
         "trials": known,
@@ -378,7 +378,7 @@ def _gap_finding(row: Mapping[str, Any], title: Message, level: float) -> Findin
 
 
 def _pictures(tables: Mapping[str, Table], names: Mapping[str, Message], main: str) -> tuple[Picture, ...]:
-    told = {**names, **METRICS.titles()}
+    titles = {**names, **METRICS.titles()}
     rows = [row for row in tables["scenarios"].rows() if row["relative"] is not None]
     if not rows:
         return ()
@@ -408,7 +408,7 @@ def _pictures(tables: Mapping[str, Table], names: Mapping[str, Message], main: s
                 "y": "metric",
                 "value": "relative",
                 "where": {"metric": metrics},
-                "names": told,
+                "names": titles,
                 "middle": 0.0,
             },
         ),

@@ -73,7 +73,7 @@ class Scenarios(Result):
             "trial": np.concatenate([np.arange(run.n_trials) for run in self.runs.values()] or [np.empty(0, int)]),
         }
         stacked = np.concatenate([run.values for run in self.runs.values()] or [np.empty((0, len(self.metrics)))])
-        columns |= {metric.id: stacked[:, place] for place, metric in enumerate(self.metrics)}
+        columns |= {metric.id: stacked[:, index] for index, metric in enumerate(self.metrics)}
         return Table.of(columns, backend=table.backend).frame()
 
     def of(self, scenario: str, metric: str) -> Floats:
@@ -209,8 +209,8 @@ def measures_of(
     named = [METRICS[name] for name in metrics] if metrics is not None else [m for m in METRICS if base.task in m.tasks]
     fitting, left_out = applicable(base, named)
     if not fitting:
-        told = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
-        raise SpecError(f"None of the metrics can be measured here. {told}")
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
+        raise SpecError(f"None of the metrics can be measured here. {reasons}")
     gaps = [METRICS[name] for name in GAPS[base.task]]
     gap_metrics = applicable(base, gaps)[0] if base.attributes else ()
     return Measures(base, fitting, gap_metrics, min_per_group=min_per_group), left_out
@@ -223,9 +223,9 @@ def baselines(measures: Measures, level: float, n_boot: int, seed: int) -> dict[
         base.truth, base.surface, measures.metrics, weights=base.weights, level=level, n_boot=n_boot, seed=seed
     )
     values = measures.values([measures.read(base)])[0]
-    for place, metric in enumerate(measures.metrics):
+    for index, metric in enumerate(measures.metrics):
         if figures[metric.id].value is not None:
-            figures[metric.id] = replace(figures[metric.id], value=float(values[place]))
+            figures[metric.id] = replace(figures[metric.id], value=float(values[index]))
     return figures
 
 
@@ -234,7 +234,7 @@ def main_metric(metrics: Sequence[Metric], wanted: str | None, task: Task) -> st
     judged = [one.id for one in metrics if one.higher_is_better is not None]
     if wanted is not None:
         if wanted not in judged:
-            METRICS[wanted]  # an unknown name is told as such
+            METRICS[wanted]  # raises the error for an unknown name
             raise SpecError(f"`metric` must be among those measured; got {wanted!r}.{close_to(wanted, judged)}")
         return wanted
     for name in MAIN[task]:

@@ -75,7 +75,7 @@ def sensitivity(
     progress: ProgressLike = None,
     **given: Unpack[Reading],
 ) -> Sensitivity:
-    """Play scenarios at growing levels and tell which metric gives way first.
+    """Play scenarios at growing levels and report which metric gives way first.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class _Shown:
         """The result that a user sees."""
         backend = self.measures.base.data.backend
         curves = [row for name, runs in self.runs.items() for row in self._curves(name, runs)]
-        told = [row for name in self.runs for row in self._metrics(name, curves)]
+        rows = [row for name in self.runs for row in self._metrics(name, curves)]
         names = (
             "scenario",
             "level",
@@ -178,7 +178,7 @@ class _Shown:
         tables = {
             "curves": table_of(curves, names, msg("Every metric at every strength"), backend),
             "metrics": table_of(
-                told,
+                rows,
                 ("scenario", "metric", "response", "slope", "gives_way", "rank", "note"),
                 msg("Which metrics give way first"),
                 backend,
@@ -186,13 +186,13 @@ class _Shown:
         }
         if self.absent:
             tables["absent"] = absent_table(self.absent, backend)
-        first = {name: self._first(name, told) for name in self.runs}
-        most = {name: metric for name, metric in first.items() if metric is not None}
+        first = {name: self._first(name, rows) for name in self.runs}
+        most_sensitive = {name: metric for name, metric in first.items() if metric is not None}
         titles = {name: runs[0].plan.scenario.title for name, runs in self.runs.items()}
         findings = tuple(
-            self._finding(row, titles[row["scenario"]]) for row in told if row["rank"] == 1 and row["gives_way"] > 0
+            self._finding(row, titles[row["scenario"]]) for row in rows if row["rank"] == 1 and row["gives_way"] > 0
         )
-        values: dict[str, Any] = {"most_sensitive": self._text(most, titles), "strengths": len(self.levels)}
+        values: dict[str, Any] = {"most_sensitive": self._text(most_sensitive, titles), "strengths": len(self.levels)}
         responses = {
             name: {
                 metric.id: np.array(
@@ -208,11 +208,11 @@ class _Shown:
             tables,
             values,
             findings,
-            self._pictures(told, titles),
+            self._pictures(rows, titles),
             self._notes(),
             titles={"most_sensitive": msg("Most sensitive metric"), "strengths": msg("Strengths tried")},
             levels=self.levels,
-            most_sensitive=most,
+            most_sensitive=most_sensitive,
             responses=responses,
             absent=dict(self.absent),
         )
@@ -222,9 +222,9 @@ class _Shown:
             {
                 "scenario": name,
                 "level": run.plan.level,
-                **measured_row(metric, self.figures[metric.id], run.values[:, place], self.level),
+                **measured_row(metric, self.figures[metric.id], run.values[:, index], self.level),
             }
-            for place, metric in enumerate(self.measures.metrics)
+            for index, metric in enumerate(self.measures.metrics)
             for run in runs
         ]
 
@@ -246,7 +246,7 @@ class _Shown:
                 }
             )
         order = sorted(rows, key=lambda row: -np.nan_to_num(row["slope"], nan=-np.inf))
-        return [{**row, "rank": place} for place, row in enumerate(order, 1)]
+        return [{**row, "rank": rank} for rank, row in enumerate(order, 1)]
 
     def _why_not(self, note: Message | None, yields: float, relative: Any) -> Message | None:
         if np.isnan(relative).any():
@@ -257,19 +257,19 @@ class _Shown:
             else msg("it never loses {least:pct} within the strengths tried", least=self.tolerance)
         )
 
-    def _first(self, name: str, told: Sequence[Mapping[str, Any]]) -> str | None:
-        top = next(row for row in told if row["scenario"] == name)
+    def _first(self, name: str, rows: Sequence[Mapping[str, Any]]) -> str | None:
+        top = next(row for row in rows if row["scenario"] == name)
         return top["metric"] if np.isfinite(top["slope"]) and top["slope"] > 0 else None
 
-    def _text(self, most: Mapping[str, str], titles: Mapping[str, Message]) -> Any:
-        if not most:
+    def _text(self, most_sensitive: Mapping[str, str], titles: Mapping[str, Message]) -> Any:
+        if not most_sensitive:
             return msg("none: no metric gets worse")
-        if len(most) == 1:
-            return METRICS[next(iter(most.values()))].title
+        if len(most_sensitive) == 1:
+            return METRICS[next(iter(most_sensitive.values()))].title
         return chained(
             [
                 Message("{scenario}: {metric}", {"scenario": titles[name], "metric": METRICS[metric].title})
-                for name, metric in most.items()
+                for name, metric in most_sensitive.items()
             ]
         )
 
@@ -295,11 +295,11 @@ class _Shown:
             remedy="read_other_metrics_too",
         )
 
-    def _pictures(self, told: Sequence[Mapping[str, Any]], titles: Mapping[str, Message]) -> tuple[Picture, ...]:
+    def _pictures(self, rows: Sequence[Mapping[str, Any]], titles: Mapping[str, Message]) -> tuple[Picture, ...]:
         names = METRICS.titles()
         pictures = []
         for name, title in titles.items():
-            drawn = [row["metric"] for row in told if row["scenario"] == name and np.isfinite(row["slope"])][:DRAWN]
+            drawn = [row["metric"] for row in rows if row["scenario"] == name and np.isfinite(row["slope"])][:DRAWN]
             if drawn:
                 pictures.append(
                     Picture(

@@ -1,4 +1,4 @@
-"""What is true, what is said and how much each row counts: as it is, and as a scenario changes it."""
+"""Outcomes, predictions and weights of rows: as it is, and as a scenario changes it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Rows with other features, which the model has still to be asked about."""
+    """Rows with other features, for which the model has not predicted yet."""
 
     frame: Any
     rows: NDArray[np.intp]
@@ -30,7 +30,7 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Situation:
-    """Rows with known outcomes, what was said about them, and their weights.
+    """Rows with known outcomes, their predictions and their weights.
 
     A scenario gets the situation as it is and returns a changed one, made by `with_labels`, `with_surface`,
     `with_weights`, `with_rows` or `with_features`; it never changes arrays in place.
@@ -107,18 +107,20 @@ class Situation:
 
     def with_rows(self, rows: NDArray[Any]) -> Situation:
         """Some of the rows, or rows drawn more than once, given by their positions: as weights."""
-        places = np.asarray(rows)
-        if places.ndim != 1 or places.dtype.kind not in "iu" or not _within(places, len(self)):
-            raise SpecError(f"Rows must be positions from 0 to {len(self) - 1}; got {places.dtype} of {places.shape}.")
-        return self.with_weights(count_by(places, len(self)).astype(float))
+        indices = np.asarray(rows)
+        if indices.ndim != 1 or indices.dtype.kind not in "iu" or not _within(indices, len(self)):
+            raise SpecError(
+                f"Rows must be positions from 0 to {len(self) - 1}; got {indices.dtype} of {indices.shape}."
+            )
+        return self.with_weights(count_by(indices, len(self)).astype(float))
 
     def with_features(self, frame: Any, rows: NDArray[Any] | None = None) -> Situation:
         """Other features: a frame of the model's columns for all rows, or for those at the positions `rows`."""
-        places = np.arange(len(self)) if rows is None else np.asarray(rows, dtype=np.intp)
-        return replace(self, asked=Asked(frame, places))
+        indices = np.arange(len(self)) if rows is None else np.asarray(rows, dtype=np.intp)
+        return replace(self, asked=Asked(frame, indices))
 
     def answered(self, surface: Surface) -> Situation:
-        """The situation once the model has answered about the rows it was asked about."""
+        """The situation once the model has predicted for its changed rows."""
         assert self.asked is not None
         rows = self.asked.rows
         if len(rows) == len(self):
@@ -131,12 +133,12 @@ class Situation:
         return replace(self, surface=replace(self.surface, **parts), asked=None)
 
 
-def _within(places: NDArray[Any], n: int) -> bool:
-    return places.size == 0 or bool(places.min() >= 0 and places.max() < n)
+def _within(indices: NDArray[Any], n: int) -> bool:
+    return indices.size == 0 or bool(indices.min() >= 0 and indices.max() < n)
 
 
 def check_changed(scenario: str, before: Situation, after: Any) -> Situation:
-    """What a scenario returned, if it is about the same rows; scenarios of users return all kinds of things."""
+    """What a scenario returned, if it is about the same rows; scenarios of users return all kinds of objects."""
     if not isinstance(after, Situation):
         raise SpecError(
             f"The scenario '{scenario}' must return a Situation (now.with_labels(...), with_surface, with_weights, "

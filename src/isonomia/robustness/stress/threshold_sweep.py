@@ -77,8 +77,8 @@ class Curves:
     n_rows: int
 
     @property
-    def place(self) -> int:
-        """The place of the threshold in use."""
+    def current_index(self) -> int:
+        """The index of the threshold in use."""
         return int(np.argmin(np.abs(self.thresholds - self.current)))
 
 
@@ -173,8 +173,8 @@ def threshold_sweep(
         else:
             between.append(found)
     curves = Curves(steps, surface.single_threshold, chosen, overall, tuple(between), tuple(small), len(subject))
-    held = _limits(limits, chosen, bool(between))
-    return subject.noted(show(curves, held, subject.backend, level))
+    bounds = _limits(limits, chosen, bool(between))
+    return subject.noted(show(curves, bounds, subject.backend, level))
 
 
 def binary_of(subject: Subject, of_class: Any) -> tuple[Surface, NDArray[np.bool_]]:
@@ -193,23 +193,23 @@ def binary_of(subject: Subject, of_class: Any) -> tuple[Surface, NDArray[np.bool
                 "one class with `of_class`"
             )
         )
-    places = [place for place, label in enumerate(surface.classes) if label == of_class or str(label) == str(of_class)]
-    if not places:
+    indices = [index for index, label in enumerate(surface.classes) if label == of_class or str(label) == str(of_class)]
+    if not indices:
         raise SpecError(
             f"`of_class` must be one of the classes; got {of_class!r}.{close_to(of_class, surface.classes)}"
         )
     if surface.probability is None:
         raise NotApplicable(msg("the predictions hold no probabilities"))
-    place = places[0]
+    index = indices[0]
     one = replace(
         surface,
         task="binary",
-        classes=("other", surface.classes[place]),
-        probability=surface.probability[:, place],
-        label=None if surface.label is None else (surface.label == place).astype(np.uint8),
+        classes=("other", surface.classes[index]),
+        probability=surface.probability[:, index],
+        label=None if surface.label is None else (surface.label == index).astype(np.uint8),
         threshold=0.5,
     )
-    return one, subject.truth == place
+    return one, subject.truth == index
 
 
 def _metrics(metrics: Sequence[str] | None) -> tuple[Metric, ...]:
@@ -244,14 +244,14 @@ def _between(
     truth: NDArray[np.bool_],
     steps: Floats,
     weights: Floats | None,
-    least: int,
+    minimum: int,
     n_boot: int,
     level: float,
     seed: int,
 ) -> Between | None:
     """The rates of every group at every threshold, and the gaps between them."""
     counts = column.counts()
-    enough = np.flatnonzero(counts >= least)
+    enough = np.flatnonzero(counts >= minimum)
     if enough.size < 2:
         return None
     sets = ThresholdSets.cut(score, truth, steps, column, weights)

@@ -130,7 +130,7 @@ def _best_table(curves: Curves, backend: Backend) -> Table:
         signed = value if metric.higher_is_better else -value
         ties = np.flatnonzero(signed >= np.nanmax(signed) - 1e-12)
         best = int(ties[np.argmin(np.abs(curves.thresholds[ties] - curves.current))])
-        now = float(value[curves.place])
+        now = float(value[curves.current_index])
         rows.append(
             {
                 "metric": metric.id,
@@ -201,14 +201,14 @@ def _group_table(curves: Curves, backend: Backend) -> Table:
 
 
 def _held(curves: Curves, limit: Limit) -> list[tuple[str, Any]]:
-    """The values a limit is held against: over everyone, or of each attribute."""
+    """The values a limit is compared with: over everyone, or of each attribute."""
     if not limit.between:
         return [("", curves.overall[limit.name][0])]
     return [(part.attribute, part.gaps[limit.name][0]) for part in curves.between]
 
 
 def _ranges(met: Any) -> list[tuple[int, int]]:
-    """Runs of thresholds that keep a limit, as first and last place."""
+    """Runs of thresholds that keep a limit, as first and last index."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], met, [False]]).astype(int)))
     return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
@@ -225,11 +225,11 @@ def _limit_table(curves: Curves, limits: Sequence[Limit], backend: Backend) -> T
                         "attribute": attribute or None,
                         "at_least": limit.at_least,
                         "limit": limit.value,
-                        "current": float(value[curves.place]),
-                        "kept_now": bool(met[curves.place]),
+                        "current": float(value[curves.current_index]),
+                        "kept_now": bool(met[curves.current_index]),
                         "kept_from": None if first < 0 else float(curves.thresholds[first]),
                         "kept_to": None if first < 0 else float(curves.thresholds[last]),
-                        "note": _why_not_kept(float(value[curves.place]), first),
+                        "note": _why_not_kept(float(value[curves.current_index]), first),
                     }
                 )
     names = ("gap", "attribute", "at_least", "limit", "current", "kept_now", "kept_from", "kept_to", "note")
@@ -244,9 +244,9 @@ def _findings(curves: Curves, limits: Sequence[Limit], level: float) -> tuple[Fi
             continue
         for part in curves.between:
             value, low, high = part.gaps[limit.name]
-            now = float(value[curves.place])
+            now = float(value[curves.current_index])
             met = limit.met(value)
-            if np.isnan(now) or met[curves.place]:
+            if np.isnan(now) or met[curves.current_index]:
                 continue
             found.append(
                 _finding(
@@ -257,8 +257,8 @@ def _findings(curves: Curves, limits: Sequence[Limit], level: float) -> tuple[Fi
                     met,
                     Estimate(
                         now,
-                        float(low[curves.place]),
-                        float(high[curves.place]),
+                        float(low[curves.current_index]),
+                        float(high[curves.current_index]),
                         n=curves.n_rows,
                         method="bootstrap",
                         level=level,
@@ -283,7 +283,7 @@ def _finding(curves: Curves, limit: Limit, attribute: str, now: float, met: Any,
         gaps |= {
             "other": float(curves.thresholds[best]),
             "metric": METRICS[name].title,
-            "before": float(curves.overall[name][0][curves.place]),
+            "before": float(curves.overall[name][0][curves.current_index]),
             "after": float(curves.overall[name][0][best]),
         }
         message = msg(
@@ -327,13 +327,13 @@ def _pictures(curves: Curves) -> tuple[Picture, ...]:
     ]
     for part in curves.between:
         ratio = {"attribute": part.attribute, "gap": ["selection_rate_difference", "equalized_odds_difference"]}
-        told = {name: gap_title(name) for name in part.gaps}
+        titles = {name: gap_title(name) for name in part.gaps}
         pictures += [
             Picture(
                 "lines",
                 "gaps",
                 msg("Gaps between groups of {attribute}", attribute=part.attribute),
-                {**line, "color": "gap", "where": ratio, "names": told},
+                {**line, "color": "gap", "where": ratio, "names": titles},
             ),
             Picture(
                 "lines",

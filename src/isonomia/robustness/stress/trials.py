@@ -1,4 +1,4 @@
-"""Trials of scenarios: each with a generator of its own, the model asked about many trials in one call."""
+"""Trials of scenarios: each with a generator of its own, many trials in one call of the model."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Run:
 def generator(seed: int, name: str, trial: int) -> np.random.Generator:
     """The generator of one trial: of the seed, the scenario and the trial's number alone.
 
-    So trial 7 is the same whether 10 or 1,000 are asked for, and whatever else is played; levels of one scenario share
+    So trial 7 is the same whether 10 or 1,000 are requested, and whatever else is played; levels of one scenario share
     their random numbers, which makes their curves smooth.
     """
     return np.random.default_rng([seed, zlib.crc32(name.encode()), trial])
@@ -89,25 +89,25 @@ def _changed(planned: Planned, base: Situation, seed: int, trial: int) -> Any:
     except Exception as error:  # a function of the caller may raise anything
         if planned.scenario.own:
             raise
-        told = f"{type(error).__name__}: {error}"
-        raise SpecError(f"The scenario '{planned.scenario.id}' failed in trial {trial}: {told}") from error
+        cause = f"{type(error).__name__}: {error}"
+        raise SpecError(f"The scenario '{planned.scenario.id}' failed in trial {trial}: {cause}") from error
 
 
 def _answered(situations: Iterator[Situation]) -> Iterator[Situation]:
-    """The situations in their order, once the model has answered where it had to be asked."""
-    held: list[Situation] = []
+    """The situations in their order, with predictions wherever a scenario changed features."""
+    buffer: list[Situation] = []
     rows = 0
     for now in situations:
-        held.append(now)
+        buffer.append(now)
         rows += 0 if now.asked is None else len(now.asked.rows)
         if rows >= BATCH_ROWS or rows == 0:
-            yield from _ask(held)
-            held, rows = [], 0
-    yield from _ask(held)
+            yield from _ask(buffer)
+            buffer, rows = [], 0
+    yield from _ask(buffer)
 
 
-def _ask(held: Sequence[Situation]) -> Iterator[Situation]:
-    waiting = [now for now in held if now.asked is not None]
+def _ask(buffer: Sequence[Situation]) -> Iterator[Situation]:
+    waiting = [now for now in buffer if now.asked is not None]
     tables = [_table(now) for now in waiting]
     answers: dict[int, Any] = {}
     start = 0
@@ -122,7 +122,7 @@ def _ask(held: Sequence[Situation]) -> Iterator[Situation]:
         for now, end, table in zip(waiting[start:stop], ends, part, strict=True):
             answers[id(now)] = surface.take(np.arange(end - len(table), end))
         start = stop
-    for now in held:
+    for now in buffer:
         yield now if now.asked is None else now.answered(answers[id(now)])
 
 
