@@ -44,8 +44,8 @@ def guarded() -> Iterator[None]:
     except Exception as error:
         if type(error).__module__.startswith("typer"):
             raise  # usage errors, which typer shows itself
-        said = f"Internal error, a fault of Isonomia: {type(error).__name__}: {error}"
-        raise _end(f"{said}\nSet ISONOMIA_TRACEBACK=1 to see where it happened.", INTERNAL) from error
+        message = f"Internal error, a fault of Isonomia: {type(error).__name__}: {error}"
+        raise _end(f"{message}\nSet ISONOMIA_TRACEBACK=1 to see where it happened.", INTERNAL) from error
 
 
 def _end(message: str, code: int) -> typer.Exit:

@@ -56,11 +56,11 @@ def _criterion(verdict: Verdict, criterion: Criterion, language: str) -> ET.Elem
     who = ", ".join(f"{name}={value}" for name, value in criterion.who.items())
     name = _text(criterion.name, language)
     case = _case(f"isonomia.policy.{verdict.policy}", f"{name} [{who}]" if who else name)
-    said = _text(criterion.reason, language) or f"{criterion.estimate}"
+    text = _text(criterion.reason, language) or f"{criterion.estimate}"
     if criterion.outcome == "exceeds":
-        _child(case, "failure", said, body=f"{_threshold(criterion)}\n{criterion.estimate}\n{criterion.citation}")
+        _child(case, "failure", text, body=f"{_threshold(criterion)}\n{criterion.estimate}\n{criterion.citation}")
     elif criterion.outcome != "meets":
-        _child(case, "skipped", f"{criterion.outcome.replace('_', ' ')}: {said}")
+        _child(case, "skipped", f"{criterion.outcome.replace('_', ' ')}: {text}")
     return case
 
 
@@ -76,15 +76,15 @@ def _check(section: Section, language: str, *, judged: bool) -> ET.Element:
     case = _case("isonomia.check", section.code, section.seconds)
     reason = _text(section.reason, language)
     findings = () if section.result is None else section.result.findings
-    told = "\n".join(f"{finding.severity}: {finding.message.text(language)}" for finding in findings)
+    summary = "\n".join(f"{finding.severity}: {finding.message.text(language)}" for finding in findings)
     if section.outcome == "failed":
         _child(case, "error", reason)
     elif section.outcome in ("not_applicable", "skipped"):
         _child(case, "skipped", f"{section.outcome.replace('_', ' ')}: {reason}")
     elif section.outcome == "issue" and not judged:
-        _child(case, "failure", f"{len(findings)} finding{'' if len(findings) == 1 else 's'}", body=told)
-    elif told:
-        ET.SubElement(case, "system-out").text = _xml(told)
+        _child(case, "failure", f"{len(findings)} finding{'' if len(findings) == 1 else 's'}", body=summary)
+    elif summary:
+        ET.SubElement(case, "system-out").text = _xml(summary)
     return case
 
 

@@ -48,8 +48,8 @@ def run(
 
     given = read_spec(spec)
     screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang or given.language))
-    place = out if out is not None or given.out is None else Path(given.out)
+    folder = out if out is not None or given.out is None else Path(given.out)
     with ProgressBar(screen, msg("Reading")) as progress:
         report = run_spec(given.model_copy(update={"out": None, "language": screen.language}), progress=progress)
-    deliver(report, screen, out=place, junit=junit)
+    deliver(report, screen, out=folder, junit=junit)
     raise typer.Exit(report.exit_code)

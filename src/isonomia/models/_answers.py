@@ -130,7 +130,7 @@ def _own_classes(answer: Answer, question: Question, width: int | None) -> tuple
     if len(own) < 2:
         raise ModelError(f"The model ({question.make}) knows one class alone, {own[0]!r}; it cannot decide anything.")
     return tuple(
-        question.seen[place] if (place := index_of(label, question.seen)) is not None else label for label in own
+        question.seen[index] if (index := index_of(label, question.seen)) is not None else label for label in own
     )
 
 
@@ -194,7 +194,7 @@ def _own_decisions(
 ) -> NDArray[Any]:
     """The decisions of the model itself: what it said, or its largest probability (a tie goes to its first class)."""
     if answer.labels is not None:
-        return _encode(answer.labels, answer, own, [own[place] for place in order], question)
+        return _encode(answer.labels, answer, own, [own[index] for index in order], question)
     dtype = np.min_scalar_type(max(len(own) - 1, 1))
     decided: NDArray[Any] = np.argsort(order).astype(dtype)[values.argmax(axis=1)]
     return decided
@@ -234,11 +234,11 @@ def _labels(values: NDArray[Any], answer: Answer, question: Question) -> Surface
         answer = replace(answer, classes=tuple(range(len(question.classes or ()))))
     own = _own_classes(answer, question, None)
     if own is None:
-        said = distinct(values)
+        predicted = distinct(values)
         if question.task == "multiclass":
-            own = ordered(question.seen or said)
+            own = ordered(question.seen or predicted)
         else:
-            every = (*question.seen, *said) if len(question.seen) < 2 else question.seen
+            every = (*question.seen, *predicted) if len(question.seen) < 2 else question.seen
             own = two_classes(every, question.positive, what="the model's decisions")
     classes = _final_classes(question, own)
     label = _encode(values, answer, own, classes, question)

@@ -87,10 +87,12 @@ class TensorTalk:
     def __init__(self, caller: Caller, output_name: str | None) -> None:
         self.caller, self.output_name = caller, output_name
         self._path = caller.address.path.removesuffix("/").removesuffix("/infer")
-        told = caller.get(self._path)
-        if not isinstance(told, Mapping) or not isinstance(told.get("inputs", []), list):
+        metadata = caller.get(self._path)
+        if not isinstance(metadata, Mapping) or not isinstance(metadata.get("inputs", []), list):
             raise ModelError(f"The endpoint {caller.shown} does not describe its inputs as the protocol wants.")
-        self.inputs: list[Mapping[str, Any]] = [_described(item, caller) for item in told.get("inputs") or [_UNSAID]]
+        self.inputs: list[Mapping[str, Any]] = [
+            _described(item, caller) for item in metadata.get("inputs") or [_UNSAID]
+        ]
         self.names: tuple[str, ...] | None = None
         self.n_features: int | None = None
         if len(self.inputs) > 1:

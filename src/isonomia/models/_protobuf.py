@@ -79,45 +79,45 @@ def _class_labels(message: memoryview) -> tuple[Any, ...]:
 
 
 def _fields(message: memoryview, *, skip_numbers: bool = False) -> Iterator[tuple[int, int | memoryview]]:
-    place = 0
-    while place < len(message):
-        if skip_numbers and (run := _NUMBERS.match(message, place)):
-            place = run.end()
+    offset = 0
+    while offset < len(message):
+        if skip_numbers and (run := _NUMBERS.match(message, offset)):
+            offset = run.end()
             continue
-        key, place = _varint(message, place)
+        key, offset = _varint(message, offset)
         number, wire = key >> 3, key & 7
         if wire == 0:
-            value, place = _varint(message, place)
+            value, offset = _varint(message, offset)
             yield number, value
             continue
         size = {1: 8, 5: 4}.get(wire)
         if wire == 2:
-            size, place = _varint(message, place)
+            size, offset = _varint(message, offset)
         if size is None or number == 0:
             raise ValueError(f"wire type {wire} of field {number} is unknown")
-        if place + size > len(message):
+        if offset + size > len(message):
             raise ValueError("it ends too early")
         if wire == 2:
-            yield number, message[place : place + size]
-        place += size
+            yield number, message[offset : offset + size]
+        offset += size
 
 
 def _packed(message: memoryview) -> list[int]:
-    values, place = [], 0
-    while place < len(message):
-        value, place = _varint(message, place)
+    values, offset = [], 0
+    while offset < len(message):
+        value, offset = _varint(message, offset)
         values.append(value)
     return values
 
 
-def _varint(message: memoryview, place: int) -> tuple[int, int]:
+def _varint(message: memoryview, offset: int) -> tuple[int, int]:
     value = shift = 0
     while True:
-        byte = message[place]
-        place += 1
+        byte = message[offset]
+        offset += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return value, place
+            return value, offset
         shift += 7
         if shift > 63:
             raise ValueError("a number is too long")

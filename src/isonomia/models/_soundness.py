@@ -45,19 +45,19 @@ def _parts(root: Any) -> Iterator[Any]:
     seen: set[int] = set()
     stack = [root]
     while stack:
-        thing = stack.pop()
-        if id(thing) in seen:
+        item = stack.pop()
+        if id(item) in seen:
             continue
-        seen.add(id(thing))
-        if isinstance(thing, list | tuple | set):
-            stack.extend(thing)
-        elif isinstance(thing, dict):
-            stack.extend(thing.values())
-        elif isinstance(thing, np.ndarray):
-            stack.extend(thing.ravel().tolist() if thing.dtype == object else ())
-        elif type(thing).__module__.startswith("sklearn.") and hasattr(thing, "__dict__"):
-            yield thing
-            stack.extend(vars(thing).values())
+        seen.add(id(item))
+        if isinstance(item, list | tuple | set):
+            stack.extend(item)
+        elif isinstance(item, dict):
+            stack.extend(item.values())
+        elif isinstance(item, np.ndarray):
+            stack.extend(item.ravel().tolist() if item.dtype == object else ())
+        elif type(item).__module__.startswith("sklearn.") and hasattr(item, "__dict__"):
+            yield item
+            stack.extend(vars(item).values())
 
 
 def _require(condition: object, name: str, what: str) -> None:

@@ -96,11 +96,11 @@ def number_matrix(table: nw.DataFrame[Any], *, make: str, dtype: Any = np.float6
             "Encode them as in training, or wrap the model in a function that does: Model.of(function)."
         )
     out = np.empty((len(table), len(table.columns)), dtype=dtype, order="C")
-    for place, name in enumerate(table.columns):
+    for index, name in enumerate(table.columns):
         column = table[name]
         # nullable columns would come as objects
         plain = column.cast(nw.Float64) if column.null_count() else column
-        out[:, place] = plain.to_numpy()
+        out[:, index] = plain.to_numpy()
     return out
 
 
@@ -109,15 +109,15 @@ def object_matrix(table: nw.DataFrame[Any]) -> NDArray[Any]:
     if all(_is_number(table[name]) for name in table.columns):
         return number_matrix(table, make="")
     out = np.empty((len(table), len(table.columns)), dtype=object)
-    for place, name in enumerate(table.columns):
-        out[:, place] = table[name].to_list()
+    for index, name in enumerate(table.columns):
+        out[:, index] = table[name].to_list()
     return out
 
 
 def from_matrix(matrix: NDArray[Any], names: Sequence[str]) -> nw.DataFrame[Any]:
     """A matrix whose columns are known by their place."""
     return nw.from_native(
-        to_frame({name: matrix[:, place] for place, name in enumerate(names)}, default_backend()), eager_only=True
+        to_frame({name: matrix[:, index] for index, name in enumerate(names)}, default_backend()), eager_only=True
     )
 
 

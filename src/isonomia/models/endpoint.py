@@ -142,8 +142,8 @@ class EndpointPredictor:
             if not same or reply.classes != first.classes:
                 raise ModelError(f"The endpoint {self.caller.shown} answers different batches in different forms.")
         values = np.concatenate([reply.values for reply in replies])
-        said: SurfaceKind | None = "probability" if first.classes is not None else kind
-        return Answer(values, said, first.classes, calls=len(replies))
+        stated: SurfaceKind | None = "probability" if first.classes is not None else kind
+        return Answer(values, stated, first.classes, calls=len(replies))
 
 
 def _family(values: np.ndarray[Any, Any]) -> str:

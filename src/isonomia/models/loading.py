@@ -96,8 +96,8 @@ def load_model(
     if kind.trust:
         _ask_for_trust(kind, path.name, trust=trust)
     given = {"max_bytes": max_bytes}
-    thing = kind.load(content, name=path.name, **{one.name: given[one.name] for one in kind.parameters})
-    model = Model.of(thing, **options)
+    loaded = kind.load(content, name=path.name, **{one.name: given[one.name] for one in kind.parameters})
+    model = Model.of(loaded, **options)
     model.format, model.source, model.trusted = kind.id, path.name, bool(kind.trust)
     model.fingerprint = hashlib.sha256(content).hexdigest()
     return model
@@ -199,16 +199,16 @@ def _ask_for_trust(kind: ModelFormat, name: str, *, trust: bool) -> None:
 def _imported(source: str, options: ModelOptions) -> Model:
     module_name, _, attribute = source.partition(":")
     try:
-        thing: Any = importlib.import_module(module_name)
+        loaded: Any = importlib.import_module(module_name)
     except ImportError as error:
         raise ModelError(
             f"The module of '{source}' could not be imported: {error}. Is its folder on PYTHONPATH?"
         ) from error
     for part in attribute.split("."):
-        if not hasattr(thing, part):
-            public = [name for name in dir(thing) if not name.startswith("_")]
+        if not hasattr(loaded, part):
+            public = [name for name in dir(loaded) if not name.startswith("_")]
             raise ModelError(f"'{source}' names no object: there is no '{part}'.{close_to(part, public)}")
-        thing = getattr(thing, part)
-    model = Model.of(thing, **options)
+        loaded = getattr(loaded, part)
+    model = Model.of(loaded, **options)
     model.source = source
     return model

@@ -239,13 +239,13 @@ class Model:
             return wrap(frame)
         names = self.features
         if names is None and self._predictor.n_features is not None:
-            names = tuple(f"x{place}" for place in range(self._predictor.n_features))
+            names = tuple(f"x{index}" for index in range(self._predictor.n_features))
         if frame.ndim != 2 or (names is not None and frame.shape[1] != len(names)):
             raise ModelError(
                 f"The model ({self.make}) takes rows of {'' if names is None else len(names)} columns; got an array of "
                 f"shape {frame.shape}."
             )
-        return from_matrix(frame, names or tuple(f"x{place}" for place in range(frame.shape[1])))
+        return from_matrix(frame, names or tuple(f"x{index}" for index in range(frame.shape[1])))
 
     def _question_of(self, data: Dataset) -> Question:
         """What is known of the data before asking; kept, since a search asks about the same data many times."""
@@ -270,20 +270,20 @@ class Model:
         return question
 
     def _task_for(self, data: Dataset) -> Task | None:
-        given, asked = self._options.get("task"), data.task
+        given, wanted = self._options.get("task"), data.task
         own = given or self._predictor.task
-        if asked is None or own is None or own == asked:
-            return given or asked or own
+        if wanted is None or own is None or own == wanted:
+            return given or wanted or own
         output = self._options.get("output")
         if own == "regression" and given is None and output not in (None, "continuous"):
-            return asked
-        if own == "regression" or asked == "regression":
+            return wanted
+        if own == "regression" or wanted == "regression":
             raise ModelError(
                 f"The model ({self.make}) is made for {_kind_of_task(own)}, but the target '{data.target}' is read as "
-                f"{_kind_of_task(asked)}. Give the dataset task={own!r}, or, where a regressor's numbers are scores "
+                f"{_kind_of_task(wanted)}. Give the dataset task={own!r}, or, where a regressor's numbers are scores "
                 "of two classes, output='score' with a threshold."
             )
-        return asked
+        return wanted
 
     def _marked_like(self, other: Model) -> Model:
         self.trusted, self.format, self.source, self.fingerprint = (
@@ -300,20 +300,18 @@ def data_table(data: Dataset) -> nw.DataFrame[Any]:
     return wrap(data.frame)
 
 
-def _predictor_of(thing: Any, frame: FrameKind | None) -> Predictor:
+def _predictor_of(obj: Any, frame: FrameKind | None) -> Predictor:
     for one in MODEL_FORMATS:
-        if one.owns is not None and one.predictor is not None and one.owns(thing):
-            return one.predictor(thing)
-    if hasattr(thing, "ask") and hasattr(thing, "make") and hasattr(thing, "alias"):
-        predictor: Predictor = thing
+        if one.owns is not None and one.predictor is not None and one.owns(obj):
+            return one.predictor(obj)
+    if hasattr(obj, "ask") and hasattr(obj, "make") and hasattr(obj, "alias"):
+        predictor: Predictor = obj
         return predictor
-    if is_estimator(thing):
-        return EstimatorPredictor(thing, frame)
-    if callable(thing) and not isinstance(thing, type):
-        return FunctionPredictor(thing, frame)
-    what = (
-        f"the class {thing.__name__}, not an instance of it" if isinstance(thing, type) else f"{type(thing).__name__}"
-    )
+    if is_estimator(obj):
+        return EstimatorPredictor(obj, frame)
+    if callable(obj) and not isinstance(obj, type):
+        return FunctionPredictor(obj, frame)
+    what = f"the class {obj.__name__}, not an instance of it" if isinstance(obj, type) else f"{type(obj).__name__}"
     raise ModelError(
         f"A model must have predict, predict_proba or decision_function, or be a function of rows; got {what}. "
         "Give a fitted estimator, a function, or load a file with isonomia.load_model(path)."

@@ -37,7 +37,7 @@ def to_json(document: Document) -> dict[str, Any]:
     """
     found = [finding for section in document.sections for finding in section.findings]
     order = ranking(found)
-    ranks = iter({index: place for place, index in enumerate(order)}[index] for index in range(len(found)))
+    ranks = iter({index: position for position, index in enumerate(order)}[index] for index in range(len(found)))
     return {
         "schema_version": SCHEMA_VERSION,
         "isonomia_version": __version__,

@@ -33,7 +33,7 @@ def upgraded(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _finding(given: Mapping[str, Any]) -> dict[str, Any]:
     advice = given.get("advice") or {}
-    remedy = next((name for name, said in REMEDIES.items() if said.template == advice.get("template")), None)
+    remedy = next((name for name, known in REMEDIES.items() if known.template == advice.get("template")), None)
     return {
         **given,
         "message": _message(given["message"]),

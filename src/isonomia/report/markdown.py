@@ -121,7 +121,7 @@ def _findings(document: Document, language: str) -> Iterable[str]:
         [head.text(language) for head in heads],
         [
             [
-                f"{number}.{place}" if place else f"**{number}**",
+                f"{number}.{index}" if index else f"**{number}**",
                 words.SEVERITY[finding.severity].text(language),
                 sentence(finding.message, language, escape)
                 + (f" *{sentence(finding.advice, language, escape)}*" if finding.advice else ""),
@@ -131,7 +131,7 @@ def _findings(document: Document, language: str) -> Iterable[str]:
                 "—" if finding.p_adjusted is None else write_number(finding.p_adjusted, "p", language),
             ]
             for number, fold in enumerate(document.folds, 1)
-            for place, finding in enumerate(fold.findings)
+            for index, finding in enumerate(fold.findings)
         ],
     )
 

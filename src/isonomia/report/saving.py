@@ -49,11 +49,11 @@ def save(
     if unknown:
         raise SpecError(f"`formats` must be some of {list(_FORMS)}; got {unknown[0]!r}.{close_to(unknown[0], _FORMS)}")
     texts = {form: _FORMS[form](document, language) for form in formats}
-    place = Path(folder)
-    if place.exists() and not place.is_dir():
-        raise SpecError(f"The report goes into a folder; {str(place)!r} is a file. Name a folder, or move the file.")
-    place.mkdir(parents=True, exist_ok=True)
-    return {form: _write(place / f"report.{form}", text) for form, text in texts.items()}
+    target = Path(folder)
+    if target.exists() and not target.is_dir():
+        raise SpecError(f"The report goes into a folder; {str(target)!r} is a file. Name a folder, or move the file.")
+    target.mkdir(parents=True, exist_ok=True)
+    return {form: _write(target / f"report.{form}", text) for form, text in texts.items()}
 
 
 def _write(path: Path, text: str) -> Path:

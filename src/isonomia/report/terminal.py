@@ -50,12 +50,12 @@ def summary(document: Document, language: str = "en", *, findings: int = 8) -> G
             grid.add_column(head.text(language), justify="left", overflow="fold")
         for fold in document.folds[:findings]:
             finding = fold.first
-            told = Text(sentence(finding.message, language))
+            described = Text(sentence(finding.message, language))
             if fold.others:
-                told.append(f"\n{words.also(document, fold, language)}", style="dim")
+                described.append(f"\n{words.also(document, fold, language)}", style="dim")
             grid.add_row(
                 Text(words.SEVERITY[finding.severity].text(language), style=_COLOURS[finding.severity]),
-                told,
+                described,
                 Text(words.subject_of(fold, language)),
                 Text(rows(finding.n, language)),
                 Text(figure(finding.estimate, language, finding.format)),

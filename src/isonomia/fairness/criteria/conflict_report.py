@@ -39,11 +39,11 @@ def sentence(row: Mapping[str, Any]) -> Message:
 def story_of(
     rows: Sequence[Mapping[str, Any]], tests: Mapping[tuple[str, ...], Mapping[str, Any]]
 ) -> tuple[Message, ...]:
-    said: list[Message] = []
+    messages: list[Message] = []
     for by, test in tests.items():
         facts = {key: test[key] for key in ("lowest", "highest", "low", "high", "p")}
         if test["p"] >= ALPHA:
-            said.append(
+            messages.append(
                 msg(
                     "Base rates by {by} are not shown to differ ({lowest} {low:pct}, {highest} {high:pct}, p {p:p}): "
                     "all criteria may hold together.",
@@ -52,7 +52,7 @@ def story_of(
                 )
             )
             continue
-        said.append(
+        messages.append(
             msg(
                 "Base rates differ by {by}: {low:pct} of {lowest} and {high:pct} of {highest} have a favourable "
                 "outcome. Where they differ and the model errs, these cannot all be equal:",
@@ -60,10 +60,10 @@ def story_of(
                 **facts,
             )
         )
-        said += [sentence(row) for row in rows if row["by"] == by]
+        messages += [sentence(row) for row in rows if row["by"] == by]
     if not tests:
-        said.append(msg("Fewer than two groups have enough rows of both outcomes, so no conclusion is possible."))
-    return tuple(said)
+        messages.append(msg("Fewer than two groups have enough rows of both outcomes, so no conclusion is possible."))
+    return tuple(messages)
 
 
 def findings_of(

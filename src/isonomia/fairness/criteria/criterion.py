@@ -213,10 +213,10 @@ class Criterion(Result):
     def _sentences(self) -> list[Message]:
         if self.figure.value is None:
             return [msg("{title} cannot be judged: {reason}.", title=self.title, reason=self.figure.note)]
-        said = [self.facts(), *self._held_against()]
+        sentences = [self.facts(), *self._held_against()]
         if self.decided is False:
-            said.append(msg("The interval holds the threshold, so these data do not settle it."))
-        return said
+            sentences.append(msg("The interval holds the threshold, so these data do not settle it."))
+        return sentences
 
     def facts(self) -> Message:
         """The two extremes, as a sentence."""
@@ -236,24 +236,24 @@ class Criterion(Result):
             "high": worst["high"],
             "low": worst["low"],
         }
-        said = msg("{high_group} {what} at a rate of {high:pct}, {low_group} at {low:pct}.", **facts)
+        sentence = msg("{high_group} {what} at a rate of {high:pct}, {low_group} at {low:pct}.", **facts)
         if worst.get("units") == "numbers":
-            said = msg("{high_group} is predicted {high:num} on average, {low_group} {low:num}.", **facts)
+            sentence = msg("{high_group} is predicted {high:num} on average, {low_group} {low:num}.", **facts)
         elif worst.get("units") == "per" and label:
-            said = msg(
+            sentence = msg(
                 '{high_group} has {high:num} false negatives for each false positive of "{label}", {low_group} '
                 "{low:num}.",
                 label=label,
                 **facts,
             )
         elif worst.get("units") == "per":
-            said = msg(
+            sentence = msg(
                 "{high_group} has {high:num} false negatives for each false positive, {low_group} {low:num}.", **facts
             )
         if worst.get("control"):
             held = together(is_value(name, value) for name, value in worst["control"].items())
-            said = msg("Where {held}: {sentence}", held=held, sentence=said)
-        return said
+            sentence = msg("Where {held}: {sentence}", held=held, sentence=sentence)
+        return sentence
 
     def _held_against(self) -> list[Message]:
         """The figure against its threshold."""
@@ -296,8 +296,8 @@ class Criterion(Result):
         }
 
     def __repr__(self) -> str:
-        said = {True: "passes", False: "fails", None: "cannot be judged"}[self.passes]
-        return f"{self.title.text()}: {said} (difference {self.difference}, ratio {self.ratio})"
+        verdict = {True: "passes", False: "fails", None: "cannot be judged"}[self.passes]
+        return f"{self.title.text()}: {verdict} (difference {self.difference}, ratio {self.ratio})"
 
 
 @validated(threshold=Number(at_least=0, at_most=1).or_none(), aggregate=Choice(("worst", "mean")))

@@ -146,14 +146,14 @@ class Guide(Result):
         lines = []
         for use in self.uses:
             for advice in GUIDE[use]:
-                said = msg(
+                message = msg(
                     "For {use}, {priority}: {criterion}. {why}",
                     use=_TITLES[use],
                     priority=_PRIORITIES[advice.priority],
                     criterion=DESCRIPTIONS[advice.criterion].title,
                     why=advice.reason,
                 )
-                lines.append(said.text(language))
+                lines.append(message.text(language))
         return "\n".join(lines)
 
 

@@ -130,10 +130,10 @@ def _ways(measured: GroupMetrics) -> dict[tuple[str, ...], NDArray[Any]]:
     assert measured.groups is not None
     base = measured.measured["base_rate"].value
     found: dict[tuple[str, ...], list[int]] = {}
-    for place, group in enumerate(measured.groups.groups):
-        if measured.sizes[place] >= measured.min_per_group and 0 < base[place] < 1:
-            found.setdefault(group.by, []).append(place)
-    return {by: np.array(places) for by, places in found.items() if len(places) > 1}
+    for index, group in enumerate(measured.groups.groups):
+        if measured.sizes[index] >= measured.min_per_group and 0 < base[index] < 1:
+            found.setdefault(group.by, []).append(index)
+    return {by: np.array(indices) for by, indices in found.items() if len(indices) > 1}
 
 
 def _rows(measured: GroupMetrics, level: float) -> list[dict[str, Any]]:
@@ -147,16 +147,16 @@ def _rows(measured: GroupMetrics, level: float) -> list[dict[str, Any]]:
         if any(np.isnan(value) for value in whole.values()):
             continue
         now = measured.measured[conflict.forced].value
-        for by, places in _ways(measured).items():
-            forced = conflict.value(whole, base.value[places])
+        for by, indices in _ways(measured).items():
+            forced = conflict.value(whole, base.value[indices])
             if np.isnan(forced).any():
                 continue
             draws = None
             if base.draws is not None:
                 drawn = {name: part.draws[last] for name, part in kept.items() if part.draws is not None}
-                values = conflict.value(drawn, base.draws[places])
+                values = conflict.value(drawn, base.draws[indices])
                 draws = values.max(axis=0) - values.min(axis=0)
-            rows.append(conflict_row(conflict, by, places, forced, draws, now[places], measured, level))
+            rows.append(conflict_row(conflict, by, indices, forced, draws, now[indices], measured, level))
     return rows
 
 
@@ -197,21 +197,21 @@ def _base_rate_tests(measured: GroupMetrics) -> dict[tuple[str, ...], dict[str, 
     assert measured.groups is not None
     part = measured.measured["base_rate"]
     out = {}
-    for by, places in _ways(measured).items():
-        value, size = part.value[places], part.size[places]
+    for by, indices in _ways(measured).items():
+        value, size = part.value[indices], part.size[indices]
         low, high = int(np.argmin(value)), int(np.argmax(value))
         table = np.stack([value * size, (1 - value) * size], axis=1)
         p = (
             float(chi_square(table)[2])
-            if places.size > 2
+            if indices.size > 2
             else float(two_proportions(value[low] * size[low], size[low], value[high] * size[high], size[high]))
         )
         out[by] = {
             "p": p,
             "low": float(value[low]),
             "high": float(value[high]),
-            "lowest": measured.groups.groups[places[low]].name,
-            "highest": measured.groups.groups[places[high]].name,
+            "lowest": measured.groups.groups[indices[low]].name,
+            "highest": measured.groups.groups[indices[high]].name,
         }
     return out
 
@@ -236,15 +236,15 @@ def _balance(subject: Subject, measured: GroupMetrics) -> list[dict[str, Any]]:
     base = measured.measured["base_rate"]
     rng = np.random.default_rng(subject.settings.seed)
     out = []
-    for by, places in _ways(measured).items():
-        forced = BALANCE.value({"mean_score_of_positives": m1}, base.value[places])
+    for by, indices in _ways(measured).items():
+        forced = BALANCE.value({"mean_score_of_positives": m1}, base.value[indices])
         draws = None
         if base.draws is not None:
             drawn = m1 + spread / np.sqrt(size) * rng.standard_normal(base.draws.shape[1])
-            values = BALANCE.value({"mean_score_of_positives": np.minimum(drawn, 1.0)}, base.draws[places])
+            values = BALANCE.value({"mean_score_of_positives": np.minimum(drawn, 1.0)}, base.draws[indices])
             draws = values.max(axis=0) - values.min(axis=0)
-        now = _mean_score_of_negatives(truth, measured, p, w, rows)[places]
-        out.append(conflict_row(BALANCE, by, places, forced, draws, now, measured, subject.settings.level))
+        now = _mean_score_of_negatives(truth, measured, p, w, rows)[indices]
+        out.append(conflict_row(BALANCE, by, indices, forced, draws, now, measured, subject.settings.level))
     return out
 
 

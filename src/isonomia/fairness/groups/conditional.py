@@ -194,6 +194,6 @@ def _averaged(part: Any, own: dict[Any, int], base: dict[Any, int], level: float
     return out
 
 
-def _mean(part: Any, places: NDArray[Any]) -> float:
-    size = part.size[places]
-    return float(np.nan_to_num(part.value[places]) @ size / size.sum()) if size.sum() > 0 else float("nan")
+def _mean(part: Any, indices: NDArray[Any]) -> float:
+    size = part.size[indices]
+    return float(np.nan_to_num(part.value[indices]) @ size / size.sum()) if size.sum() > 0 else float("nan")

@@ -202,8 +202,8 @@ def _with_best(
         enough = [i for i in known if sizes[i] >= least] or known
         if not enough:  # nobody in it has any weight: nothing to compare
             continue
-        place = max(enough, key=lambda i: means[i])
-        out.append(replace(stratum, reference=place, reference_name=groups.groups[place].name))
+        index = max(enough, key=lambda i: means[i])
+        out.append(replace(stratum, reference=index, reference_name=groups.groups[index].name))
     return out
 
 

@@ -61,8 +61,8 @@ class Equivalence(Result):
     @property
     def shown(self) -> bool | None:
         """Whether every comparison is shown to be within the margin; None where there is none."""
-        said = self.tables["equivalence"]["conclusion"].values
-        return all(one in (SAME, SMALL) for one in said) if len(said) else None
+        conclusions = self.tables["equivalence"]["conclusion"].values
+        return all(one in (SAME, SMALL) for one in conclusions) if len(conclusions) else None
 
 
 @validated(
@@ -131,7 +131,7 @@ def equivalence(
 def _tested(measured: GroupMetrics, margin: float) -> Equivalence:
     """Two one-sided tests of metrics by group with intervals at level 0.9."""
     assert measured.groups is not None
-    places = {(group.name, tuple(group.control.items())): i for i, group in enumerate(measured.groups.groups)}
+    indices = {(group.name, tuple(group.control.items())): i for i, group in enumerate(measured.groups.groups)}
     held = [column.name for column in measured.groups.control]
     compared = measured.tables["comparisons"]
     difference = compared["difference"]
@@ -139,7 +139,7 @@ def _tested(measured: GroupMetrics, margin: float) -> Equivalence:
     for index, row in enumerate(compared.rows()):
         part, figure = measured.measured[row["metric"]], difference.estimate(index)
         control = tuple((name, row[name]) for name in held)
-        g, r = places[row["group"], control], places.get((row["reference"], control))
+        g, r = indices[row["group"], control], indices.get((row["reference"], control))
         if part.rate and r is not None and figure.value is not None:
             hits = part.value * part.size
             p = float(equivalent_proportions(hits[g], part.size[g], hits[r], part.size[r], margin=margin))
@@ -195,16 +195,16 @@ def _from_draws(difference: Estimate, margin: float) -> float:
 
 
 def _conclusions(same: NDArray[Any], differs: NDArray[Any], difference: Column, margin: float) -> list[Message]:
-    said: list[Message] = []
+    conclusions: list[Message] = []
     for row, (p, q) in enumerate(zip(same.tolist(), differs.tolist(), strict=True)):
         gap = difference.estimate(row)
         if gap.value is None or math.isnan(p):
-            said.append(NOTHING)
+            conclusions.append(NOTHING)
         elif p < ALPHA:
-            said.append(SMALL if q < ALPHA else SAME)
+            conclusions.append(SMALL if q < ALPHA else SAME)
         elif q < ALPHA:
             outside = gap.low is not None and gap.high is not None and (gap.low > margin or gap.high < -margin)
-            said.append(DIFFERENT if outside and abs(gap.value) > margin else BEYOND)
+            conclusions.append(DIFFERENT if outside and abs(gap.value) > margin else BEYOND)
         else:
-            said.append(OPEN)
-    return said
+            conclusions.append(OPEN)
+    return conclusions

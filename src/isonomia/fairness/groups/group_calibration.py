@@ -133,11 +133,11 @@ def _calibration(subject: Subject, by: By | Sequence[Sequence[str]], bins: int, 
     sets = combinations_of([column.name for column in columns], by)
     for way, code in zip(sets, named_groups(columns, by), strict=True):
         parts.append((None, way, reliability(truth, surface, groups=code, **options)))
-        for place, label in enumerate(surface.classes if surface.task == "multiclass" else ()):
+        for index, label in enumerate(surface.classes if surface.task == "multiclass" else ()):
             if len(surface.classes) > MAX_CLASSES:
                 break
-            said, true = _one_class(surface, truth, place)
-            parts.append((msg("{name}", name=str(label)), way, reliability(true, said, groups=code, **options)))
+            one_class, true = _one_class(surface, truth, index)
+            parts.append((msg("{name}", name=str(label)), way, reliability(true, one_class, groups=code, **options)))
     several = surface.task == "multiclass"
     tables = {
         "by_group": _joined(parts, "by_group", several, settings.level, subject.backend),
@@ -162,10 +162,10 @@ def _calibration(subject: Subject, by: By | Sequence[Sequence[str]], bins: int, 
     )
 
 
-def _one_class(surface: Surface, truth: NDArray[Any], place: int) -> tuple[Surface, NDArray[Any]]:
+def _one_class(surface: Surface, truth: NDArray[Any], index: int) -> tuple[Surface, NDArray[Any]]:
     assert surface.probability is not None
-    p = surface.probability[:, place]
-    return Surface("binary", ("other", surface.classes[place]), probability=p), (truth == place).astype(np.uint8)
+    p = surface.probability[:, index]
+    return Surface("binary", ("other", surface.classes[index]), probability=p), (truth == index).astype(np.uint8)
 
 
 def _joined(

@@ -183,10 +183,10 @@ def named_groups(columns: Sequence[Codes], by: By | Sequence[Sequence[str]]) -> 
         ways.setdefault(group.by, []).append(group)
     out = []
     for way, members in ways.items():
-        place = np.zeros(len(groups.labels), dtype=np.uint16)
+        position = np.zeros(len(groups.labels), dtype=np.uint16)
         for index, group in enumerate(members):
-            place[group.cells] = index
-        out.append(Codes(" x ".join(way), place[groups.cells.codes], tuple(group.name for group in members)))
+            position[group.cells] = index
+        out.append(Codes(" x ".join(way), position[groups.cells.codes], tuple(group.name for group in members)))
     return out
 
 
@@ -204,8 +204,8 @@ def _groups_by(
         parts = dict(zip(positions, key, strict=True))
         held = {everything[i].name: texts[i][value] for i, value in parts.items() if i < len(control)}
         own = {everything[i].name: value for i, value in parts.items() if i >= len(control)}
-        said = {everything[i].name: texts[i][value] for i, value in parts.items() if i >= len(control)}
-        groups.append(Group(own, said, held, np.array(indices)))
+        values_of = {everything[i].name: texts[i][value] for i, value in parts.items() if i >= len(control)}
+        groups.append(Group(own, values_of, held, np.array(indices)))
     return groups
 
 

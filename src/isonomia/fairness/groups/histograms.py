@@ -68,25 +68,25 @@ class Histograms:
         order = np.argsort(numbers, kind="stable")
         ordered = numbers[order]
         jump = np.concatenate([[True], ordered[1:] != ordered[:-1]])
-        place = (np.cumsum(jump) - 1).astype(np.int64)
-        return cls(ordered[jump], place, cells[order], membership, None if weights is None else weights[order])
+        index = (np.cumsum(jump) - 1).astype(np.int64)
+        return cls(ordered[jump], index, cells[order], membership, None if weights is None else weights[order])
 
     def steps(self, index: int) -> Steps | None:
         """The distribution function of a set; None where it has no weight."""
         rows = self._rows(index)
-        places = self.place[rows]
-        w = np.ones(places.size) if self.weights is None else self.weights[rows]
-        running = np.arange(1.0, places.size + 1) if self.weights is None else np.cumsum(w)
-        if not places.size or running[-1] <= 0:
+        indices = self.place[rows]
+        w = np.ones(indices.size) if self.weights is None else self.weights[rows]
+        running = np.arange(1.0, indices.size + 1) if self.weights is None else np.cumsum(w)
+        if not indices.size or running[-1] <= 0:
             return None
-        last = np.flatnonzero(np.concatenate([places[1:] != places[:-1], [True]]))
+        last = np.flatnonzero(np.concatenate([indices[1:] != indices[:-1], [True]]))
         total = float(running[-1])
-        x = self.values[places] - self.values[places[0]]
+        x = self.values[indices] - self.values[indices[0]]
         mean = float(w @ x / total)
         variance = float(w @ (x - mean) ** 2 / total)
-        at = places[last]
+        at = indices[last]
         reached = running[last] / total
-        return Steps(at, reached, mean + float(self.values[places[0]]), variance, total * total / float(w @ w))
+        return Steps(at, reached, mean + float(self.values[indices[0]]), variance, total * total / float(w @ w))
 
     def _rows(self, index: int) -> NDArray[Any]:
         """The rows of a set, in order of their values."""
@@ -245,12 +245,12 @@ def _quantile(cdf: Floats, values: Floats, levels: Floats) -> Floats:
     last = values.size - 1
     take: Callable[[NDArray[Any]], Floats] = lambda at: np.take_along_axis(cdf, at[:, None], axis=-1)[:, 0]  # noqa: E731
     for q in levels.tolist():
-        place = np.minimum((cdf < q - SLACK).sum(axis=-1), last)
-        before = np.maximum(place - 1, 0)
-        up, down = take(place), np.where(place > 0, take(before), 0.0)
+        index = np.minimum((cdf < q - SLACK).sum(axis=-1), last)
+        before = np.maximum(index - 1, 0)
+        up, down = take(index), np.where(index > 0, take(before), 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(up > down, np.clip((q - down) / (up - down), 0.0, 1.0), 1.0)
-        out.append(values[before] + share * (values[place] - values[before]))
+        out.append(values[before] + share * (values[index] - values[before]))
     return np.stack(out, axis=-1)
 
 

@@ -45,8 +45,8 @@ def homogeneity(
     groups = result.groups
     assert groups is not None
     strata: dict[tuple[Any, ...], list[int]] = {}
-    for place, group in enumerate(groups.groups):
-        strata.setdefault((group.by, tuple(group.control.items())), []).append(place)
+    for position, group in enumerate(groups.groups):
+        strata.setdefault((group.by, tuple(group.control.items())), []).append(position)
     rng = np.random.default_rng(seed)
     weighted = bool(result.values.get("weighted", False))
     rows: list[dict[str, Any]] = []

@@ -77,7 +77,7 @@ def assessment(score: Estimate) -> Message:
     """
     if score.value is None:
         return msg("There is no overall score: {reason}.", reason=score.note)
-    return next(words for least, words in ASSESSMENTS if score.value >= least - 1e-12)
+    return next(words for minimum, words in ASSESSMENTS if score.value >= minimum - 1e-12)
 
 
 def score_decisions(result: GroupMetrics, *, privileged: bool, level: float = 0.95) -> tuple[Estimate, ScoreParts]:
@@ -128,7 +128,7 @@ def _stacked(draws: Sequence[Floats | None]) -> Floats | None:
 def _impact(result: GroupMetrics, gaps: Sequence[Gap]) -> tuple[float, Floats | None]:
     """The smallest ratio to the reference of the comparisons, at most 1."""
     assert result.groups is not None
-    names = {group.name: place for place, group in enumerate(result.groups.groups)}
+    names = {group.name: index for index, group in enumerate(result.groups.groups)}
     value, draws = 1.0, None
     for gap in gaps:
         part = result.measured[gap.metric]

@@ -94,8 +94,8 @@ def comparison_table(
 
     def figure(name: str, reason: int, style: Format, title: Message) -> Column:
         ends = joined(f"{name}_low"), joined(f"{name}_high")
-        told = [one for part in reasons for one in part[reason]]
-        return Column(name, joined(name), *ends, told, format=style, title=title)
+        notes = [one for part in reasons for one in part[reason]]
+        return Column(name, joined(name), *ends, notes, format=style, title=title)
 
     tests = [
         ("group_metrics", part.metric, tuple(group.control.items()), group.key, reference)

@@ -75,16 +75,16 @@ def _per_group(
     import pandas as pd
 
     surface = outcome.surface
-    said = surface.label if surface.continuous is None else surface.continuous
-    assert said is not None
-    true = said if outcome.truth is None else outcome.truth
+    predicted = surface.label if surface.continuous is None else surface.continuous
+    assert predicted is not None
+    true = predicted if outcome.truth is None else outcome.truth
     values = np.full(len(groups.groups), np.nan)
     for way in {group.by for group in groups.groups}:
         columns = [*groups.control, *(column for column in groups.columns if column.name in way)]
         frame = pd.DataFrame({column.name: column.codes for column in columns})
         params = {} if weights is None else {"sample_weight": weights}
         measured = fairlearn.MetricFrame(
-            metrics=function, y_true=true, y_pred=said, sensitive_features=frame, sample_params=params
+            metrics=function, y_true=true, y_pred=predicted, sensitive_features=frame, sample_params=params
         ).by_group
         for index, group in enumerate(groups.groups):
             if group.by != way:

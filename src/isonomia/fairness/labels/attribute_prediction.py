@@ -58,10 +58,10 @@ def tell(
     stage: Stage,
 ) -> Told:
     """Predict a column from the matrix `X`; `stage` advances with each fold."""
-    counts, least = target.counts(), max(MIN_ROWS, learning.folds)
-    common = [code for code in range(target.size) if counts[code] >= least and code != target.missing]
+    counts, minimum = target.counts(), max(MIN_ROWS, learning.folds)
+    common = [code for code in range(target.size) if counts[code] >= minimum and code != target.missing]
     if len(common) < 2:
-        note = msg("fewer than two values of '{attribute}' have {least:int} rows", attribute=target.name, least=least)
+        note = msg("fewer than two values of '{attribute}' have {least:int} rows", attribute=target.name, least=minimum)
         nothing = Estimate.missing(note)
         unknown = np.full(X.shape[1], np.nan)
         return Told(len(common), nothing, nothing, unknown, unknown, note)
@@ -91,11 +91,11 @@ def judge(y: Indices, proba: Floats, weights: Floats | None, level: float) -> tu
 def _binned(X: Floats, categorical: Sequence[bool]) -> Floats:
     """Numbers as bins of equal shares: the trees would do the same, fold by fold."""
     out = X.copy()
-    for place, kind in enumerate(categorical):
+    for index, kind in enumerate(categorical):
         if not kind:
-            edges = equal_shares(X[:, place], TREE_BINS, None)
-            out[:, place] = np.searchsorted(edges, X[:, place], side="left")
-            out[np.isnan(X[:, place]), place] = np.nan
+            edges = equal_shares(X[:, index], TREE_BINS, None)
+            out[:, index] = np.searchsorted(edges, X[:, index], side="left")
+            out[np.isnan(X[:, index]), index] = np.nan
     return out
 
 
@@ -128,11 +128,11 @@ def _cross_validated(
         right = (proba[some].argmax(axis=1) == y[some]).astype(float)
         # all shuffled copies in one batch: one call of predict a fold
         copies = np.tile(X[some], (X.shape[1], 1, 1))
-        for place in range(X.shape[1]):
-            copies[place, :, place] = rng.permutation(X[some][:, place])
-        said = model.predict_proba(copies.reshape(-1, X.shape[1])).argmax(axis=1).reshape(X.shape[1], -1)
+        for index in range(X.shape[1]):
+            copies[index, :, index] = rng.permutation(X[some][:, index])
+        predicted = model.predict_proba(copies.reshape(-1, X.shape[1])).argmax(axis=1).reshape(X.shape[1], -1)
         lost[fold], variance[fold] = np.transpose(
-            [_mean_loss(y[some], right - (column == y[some]), w[some]) for column in said]
+            [_mean_loss(y[some], right - (column == y[some]), w[some]) for column in predicted]
         )
         stage.advance()
     # folds share no rows they are judged on

@@ -132,8 +132,8 @@ def label_bias(
             {"labels": "group", "value": "difference", "reference": 0.0, **facet},
         ),
     )
-    said = msg("The label is compared within strata of: {names}.", names=", ".join(chosen) or "—")
-    notes = [said, *rates.notes, *left_out_classes(known, label)]
+    message = msg("The label is compared within strata of: {names}.", names=", ".join(chosen) or "—")
+    notes = [message, *rates.notes, *left_out_classes(known, label)]
     if max(column.counts().max() for column in attributes) > MAX_ASKED:
         notes.append(
             msg("In larger groups, {n:int} people drawn at random are compared with similar ones.", n=MAX_ASKED)
@@ -172,9 +172,9 @@ def _base_rates(subject: Subject, label: Codes, by: By | Sequence[Sequence[str]]
         classes = tuple(label.labels)
         codes = label.codes
         if data.task == "binary":
-            place = label.code_of(data.positive)
-            classes = (*(x for i, x in enumerate(label.labels) if i != place), data.positive)
-            codes = (label.codes == place).astype(np.uint8)
+            index = label.code_of(data.positive)
+            classes = (*(x for i, x in enumerate(label.labels) if i != index), data.positive)
+            codes = (label.codes == index).astype(np.uint8)
         surface, metric = Surface(data.task or "binary", classes, label=codes), "selection_rate"
     decisions = replace(subject, outcome=Outcome(None, surface), cache={})
     return group_metrics(decisions, metrics=[metric], by=by)

@@ -62,14 +62,14 @@ def against_similar(
         elif own.sum() < 2 or (~own).sum() < k:
             reason = msg("too few rows in the group or outside it")
         found: list[dict[str, Any]] = [dict.fromkeys(_FIGURES) for _ in kinds]
-        asked = np.flatnonzero(own)
-        if asked.size > MAX_ASKED:
-            asked = np.sort(rng.choice(asked, MAX_ASKED, replace=False))
+        sampled = np.flatnonzero(own)
+        if sampled.size > MAX_ASKED:
+            sampled = np.sort(rng.choice(sampled, MAX_ASKED, replace=False))
         if reason is None and points is not None:
-            found = _figures(points, own, asked, [values for _, values in kinds], w, k, level, progress)
+            found = _figures(points, own, sampled, [values for _, values in kinds], w, k, level, progress)
         for (name, _), figures in zip(kinds, found, strict=True):
             untested = None if figures["p_value"] is not None else msg("everyone differs by as much: nothing to test")
-            out.append({"class": name, "n": asked.size, **figures, "note": reason or untested})
+            out.append({"class": name, "n": sampled.size, **figures, "note": reason or untested})
             members.append(group)
     return _table(out, members, data)
 
@@ -91,12 +91,12 @@ def _figures(
     similar = near.mean(everything, w)
     apart = np.abs(everything[rows] - similar)  # of labels 0 and 1: the share of similar people with the other one
     out = []
-    for place, values in enumerate(kinds):
-        gap = mean_interval(values[rows] - similar[:, place], mine, level)
+    for index, values in enumerate(kinds):
+        gap = mean_interval(values[rows] - similar[:, index], mine, level)
         error = error_within(gap[1], gap[2], level)
         p = float(normal_p(gap[0] / error)) if error > 0 else None
-        means = [mean_interval(part, mine, level)[0] for part in (values[rows], similar[:, place])]
-        disagreement = mean_interval(apart[:, place], mine, level)
+        means = [mean_interval(part, mine, level)[0] for part in (values[rows], similar[:, index])]
+        disagreement = mean_interval(apart[:, index], mine, level)
         out.append(dict(zip(_FIGURES, (*means, tuple(gap), tuple(disagreement), p), strict=True)))
     return out
 

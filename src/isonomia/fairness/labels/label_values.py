@@ -25,11 +25,11 @@ def worths(data: Dataset, label: Codes) -> tuple[tuple[str | None, Floats], ...]
     counts = label.counts().astype(float)
     if label.missing is not None:
         counts[label.missing] = -1.0
-    places = np.sort(np.argsort(-counts, kind="stable")[:MAX_SPELT_CLASSES])
+    indices = np.sort(np.argsort(-counts, kind="stable")[:MAX_SPELT_CLASSES])
     return tuple(
-        (label.texts[place], (label.codes == place).astype(float))
-        for place in places.tolist()
-        if place != label.missing and counts[place] > 0
+        (label.texts[index], (label.codes == index).astype(float))
+        for index in indices.tolist()
+        if index != label.missing and counts[index] > 0
     )
 
 

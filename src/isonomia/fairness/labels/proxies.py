@@ -134,7 +134,7 @@ def proxies(
     X, kept, categorical = _matrix(data, used, rows)
     if not kept:
         raise NotApplicable(msg("there is no other column to predict a protected attribute from"))
-    told: list[dict[str, Any]] = []
+    attribute_rows: list[dict[str, Any]] = []
     carried: list[dict[str, Any]] = []
     auc: dict[str, Estimate] = {}
     balanced: dict[str, Estimate] = {}
@@ -144,7 +144,7 @@ def proxies(
         column = target.take(rows).observed()
         one = tell(column, X, categorical, weights, learning, level=level, stage=stage)
         auc[column.name], balanced[column.name] = one.auc, one.balanced
-        told.append(
+        attribute_rows.append(
             {
                 "attribute": column.name,
                 "values": one.size,
@@ -162,7 +162,7 @@ def proxies(
             carried.append({**row, "note": one.note})
     tables = {
         "attributes": Table.from_rows(
-            told, _ATTRIBUTES, title=msg("How well other columns predict an attribute"), backend=data.backend
+            attribute_rows, _ATTRIBUTES, title=msg("How well other columns predict an attribute"), backend=data.backend
         ),
         "columns": Table.from_rows(
             carried, _CARRIERS, title=msg("Columns that carry an attribute"), backend=data.backend
@@ -224,9 +224,9 @@ def carriers(
     """The columns that tell most about an attribute by themselves (mutual information), strongest first."""
     target = next(column for column in dataset_attributes(data) if column.name == attribute)
     X, kept, categorical = _matrix(data, [name for name in columns if name in data.columns], np.arange(len(data)))
-    alone = [_information(target, X[:, place], categorical[place], data.weights, 0.95)[0] for place in range(len(kept))]
-    told = sorted(zip(alone, kept, strict=True), reverse=True)
-    return tuple(name for information, name in told[:most] if information >= least)
+    alone = [_information(target, X[:, index], categorical[index], data.weights, 0.95)[0] for index in range(len(kept))]
+    ranked = sorted(zip(alone, kept, strict=True), reverse=True)
+    return tuple(name for information, name in ranked[:most] if information >= least)
 
 
 _ATTRIBUTES = (

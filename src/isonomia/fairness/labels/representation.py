@@ -241,8 +241,8 @@ def _one(
     notes: list[Message | None] = [
         msg("the population does not have this group") if x is None else None for x in expected
     ]
-    for place in range(len(known), s.size):
-        notes[place] = msg("the data do not have this group")
+    for index in range(len(known), s.size):
+        notes[index] = msg("the data do not have this group")
     ratios = zip(_nones(ratio), _nones(ratio_low), _nones(ratio_high), strict=True)
     figures = zip(
         [*texts, *absent],

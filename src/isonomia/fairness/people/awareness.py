@@ -167,7 +167,7 @@ def awareness(
     if cells is not None:
         other = cells.codes[first] != cells.codes[second]
         across = {"across_groups": share_of(pool & other), "same_group": share_of(pool & ~other)}
-    said = (
+    message = (
         msg("All {n:int} pairs were looked at.", n=bad.size)
         if whole
         else msg(
@@ -178,7 +178,7 @@ def awareness(
         )
     )
     allowed = msg("A distance of 1 allows the predictions to differ by {lipschitz:num}.", lipschitz=lipschitz)
-    notes = [said, allowed]
+    notes = [message, allowed]
     there = int((w > 0).sum())
     if max_rows is not None and max_rows < there:
         notes.append(
@@ -220,15 +220,15 @@ def _pairs(
     """Pairs of rows, which of them are neighbours, and whether these are all pairs there are."""
     n = len(w)
     rows = np.flatnonzero(w > 0)
-    asked = rows
+    sampled = rows
     if max_rows is not None and rows.size > max_rows:
-        asked = np.sort(rng.choice(rows, max_rows, replace=False))
-    found = nearest(points, min(k + 1, rows.size), rows=asked, pool=w > 0, progress=progress)
+        sampled = np.sort(rng.choice(rows, max_rows, replace=False))
+    found = nearest(points, min(k + 1, rows.size), rows=sampled, pool=w > 0, progress=progress)
     representative = np.zeros(int(found.row.max()) + 1, dtype=np.intp)
     representative[found.row[rows]] = rows
     who = np.repeat(found.who, np.diff(found.start))
     # one row stands for its equals; equals are paired with the next of their kind
-    order = asked[np.argsort(found.row[asked], kind="stable")]
+    order = sampled[np.argsort(found.row[sampled], kind="stable")]
     twins = np.flatnonzero(found.row[order][1:] == found.row[order][:-1])
     a = np.concatenate([representative[who], order[twins]])
     b = np.concatenate([representative[found.index], order[twins + 1]])

@@ -108,16 +108,16 @@ def consistency(
     if surface.continuous is None and surface.label is None:
         raise NotApplicable(msg("there are scores but no decisions"))
     w = np.ones(n) if weights is None else weights
-    asked = np.arange(n)
+    sampled = np.arange(n)
     if max_rows is not None and n > max_rows:
-        asked = np.sort(np.random.default_rng(subject.settings.seed).choice(n, max_rows, replace=False))
-    found = nearest(points, k, rows=asked, pool=w > 0, progress=Progress.of(progress))
+        sampled = np.sort(np.random.default_rng(subject.settings.seed).choice(n, max_rows, replace=False))
+    found = nearest(points, k, rows=sampled, pool=w > 0, progress=Progress.of(progress))
     rows = np.full(n, np.nan)
-    rows[asked] = _agreement(surface, asked, found, weights, unit)
+    rows[sampled] = _agreement(surface, sampled, found, weights, unit)
     kind, position = subject.backend, np.flatnonzero(subject.rows)
-    worst = asked[np.argsort(rows[asked], kind="stable")[:WORST_ROWS]]
+    worst = sampled[np.argsort(rows[sampled], kind="stable")[:WORST_ROWS]]
     tables = {
-        "by_group": _by_group(rows[asked], w[asked], [column.take(asked) for column in columns], level, kind),
+        "by_group": _by_group(rows[sampled], w[sampled], [column.take(sampled) for column in columns], level, kind),
         "rows": Table(
             (
                 Column("row", position[worst], format="int", title=msg("row")),
@@ -139,20 +139,20 @@ def consistency(
         if columns
         else ()
     )
-    value, low, high = mean_interval(rows[asked], w[asked], level)
+    value, low, high = mean_interval(rows[sampled], w[sampled], level)
     notes = [msg("People are compared by {n:int} columns; the protected ones are left out.", n=len(points.columns))]
     if points.left_out:
         names = ", ".join(f"{name} ({reason})" for name, reason in points.left_out[:5])
         notes.append(msg("Columns that people cannot be compared by: {names}.", names=names))
-    if asked.size < n:
+    if sampled.size < n:
         notes.append(
             msg(
                 "{n:int} rows, drawn at random, were compared with their neighbours among all {all:int}.",
-                n=asked.size,
+                n=sampled.size,
                 all=n,
             )
         )
-    figure = Estimate(value, low, high, n=asked.size, method="normal", level=level)
+    figure = Estimate(value, low, high, n=sampled.size, method="normal", level=level)
     result = Consistency(
         "consistency",
         msg("Consistency"),
@@ -169,21 +169,21 @@ def consistency(
 
 
 def _agreement(
-    surface: Surface, asked: NDArray[np.intp], found: Neighbours, weights: Floats | None, unit: float | None
+    surface: Surface, sampled: NDArray[np.intp], found: Neighbours, weights: Floats | None, unit: float | None
 ) -> Floats:
     """1 - |own prediction - mean of the neighbours'| of each row asked about."""
     if surface.continuous is not None:
-        said = surface.continuous
-        spread = float(np.ptp(said)) if unit is None else float(unit)
-        return np.asarray(1.0 - np.abs(said[asked] - found.mean(said, weights)) / (spread or 1.0))
+        predicted = surface.continuous
+        spread = float(np.ptp(predicted)) if unit is None else float(unit)
+        return np.asarray(1.0 - np.abs(predicted[sampled] - found.mean(predicted, weights)) / (spread or 1.0))
     assert surface.label is not None  # the caller has looked
     if len(surface.classes) == 2:
-        said = surface.label.astype(float)
-        return np.asarray(1.0 - np.abs(said[asked] - found.mean(said, weights)))
+        predicted = surface.label.astype(float)
+        return np.asarray(1.0 - np.abs(predicted[sampled] - found.mean(predicted, weights)))
     one_hot = np.zeros((len(surface), len(surface.classes)))
     one_hot[np.arange(len(surface)), surface.label] = 1.0
     same = found.mean(one_hot, weights)
-    return np.asarray(np.take_along_axis(same, surface.label[asked].astype(np.intp)[:, None], axis=1)[:, 0])
+    return np.asarray(np.take_along_axis(same, surface.label[sampled].astype(np.intp)[:, None], axis=1)[:, 0])
 
 
 def _by_group(rows: Floats, w: Floats, columns: Sequence[Codes], level: float, backend: Backend) -> Table:

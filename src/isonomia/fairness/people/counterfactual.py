@@ -186,16 +186,16 @@ def _by_proxies(
     """The columns that tell the attributes, taken for their effects."""
     edges = []
     for name in names:
-        told = carriers(
+        proxy_columns = carriers(
             people.data, name, [c for c in people.inputs if c not in people.data.protected], least=LEAST_INFORMATION
         )
-        edges += [(name, column) for column in told]
-        if told:
+        edges += [(name, column) for column in proxy_columns]
+        if proxy_columns:
             notes.append(
                 msg(
                     "Instead, the columns that tell {name} are taken for its effects: {columns}.",
                     name=name,
-                    columns=", ".join(told),
+                    columns=", ".join(proxy_columns),
                 )
             )
         else:

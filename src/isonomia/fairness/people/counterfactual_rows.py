@@ -123,15 +123,15 @@ class Altered:
         """Whose decision (or number) changes."""
         if self.label_before is not None and self.label_after is not None:
             return np.asarray(self.label_after[place] != self.label_before)
-        least = max(tolerance, ROUNDING * float(np.ptp(self.before) or 1.0))
-        return np.asarray(np.abs(self.change(place)) > least)
+        minimum = max(tolerance, ROUNDING * float(np.ptp(self.before) or 1.0))
+        return np.asarray(np.abs(self.change(place)) > minimum)
 
     @property
     def changes_anything(self) -> bool:
         """Whether any answer about anyone differs."""
-        least = ROUNDING * float(np.ptp(self.before) or 1.0)
-        places = range(len(self.texts))
-        return any(bool((np.abs(self.change(v)) > least).any() or self.changed(v, 0.0).any()) for v in places)
+        minimum = ROUNDING * float(np.ptp(self.before) or 1.0)
+        indices = range(len(self.texts))
+        return any(bool((np.abs(self.change(v)) > minimum).any() or self.changed(v, 0.0).any()) for v in indices)
 
     def overall(self, weights: Floats | None, tolerance: float, level: float) -> tuple[Estimate, Estimate]:
         """Who would be decided differently under some other value; the mean change over all other values."""
@@ -168,9 +168,9 @@ def ask(
     if len(combos) < 2:
         raise DataError(f"{' x '.join(names)} has only one value, so there is no other to compare with.")
     own = np.full(len(people.data), -1, dtype=np.intp)
-    for place, combo in enumerate(combos):
+    for index, combo in enumerate(combos):
         match = [people.own[name].codes == code for name, code in zip(names, combo, strict=True)]
-        own[np.logical_and.reduce(match)] = place
+        own[np.logical_and.reduce(match)] = index
     if mechanisms is None and not set(names) & set(people.inputs):
         surfaces = [people.said] * len(combos)  # the model never sees them: it would say the same
     else:
@@ -202,16 +202,16 @@ def _frame(
     keep_valid: bool,
 ) -> nw.DataFrame[Any]:
     n, backend = len(table), people.data.backend
-    places = {name: np.full(n, people.levels[name][code]) for name, code in zip(names, combo, strict=True)}
-    series = [people.features[name].decode(place, backend) for name, place in places.items()]
+    assigned = {name: np.full(n, people.levels[name][code]) for name, code in zip(names, combo, strict=True)}
+    series = [people.features[name].decode(index, backend) for name, index in assigned.items()]
     if mechanisms is not None:
-        for name, values in mechanisms.answer(places).items():
+        for name, values in mechanisms.answer(assigned).items():
             series.append(_effect(people.data, name, mechanisms, values, keep_valid))
-    return table.with_columns(*[one.alias(name) for one, name in zip(series, _named(places, series), strict=True)])
+    return table.with_columns(*[one.alias(name) for one, name in zip(series, _named(assigned, series), strict=True)])
 
 
-def _named(places: dict[str, Any], series: Sequence[nw.Series[Any]]) -> list[str]:
-    given = list(places)
+def _named(assigned: dict[str, Any], series: Sequence[nw.Series[Any]]) -> list[str]:
+    given = list(assigned)
     return given + [one.name for one in series[len(given) :]]
 
 

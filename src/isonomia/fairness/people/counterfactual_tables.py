@@ -136,10 +136,10 @@ def by_group_table(
     )
     out: dict[str, list[Any]] = {name: [] for name in names}
     for answer in answers:
-        places = range(len(answer.texts))
-        other = [answer.own != v for v in places]
-        any_changed = np.logical_or.reduce([answer.changed(v, tolerance) & other[v] for v in places])
-        widest = np.max([np.abs(answer.change(v)) * other[v] for v in places], axis=0)
+        indices = range(len(answer.texts))
+        other = [answer.own != v for v in indices]
+        any_changed = np.logical_or.reduce([answer.changed(v, tolerance) & other[v] for v in indices])
+        widest = np.max([np.abs(answer.change(v)) * other[v] for v in indices], axis=0)
         for own, text in enumerate(answer.texts):
             inside = answer.own == own
             if not inside.any():
@@ -173,14 +173,14 @@ def row_table(answers: Sequence[Altered], backend: Backend) -> Table:
             if widest[row] <= 0:
                 break
             v = int(to[row])
-            said = (answer.before[row], answer.after[v, row]) if answer.signed else (None, None)
+            before_after = (answer.before[row], answer.after[v, row]) if answer.signed else (None, None)
             values = (
                 ROUTES[answer.route],
                 " x ".join(answer.names),
                 row,
                 answer.texts[answer.own[row]],
                 answer.texts[v],
-                *said,
+                *before_after,
                 float(answer.change(v)[row]),
                 None if answer.signed else NO_ORDER,
             )

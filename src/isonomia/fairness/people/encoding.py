@@ -120,7 +120,7 @@ def _as_table(X: Any) -> nw.DataFrame[Any]:
     if isinstance(X, np.ndarray) and X.dtype.names is None:
         if X.ndim != 2 or X.shape[1] == 0:
             raise DataError(f"`X` must be a table of rows and columns; got an array of shape {X.shape}.")
-        return wrap({f"x{place}": X[:, place] for place in range(X.shape[1])})
+        return wrap({f"x{index}": X[:, index] for index in range(X.shape[1])})
     return wrap(X)
 
 

@@ -162,7 +162,7 @@ def index_of(sums: Floats, alpha: float) -> Any:
 
     h(b) is b^alpha, b ln b where alpha is 1, and ln b where alpha is 0. NaN where nobody has a benefit.
     """
-    size, first, second = (sums[..., place] for place in range(3))
+    size, first, second = (sums[..., index] for index in range(3))
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(size > 0, first / size, np.nan)
         mean = np.where(mean > 0, mean, np.nan)
@@ -198,10 +198,10 @@ def _sums(b: Floats, w: Floats, column: Codes, alpha: float, n_boot: int, seed: 
         h = {1.0: np.where(b > 0, b * logarithm, 0.0), 0.0: logarithm}.get(float(alpha), b**alpha)
     values = np.unique(b[:10_000])
     if values.size <= MAX_COUNTED and np.isin(b, values).all():
-        place = np.searchsorted(values, b)
+        index = np.searchsorted(values, b)
     else:
-        values, place = np.zeros(1), np.zeros(b.size, dtype=np.intp)
-    cell = column.codes.astype(np.intp) * values.size + place
+        values, index = np.zeros(1), np.zeros(b.size, dtype=np.intp)
+    cell = column.codes.astype(np.intp) * values.size + index
     cells = column.size * values.size
     quantities = (w, w * b, w * h)
 

@@ -66,8 +66,8 @@ class Alike:
             parts.append((row[inside][entries[0]], near[inside][entries[0]], entries[1]))
             if settled.all():
                 break
-        place, index = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
-        return place, index, np.concatenate([part[2] for part in parts]), settled
+        position, index = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
+        return position, index, np.concatenate([part[2] for part in parts]), settled
 
     def _sorted(self, column: int | None) -> tuple[Indices, Indices, Indices]:
         """Keys of the categories but those of a column, the pool in their order, and where each key begins in it."""
@@ -118,8 +118,8 @@ def shares(
     before = np.concatenate([[0.0], upto])
     enough = before[end] - before[start] >= k
     # the first entry of each row by which k are reached
-    edge_place = np.minimum(np.searchsorted(upto, before[start] + k - 0.5), max(d.size - 1, 0))
-    edge = np.where(enough, d[edge_place] if d.size else np.nan, np.nan)[r]
+    edge_index = np.minimum(np.searchsorted(upto, before[start] + k - 0.5), max(d.size - 1, 0))
+    edge = np.where(enough, d[edge_index] if d.size else np.nan, np.nan)[r]
     slack = ROUNDING * np.maximum(edge, 1e-300)
     nearer, tied = d < edge - slack, np.abs(d - edge) <= slack
     inside, there = (sum_by(r, c * part, rows)[r] for part in (nearer, tied))

@@ -118,7 +118,7 @@ def nearest(
     distinct, row = _distinct(points.matrix)
     counts = count_by(row[inside], len(distinct))
     there = np.flatnonzero(counts)
-    who, asked = np.unique(row if rows is None else row[rows], return_inverse=True)
+    who, inverse = np.unique(row if rows is None else row[rows], return_inverse=True)
     stage = Progress.of(progress).stage("neighbours", msg("Searching for similar people"), total=who.size)
     parts, left = _among_alike(points, row, there, counts[there], who, int(k), stage)
     search = _Search(distinct[there], points.p, left.size)
@@ -127,11 +127,11 @@ def nearest(
         stage.at(who.size - left.size + begin)
         parts += _places(search, distinct[who[some]], some, counts[there], int(k))
     stage.at(who.size)
-    place, index = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
+    position, index = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
     share = np.concatenate([part[2] for part in parts])
-    order = np.argsort(place, kind="stable")
-    start = np.searchsorted(place[order], np.arange(who.size + 1)).astype(np.intp)
-    return Neighbours(row, asked.ravel(), who, start, there[index[order]], share[order], inside, int(k))
+    order = np.argsort(position, kind="stable")
+    start = np.searchsorted(position[order], np.arange(who.size + 1)).astype(np.intp)
+    return Neighbours(row, inverse.ravel(), who, start, there[index[order]], share[order], inside, int(k))
 
 
 def _among_alike(
@@ -153,8 +153,8 @@ def _among_alike(
     left: list[Indices] = []
     for begin in range(0, who.size, TOGETHER):
         stage.at(begin - sum(part.size for part in left))
-        place, index, share, settled = alike.places(who[begin : begin + TOGETHER], k)
-        parts.append((place + begin, index, share))
+        position, index, share, settled = alike.places(who[begin : begin + TOGETHER], k)
+        parts.append((position + begin, index, share))
         left.append(begin + np.flatnonzero(~settled))
     return parts, np.concatenate(left)
 
@@ -199,8 +199,8 @@ def _shares(
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """How many of the k places each candidate takes, and whether no tie at the edge was left out."""
     reached = np.cumsum(counts, axis=1)
-    edge_place = (reached >= k).argmax(axis=1)
-    edge = np.take_along_axis(distance, edge_place[:, None], axis=1)
+    edge_index = (reached >= k).argmax(axis=1)
+    edge = np.take_along_axis(distance, edge_index[:, None], axis=1)
     slack = ROUNDING * np.maximum(edge, 1e-300)
     nearer, tied = distance < edge - slack, np.abs(distance - edge) <= slack
     inside = (counts * nearer).sum(axis=1, keepdims=True)

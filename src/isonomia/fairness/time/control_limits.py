@@ -82,15 +82,15 @@ def series_of(measured: GroupMetrics, order: Mapping[str, int]) -> Series:
     names = ("metric", "group", "period", "n", "value", "value_low", "value_high", "note")
     out: Series = {name: [] for name in names}
     groups = measured.groups.groups
-    places = sorted(range(len(groups)), key=lambda i: (groups[i].name, order[groups[i].control[PERIOD]]))
+    indices = sorted(range(len(groups)), key=lambda i: (groups[i].name, order[groups[i].control[PERIOD]]))
     for name, part in measured.measured.items():
-        out["metric"] += [name] * len(places)
-        out["group"] += [groups[i].name for i in places]
-        out["period"] += [groups[i].control[PERIOD] for i in places]
-        out["n"] += measured.sizes[places].tolist()
+        out["metric"] += [name] * len(indices)
+        out["group"] += [groups[i].name for i in indices]
+        out["period"] += [groups[i].control[PERIOD] for i in indices]
+        out["n"] += measured.sizes[indices].tolist()
         for key, values in (("value", part.value), ("value_low", part.low), ("value_high", part.high)):
-            out[key] += values[places].tolist()
-        out["note"] += [part.reasons[i] if part.reasons else None for i in places]
+            out[key] += values[indices].tolist()
+        out["note"] += [part.reasons[i] if part.reasons else None for i in indices]
     return out
 
 
@@ -115,11 +115,11 @@ def limited(rows: Series, keys: Sequence[str], value: str, least: int, sigmas: f
     error = error_within(low, high, level)
     usable = np.isfinite(x) & np.isfinite(error) & (error > 0) & (np.array(rows["n"]) >= least)
     centre = np.full(x.size, np.nan)
-    for place in _places(rows, keys):
-        used = place[usable[place]]
+    for indices in _row_indices(rows, keys):
+        used = indices[usable[indices]]
         if used.size >= 2:
             w = 1 / error[used] ** 2
-            centre[place] = float(w @ x[used] / w.sum())
+            centre[indices] = float(w @ x[used] / w.sum())
     half = np.where(usable, sigmas * error, np.nan)
     with np.errstate(invalid="ignore"):
         outside = np.abs(x - centre) > half
@@ -140,11 +140,11 @@ def limited(rows: Series, keys: Sequence[str], value: str, least: int, sigmas: f
     }
 
 
-def _places(rows: Series, keys: Sequence[str]) -> list[NDArray[np.intp]]:
+def _row_indices(rows: Series, keys: Sequence[str]) -> list[NDArray[np.intp]]:
     found: dict[tuple[Any, ...], list[int]] = {}
-    for place, key in enumerate(zip(*(rows[name] for name in keys), strict=True)):
-        found.setdefault(key, []).append(place)
-    return [np.array(place) for place in found.values()]
+    for index, key in enumerate(zip(*(rows[name] for name in keys), strict=True)):
+        found.setdefault(key, []).append(index)
+    return [np.array(index) for index in found.values()]
 
 
 def changes_of(series: Series, gaps: Series, level: float) -> dict[str, Any]:
@@ -171,8 +171,8 @@ def changes_of(series: Series, gaps: Series, level: float) -> dict[str, Any]:
     ):
         x, error = np.array(rows[value], dtype=float), np.array(rows["_error"], dtype=float)
         usable = np.array(rows["_usable"], dtype=bool)
-        for place in _places(rows, keys):
-            used = place[usable[place]]
+        for indices in _row_indices(rows, keys):
+            used = indices[usable[indices]]
             if used.size < 2:
                 continue
             split, before, after, spread = change_point(x[used], error[used])
@@ -222,34 +222,34 @@ def change_point(x: Floats, error: Floats) -> tuple[int, float, float, float]:
 def alerts_of(series: Series, gaps: Series, changes: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     """What stands out, worst first; `kind` is a key of `KINDS`."""
     out: list[dict[str, Any]] = []
-    for place, p in enumerate(changes["p_adjusted"]):
+    for index, p in enumerate(changes["p_adjusted"]):
         if p < 0.05:
-            row = {name: changes[name][place] for name in ("metric", "group", "reference", "period", "change")}
-            low, high = changes["change_low"][place], changes["change_high"][place]
+            row = {name: changes[name][index] for name in ("metric", "group", "reference", "period", "change")}
+            low, high = changes["change_low"][index], changes["change_high"][index]
             out.append(
                 {
-                    "kind": changes["kind"][place].text("en"),
+                    "kind": changes["kind"][index].text("en"),
                     **row,
                     "change_low": low,
                     "change_high": high,
-                    "p_value": changes["p_value"][place],
-                    "row": place,
+                    "p_value": changes["p_value"][index],
+                    "row": index,
                 }
             )
     for kind, rows, value in (
         ("gap outside its limits", gaps, "difference"),
         ("metric outside its limits", series, "value"),
     ):
-        for place in np.flatnonzero(rows["outside"]).tolist():
-            row = {name: rows[name][place] for name in ("metric", "group", "period")}
-            centre = rows["centre"][place]
-            row |= {f"change_{end}": rows[f"{value}_{end}"][place] - centre for end in ("low", "high")}
+        for index in np.flatnonzero(rows["outside"]).tolist():
+            row = {name: rows[name][index] for name in ("metric", "group", "period")}
+            centre = rows["centre"][index]
+            row |= {f"change_{end}": rows[f"{value}_{end}"][index] - centre for end in ("low", "high")}
             out.append(
                 {
                     "kind": kind,
                     **row,
-                    "reference": rows.get("reference", [None] * (place + 1))[place],
-                    "change": rows[value][place] - centre,
+                    "reference": rows.get("reference", [None] * (index + 1))[index],
+                    "change": rows[value][index] - centre,
                 }
             )
     return tuple(sorted(out, key=lambda row: (row.get("p_value", 1.0), -abs(row["change"]))))

@@ -144,7 +144,7 @@ def over_time(
         reference=_largest(used.attributes) if settings.reference == "largest" else settings.reference,
     )
     min_per_group, level, kind = settings.min_per_group, settings.level, subject.backend
-    order = {text: place for place, text in enumerate(periods.texts)}
+    order = {text: index for index, text in enumerate(periods.texts)}
     series = limited(series_of(measured, order), ("metric", "group"), "value", min_per_group, sigmas, level)
     gaps = limited(
         gaps_of(measured, order), ("metric", "group", "reference"), "difference", min_per_group, sigmas, level

@@ -55,10 +55,10 @@ def _after_core(content: bytes, name: str) -> bytes:
 
 def _check_tables(rest: bytes, name: str) -> None:
     """The tables of categories come last, each after its length; with some cut off CatBoost would answer otherwise."""
-    place = 4
+    offset = 4
     for _ in range(int.from_bytes(rest[:4], "little")):
-        place += 4 + int.from_bytes(rest[place : place + 4], "little")
-        if place > len(rest):
+        offset += 4 + int.from_bytes(rest[offset : offset + 4], "little")
+        if offset > len(rest):
             raise ModelError(f"'{name}' is not a readable CatBoost model: its tables of categories are incomplete.")
 
 
@@ -80,7 +80,7 @@ class CatBoostPredictor(Known):
                 "Wrap it in a function that returns the one that decides: Model.of(function)."
             )
         self._columns = [str(name) for name in self.model.feature_names_]
-        unnamed = self._columns == [str(place) for place in range(len(self._columns))]  # fitted on a matrix
+        unnamed = self._columns == [str(index) for index in range(len(self._columns))]  # fitted on a matrix
         self.names = None if unnamed else tuple(self._columns)
         self.n_features = len(self._columns)
         self._categories = frozenset(self.model.get_cat_feature_indices())
@@ -129,8 +129,8 @@ class CatBoostPredictor(Known):
         """A pandas frame (CatBoost brings pandas along) under the model's own names."""
         pandas = require("pandas", extra="pandas", purpose="handing rows to a CatBoost model")
         columns: dict[str, Any] = {}
-        for place, (own, name) in enumerate(zip(self._columns, table.columns, strict=True)):
-            if place in self._categories or place in self._texts:
+        for index, (own, name) in enumerate(zip(self._columns, table.columns, strict=True)):
+            if index in self._categories or index in self._texts:
                 columns[own] = _category(table[name], self.make)
             else:
                 columns[own] = number_matrix(table.select(name), make=self.make)[:, 0]

@@ -97,8 +97,8 @@ class OnnxPredictor:
 
     @staticmethod
     def _one(values: Any, kind: SurfaceKind | None) -> Answer:
-        said: SurfaceKind | None = "label" if np.asarray(values).dtype.kind in "OUS" else None
-        return Answer(values, kind or said)
+        stated: SurfaceKind | None = "label" if np.asarray(values).dtype.kind in "OUS" else None
+        return Answer(values, kind or stated)
 
     def _with_probabilities(self, label: NDArray[Any], values: Any) -> Answer:
         if isinstance(values, list):  # a map from class to probability for each row
@@ -117,9 +117,9 @@ class OnnxPredictor:
         if label.dtype.kind in "iu":
             candidates.append(tuple(range(width)))
         best = matrix.argmax(axis=1)
-        said = label.astype(str)
+        predicted = label.astype(str)
         for labels in candidates:
-            agreement = float(np.mean(np.array([str(item) for item in labels])[best] == said))
+            agreement = float(np.mean(np.array([str(item) for item in labels])[best] == predicted))
             if agreement >= _AGREEMENT:
                 return labels
         raise ModelError(
@@ -148,11 +148,11 @@ def _block(table: nw.DataFrame[Any], dtype: Any) -> NDArray[Any]:
             raise ModelError(f"The ONNX model takes whole numbers in {', '.join(map(repr, table.columns[:5]))}.")
         return matrix.astype(dtype)
     out = np.empty((len(table), len(table.columns)), dtype=object)
-    for place, name in enumerate(table.columns):
+    for index, name in enumerate(table.columns):
         values = table[name].to_list()
         if any(value is None or value != value for value in values):
             raise ModelError(f"The ONNX model takes texts in '{name}', but some are missing. Fill them first.")
-        out[:, place] = [str(value) for value in values]
+        out[:, index] = [str(value) for value in values]
     return out
 
 

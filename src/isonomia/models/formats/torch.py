@@ -67,20 +67,20 @@ def load_torch(content: bytes, *, name: str) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch.jit is deprecated; files written with it are not gone
             if kind == "torchscript":
-                thing = torch.jit.load(io.BytesIO(content), map_location="cpu")
+                loaded = torch.jit.load(io.BytesIO(content), map_location="cpu")
             elif kind == "torch_export":
-                thing = torch.export.load(io.BytesIO(content))
+                loaded = torch.export.load(io.BytesIO(content))
             else:
-                thing = torch.load(io.BytesIO(content), map_location="cpu", weights_only=False)
+                loaded = torch.load(io.BytesIO(content), map_location="cpu", weights_only=False)
     except Exception as error:  # whatever is wrong in the file, in any of torch's layers
         reason = (str(error).strip().splitlines() or ["no reason given"])[0]
         raise ModelError(f"'{name}' is not a readable PyTorch model: {type(error).__name__}: {reason}") from error
-    if not (is_torch_module(thing) or is_exported_program(thing)):
+    if not (is_torch_module(loaded) or is_exported_program(loaded)):
         raise ModelError(
-            f"'{name}' holds {type(thing).__name__}, and no model: weights alone cannot predict. Build the module, "
+            f"'{name}' holds {type(loaded).__name__}, and no model: weights alone cannot predict. Build the module, "
             "load the weights into it, and give the module; or save the whole with torch.export."
         )
-    return thing
+    return loaded
 
 
 @dataclass
