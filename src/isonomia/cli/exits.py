@@ -1,4 +1,4 @@
-"""How a command ends: exit codes, and what is said when something went wrong.
+"""How a command ends: exit codes, and the message when something went wrong.
 
 0 meets the policy, 1 exceeds it, 2 bad input or spec, 3 not enough evidence, 4 nothing was evaluated, 5 internal error.
 The first, second, fourth and fifth come from a verdict (`isonomia.audit` decides); the others from here, and 130 where

@@ -1,6 +1,6 @@
 """A report as JUnit XML, which continuous integration shows: a test case for every criterion and every check.
 
-The policy decides where there is one: a check that found issues then tells them without failing. Without a policy a
+The policy decides where there is one: a check that found issues then reports them without failing. Without a policy a
 check that found issues fails. What could not be judged is skipped, with its reason; what broke is an error.
 """
 
@@ -97,8 +97,8 @@ def _child(case: ET.Element, tag: str, message: str, *, body: str = "") -> None:
     child.text = _xml(body) or None
 
 
-def _text(said: Message | str | None, language: str) -> str:
-    return said.text(language) if isinstance(said, Message) else said or ""
+def _text(message: Message | str | None, language: str) -> str:
+    return message.text(language) if isinstance(message, Message) else message or ""
 
 
 def _xml(text: str) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def deliver(report: Report, screen: Screen, *, out: Path | None, junit: Path | None) -> dict[str, Path]:
-    """Show the summary (or the JSON), and write what was asked for; where the forms of the report are."""
+    """Show the summary (or the JSON), and write the requested files; returns where the forms of the report are."""
     from isonomia.report import dumps, summary
 
     saved = {} if out is None else report.save(out, language=screen.language)

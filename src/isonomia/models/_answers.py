@@ -1,4 +1,4 @@
-"""From what a model returned to a `Surface`: told apart, checked, put in the order of the dataset's classes."""
+"""From what a model returned to a `Surface`: identified, checked, put in the order of the dataset's classes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Question:
 
     Attributes
     ----------
-    n : rows asked about
+    n : number of rows passed to the model
     make : what the model is, for errors
     task : the task, as far as it is known
     seen : values of the target in the data
@@ -58,7 +58,7 @@ def read_answer(answer: Answer, question: Question) -> Surface:
 
 
 def check_shape(returned: Any, n: int, make: str) -> NDArray[Any]:
-    """The returned values as an array of one row a row asked about."""
+    """The returned values as an array with one row per input row."""
     if returned is None:
         raise ModelError(f"The model ({make}) returned nothing; it must return one value a row.")
     try:
@@ -159,7 +159,7 @@ def _final_classes(question: Question, own: tuple[Any, ...]) -> tuple[Any, ...]:
 def _probabilities(values: NDArray[Any], answer: Answer, question: Question) -> Surface:
     width = values.shape[1] if values.ndim == 2 else None
     own = _own_classes(answer, question, width)
-    if own is None:  # one number a row from a model that names no classes: of the positive class
+    if own is None:  # one number per row from a model that names no classes: of the positive class
         if question.task == "multiclass":
             raise ModelError(
                 f"The model ({question.make}) returned one probability a row for more than two classes; expected one "
@@ -182,7 +182,7 @@ def _probabilities(values: NDArray[Any], answer: Answer, question: Question) -> 
     surface = Surface.of_probabilities(values[:, order], classes=classes, threshold=threshold)
     if (
         surface.task == "binary" and _task(question, own) == "multiclass"
-    ):  # a table of two columns that is asked for as (n, K)
+    ):  # a table of two columns that is requested as (n, K)
         raise ModelError(f"The task is multiclass, but the model ({question.make}) knows two classes alone.")
     if question.threshold is not None and surface.task == "binary":
         return surface
@@ -192,7 +192,7 @@ def _probabilities(values: NDArray[Any], answer: Answer, question: Question) -> 
 def _own_decisions(
     values: NDArray[Any], answer: Answer, own: tuple[Any, ...], order: Sequence[int], question: Question
 ) -> NDArray[Any]:
-    """The decisions of the model itself: what it said, or its largest probability (a tie goes to its first class)."""
+    """The decisions of the model itself: its labels, or its largest probability (a tie goes to its first class)."""
     if answer.labels is not None:
         return _encode(answer.labels, answer, own, [own[index] for index in order], question)
     dtype = np.min_scalar_type(max(len(own) - 1, 1))
@@ -246,7 +246,7 @@ def _labels(values: NDArray[Any], answer: Answer, question: Question) -> Surface
 
 
 def _are_codes(values: NDArray[Any], classes: Sequence[Any] | None) -> bool:
-    """Whether decisions are the places of the named classes, as from a model trained on codes."""
+    """Whether decisions are the indices of the named classes, as from a model trained on codes."""
     if classes is None or values.dtype.kind not in "iu" or not values.size:
         return False
     numbers = any(isinstance(label, bool | int | float | np.number) for label in classes)

@@ -1,4 +1,4 @@
-"""One address, asked over HTTP: within a time, within a size, tried again only where that can help."""
+"""One address, called over HTTP: with a time limit and a size limit, retried only where that can help."""
 
 from __future__ import annotations
 

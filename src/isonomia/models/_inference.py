@@ -1,4 +1,4 @@
-"""What is said to an inference server and what it says: the open inference protocol, and plain rows in JSON."""
+"""Requests to an inference server and its responses: the open inference protocol, and plain rows in JSON."""
 
 from __future__ import annotations
 

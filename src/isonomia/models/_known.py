@@ -10,7 +10,7 @@ from isonomia.data import Task
 
 @dataclass
 class Known:
-    """The facts that every kind of model tells in the same way; its own predictor reads them off the model.
+    """The facts that every kind of model states in the same form; its own predictor reads them off the model.
 
     Attributes
     ----------

@@ -121,13 +121,13 @@ class FunctionPredictor:
         self.make = getattr(self.function, "__name__", type(self.function).__name__)
 
     def ask(self, table: nw.DataFrame[Any], kind: SurfaceKind | None, *, decide: bool) -> Answer:
-        """One call for all rows; a function is handed the user's own frame, Arrow included, unless told otherwise."""
+        """One call for all rows; a function receives the user's own frame, Arrow included, unless `frame` is given."""
         rows = table.to_native() if self.frame in (None, "native") else hand_over(table, self.frame)
         return Answer(self.function(rows), kind)
 
 
 def is_estimator(thing: object) -> bool:
-    """Whether something predicts the way scikit-learn's estimators do."""
+    """Whether something predicts as scikit-learn's estimators do."""
     return not isinstance(thing, type) and any(
         callable(getattr(thing, name, None)) for name in ("predict", "predict_proba", "decision_function")
     )

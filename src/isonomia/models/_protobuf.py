@@ -14,7 +14,7 @@ from typing import Any
 
 from isonomia.errors import ModelError
 
-#: For each kind of message: field number -> kind of message held there.
+#: For each kind of message: field number -> kind of message stored there.
 _INSIDE: dict[str, dict[int, str]] = {
     "model": {7: "graph", 20: "training", 25: "function"},
     "training": {1: "graph", 2: "graph"},

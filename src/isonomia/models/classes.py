@@ -16,7 +16,7 @@ def distinct(values: Any) -> tuple[Any, ...]:
 
 
 def refuse_foreign_labels(said: Sequence[Any], truth: Sequence[Any], *, said_in: str, target: str) -> None:
-    """Predictions none of which is a value of the target are written differently, or are no decisions at all."""
+    """Predictions none of which is a value of the target are written differently, or are not decisions at all."""
     if not said or not truth or any(index_of(label, truth) is not None for label in said):
         return
     if len(said) == 1 and len(truth) == 1:

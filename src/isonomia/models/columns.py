@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from isonomia.data import default_backend, to_frame
 from isonomia.errors import ModelError, nearest
 
-#: What a model is handed: the frame as the user gave it, a frame of one kind, a matrix, or one array a column.
+#: What a model receives: the frame as the user gave it, a frame of one kind, a matrix, or one array per column.
 FrameKind = Literal["native", "pandas", "polars", "pyarrow", "numpy"]
 
 
@@ -115,7 +115,7 @@ def object_matrix(table: nw.DataFrame[Any]) -> NDArray[Any]:
 
 
 def from_matrix(matrix: NDArray[Any], names: Sequence[str]) -> nw.DataFrame[Any]:
-    """A matrix whose columns are known by their place."""
+    """A matrix whose columns are known by their index."""
     return nw.from_native(
         to_frame({name: matrix[:, index] for index, name in enumerate(names)}, default_backend()), eager_only=True
     )

@@ -1,4 +1,4 @@
-"""A model behind an address: asked in batches, over HTTP, only because the caller named the address."""
+"""A model behind an address: called in batches, over HTTP, only because the caller named the address."""
 
 from __future__ import annotations
 

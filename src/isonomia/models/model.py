@@ -46,7 +46,7 @@ class ModelOptions(TypedDict, total=False):
 
 
 class Model:
-    """Something that predicts, asked in one way whatever its make.
+    """Something that predicts, with one interface whatever its make.
 
     Make one with `Model.of` (an estimator, a function, a booster) or `load_model` (a file).
 
@@ -116,7 +116,7 @@ class Model:
         ----------
         thing : estimator, function, XGBoost or LightGBM booster, CatBoost model, PyTorch module, or Model
             An estimator has `predict_proba` (preferred), `decision_function` (next) or `predict`. A function takes a
-            frame of rows and returns one answer a row. A PyTorch module takes a matrix of numbers in the order of
+            frame of rows and returns one answer per row. A PyTorch module takes a matrix of numbers in the order of
             `features` and returns one tensor: probabilities, numbers, or (say so) scores.
         features : sequence of str, optional
             The columns it takes, in its order. By default the names it was fitted with, else the dataset's features.
@@ -202,7 +202,7 @@ class Model:
         self.n_rows = 0
         self.seconds = 0.0
 
-    # how it is asked ---------------------------------------------------------------------------------------------
+    # how it is called --------------------------------------------------------------------------------------------
 
     def _ask(self, table: nw.DataFrame[Any], data: Dataset | None, *, decide: bool) -> Answer:
         chosen = self._select(table, data)

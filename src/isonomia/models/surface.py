@@ -1,4 +1,4 @@
-"""What a model said about a dataset: decisions, probabilities, scores or numbers."""
+"""What a model predicted for a dataset: decisions, probabilities, scores or numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SUM_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """What a model said, row by row.
+    """What a model predicted, row by row.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Surface:
     probability : array of float, optional
         Binary: (n,) probability of the positive class. Multiclass: (n, K), columns in the order of `classes`.
     score : array of float, optional
-        Binary: (n,) a score that ranks rows and is no probability.
+        Binary: (n,) a score that ranks rows and is not a probability.
     continuous : array of float, optional
         Regression: (n,) the predicted number.
     threshold : float or GroupThresholds
@@ -99,7 +99,7 @@ class Surface:
         return self.threshold
 
     def take(self, rows: NDArray[Any]) -> Surface:
-        """What was said about some of the rows."""
+        """The predictions for some of the rows."""
         parts: dict[str, Any] = {name: getattr(self, name)[rows] for name in self.kinds}
         if isinstance(self.threshold, GroupThresholds):
             parts["threshold"] = self.threshold.take(rows)
@@ -179,7 +179,7 @@ def finite_numbers(values: Any, *, what: str) -> NDArray[np.float64]:
 
 
 def as_numbers(values: Any, *, what: str) -> NDArray[np.float64]:
-    """Values of any shape as floats, or an error that shows one which is no number."""
+    """Values of any shape as floats, or an error that shows one which is not a number."""
     array = to_numpy(values)
     try:
         return array.astype(float, copy=False)

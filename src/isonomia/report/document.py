@@ -27,17 +27,17 @@ Side = Literal["at_least", "at_most", "between"]
 
 @dataclass(frozen=True)
 class Criterion(Record, kind="criterion"):
-    """One line of a policy, held against one figure.
+    """One line of a policy, compared with one figure.
 
     Attributes
     ----------
     name : Message or str
-        What is asked ("selection rate ratio").
+        What is required ("selection rate ratio").
     outcome : "meets", "exceeds", "not_enough_evidence" or "not_applicable"
     estimate : Estimate
         The figure; one without a value says why in its note.
     threshold : float, optional
-        What the figure is held against; for ``side="between"`` the lower end, with the upper end in `upper`.
+        What the figure is compared with; for ``side="between"`` the lower end, with the upper end in `upper`.
     side : "at_least", "at_most" or "between"
     upper : float, optional
     who, reference : mapping
@@ -152,7 +152,7 @@ class Document(Shown):
     policy : mapping, optional
         The policy itself, as plain data.
     language : str
-        The language it is shown in unless another is asked for.
+        The language it is shown in unless another is requested.
     fingerprint : mapping
         What makes the run repeatable: hashes of data and spec, the seed, versions of the packages.
     created : str

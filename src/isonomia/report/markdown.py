@@ -110,7 +110,7 @@ def _verdict(verdict: Verdict | None, language: str) -> Iterable[str]:
 
 
 def _findings(document: Document, language: str) -> Iterable[str]:
-    """Every finding: those about the same thing stand together under one number, the worst first."""
+    """Every finding: those about the same subject stand together under one number, the worst first."""
     yield f"## {msg('Findings').text(language)}"
     if not document.findings:
         yield msg("There are no findings.").text(language)

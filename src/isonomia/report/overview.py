@@ -137,7 +137,7 @@ def _evidence(document: Document, finding: Finding) -> str:
 
 
 def _folded(document: Document, language: Language) -> str:
-    """How many findings are told in how many entries."""
+    """How many findings are reported in how many entries."""
     n, entries = len(document.findings), len(document.folds)
     if n == entries:
         return ""

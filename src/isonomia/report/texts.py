@@ -114,7 +114,7 @@ def interval(estimate: Estimate, language: str, style: str = "num") -> str:
 
 
 def moment(iso: str, language: str) -> str:
-    """A time as a language writes it; a text that is no ISO time as it is.
+    """A time as a language writes it; a text that is not an ISO time as it is.
 
     >>> moment("2026-11-15T12:00:00+00:00", "pt-BR"), moment("yesterday", "en")
     ('15 de novembro de 2026 12:00 UTC', 'yesterday')

@@ -12,7 +12,7 @@ from isonomia.typing import Floats
 
 
 def best_indices(score: Floats, size: Floats, k: int) -> list[int]:
-    """Where the k highest scores above 0 stand; equal ones (to 12 digits) in the order of size, then of place.
+    """Where the k highest scores above 0 stand; equal ones (to 12 digits) in the order of size, then of index.
 
     >>> best_indices(np.array([0.5, 0.7, 0.5, -1.0]), np.array([10.0, 5.0, 20.0, 40.0]), 2)
     [1, 2]

@@ -114,7 +114,7 @@ class _Scan:
         self.next = self._search()
 
     def subgroup(self) -> Subgroup:
-        """The subgroup found, in terms of the problem's features; rows taken away before are no part of it."""
+        """The subgroup found, in terms of the problem's features; rows removed before are not part of it."""
         conditions = self.ascent.conditions(self.next.chosen)
         return Subgroup({self.problem.features[j].name: codes for j, codes in conditions.items()})
 

@@ -9,7 +9,7 @@ from isonomia.discovery.subgroups.method import Subgroup
 from isonomia.languages import Message, Name, msg
 from isonomia.languages.naming import between, either, is_in, is_value, together
 
-#: A set of values is told by what it leaves out where that is at most this many.
+#: A set of values is described by what it leaves out where that is at most this many.
 _FEW = 4
 #: A longer set names this many of its values, and how many more there are.
 _NAMED = 30

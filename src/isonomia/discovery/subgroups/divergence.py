@@ -43,7 +43,7 @@ class Patterns:
     Attributes
     ----------
     levels : list of Level
-        Nothing is pruned but by support, so a subgroup's parents are at their places in the level before.
+        Nothing is pruned but by support, so a subgroup's parents are at their indices in the previous level.
     divergences : list of Divergence
     """
 
@@ -51,7 +51,7 @@ class Patterns:
         self, lattice: Lattice, quantities: Sequence[Quantity], max_l: int, columns: Sequence[Columns]
     ) -> None:
         self.lattice = lattice
-        self._of_parents: dict[tuple[int, int], Floats] = {}  # asked for three times a metric
+        self._of_parents: dict[tuple[int, int], Floats] = {}  # read three times per metric
         self.levels: list[Level] = list(lattice.walk(max_l))
         self.starts = np.concatenate([[0], np.cumsum([len(level) for level in self.levels])]).astype(np.int64)
         width = lattice.totals.size

@@ -69,7 +69,7 @@ def run(problem: Problem) -> Search:
 
 
 def default_metrics(problem: Problem) -> tuple[str, ...]:
-    """What is examined where nothing is said: both error rates for two classes, the error rate for several."""
+    """What is examined by default: both error rates for two classes, the error rate for several."""
     known = problem.truth is not None and problem.label is not None
     if problem.errors is not None or problem.task is None:
         return ("error",)

@@ -26,7 +26,7 @@ from isonomia.models import Model
 from isonomia.parameters import NAMES, SEED, Choice, Either, Integer, Number, defaults_of, validated
 from isonomia.subject import Reading
 
-#: With `max_overlap` a method is asked for this many times `k`, so that enough are left.
+#: With `max_overlap` a method is run for this many times `k`, so that enough are left.
 _SPARE = 8
 #: Values of a protected attribute listed in `dsn_by_attr_value`, at most.
 _MAX_VALUES = 100

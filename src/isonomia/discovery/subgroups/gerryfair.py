@@ -45,7 +45,7 @@ TITLES = {
     "base_rate": msg("Rate of everyone"),
     "rule": msg("Rule"),
 }
-#: Classes audited one by one where nothing is said.
+#: Maximum number of classes audited one by one by default.
 _MAX_CLASSES = 12
 _IRLS = 12
 _RIDGE = 1e-6
@@ -64,7 +64,7 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Design:
-    """Protected attributes as numbers: one column a category (the most frequent left out), one for binned numbers."""
+    """Protected attributes as numbers: one column per category (the most frequent left out), one for binned numbers."""
 
     cells: NDArray[np.int64]
     table: Floats

@@ -34,15 +34,15 @@ class Subgroup:
     p_value, p_adjusted : float or None
         The test behind it; adjusted over everything the search looked at.
     text : str, optional
-        How it reads, where it is no conjunction.
+        How it reads, where it is not a conjunction.
     without : tuple of mappings
-        Conjunctions, each as `conditions`, whose rows are no part of it.
+        Conjunctions, each as `conditions`, whose rows are not part of it.
     member : callable, optional
-        Features -> who is in it, where it is no conjunction.
+        Features -> who is in it, where it is not a conjunction.
     message : Message, optional
         What a finding about it says, where the common sentence does not fit.
     measure : Message, optional
-        What was examined, where a search examines several things; else `Search.measure`.
+        What was examined, where a search examines several measures; else `Search.measure`.
     """
 
     conditions: Mapping[str, tuple[int, ...]]

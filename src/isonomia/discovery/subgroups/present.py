@@ -163,7 +163,7 @@ def findings_of(method: str, search: Search, table: Table, features: Mapping[str
 
 
 def pictures_of(table: Table) -> tuple[Picture, ...]:
-    """Size against effect, one point a subgroup."""
+    """Size against effect, one point per subgroup."""
     if not len(table):
         return ()
     options = {

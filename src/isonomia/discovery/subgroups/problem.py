@@ -43,9 +43,9 @@ class Problem:
     protected : tuple of str
         Protected features.
     metric : str or None
-        The outcome rate asked for.
+        The requested outcome rate.
     k, max_l : int
-        How many subgroups are asked for; how many conditions one may have.
+        How many subgroups are requested; how many conditions one may have.
     min_support : float, int or callable
         What a subgroup must hold: a share, a number of rows, or a function of the rows there are. See `min_rows`.
     seed : int

@@ -97,7 +97,7 @@ RATES: dict[str, Rate] = {rate.id: rate for rate in _LIST}
 def quantity(problem: Problem, metric: str) -> Quantity:
     """A quantity by its name, on the rows of a problem.
 
-    For several classes a rate of one class against the rest is asked for as "fpr:class"; "error_rate" and "accuracy"
+    For several classes a rate of one class against the rest is requested as "fpr:class"; "error_rate" and "accuracy"
     are about all classes. "error" is whatever error was given, or 0/1 for classes and the absolute error for numbers.
     """
     name, _, of_class = metric.partition(":")
@@ -124,7 +124,7 @@ def quantity(problem: Problem, metric: str) -> Quantity:
 
 
 def _rows(problem: Problem) -> Rows:
-    """What is known of the rows; a label that no rate asked for reads is 0."""
+    """What is known of the rows; a label that no requested rate reads is 0."""
     if problem.task == "regression":
         numbers = problem.truth if problem.label is None else problem.label
         return Rows(problem.truth, Surface.of_numbers(numbers))
@@ -134,7 +134,7 @@ def _rows(problem: Problem) -> Rows:
 
 
 def metrics_of(problem: Problem, default: tuple[str, ...]) -> tuple[str, ...]:
-    """The metrics asked for: one name, several, or the default."""
+    """The requested metrics: one name, several, or the default."""
     if problem.metric is None:
         return default
     return (problem.metric,) if isinstance(problem.metric, str) else tuple(problem.metric)

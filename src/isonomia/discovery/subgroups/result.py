@@ -18,7 +18,7 @@ from isonomia.evidence import Result
 class SubgroupResult(Result):
     """Subgroups, the best first, and what it took to find them.
 
-    ``table`` has one row a subgroup: a column a feature (None = any), ``subgroup_key`` (values joined by "|", "*" =
+    ``table`` has one row per subgroup: a column per feature (None = any), ``subgroup_key`` (values joined by "|", "*" =
     any), ``slice`` (how it reads), ``size`` (rows), ``support`` (their share), ``p_value``, ``p_adjusted`` (over
     everything the search looked at), ``outcome``, ``diff_outcome`` (minus the outcome of everyone), ``overlap``
     (largest share of common rows with a better subgroup: intersection over union) and the method's own columns.

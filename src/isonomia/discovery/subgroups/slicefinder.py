@@ -1,4 +1,4 @@
-"""SliceFinder: large slices whose loss is higher than that of the rest, told in few words, tested as they are found.
+"""SliceFinder: large slices whose loss is higher than that of the rest, in few conditions, tested as they are found.
 
 The effect size of a slice S against the rest S': sqrt(2) (mean_S - mean_S') / sqrt(var_S + var_S') in the paper; the
 released code divides by the square root of the mean of the two *standard deviations* instead (`effect="code"`).
@@ -84,7 +84,7 @@ class _Loss:
             else:
                 effect = (mean1 - mean2) / np.sqrt((np.sqrt(var1) + np.sqrt(var2)) / 2)
             enough = (n1 >= 2) & (n2 >= 2)
-            scale1, scale2 = n1 / (n1 - 1), n2 / (n2 - 1)  # Welch wants n - 1; effect sizes are told without it
+            scale1, scale2 = n1 / (n1 - 1), n2 / (n2 - 1)  # Welch wants n - 1; effect sizes are reported without it
             p = welch_upper(mean1, var1 * scale1, n1, mean2, var2 * scale2, n2)
         return Effects(
             size=sums[:, 0],

@@ -66,7 +66,7 @@ class _Score:
 
 
 class _Best:
-    """The k best slices seen so far; until k are held, everything above 0 is of interest."""
+    """The k best slices seen so far; until k are found, everything above 0 is of interest."""
 
     def __init__(self, k: int) -> None:
         self.k = k

@@ -144,8 +144,8 @@ A. Chouldechova (2017), Fair prediction with disparate impact, Big Data 5:153.
 
 Examples
 --------
->>> said = [1] * 10 + [0] * 10
->>> r = predictive_parity(said + [1] * 8 + [0] * 12, said + said, sensitive_features=["a"] * 20 + ["b"] * 20)
+>>> predicted = [1] * 10 + [0] * 10
+>>> r = predictive_parity(predicted + [1] * 8 + [0] * 12, predicted * 2, sensitive_features=["a"] * 20 + ["b"] * 20)
 >>> round(r.difference.value, 3), r.passes
 (0.2, False)
 """,
@@ -178,9 +178,9 @@ max over groups of P(truth = 0 | decision = 0, group) - min over groups.
 
 Examples
 --------
->>> said = [1] * 10 + [0] * 10
->>> truth = said + [1] * 15 + [0] * 5
->>> r = negative_predictive_parity(truth, said + said, sensitive_features=["a"] * 20 + ["b"] * 20)
+>>> predicted = [1] * 10 + [0] * 10
+>>> truth = predicted + [1] * 15 + [0] * 5
+>>> r = negative_predictive_parity(truth, predicted * 2, sensitive_features=["a"] * 20 + ["b"] * 20)
 >>> r.difference.value
 0.5
 """,

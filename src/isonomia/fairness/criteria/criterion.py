@@ -1,4 +1,4 @@
-"""The named criteria: each is one or two metrics, compared over groups and held against a threshold."""
+"""The named criteria: each is one or two metrics, compared between groups and with a threshold."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MIN_PER_GROUP = 10
 
 @dataclass(frozen=True)
 class Description:
-    """What a criterion is: the metrics it compares, and how it is said."""
+    """What a criterion is: the metrics it compares, and its wording."""
 
     id: str
     title: Message
@@ -143,7 +143,7 @@ def of_class(metric: str, label: str) -> Message | None:
 
 @dataclass(frozen=True, repr=False)
 class Criterion(Result):
-    """One criterion held against its threshold.
+    """One criterion compared with its threshold.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class Criterion(Result):
     mean_difference, mean_ratio : Estimate
         The same, as the mean over several rates (equalized odds) and classes instead of the worst of them.
     aggregate : "worst" or "mean"
-        Which of the two is held against the threshold.
+        Which of the two is compared with the threshold.
     passes : bool or None
         Whether the figure keeps the threshold; None where it could not be computed.
     decided : bool or None
@@ -176,7 +176,7 @@ class Criterion(Result):
 
     @property
     def figure(self) -> Estimate:
-        """The estimate that is held against the threshold."""
+        """The estimate that is compared with the threshold."""
         if self.aggregate == "mean":
             return self.mean_ratio if self._by_ratio else self.mean_difference
         return self.ratio if self._by_ratio else self.difference
@@ -223,7 +223,7 @@ class Criterion(Result):
         assert self.description is not None
         worst = self.worst
         what = self.description.what
-        if len(self.description.metrics) > 1:  # of several rates, say the one that is told
+        if len(self.description.metrics) > 1:  # of several rates, name the one that is reported
             single = (one for one in DESCRIPTIONS.values() if one.metrics == (worst["metric"].split("[")[0],))
             what = next((one.what for one in single), what)
         metric, _, label = worst["metric"].removesuffix("]").partition("[")

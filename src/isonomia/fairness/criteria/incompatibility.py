@@ -84,8 +84,8 @@ def incompatibility(
     Examples
     --------
     >>> y = [1] * 60 + [0] * 40 + [1] * 30 + [0] * 70
-    >>> said = [1] * 45 + [0] * 15 + [1] * 10 + [0] * 30 + [1] * 20 + [0] * 10 + [1] * 15 + [0] * 55
-    >>> r = incompatibility(y, said, sensitive_features={"group": ["a"] * 100 + ["b"] * 100})
+    >>> predicted = [1] * 45 + [0] * 15 + [1] * 10 + [0] * 30 + [1] * 20 + [0] * 10 + [1] * 15 + [0] * 55
+    >>> r = incompatibility(y, predicted, sensitive_features={"group": ["a"] * 100 + ["b"] * 100})
     >>> row = next(r.tables["conflicts"].rows())
     >>> row["forced"].text(), round(row["lowest_value"], 3), round(row["highest_value"], 3)
     ('False positive rate', 0.119, 0.417)
@@ -163,7 +163,7 @@ def _rows(measured: GroupMetrics, level: float) -> list[dict[str, Any]]:
 def conflict_row(
     conflict: Conflict,
     by: tuple[str, ...],
-    places: NDArray[Any],
+    indices: NDArray[Any],
     forced: Floats,
     draws: Floats | None,
     now: Floats,
@@ -180,15 +180,15 @@ def conflict_row(
     return {
         "conflict": conflict,
         "by": by,
-        "lowest": measured.groups.groups[places[low]],
-        "highest": measured.groups.groups[places[high]],
+        "lowest": measured.groups.groups[indices[low]],
+        "highest": measured.groups.groups[indices[high]],
         "lowest_value": float(forced[low]),
         "highest_value": float(forced[high]),
         "gap": gap,
         "gap_low": around[0],
         "gap_high": around[1],
         "gap_now": float(known.max() - known.min()) if known.size > 1 else None,
-        "n": int(measured.sizes[places].sum()),
+        "n": int(measured.sizes[indices].sum()),
     }
 
 

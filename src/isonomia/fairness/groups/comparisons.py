@@ -44,7 +44,7 @@ class Stratum:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Comparisons of one metric: one entry a group (arrays of one length)."""
+    """Comparisons of one metric: one entry per group (arrays of one length)."""
 
     metric: str
     group: tuple[int, ...]

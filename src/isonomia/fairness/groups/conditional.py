@@ -51,9 +51,9 @@ def conditional_statistical_parity(
 
     Examples
     --------
-    >>> said = [1] * 8 + [0] * 2 + [1] * 4 + [0] * 16 + [1] * 16 + [0] * 4 + [1] * 2 + [0] * 8
+    >>> predicted = [1] * 8 + [0] * 2 + [1] * 4 + [0] * 16 + [1] * 16 + [0] * 4 + [1] * 2 + [0] * 8
     >>> sex, department = ["F"] * 30 + ["M"] * 30, ["easy"] * 10 + ["hard"] * 20 + ["easy"] * 20 + ["hard"] * 10
-    >>> r = conditional_statistical_parity(said, sensitive_features=sex, control={"department": department},
+    >>> r = conditional_statistical_parity(predicted, sensitive_features=sex, control={"department": department},
     ...                                    reference="M")
     >>> r.difference.value, r.passes
     (0.0, True)
@@ -145,7 +145,7 @@ def _adjusted(result: GroupMetrics, reference: Any, level: float, backend: Backe
 
 
 def _by_group_name(result: GroupMetrics) -> dict[tuple[tuple[str, ...], str], dict[Any, int]]:
-    """(way of grouping, group) to its place in each stratum."""
+    """(way of grouping, group) to its index in each stratum."""
     assert result.groups is not None
     found: dict[tuple[tuple[str, ...], str], dict[Any, int]] = {}
     for index, group in enumerate(result.groups.groups):

@@ -90,7 +90,7 @@ def equivalence(
     -----
     Equivalence tests are a family of their own, and are not adjusted together with tests for differences, not even
     over a whole run. Their null hypothesis is the reverse one ("the gap is at least the margin"), and what a rejection
-    claims is another thing ("alike"). In one pool the many easy rejections of either kind would loosen the
+    claims is another one ("alike"). In one pool the many easy rejections of either kind would loosen the
     Benjamini-Hochberg threshold of the other: large groups shown to be alike would make it easier to claim that small
     ones are not. So each kind of claim keeps its own false discovery rate. That *every* comparison is within the
     margin (`Equivalence.shown`) needs each single test to reject, an intersection-union test, which holds at level
@@ -115,10 +115,10 @@ def equivalence(
 
     Examples
     --------
-    >>> said, sex = [1, 0] * 1000, ["F"] * 1000 + ["M"] * 1000
-    >>> equivalence(None, said, sensitive_features=sex).shown
+    >>> predicted, sex = [1, 0] * 1000, ["F"] * 1000 + ["M"] * 1000
+    >>> equivalence(None, predicted, sensitive_features=sex).shown
     True
-    >>> equivalence(None, said[:80], sensitive_features=["F"] * 40 + ["M"] * 40).shown
+    >>> equivalence(None, predicted[:80], sensitive_features=["F"] * 40 + ["M"] * 40).shown
     False
     """
     subject = Subject.of(data, model, **given)

@@ -112,7 +112,7 @@ def form_groups(
     by: By | Sequence[Sequence[str]] = "intersection",
     labels: Sequence[tuple[Any, ...]] | None = None,
 ) -> Groups:
-    """Cells of all attributes together, and the groups asked for as unions of cells.
+    """Cells of all attributes together, and the requested groups as unions of cells.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def form_groups(
         Groups of all attributes together; of each attribute alone; of every combination (up to three attributes); or
         of the combinations named.
     labels : sequence of tuples, optional
-        The cells that occur, in order, where a tally has told them already.
+        The cells that occur, in order, where a tally has found them already.
     """
     everything = [*control, *columns]
     cells: tuple[tuple[Any, ...], ...] = composite(everything).labels if labels is None else tuple(labels)

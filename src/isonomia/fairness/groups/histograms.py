@@ -1,6 +1,6 @@
 """Distribution functions of many overlapping sets of rows, exact and resampled, without a rows x sets table.
 
-Rows are sorted once. A set is then a sorted selection of places among the different values, and a pair of sets is
+Rows are sorted once. A set is then a sorted selection of indices into the distinct values, and a pair of sets is
 compared in the time of the smaller one: between two jumps of one distribution function the other only rises.
 """
 

@@ -8,12 +8,12 @@ from isonomia.errors import SpecError
 from isonomia.metrics import METRICS, Metric, of_class
 from isonomia.subject import Outcome
 
-#: One-vs-rest metrics are spelt out for at most this many classes unless they are asked for by name.
+#: One-vs-rest metrics are spelt out for at most this many classes unless they are requested by name.
 MAX_SPELT_CLASSES = 10
 
 
 def choose_metrics(names: Sequence[str] | None, outcome: Outcome) -> tuple[Metric, ...]:
-    """The metrics asked for (or the usual ones of the task), one against the rest where there are several classes."""
+    """The requested metrics (or the usual ones of the task), one against the rest where there are several classes."""
     surface = outcome.surface
     wanted = list(names) if names is not None else _usual(outcome)
     if isinstance(names, str):

@@ -14,7 +14,7 @@ from isonomia.fairness.groups.suite_table import Judged
 from isonomia.languages import msg
 from isonomia.subject import Outcome
 
-#: Gaps of means are told in standard deviations of the predictions, and a fifth of one is a small effect (Cohen).
+#: Gaps of means are reported in standard deviations of the predictions, and a fifth of one is a small effect (Cohen).
 MEAN_THRESHOLD = 0.2
 
 

@@ -14,20 +14,20 @@ from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.languages import Message, msg
 
 ALPHA = 0.05
-#: What the second tells (of the same groups), the first need not tell again.
+#: What the second reports (of the same groups), the first need not repeat.
 IMPLIED = {
     "equal_opportunity": "equalized_odds",
     "predictive_equality": "equalized_odds",
     "demographic_parity": "disparate_impact",
 }
-#: An intersection is told beside a wider group only where its figure is this many times as far from equality.
+#: An intersection is reported beside a wider group only where its figure is this many times as far from equality.
 WORSE = 1.5
 NO_TEST = msg("no test stands behind this measure")
 
 
 @dataclass(frozen=True)
 class Judged:
-    """One figure held against its threshold.
+    """One figure compared with its threshold.
 
     `measure` says whether more than the threshold (difference) or less (ratio) is beyond it; `metrics` are those whose
     test stands behind it; `worst` the facts of the extremes.

@@ -1,4 +1,4 @@
-"""How well a column is told from others: a cross-validated model, what it gets right, and which columns it needs."""
+"""How well a column is predicted from others: a cross-validated model, its accuracy, and which columns it needs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from isonomia.metrics import evaluate_all
 from isonomia.models import Surface
 from isonomia.typing import Floats, Indices
 
-#: Values with fewer rows than this cannot be told by a cross-validated model.
+#: Values with fewer rows than this cannot be predicted by a cross-validated model.
 MIN_ROWS = 10
 #: Numbers are cut into at most this many bins of equal shares for the trees.
 TREE_BINS = 64

@@ -28,7 +28,7 @@ from isonomia.subject import Outcome, Subject, SubjectOptions
 
 #: More rows than this are sampled for the search of neighbours.
 MAX_ROWS = 20_000
-#: A regression's target is cut into this many bins of equal shares for what is told about it.
+#: A regression's target is cut into this many bins of equal shares to estimate the information about it.
 TARGET_BINS = 5
 
 

@@ -23,7 +23,7 @@ from isonomia.fairness.people.neighbours import nearest
 from isonomia.languages import msg
 from isonomia.typing import Floats
 
-#: Of a larger group this many people, drawn at random, are held against similar ones, who are found among all.
+#: Of a larger group this many people, drawn at random, are compared with similar ones, who are found among all.
 MAX_ASKED = 2_000
 
 _FIGURES = ("own", "similar", "difference", "disagreement", "p_value")

@@ -19,7 +19,7 @@ BLOCK = 1 << 22
 def information(counts: NDArray[np.number]) -> Floats:
     """I(y; a | s) in nats of (weighted) tables (..., s, a, y).
 
-    >>> information(np.array([[[2.0, 0.0], [0.0, 2.0]]])).round(4).item()  # ln 2: one tells the other
+    >>> information(np.array([[[2.0, 0.0], [0.0, 2.0]]])).round(4).item()  # ln 2: one determines the other
     0.6931
     """
     n = counts.sum(axis=(-3, -2, -1), keepdims=True)

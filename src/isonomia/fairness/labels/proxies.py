@@ -26,15 +26,15 @@ from isonomia.parameters import NAMES, Integer, validated
 from isonomia.subject import Subject, SubjectOptions, dataset_attributes
 from isonomia.typing import Floats
 
-#: More rows than this are sampled: how well an attribute can be told does not need more.
+#: More rows than this are sampled: estimating how predictable an attribute is does not need more.
 MAX_ROWS = 20_000
-#: Numbers are cut into this many bins of equal mass to measure what a single column tells.
+#: Numbers are cut into this many bins of equal mass to measure the information in a single column.
 COLUMN_BINS = 16
 
 
 @dataclass(frozen=True, repr=False)
 class Proxies(Result):
-    """How well each protected attribute is told from the other columns.
+    """How well each protected attribute is predicted from the other columns.
 
     ``tables["attributes"]``: a row an attribute: balanced accuracy and AUC, cross-validated, with intervals, and what
     guessing gives. ``tables["columns"]``: a row an attribute and column: `importance` (loss of balanced accuracy when
@@ -100,8 +100,8 @@ def proxies(
 
     Notes
     -----
-    Balanced accuracy is the mean over values of how often that value is told rightly (1 / K by guessing); its interval
-    is normal, from the variance of those rates. AUC is one value against the rest, averaged; its interval is Hanley and
+    Balanced accuracy is the mean over values of how often that value is predicted correctly (1 / K by guessing); its
+    interval is normal, from the variance of those rates. AUC is one value against the rest, averaged; its interval is Hanley and
     McNeil's. Importance is measured on rows that the model was not fitted to. With weights, rates and information are
     those of rows repeated (weight) times; intervals, and what chance would give, go by the effective number of rows.
 
@@ -195,7 +195,7 @@ def proxies(
 
 
 def _how(learning: Learning, several: bool) -> Message:
-    """How attributes were told, so that the figures can be made again."""
+    """How attributes were predicted, so that the figures can be reproduced."""
     facts = {
         "rounds": learning.rounds,
         "rate": RATE,

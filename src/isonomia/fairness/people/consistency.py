@@ -171,7 +171,7 @@ def consistency(
 def _agreement(
     surface: Surface, sampled: NDArray[np.intp], found: Neighbours, weights: Floats | None, unit: float | None
 ) -> Floats:
-    """1 - |own prediction - mean of the neighbours'| of each row asked about."""
+    """1 - |own prediction - mean of the neighbours'| of each sampled row."""
     if surface.continuous is not None:
         predicted = surface.continuous
         spread = float(np.ptp(predicted)) if unit is None else float(unit)

@@ -203,7 +203,7 @@ def _frame(
 ) -> nw.DataFrame[Any]:
     n, backend = len(table), people.data.backend
     assigned = {name: np.full(n, people.levels[name][code]) for name, code in zip(names, combo, strict=True)}
-    series = [people.features[name].decode(index, backend) for name, index in assigned.items()]
+    series = [people.features[name].decode(codes, backend) for name, codes in assigned.items()]
     if mechanisms is not None:
         for name, values in mechanisms.answer(assigned).items():
             series.append(_effect(people.data, name, mechanisms, values, keep_valid))

@@ -161,7 +161,7 @@ def duplicates(
 class _People:
     """Rows with a known label and a weight, and the set of equals each belongs to.
 
-    `rows` are their places in the data; `counts` the rows of each set, `mixed` whether its labels differ.
+    `rows` are their indices in the data; `counts` the rows of each set, `mixed` whether its labels differ.
     """
 
     rows: NDArray[np.intp]

@@ -23,7 +23,7 @@ Standardise = Literal["std", "range", "none"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 STANDARDISE: tuple[Standardise, ...] = get_args(Standardise)
 
-#: A text column with more values than this tells people apart by name, not by kind.
+#: A text column with more values than this identifies people rather than kinds of people.
 MAX_CATEGORIES = 1000
 
 

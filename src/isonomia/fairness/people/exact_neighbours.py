@@ -43,7 +43,7 @@ class Alike:
     _known: dict[int | None, tuple[Indices, Indices, Indices]] = field(default_factory=dict)
 
     def places(self, who: Indices, k: int) -> tuple[Indices, Indices, Floats, NDArray[np.bool_]]:
-        """Entries (place in `who`, place in `pool`, how many of the k places) of settled rows, and which those are."""
+        """Entries (index in `who`, index in `pool`, share of the k) of settled rows, and which those are."""
         settled = np.zeros(who.size, dtype=bool)
         parts: list[tuple[Indices, Indices, Floats]] = []
         many = self._many(who, None)

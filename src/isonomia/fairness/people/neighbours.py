@@ -26,7 +26,7 @@ from isonomia.typing import Floats, Indices
 #: With more rows than this a tree and a look at everyone are tried on a few rows first.
 TRIAL_FROM = 5_000
 TRIAL_ROWS = 256
-#: Candidates beyond the k wanted, to see that no tie at the edge is left out; with ties more are asked for.
+#: Candidates beyond the k wanted, to see that no tie at the edge is left out; with ties more are requested.
 SPARE = 2
 #: More candidates where everyone is looked at: distances from matrix products are rounded, and more cost nothing there.
 RESERVE = 9
@@ -40,13 +40,13 @@ TOGETHER = 1024
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """The k nearest of every row that was asked about.
+    """The k nearest neighbours of every queried row.
 
     Attributes
     ----------
     row : (n,) which of the different rows each row is
-    asked : (q,) for each row asked about, its place among `who`
-    who : (Q,) the different rows that were asked about
+    asked : (q,) for each queried row, its index in `who`
+    who : (Q,) the distinct queried rows
     start : (Q + 1,) where each one's entries begin in `index` and `share`
     index : entries: a different row that is among the nearest
     share : entries: how many of the k places it takes, shared equally between ties at the edge
@@ -64,7 +64,7 @@ class Neighbours:
     k: int
 
     def mean(self, values: Floats, weights: Floats | None = None) -> Floats:
-        """The mean of a value (n,) or (n, m) over the neighbours of each row asked about: (q,) or (q, m).
+        """The mean of a value (n,) or (n, m) over the neighbours of each queried row: (q,) or (q, m).
 
         With weights the neighbours are the same k, and their mean is weighted.
         """
@@ -100,9 +100,9 @@ def nearest(
     Parameters
     ----------
     rows : array of int, optional
-        The rows asked about; all unless given.
+        The queried rows; all unless given.
     pool : array of bool, optional
-        The rows that can be neighbours; all unless given. A row asked about that is not among them is not its own
+        The rows that can be neighbours; all unless given. A queried row that is not among them is not its own
         neighbour.
 
     >>> from isonomia.fairness.people.encoding import encode_people
@@ -185,7 +185,7 @@ def _places(
 def _distinct(matrix: Floats) -> tuple[Floats, Indices]:
     """The different rows, and which of them each row is; rows are compared by their bytes."""
     whole = np.ascontiguousarray(matrix + 0.0)
-    # a random projection tells rows apart faster than sorting whole rows; equal hashes are then compared in full
+    # a random projection distinguishes rows faster than sorting whole rows; equal hashes are then compared in full
     key = whole @ np.random.default_rng(0).standard_normal(whole.shape[1])
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     if not np.array_equal(whole[first][inverse], whole):

@@ -18,7 +18,7 @@ from isonomia.typing import Floats
 Series = dict[str, list[Any]]
 
 PERIOD = "period"
-#: Why a period is not held against limits.
+#: Why a period is not compared with limits.
 NO_SPREAD = msg("the interval has no width, so it is not compared with limits")
 NO_TEST = msg("a single point outside its limits is not tested")
 FEW_PERIODS = msg("fewer than two periods have limits")

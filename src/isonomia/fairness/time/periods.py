@@ -18,9 +18,9 @@ from isonomia.parameters import Choice, Integer
 Every = Literal["day", "week", "month", "quarter", "year"]
 EVERY: tuple[Every, ...] = get_args(Every)
 
-#: More periods than this are no periods any more.
+#: A column with more values than this is not a column of periods.
 MAX_PERIODS = 400
-#: Without being told, the finest division with at most this many periods is taken.
+#: By default, the finest division with at most this many periods is taken.
 USUAL_PERIODS = 24
 #: Numbers of many values are cut into this many stretches with as many rows each.
 STRETCHES = 12

@@ -64,7 +64,7 @@ def _check_tables(rest: bytes, name: str) -> None:
 
 @dataclass
 class CatBoostPredictor(Known):
-    """A CatBoost model, live or from a file; both are asked in the same way."""
+    """A CatBoost model, live or from a file; both are called through the same interface."""
 
     model: Any
 
@@ -138,7 +138,7 @@ class CatBoostPredictor(Known):
 
 
 def _category(column: nw.Series[Any], make: str) -> Any:
-    """Texts or whole numbers, as CatBoost takes categories; it has no place for missing ones."""
+    """Texts or whole numbers, as CatBoost takes categories; it has no code for missing ones."""
     missing = column.is_null()
     if column.dtype.is_float():
         missing = missing | column.is_nan()

@@ -14,7 +14,7 @@ from isonomia.models.model_format import BYTE_LIMIT, MODEL_FORMATS, ModelFormat
 
 #: What unpacked content may at most weigh, as a multiple of the size cap of the file itself.
 _UNPACKED = 4
-#: In older protocols a node names what it builds in other places than those that are looked at here.
+#: In older protocols a node names what it builds in other fields than those that are checked here.
 _PROTOCOL = 2
 
 

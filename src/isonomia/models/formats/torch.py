@@ -85,7 +85,7 @@ def load_torch(content: bytes, *, name: str) -> Any:
 
 @dataclass
 class TorchPredictor:
-    """A module, asked in batches without gradients and in evaluation mode; its own mode is put back afterwards."""
+    """A module, called in batches without gradients and in evaluation mode; its own mode is restored afterwards."""
 
     thing: Any
     make: str = field(init=False)
@@ -170,7 +170,7 @@ def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _whole(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Probabilities in single precision sum to 1 but for rounding; logits do not, and are told as what they are."""
+    """Probabilities in single precision sum to 1 but for rounding; logits do not, and are reported as logits."""
     totals = values.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
         fits = (values >= -1e-6).all() and (np.abs(totals - 1) <= 1e-3).all()

@@ -25,7 +25,7 @@ from isonomia.parameters import Integer, Number, validated
 from isonomia.subject import Reading
 from isonomia.typing import Floats
 
-#: Patterns are held this much below delta, so that rounding does not bring them back.
+#: Patterns are kept this much below delta, so that rounding does not bring them back.
 _MARGIN = 1e-4
 
 

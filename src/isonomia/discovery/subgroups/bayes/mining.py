@@ -29,7 +29,7 @@ _MAX_RATIO = 60.0
 _BATCH = 8192
 #: New nodes that one expansion makes, at most.
 _MAX_NODES = 1 << 18
-#: Patterns held at most when all above delta are asked for.
+#: Maximum number of patterns kept when all above delta are requested.
 MAX_PATTERNS = 5_000_000
 _FREE = -1
 
@@ -138,7 +138,7 @@ class _Miner:
         self.complete = True
 
     def _reach(self) -> None:
-        """How far the features from a place of the order on can still move the odds of y and the ratio of x."""
+        """How far the features from an index of the order on can still move the odds of y and the ratio of x."""
         high = np.array([max(0.0, float(self.ratios[j].max())) for j in self.order])
         low = np.array([min(0.0, float(self.ratios[j].min())) for j in self.order])
         own = np.array([self.special[j] for j in self.order])
@@ -327,7 +327,7 @@ def _concatenate(parts: list[_Nodes]) -> _Nodes:
 
 
 def _deepest(stacks: list[list[tuple[_Nodes, Floats]]]) -> int | None:
-    """The deepest place with work left: good patterns are found early, and the threshold rises."""
+    """The deepest level with work left: good patterns are found early, and the threshold rises."""
     return next((depth for depth in range(len(stacks) - 1, -1, -1) if stacks[depth]), None)
 
 

@@ -47,7 +47,7 @@ class Patterns:
     nodes : int
         Patterns whose figures were computed.
     complete : bool
-        False where the time limit, or the room for patterns, ended the search.
+        False where the time limit, or the limit on patterns, ended the search.
     """
 
     assigned: Ints

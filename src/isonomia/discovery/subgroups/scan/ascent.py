@@ -1,6 +1,6 @@
 """The search: attribute by attribute the exactly best set of values, from many starts at once.
 
-For one attribute, with the others held, each value contributes a concave function of x (see `families`), which exceeds
+For one attribute, with the others fixed, each value contributes a concave function of x (see `families`), which exceeds
 the penalty between two points. These points of all values cut the line into pieces; on each piece the best set is the
 set of values that exceed the penalty there (the additive linear-time property). All starts are worked on together: a
 step is a product of "which cells are open to which start" with the cells' coefficients.
@@ -102,7 +102,7 @@ class Ascent:
         chosen : array (starts, values)
             Where to start.
         observed : array (cells,) or (starts, cells)
-            Observed outcomes summed by cell; one row a start where they differ.
+            Observed outcomes summed by cell; one row per start where they differ.
         """
         chosen = chosen.copy()
         scores = np.full(len(chosen), -np.inf)
@@ -133,7 +133,7 @@ class Ascent:
         return scores, chosen
 
     def _parts(self, active: Ints, j: int) -> list[Ints]:
-        """The starts in portions that a step has room for."""
+        """The starts in batches that fit the buffer of a step."""
         kinds = 0 if self.kinds is None else len(self.fixed)
         width = max(len(self.rows), self.sizes[j] * (self.fixed.shape[1] + kinds + 2 * min(self.sizes[j], _EXACT)))
         return np.array_split(active, min(len(active), -(-len(active) * width // _MAX_CELLS)))

@@ -32,7 +32,7 @@ class Comparison:
     Attributes
     ----------
     observed, expected : arrays
-        One number a row; what a reader is told is about these.
+        One number per row; the report is about these.
     scoring : str
         The family of the score.
     mode : str
@@ -44,7 +44,7 @@ class Comparison:
     level : float
         For Berk-Jones: the share of rows below the cut.
     flipped : bool
-        Low outcomes are the favourable ones, so "over" and "under" change places.
+        Low outcomes are the favourable ones, so "over" and "under" are swapped.
     """
 
     observed: Floats
@@ -57,7 +57,7 @@ class Comparison:
     flipped: bool = False
 
     def parts(self, direction: Direction, observed: Floats | None = None) -> tuple[Floats, Floats]:
-        """What goes into the score: observed outcomes (given ones in place of its own) and expectations."""
+        """What goes into the score: observed outcomes (the given ones instead of its own) and expectations."""
         y = self.observed if observed is None else observed
         if self.flipped and self.mode != "binary":
             direction = "over" if direction == "under" else "under"
@@ -77,7 +77,7 @@ class Comparison:
         return y, self.expected
 
     def side(self, direction: Direction) -> Direction:
-        """The direction of the score, for a direction told to the reader."""
+        """The direction of the score, for a direction as reported to the reader."""
         if self.flipped and self.mode != "binary":
             return "over" if direction == "under" else "under"
         return direction

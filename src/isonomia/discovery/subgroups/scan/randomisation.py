@@ -17,7 +17,7 @@ ENOUGH = 10
 
 
 class Null(NamedTuple):
-    """Highest scores of searches on outcomes of chance, and whether all that were asked for were made."""
+    """Highest scores of searches on random outcomes, and whether all requested searches were run."""
 
     scores: Floats
     complete: bool

@@ -59,7 +59,7 @@ class Rows:
 
 
 class Generated:
-    """A Gaussian copula fitted to the data, and the model asked about whoever it draws."""
+    """A Gaussian copula fitted to the data, and the model's decisions about whoever it draws."""
 
     name = "copula"
 
@@ -109,6 +109,6 @@ def _condition(column: Codes, code: int) -> Condition:
 
 
 def population_of(problem: Problem, spec: Spec, name: str | None) -> Population:
-    """The population asked for; where none is: the generator if there is a model to ask, else the rows."""
+    """The requested population; by default the generator if there is a model to ask, else the rows."""
     chosen = ("copula" if isinstance(problem.model, Model) else "data") if name is None else name
     return Rows(problem, spec) if chosen == "data" else Generated(problem, spec)
