@@ -101,9 +101,10 @@ def proxies(
     Notes
     -----
     Balanced accuracy is the mean over values of how often that value is predicted correctly (1 / K by guessing); its
-    interval is normal, from the variance of those rates. AUC is one value against the rest, averaged; its interval is Hanley
-    and McNeil's. Importance is measured on rows that the model was not fitted to. With weights, rates and information
-    are those of rows repeated (weight) times; intervals, and what chance would give, go by the effective number of rows.
+    interval is normal, from the variance of those rates. AUC is one value against the rest, averaged; its interval is
+    Hanley and McNeil's. Importance is measured on rows that the model was not fitted to. With weights, rates and
+    information are those of rows repeated (weight) times; intervals, and what chance would give, go by the effective
+    number of rows.
 
     References
     ----------
