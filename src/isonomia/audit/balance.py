@@ -1,4 +1,4 @@
-"""The balance sheet: which rows took part, which did not, and what is too thin to lean on."""
+"""The balance sheet: which rows took part, which did not, and what is too small to rely on."""
 
 from __future__ import annotations
 

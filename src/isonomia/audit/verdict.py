@@ -68,7 +68,7 @@ def _criteria(rule: Rule, policy: Policy, subject: Subject) -> list[Criterion]:
         figure = measured_overall(subject, rule.metric)
         return [_criterion(rule, *_decide(rule, figure, None))]
     measured = _measured(rule, policy, subject)
-    return [_worst_of(rule, way, measured, subject) for way in _ways(measured)]
+    return [_worst_of(rule, attributes, measured, subject) for attributes in _attribute_sets(measured)]
 
 
 def _measured(rule: Rule, policy: Policy, subject: Subject) -> GroupMetrics:
@@ -96,21 +96,21 @@ def _measured(rule: Rule, policy: Policy, subject: Subject) -> GroupMetrics:
         raise NotApplicable(str(error)) from error
 
 
-def _ways(measured: GroupMetrics) -> list[tuple[str, ...]]:
+def _attribute_sets(measured: GroupMetrics) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(measured.tables["disparities"]["by"].keys or ()))
 
 
-def _worst_of(rule: Rule, way: tuple[str, ...], measured: GroupMetrics, subject: Subject) -> Criterion:
+def _worst_of(rule: Rule, attributes: tuple[str, ...], measured: GroupMetrics, subject: Subject) -> Criterion:
     """The criterion for one way of grouping: its worst comparison among groups with enough rows."""
     assert measured.groups is not None
     groups, table = measured.groups.groups, measured.tables["comparisons"]
     indices = {group.key: index for index, group in enumerate(groups)}
-    named = {group.name: index for index, group in enumerate(groups) if group.by == way}
+    named = {group.name: index for index, group in enumerate(groups) if group.by == attributes}
 
     def enough(row: int, key: Any) -> bool:
         position = indices[key]
         sizes = measured.sizes[[position, named.get(table["reference"].values[row], position)]]
-        return groups[position].by == way and bool((sizes >= measured.min_per_group).all())
+        return groups[position].by == attributes and bool((sizes >= measured.min_per_group).all())
 
     keys = table["group"].keys or ()
     figures = {row: table[rule.measure].estimate(row) for row, key in enumerate(keys) if enough(row, key)}
@@ -118,25 +118,25 @@ def _worst_of(rule: Rule, way: tuple[str, ...], measured: GroupMetrics, subject:
     if not known:
         reason = msg(
             "fewer than two groups by {way} have {least:int} rows and a value",
-            way=" x ".join(way),
+            way=" x ".join(attributes),
             least=measured.min_per_group,
         )
         missing = Estimate.missing(reason, n=len(subject))
-        return _criterion(rule, "not_enough_evidence", missing, who={"by": " x ".join(way)}, reason=reason)
+        return _criterion(rule, "not_enough_evidence", missing, who={"by": " x ".join(attributes)}, reason=reason)
     row = min(known, key=lambda one: known[one] if rule.measure == "ratio" else -abs(known[one]))
     position, name = indices[keys[row]], table["reference"].values[row]
     against = dict(groups[named[name]].texts) if name in named else {"reference": name}
-    figure = _figure(rule, table["metric"].values[row], figures[row], way, measured)
+    figure = _figure(rule, table["metric"].values[row], figures[row], attributes, measured)
     figure = replace(figure, n=int(measured.sizes[position]), level=subject.settings.level, method="bootstrap")
     outcome, _, reason_ = _decide(rule, figure, table["p_adjusted"].estimate(row).value)
     return _criterion(rule, outcome, figure, who=dict(groups[position].texts), reference=against, reason=reason_)
 
 
-def _figure(rule: Rule, metric: str, figure: Estimate, way: tuple[str, ...], measured: GroupMetrics) -> Estimate:
+def _figure(rule: Rule, metric: str, figure: Estimate, attributes: tuple[str, ...], measured: GroupMetrics) -> Estimate:
     """The worst comparison. Against the best group it is the gap between the extremes, as everywhere else."""
     highest_is_best = measured.measured[metric].metric.higher_is_better is not False
     if rule.against == "best" and (rule.measure == "difference" or highest_is_best):
-        difference, ratio = measured.disparity(metric, way)
+        difference, ratio = measured.disparity(metric, attributes)
         return difference if rule.measure == "difference" else ratio
     figure = replace(figure, note=None)
     if rule.measure == "ratio" or figure.value is None or figure.low is None or figure.high is None:
@@ -198,7 +198,7 @@ def _message(text: str) -> Message:
 
 
 def worst(outcomes: Sequence[VerdictOutcome]) -> VerdictOutcome:
-    """The outcome that stands for several.
+    """The outcome that summarises several.
 
     >>> worst(["meets", "not_enough_evidence"])
     'not_enough_evidence'

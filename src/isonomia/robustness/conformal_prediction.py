@@ -119,16 +119,21 @@ def conformal(  # type: ignore[misc]  # a score column of a plain frame is named
         if len(subject) < 4:
             raise DataError(f"Two halves of {len(subject)} rows are too small; give at least 4 rows.")
         first = rng.permutation(len(subject)) % 2 == 0
-        calib, shown = subject.take(first), subject.take(~first)
+        calib, evaluated = subject.take(first), subject.take(~first)
     else:
-        calib, shown = subject.like(calibration), subject
-        if calib.outcome.task != shown.outcome.task or calib.outcome.surface.classes != shown.outcome.surface.classes:
+        calib, evaluated = subject.like(calibration), subject
+        if (
+            calib.outcome.task != evaluated.outcome.task
+            or calib.outcome.surface.classes != evaluated.outcome.surface.classes
+        ):
             raise DataError("`calibration` and `data` must have the same task and the same classes.")
-    kind = _kind(score, shown.outcome.surface)
-    strange = _scores(calib.outcome, kind, rng)
-    widths, basis, own = _widths(strange, calib, shown, alpha, by_group, min_per_group)
-    covered, size = _covered(shown.outcome, kind, widths, rng)
-    return _Shown(shown, covered, size, widths, basis, alpha, level, min_per_group, len(calib), own, kind).result()
+    kind = _kind(score, evaluated.outcome.surface)
+    nonconformity = _scores(calib.outcome, kind, rng)
+    widths, basis, own = _widths(nonconformity, calib, evaluated, alpha, by_group, min_per_group)
+    covered, size = _covered(evaluated.outcome, kind, widths, rng)
+    return _Coverage(
+        evaluated, covered, size, widths, basis, alpha, level, min_per_group, len(calib), own, kind
+    ).result()
 
 
 def conformal_quantile(scores: Floats, alpha: float, weights: Floats | None = None) -> float:
@@ -202,16 +207,16 @@ def _covered(outcome: Outcome, kind: str, widths: Floats, rng: np.random.Generat
 
 
 def _widths(
-    strange: Floats, calib: Subject, shown: Subject, alpha: float, by_group: bool, minimum: int
+    nonconformity: Floats, calib: Subject, evaluated: Subject, alpha: float, by_group: bool, minimum: int
 ) -> tuple[Floats, Floats, int]:
     """The width each examined row is given, how many rows it was set on, and how many groups have their own."""
-    widths = np.full(len(shown), conformal_quantile(strange, alpha, calib.weights))
-    basis = np.full(len(shown), float(len(calib)))
+    widths = np.full(len(evaluated), conformal_quantile(nonconformity, alpha, calib.weights))
+    basis = np.full(len(evaluated), float(len(calib)))
     if not by_group:
         return widths, basis, 0
-    if not shown.known.protected:
+    if not evaluated.known.protected:
         raise DataError("`by_group=True` needs protected attributes: name them in the dataset (protected=[...]).")
-    both = [composite(side.attributes) for side in (calib, shown)]
+    both = [composite(side.attributes) for side in (calib, evaluated)]
     own = 0
     for code, label in enumerate(both[1].labels):
         if label not in both[0].labels:
@@ -219,14 +224,14 @@ def _widths(
         rows = both[0].codes == both[0].labels.index(label)
         if rows.sum() >= minimum:
             weights = None if calib.weights is None else calib.weights[rows]
-            widths[both[1].codes == code] = conformal_quantile(strange[rows], alpha, weights)
+            widths[both[1].codes == code] = conformal_quantile(nonconformity[rows], alpha, weights)
             basis[both[1].codes == code] = rows.sum()
             own += 1
     return widths, basis, own
 
 
 @dataclass(frozen=True, eq=False)
-class _Shown:
+class _Coverage:
     """What was covered, as tables, findings and pictures."""
 
     subject: Subject
@@ -236,8 +241,8 @@ class _Shown:
     basis: Floats
     alpha: float
     level: float
-    least: int
-    n_held: int
+    minimum: int
+    n_calibration: int
     own: int
     kind: str
 
@@ -262,7 +267,7 @@ class _Shown:
             "coverage": self._estimate(overall),
             "promised": 1 - self.alpha,
             "size": float(overall["size"]) if np.isfinite(overall["size"]) else Estimate.missing(INFINITE),
-            "calibration_rows": self.n_held,
+            "calibration_rows": self.n_calibration,
         }
         wide = msg("Mean width of intervals") if self.kind == "absolute" else msg("Mean size of sets")
         titles = {
@@ -310,8 +315,8 @@ class _Shown:
                 "low": float(low[i]),
                 "high": float(high[i]),
                 "size": float(mean[i]),
-                "p_value": float(normal_p(z[i])) if n[i] >= self.least else float("nan"),
-                "small": bool(n[i] < self.least),
+                "p_value": float(normal_p(z[i])) if n[i] >= self.minimum else float("nan"),
+                "small": bool(n[i] < self.minimum),
                 "note": self._why_missing(int(n[i]), float(mean[i])),
             }
             for i in range(column.size)
@@ -321,7 +326,7 @@ class _Shown:
     def _why_missing(self, n: int, size: float) -> Message | None:
         if not np.isfinite(size):
             return INFINITE
-        return msg("fewer than {least:int} rows: not tested", least=self.least) if n < self.least else None
+        return msg("fewer than {least:int} rows: not tested", least=self.minimum) if n < self.minimum else None
 
     def _short(self, row: dict[str, Any]) -> bool:
         return (
@@ -394,7 +399,7 @@ class _Shown:
         )
 
     def _notes(self) -> tuple[Message, ...]:
-        notes = [msg("The width was set on {n:int} rows that are not examined here.", n=self.n_held)]
+        notes = [msg("The width was set on {n:int} rows that are not examined here.", n=self.n_calibration)]
         if self.own:
             notes.append(msg("{n:int} groups have a width of their own.", n=self.own))
         if not np.isfinite(self.widths).all():

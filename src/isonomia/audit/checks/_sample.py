@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 #: The option of a check that examines a sample of rows.
 SAMPLE = Parameter("max_rows", Integer(1), 20_000, "rows examined at most; more are sampled")
-#: The same for a check that asks the model about many altered versions of every row: its budget of model rows.
+#: The same for a check that calls the model on many altered versions of every row: its budget of model rows.
 ASKED = Parameter("max_rows", Integer(1), 8_000, "rows the model is asked about in altered form; more are sampled")
 #: People are compared with their neighbours. Who is near is found among all rows of the sample, so fewer people make
 #: the interval wider and nothing else.

@@ -13,7 +13,7 @@ from isonomia.languages import msg
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
-#: More neighbours treated more differently than they are than this is reported.
+#: A larger share of neighbours who are treated more differently than they differ is reported.
 MOST_VIOLATIONS = 0.05
 
 

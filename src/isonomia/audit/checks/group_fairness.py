@@ -70,7 +70,7 @@ def group_fairness(subject: Subject, *, intersections: bool) -> Result:
     )
 
 
-#: With more classes than this, a table for each group says nothing any more.
+#: With more classes than this, a table per group is too large to read.
 _MOST_CLASSES = 8
 
 

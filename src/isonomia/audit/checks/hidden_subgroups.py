@@ -103,7 +103,7 @@ def _search(subject: Subject, method: str, given: dict[str, Any]) -> SubgroupRes
 
 
 def _distinct(findings: list[Finding]) -> tuple[Finding, ...]:
-    """The findings that more than chance stands behind, those about the same people only once."""
+    """The findings that chance does not explain, those about the same people only once."""
     out: list[Finding] = []
     for finding in rank(findings):
         people = (tuple(sorted(finding.who.items())), finding.n)

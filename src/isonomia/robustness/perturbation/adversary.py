@@ -65,7 +65,7 @@ class Attack:
 
     Attributes
     ----------
-    level, way : how far, and how it was looked for
+    level, way : how far, and how it was searched for
     rows : (n, k) the worst rows found; the row itself where none is worse
     flipped : (n,) whose decision changes (all False for a regression)
     flips, flips_low, flips_high : share of them
@@ -265,7 +265,7 @@ class _Search:
         draw = self.rng.random(shape)
         fraction = np.where(self.rng.random(shape) < 0.8, np.rint(draw), draw)
         value = low + fraction * (high - low)
-        # where only decisions are known nothing is learnt on the way: every number is drawn anew
+        # where only decisions are known nothing is learnt between steps: every number is drawn again
         wanted = 1.0 if self.way == "decisions" else max(1.0 / moves.size, 0.25)
         hit = self.rng.random(shape) < wanted
         base = self.altering.rows[rows] if self.way == "decisions" else self.best[rows]
@@ -288,7 +288,7 @@ class _Search:
                 self._try(_with(self.altering.rows[rows], int(index), float(code)), rows)
                 spent += 1
 
-    # what came of it -------------------------------------------------------------------------------------------------
+    # results ---------------------------------------------------------------------------------------------------------
 
     def _measured(self, level: float) -> Attack:
         trials, base = self.trials, self.altering.said

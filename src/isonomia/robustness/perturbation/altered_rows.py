@@ -97,7 +97,7 @@ class Altering:
         known = self.model.features
         return not self._others and (known is None or tuple(known) == self.names)
 
-    # asking ----------------------------------------------------------------------------------------------------------
+    # predicting ------------------------------------------------------------------------------------------------------
 
     def ask(self, rows: Floats, source: Indices) -> Surface:
         """What the model says about changed rows, each made of the row `source` of the data."""

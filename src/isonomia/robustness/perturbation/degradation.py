@@ -1,4 +1,4 @@
-"""How much worse a metric got, whichever way is better, on a scale that metrics share."""
+"""How much worse a metric got, whichever direction is better, on a scale that metrics share."""
 
 from __future__ import annotations
 

@@ -225,7 +225,7 @@ class Copies:
     ) -> None:
         self.altering, self.strength, self.keep_valid, self.seed = altering, strength, keep_valid, seed
         columns = altering.columns
-        # noise goes by what was seen, and leaves a column of one value as it is
+        # noise is scaled to the known values, and leaves a constant column as it is
         self.perturbers = [
             one
             for one in perturbers

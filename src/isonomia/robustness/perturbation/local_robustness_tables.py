@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 SHARE, GAP = 0.1, 0.02
 #: A group's p-value has to be below this after adjusting.
 ALPHA = 0.05
-#: So many changes of one row are written out.
+#: Maximum number of changes written out per row.
 CHANGES = 4
 
 
@@ -372,7 +372,7 @@ def _group_table(firm: Firmness, groups: list[dict[str, Any]], backend: Backend)
     )
 
 
-# --- the whole -------------------------------------------------------------------------------------------------------
+# --- the result ------------------------------------------------------------------------------------------------------
 
 
 def _values(firm: Firmness) -> tuple[dict[str, Any], dict[str, Message]]:

@@ -1,4 +1,4 @@
-"""How far the nearest other decision is: searched for all rows at once, a question a row at a time."""
+"""How far the nearest other decision is: searched for all rows at once, one query per row at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from isonomia.typing import Bools, Floats, Indices
 TOLERANCE = 0.1
 #: Rows of each decision that others are compared with.
 REFERENCES = 256
-#: Halvings of the way to a flip: the distance is then known to a thousandth of it.
+#: Bisection steps towards a flip: the distance is then known to a thousandth of it.
 HALVINGS = 10
 #: Rows whose distances to the references are in memory at once.
 BLOCK = 4096
@@ -134,7 +134,7 @@ class Search:
 
     def _store(self, rows: Floats, own: Indices, distance: Floats) -> None:
         nearer = distance < self.distance[own]
-        # the nearest comes last, and the last of several assignments stays
+        # the nearest comes last: of several assignments to one row the last one wins
         self.best[own[nearer]], self.distance[own[nearer]] = rows[nearer], distance[nearer]
 
     def _ask(self, rows: Floats, own: Indices) -> Bools:

@@ -16,7 +16,7 @@ from isonomia.events import Progress
 from isonomia.models import Model, Surface, SurfaceKind
 from isonomia.probing.batch_size import Pace
 
-#: Rows of one call at most.
+#: Maximum number of rows per call.
 LARGEST_CALL = 100_000
 
 _KINDS: tuple[SurfaceKind, ...] = ("continuous", "probability", "score", "label")

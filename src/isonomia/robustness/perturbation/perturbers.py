@@ -298,9 +298,9 @@ def correlated_noise(values: Floats, columns: Columns, level: float, rng: np.ran
     indices = np.flatnonzero(columns.numeric)
     if not indices.size:
         return values.copy()
-    # single precision is a share of 1e-7 of the rows, and twice as quick
+    # single precision is exact to 1e-7 of the ranks, and twice as fast
     noise = rng.standard_normal((indices.size, len(values)), dtype=np.float32)
-    # a product of so few columns is done before threads have met
+    # starting threads takes longer than a product of so few columns
     noise = np.float32(level) * np.einsum("ij,jn->in", columns.latent.astype(np.float32), noise)
     stays = np.float32(np.sqrt(1.0 - level * level))
     out = values.copy()

@@ -11,7 +11,7 @@ from isonomia.counting import sum_by
 from isonomia.evidence import chi_square
 from isonomia.typing import Floats
 
-#: From so many rows on the limit of Kolmogorov's law is near enough.
+#: Minimum number of rows for the asymptotic Kolmogorov distribution.
 MANY_ROWS = 500
 
 

@@ -34,7 +34,7 @@ from isonomia.typing import Floats
 
 Role = Literal["feature", "target", "prediction", "group"]
 Adjust = Literal["holm", "bh"]
-#: Whole numbers spread over at most so many values are counted.
+#: Maximum range of whole numbers that are counted value by value.
 COUNTED = 1 << 22
 
 

@@ -14,10 +14,10 @@ from isonomia.models import Surface
 from isonomia.robustness.slices.slicing import as_floats
 from isonomia.typing import Floats
 
-#: Rows of each sample the classifier sees at most.
-MOST_ROWS = 10_000
-#: Categories beyond the most frequent so many are one.
-MOST_LEVELS = 60
+#: Maximum number of rows per sample for the classifier.
+MAX_ROWS = 10_000
+#: Maximum number of categories; the rarer ones are merged.
+MAX_LEVELS = 60
 
 
 def two_sample_auc(
@@ -71,7 +71,7 @@ def two_sample_auc(
 
 
 def _sample(n: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    return np.arange(n) if n <= MOST_ROWS else np.sort(rng.choice(n, MOST_ROWS, replace=False))
+    return np.arange(n) if n <= MAX_ROWS else np.sort(rng.choice(n, MAX_ROWS, replace=False))
 
 
 def _values(reference: Dataset, current: Dataset, name: str, taken: list[NDArray[np.intp]]) -> tuple[Floats, bool]:
@@ -85,8 +85,8 @@ def _values(reference: Dataset, current: Dataset, name: str, taken: list[NDArray
     one, two = aligned(*(Codes.encode(data.column(name), name=name) for data in (reference, current)))
     counts = one.counts() + two.counts()
     order = np.argsort(-counts, kind="stable")
-    table = np.full(one.size, float(MOST_LEVELS - 1))
-    table[order[: MOST_LEVELS - 1]] = np.arange(min(one.size, MOST_LEVELS - 1))
+    table = np.full(one.size, float(MAX_LEVELS - 1))
+    table[order[: MAX_LEVELS - 1]] = np.arange(min(one.size, MAX_LEVELS - 1))
     if one.missing is not None:
         table[one.missing] = np.nan
     return np.concatenate([table[one.codes[taken[0]]], table[two.codes[taken[1]]]]), True

@@ -57,7 +57,7 @@ class Comparison:
     singles: tuple[Gaps, ...]
     pairs: tuple[Gaps, ...]
     adjusted: Mapping[tuple[str, ...], Floats]
-    least: float
+    min_gap: float
     alpha: float
     level: float
     min_samples: int
@@ -66,7 +66,7 @@ class Comparison:
         """Slices whose gap is large enough, and surely there."""
         with np.errstate(invalid="ignore"):
             return np.asarray(
-                part.enough & (part.gap > self.least) & (self.adjusted[part.names] < self.alpha), dtype=bool
+                part.enough & (part.gap > self.min_gap) & (self.adjusted[part.names] < self.alpha), dtype=bool
             )
 
 
@@ -236,7 +236,7 @@ class _Sides:
     """Train and test measured alike."""
 
     def __init__(self, metric: Metric, train: Subject, test: Subject, minimum: int, level: float) -> None:
-        self.metric, self.train, self.test, self.least, self.level = metric, train, test, minimum, level
+        self.metric, self.train, self.test, self.minimum, self.level = metric, train, test, minimum, level
         self.alone: dict[str, Gaps] = {}
         self.meters = None if not metric.adds_up else tuple(RowSums(metric, Rows.of(side)) for side in (train, test))
 
@@ -350,7 +350,7 @@ class _Sides:
         p: Any,
         why: Sequence[Sequence[Reason | None]],
     ) -> Gaps:
-        enough = (n_train >= self.least) & (n_test >= self.least) & ~np.isnan(gap)
+        enough = (n_train >= self.minimum) & (n_test >= self.minimum) & ~np.isnan(gap)
         return Gaps(
             names,
             labels,
@@ -372,8 +372,8 @@ class _Sides:
             return msg("no value on the rows of training: {reason}", reason=train)
         if test is not None:
             return msg("no value on the other rows: {reason}", reason=test)
-        few = min(n_train, n_test) < self.least
-        return msg("fewer than {least:int} rows: not tested", least=self.least) if few else None
+        few = min(n_train, n_test) < self.minimum
+        return msg("fewer than {least:int} rows: not tested", least=self.minimum) if few else None
 
 
 def _larger(gap: Floats, error: Floats, other: Floats, other_error: Floats) -> Floats:

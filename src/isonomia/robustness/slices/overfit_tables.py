@@ -16,7 +16,7 @@ from isonomia.robustness.slices.spot_merging import spelt
 if TYPE_CHECKING:
     from isonomia.robustness.slices.overfit import Comparison, Gaps
 
-#: So many rows of pairs are shown, findings made, features drawn.
+#: Maximum number of rows of pairs in the table, of findings, and of features in the picture.
 MOST_PAIRS, FINDINGS, DRAWN = 50, 10, 4
 
 
@@ -224,11 +224,11 @@ def _finding(found: Comparison, row: dict[str, Any], listed: Sequence[dict[str, 
         Estimate(row["gap"], row["gap_low"], row["gap_high"], n=row["n_test"], method="normal", level=found.level),
         who={row["feature"]: row["slice"]},
         n=row["n_test"],
-        magnitude=row["gap"] / found.least if found.least > 0 else 1.0 + row["gap"],
+        magnitude=row["gap"] / found.min_gap if found.min_gap > 0 else 1.0 + row["gap"],
         p_value=row["p_adjusted"] if index is None else row["p_value"],
         test=None if index is None else ("overfit", "slices", index),
         p_adjusted=row["p_adjusted"],
-        threshold=found.least,
+        threshold=found.min_gap,
         evidence="overfit/worst",
         format="points" if found.metric.format == "pct" else found.metric.format,
         remedy="regularise",
@@ -239,7 +239,7 @@ def _everywhere(found: Comparison) -> tuple[Finding, ...]:
     """The gap of all rows, where it is large and sure."""
     overall = found.overall
     gap, low, p = float(overall.gap[0]), float(overall.low[0]), float(overall.p_value[0])
-    if not (gap > found.least and low > 0 and p < found.alpha):
+    if not (gap > found.min_gap and low > 0 and p < found.alpha):
         return ()
     gaps = {"metric": found.metric.title, "train": float(overall.train[0]), "test": float(overall.test[0])}
     message = (
@@ -255,9 +255,9 @@ def _everywhere(found: Comparison) -> tuple[Finding, ...]:
             message,
             Estimate(gap, low, float(overall.high[0]), n=n, method="normal", level=found.level),
             n=n,
-            magnitude=gap / found.least if found.least > 0 else 1.0 + gap,
+            magnitude=gap / found.min_gap if found.min_gap > 0 else 1.0 + gap,
             p_value=p,
-            threshold=found.least,
+            threshold=found.min_gap,
             evidence="overfit/features",
             format="points" if found.metric.format == "pct" else found.metric.format,
         ),

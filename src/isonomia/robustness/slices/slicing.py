@@ -21,8 +21,8 @@ SLICINGS: tuple[Slicing, ...] = get_args(Slicing)
 #: Whole numbers with at most this many values are slices of their own.
 FEW_VALUES = 20
 #: More categories than this are not kept separate: the rarest share a slice.
-MOST_LEVELS = 50
-#: Places where an adaptive boundary may lie.
+MAX_LEVELS = 50
+#: Number of candidates for an adaptive boundary.
 CANDIDATES = 1000
 #: Rows from which quantiles and candidates are read.
 SAMPLE = 200_000
@@ -193,7 +193,7 @@ def _few_values(values: Floats, maximum: int) -> Floats | None:
 def _common(column: Codes, minimum: int) -> tuple[Any, ...]:
     """The labels that get a slice of their own: those with enough rows, up to a maximum."""
     counts = column.counts()
-    order = np.argsort(-counts, kind="stable")[:MOST_LEVELS]
+    order = np.argsort(-counts, kind="stable")[:MAX_LEVELS]
     kept = {int(code) for code in order if counts[code] >= minimum}
     return tuple(label for code, label in enumerate(column.labels) if code in kept and label is not None)
 

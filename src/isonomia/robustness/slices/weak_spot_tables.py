@@ -18,9 +18,9 @@ from isonomia.robustness.slices.spot_merging import Spot, spelt
 if TYPE_CHECKING:
     from isonomia.robustness.slices.weak_spots import Search, Slices
 
-#: Heat maps are drawn of so many pairs, bars of so many spots; a picture of lines takes so many features.
+#: Maximum number of pairs in heat maps, of spots in bars and of features in a line chart.
 HEATMAPS, BARS, LINES = 3, 15, 4
-#: So many findings are made at most; the table has all.
+#: Maximum number of findings; the table has all.
 FINDINGS = 10
 
 _NUMBERS: dict[str, Format] = {

@@ -59,8 +59,8 @@ def dashboard(data: Any, model: Any = None, scenarios: Any = None, *, level: flo
     Returns
     -------
     Dashboard
-        Tables ``dashboard`` (a row a metric: as it is, its worst scenario, the degradation there with the middle part
-        of the trials), ``ranking`` (a row a scenario: mean degradation, metrics with large drops) and ``stability``
+        Tables ``dashboard`` (a row per metric: as it is, its worst scenario, the degradation there with the middle part
+        of the trials), ``ranking`` (a row per scenario: mean degradation, metrics with large drops) and ``stability``
         (the parts of the score).
 
     Notes

@@ -20,7 +20,7 @@ from isonomia.robustness.stress.rankings import Swaps, find_swaps, kendall, rank
 if TYPE_CHECKING:
     from isonomia.robustness.stress.metric_disagreement import Ranked
 
-#: Swaps listed at most, and findings made of them.
+#: Maximum number of swaps listed, and of findings.
 SWAPS, FINDINGS = 200, 3
 
 _HEADINGS = {

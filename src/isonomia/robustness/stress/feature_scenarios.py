@@ -204,7 +204,7 @@ def _usable(now: Situation) -> tuple[str, ...]:
 
 
 def _answers(now: Situation, column: Codes, values: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """What the model says with each value recorded for everyone, (values, rows); a band's middle row stands for it."""
+    """Predictions with each value recorded for everyone, (values, rows); a band is represented by its middle row."""
     table = nw.maybe_reset_index(wrap(now.data.frame).select(now.inputs))
     raw = Codes.encode(now.data.column(column.name)).codes
     answers: list[Surface] = []

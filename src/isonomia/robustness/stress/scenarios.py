@@ -29,7 +29,7 @@ GAPS = {
     "multiclass": ("accuracy", "macro_recall"),
     "regression": ("mean_prediction", "mae", "mean_error"),
 }
-#: What a model is judged by first where nobody says.
+#: The default main metrics of each task, in order of preference.
 MAIN = {
     "binary": ("auc", "balanced_accuracy", "accuracy"),
     "multiclass": ("macro_f1", "accuracy", "logloss"),

@@ -44,7 +44,7 @@ class Situation:
     surface : Surface
         What was said.
     weights : array or None
-        One weight a row.
+        One weight per row.
     attributes : tuple of Codes
         The protected attributes.
     model : Model or None
