@@ -54,7 +54,7 @@ def show(name: Name, json: Json = False, quiet: Quiet = False, no_color: NoColor
     if json:
         screen.data(described)
     for key, value in described.items():
-        screen.say(f"{key:12} {_said(value)}")
+        screen.say(f"{key:12} {_shown(value)}")
 
 
 @datasets.command("fetch")
@@ -72,7 +72,7 @@ def fetch(name: Name, json: Json = False, quiet: Quiet = False, no_color: NoColo
     screen.say(str(path))
 
 
-def _said(value: Any) -> str:
+def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name}: {item}" if item is not None else str(name) for name, item in value.items())
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -126,16 +126,16 @@ class FunctionPredictor:
         return Answer(self.function(rows), kind)
 
 
-def is_estimator(thing: object) -> bool:
+def is_estimator(obj: object) -> bool:
     """Whether something predicts as scikit-learn's estimators do."""
-    return not isinstance(thing, type) and any(
-        callable(getattr(thing, name, None)) for name in ("predict", "predict_proba", "decision_function")
+    return not isinstance(obj, type) and any(
+        callable(getattr(obj, name, None)) for name in ("predict", "predict_proba", "decision_function")
     )
 
 
-def is_calibrated(thing: object) -> bool | None:
+def is_calibrated(obj: object) -> bool | None:
     """True when the estimator (or the last step of its pipeline) recalibrates its probabilities; None when unknown."""
-    return True if type(_last(thing)).__name__ == "CalibratedClassifierCV" else None
+    return True if type(_last(obj)).__name__ == "CalibratedClassifierCV" else None
 
 
 def as_values(values: Any) -> NDArray[Any]:

@@ -57,7 +57,7 @@ def kind_of_finding(subgroup: Subgroup) -> tuple[object, object]:
 
 
 def subgroup_table(problem: Problem, search: Search, masks: Sequence[NDArray[np.bool_]], backend: Backend) -> Table:
-    """One row a subgroup, in the columns every method shares and then its own."""
+    """One row per subgroup, in the columns every method shares and then its own."""
     features, found = problem.by_name, search.subgroups
     weights = problem.weights
     everyone = _mean(problem.outcome, None, weights)

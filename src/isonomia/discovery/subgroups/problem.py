@@ -39,7 +39,7 @@ class Problem:
     errors : array or None
         One non-negative error a row, where the caller gave them.
     weights : array or None
-        One weight a row, scaled so that their mean is 1.
+        One weight per row, scaled so that their mean is 1.
     protected : tuple of str
         Protected features.
     metric : str or None

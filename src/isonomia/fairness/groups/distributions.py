@@ -140,10 +140,10 @@ def _distributions(
     )
     members = [groups.groups[member] for member in first.tolist()]
     against = [name for _, _, name in pairs]
-    held = {column.name: [groups.groups[i].control[column.name] for i in first.tolist()] for column in control}
+    controls = {column.name: [groups.groups[i].control[column.name] for i in first.tolist()] for column in control}
     tables = {
-        "distances": _distances(members, against, held, sizes[first], exact, ends, settings.min_per_group, kind),
-        "quantiles": _quantiles(members, against, held, levels, exact, ends, kind),
+        "distances": _distances(members, against, controls, sizes[first], exact, ends, settings.min_per_group, kind),
+        "quantiles": _quantiles(members, against, controls, levels, exact, ends, kind),
     }
     return DistributionParity(
         "distribution_parity",
@@ -151,7 +151,7 @@ def _distributions(
         tables,
         {"rows": int(numbers.size)},
         (),
-        _pictures(tuple(held)) if pairs else (),
+        _pictures(tuple(controls)) if pairs else (),
         notes=(
             _NOTE,
             *(() if pairs else (msg("There is only one group; nothing can be compared."),)),
@@ -160,8 +160,8 @@ def _distributions(
     )
 
 
-def _pictures(held: tuple[str, ...]) -> tuple[Picture, ...]:
-    labels = [*held, "group"]
+def _pictures(controls: tuple[str, ...]) -> tuple[Picture, ...]:
+    labels = [*controls, "group"]
     return (
         Picture(
             "forest",
@@ -193,13 +193,13 @@ def _means(numbers: Floats, weights: Floats | None, cells: Codes, of_groups: Flo
 
 
 def _with_best(
-    strata: Sequence[Stratum], groups: Groups, means: Floats, sizes: NDArray[np.int64], least: int
+    strata: Sequence[Stratum], groups: Groups, means: Floats, sizes: NDArray[np.int64], min_per_group: int
 ) -> list[Stratum]:
     """Each stratum with its group of the highest mean as reference: of those with enough rows, where there are any."""
     out = []
     for stratum in strata:
         known = [i for i in stratum.members if not np.isnan(means[i])]
-        enough = [i for i in known if sizes[i] >= least] or known
+        enough = [i for i in known if sizes[i] >= min_per_group] or known
         if not enough:  # nobody in it has any weight: nothing to compare
             continue
         index = max(enough, key=lambda i: means[i])
@@ -217,24 +217,24 @@ def _check_quantiles(given: Sequence[float]) -> Floats:
 def _distances(
     members: Sequence[Group],
     against: list[str],
-    held: dict[str, list[str]],
+    controls: dict[str, list[str]],
     sizes: NDArray[Any],
     exact: dict[str, Floats],
     ends: dict[str, tuple[Floats, Floats]],
-    least: int,
+    min_per_group: int,
     backend: Backend,
 ) -> Table:
     p = exact["p_value"]
     return Table(
         (
-            *(Column(name, values) for name, values in held.items()),
+            *(Column(name, values) for name, values in controls.items()),
             group_columns(members)[0],
             Column("reference", against, title=msg("reference")),
             Column("n", sizes, format="int", title=msg("rows")),
             *(Column(name, exact[name], *ends[name], format="num", title=_TITLES[name]) for name in MEASURES),
             Column("p_value", p, format="p", title=msg("p-value")),
             Column("p_adjusted", benjamini_hochberg(p), format="p", title=msg("p adjusted")),
-            Column("small", sizes < least, title=msg("small group")),
+            Column("small", sizes < min_per_group, title=msg("small group")),
         ),
         msg("Distances between the groups' distributions"),
         backend,
@@ -252,7 +252,7 @@ _TITLES = {
 def _quantiles(
     members: Sequence[Group],
     against: list[str],
-    held: dict[str, list[str]],
+    controls: dict[str, list[str]],
     levels: Floats,
     exact: dict[str, Floats],
     ends: dict[str, tuple[Floats, Floats]],
@@ -263,7 +263,7 @@ def _quantiles(
     difference = exact["quantile_difference"].ravel()
     return Table(
         (
-            *(Column(name, [value for value in values for _ in range(m)]) for name, values in held.items()),
+            *(Column(name, [value for value in values for _ in range(m)]) for name, values in controls.items()),
             group_columns([group for group in members for _ in range(m)])[0],
             Column("reference", [name for name in against for _ in range(m)], title=msg("reference")),
             Column("quantile", np.tile(levels, len(members)), format="num", title=msg("quantile")),

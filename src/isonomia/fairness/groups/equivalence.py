@@ -132,13 +132,13 @@ def _tested(measured: GroupMetrics, margin: float) -> Equivalence:
     """Two one-sided tests of metrics by group with intervals at level 0.9."""
     assert measured.groups is not None
     indices = {(group.name, tuple(group.control.items())): i for i, group in enumerate(measured.groups.groups)}
-    held = [column.name for column in measured.groups.control]
+    controls = [column.name for column in measured.groups.control]
     compared = measured.tables["comparisons"]
     difference = compared["difference"]
     same, reasons = [], []
     for index, row in enumerate(compared.rows()):
         part, figure = measured.measured[row["metric"]], difference.estimate(index)
-        control = tuple((name, row[name]) for name in held)
+        control = tuple((name, row[name]) for name in controls)
         g, r = indices[row["group"], control], indices.get((row["reference"], control))
         if part.rate and r is not None and figure.value is not None:
             hits = part.value * part.size
@@ -152,7 +152,7 @@ def _tested(measured: GroupMetrics, margin: float) -> Equivalence:
     differs = np.asarray(compared["p_adjusted"].values, dtype=float)
     table = Table(
         (
-            *compared.select(("metric", *held, "group", "reference")).columns,
+            *compared.select(("metric", *controls, "group", "reference")).columns,
             replace(difference, format="num", reason=reasons),
             Column("margin", [margin] * len(compared), format="num", title=msg("margin")),
             Column("p_equivalence", same, format="p", title=msg("p of equivalence")),
@@ -168,15 +168,15 @@ def _tested(measured: GroupMetrics, margin: float) -> Equivalence:
         {"equivalence": table},
         {"margin": margin, "rows": measured.values["rows"]},
         (),
-        _pictures(held),
+        _pictures(controls),
         (*measured.notes, _FAMILY),
         margin=margin,
     )
 
 
-def _pictures(held: Sequence[str]) -> tuple[Picture, ...]:
+def _pictures(controls: Sequence[str]) -> tuple[Picture, ...]:
     title = msg("Differences to the reference, with the intervals that the tests use")
-    options = {"labels": [*held, "group"], "value": "difference", "facet": "metric", "reference": 0.0}
+    options = {"labels": [*controls, "group"], "value": "difference", "facet": "metric", "reference": 0.0}
     return (Picture("forest", "equivalence", title, options),)
 
 

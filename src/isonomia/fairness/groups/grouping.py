@@ -202,10 +202,10 @@ def _groups_by(
     groups = []
     for key, indices in members.items():
         parts = dict(zip(positions, key, strict=True))
-        held = {everything[i].name: texts[i][value] for i, value in parts.items() if i < len(control)}
+        controls = {everything[i].name: texts[i][value] for i, value in parts.items() if i < len(control)}
         own = {everything[i].name: value for i, value in parts.items() if i >= len(control)}
         values_of = {everything[i].name: texts[i][value] for i, value in parts.items() if i >= len(control)}
-        groups.append(Group(own, values_of, held, np.array(indices)))
+        groups.append(Group(own, values_of, controls, np.array(indices)))
     return groups
 
 

@@ -18,7 +18,7 @@ from isonomia.counting import Axis, Tally, resample
 from isonomia.evidence import percentile
 from isonomia.typing import Floats
 
-Places = NDArray[np.integer[Any]]
+Indices = NDArray[np.integer[Any]]
 
 #: Bins of the bootstrap; within one, distributions are taken as straight lines.
 BINS = 128
@@ -29,9 +29,9 @@ SLACK = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The distribution function of a set: it jumps at `places` (of all different values) to the shares `reached`."""
+    """The distribution function of a set: it jumps at `indices` (into the distinct values) to the shares `reached`."""
 
-    places: Places
+    indices: Indices
     reached: Floats
     mean: float
     variance: float
@@ -40,7 +40,7 @@ class Steps:
     def quantile(self, levels: Floats, values: Floats) -> Floats:
         """The smallest value at which the function reaches each level."""
         at = np.searchsorted(self.reached, levels - SLACK)
-        return values[self.places[np.minimum(at, self.places.size - 1)]]
+        return values[self.indices[np.minimum(at, self.indices.size - 1)]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,21 +49,21 @@ class Histograms:
 
     Attributes
     ----------
-    values : (U,) the different values, in order
-    place : (n,) the place of each row's value, rising
+    values : (U,) the distinct values, in order
+    index : (n,) the index of each row's value in `values`, non-decreasing
     cells : (n,) the cell of each row, in the same order
     membership : (cells, sets) 1 where a cell belongs to a set
     weights : (n,) or None, in the same order
     """
 
     values: Floats
-    place: Places
-    cells: Places
+    index: Indices
+    cells: Indices
     membership: Floats
     weights: Floats | None
 
     @classmethod
-    def of(cls, numbers: Floats, cells: Places, membership: Floats, weights: Floats | None) -> Histograms:
+    def of(cls, numbers: Floats, cells: Indices, membership: Floats, weights: Floats | None) -> Histograms:
         """Sort once."""
         order = np.argsort(numbers, kind="stable")
         ordered = numbers[order]
@@ -74,7 +74,7 @@ class Histograms:
     def steps(self, index: int) -> Steps | None:
         """The distribution function of a set; None where it has no weight."""
         rows = self._rows(index)
-        indices = self.place[rows]
+        indices = self.index[rows]
         w = np.ones(indices.size) if self.weights is None else self.weights[rows]
         running = np.arange(1.0, indices.size + 1) if self.weights is None else np.cumsum(w)
         if not indices.size or running[-1] <= 0:
@@ -97,12 +97,12 @@ class Histograms:
         return (self.membership[:, index] > 0)[self.cells]
 
     @cached_property
-    def _runs(self) -> tuple[NDArray[np.intp], Places]:
+    def _runs(self) -> tuple[NDArray[np.intp], Indices]:
         """Rows cell by cell, each in order of its values, and their cells."""
         order = np.argsort(self.cells, kind="stable")
         return order, self.cells[order]
 
-    def compare(self, first: Places, second: Places, levels: Floats) -> dict[str, Floats]:
+    def compare(self, first: Indices, second: Indices, levels: Floats) -> dict[str, Floats]:
         """Exact figures of each pair of sets."""
         from scipy.special import kolmogorov
 
@@ -131,21 +131,21 @@ class Histograms:
         if steps is None:
             return None, np.zeros(0), np.zeros(0)
         jumps = np.zeros(self.values.size)
-        jumps[steps.places] = np.diff(steps.reached, prepend=0.0)
+        jumps[steps.indices] = np.diff(steps.reached, prepend=0.0)
         cdf = np.minimum(np.cumsum(jumps), 1.0)
         return steps, cdf, np.concatenate([[0.0], np.cumsum(cdf[:-1] * np.diff(self.values))])
 
     def binned(self) -> tuple[Tally, Floats]:
         """Cells x bins of equal shares (values on their own where there are few), and the mean value of each bin."""
-        counts = np.bincount(self.place, minlength=self.values.size)
+        counts = np.bincount(self.index, minlength=self.values.size)
         if self.values.size > BINS:
-            bin_of = ((np.cumsum(counts) - counts / 2) * BINS // self.place.size).astype(np.intp)
+            bin_of = ((np.cumsum(counts) - counts / 2) * BINS // self.index.size).astype(np.intp)
             bin_of = np.unique(bin_of, return_inverse=True)[1]
         else:
             bin_of = np.arange(self.values.size)
         n_bins, n_cells = int(bin_of[-1]) + 1, self.membership.shape[0]
         middle = np.bincount(bin_of, weights=counts * self.values) / np.bincount(bin_of, weights=counts)
-        cell = self.cells.astype(np.int64) * n_bins + bin_of[self.place]
+        cell = self.cells.astype(np.int64) * n_bins + bin_of[self.index]
         n = np.bincount(cell, minlength=n_cells * n_bins).reshape(n_cells, n_bins)
         axes = (Axis("cell", tuple(range(n_cells))), Axis("bin", tuple(range(n_bins))))
         if self.weights is None:
@@ -158,8 +158,8 @@ class Histograms:
 
     def intervals(
         self,
-        first: Places,
-        second: Places,
+        first: Indices,
+        second: Indices,
         levels: Floats,
         exact: dict[str, Floats],
         *,
@@ -196,10 +196,10 @@ _FIGURES = ("mean_difference", "standardised_difference", "ks", "wasserstein")
 def _apart(own: Steps, cdf: Floats, area: Floats, values: Floats) -> tuple[float, float]:
     """Kolmogorov-Smirnov and Wasserstein distance of a set from a distribution known at every value.
 
-    Where `own` is constant (at c, from one of its places to the next) the other rises from below c to above it at
-    one place at most, found by bisection; on both sides the area between them is a difference of known areas.
+    Where `own` is constant (at c, from one of its jumps to the next) the other rises from below c to above it at
+    one point at most, found by bisection; on both sides the area between them is a difference of known areas.
     """
-    k, c = own.places, own.reached
+    k, c = own.indices, own.reached
     before = np.concatenate([[0.0], c[:-1]])
     base = cdf[k]
     base_before = np.where(k > 0, cdf[np.maximum(k - 1, 0)], 0.0)
@@ -212,7 +212,7 @@ def _apart(own: Steps, cdf: Floats, area: Floats, values: Floats) -> tuple[float
     return ks, float(area[k[0]] + np.abs(below).sum() + np.abs(above).sum())
 
 
-def _binned_figures(sets: Floats, first: Places, second: Places, values: Floats, levels: Floats) -> dict[str, Floats]:
+def _binned_figures(sets: Floats, first: Indices, second: Indices, values: Floats, levels: Floats) -> dict[str, Floats]:
     """The figures of every pair over replicates: `sets` is (sets, replicates, bins)."""
     total = sets.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -105,7 +105,7 @@ def comparison_table(
     return Table(
         (
             Column("metric", [part.metric for part, _ in pairs], title=msg("metric")),
-            *(Column(held.name, [group.control[held.name] for _, group in pairs]) for held in groups.control),
+            *(Column(factor.name, [group.control[factor.name] for _, group in pairs]) for factor in groups.control),
             group,
             Column("reference", references, title=msg("reference")),
             figure("difference", 0, gap_style, msg("difference")),
@@ -179,7 +179,7 @@ def disparity_table(
         (
             Column("metric", [row["metric"] for row in rows], title=msg("metric")),
             Column("by", [" x ".join(way) for way in ways], title=msg("by"), keys=ways),
-            *(Column(held.name, [row[held.name] for row in rows]) for held in groups.control),
+            *(Column(factor.name, [row[factor.name] for row in rows]) for factor in groups.control),
             figure("difference", _gap_format(measured), msg("largest - smallest")),
             figure("ratio", "num", msg("smallest / largest")),
             Column("lowest", [row["lowest"] for row in rows], title=msg("smallest in")),

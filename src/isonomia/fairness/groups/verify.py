@@ -89,8 +89,8 @@ def _per_group(
         for index, group in enumerate(groups.groups):
             if group.by != way:
                 continue
-            held = {**group.control, **group.attributes}
-            key = tuple(_code(column, held[column.name]) for column in columns)
+            values_of = {**group.control, **group.attributes}
+            key = tuple(_code(column, values_of[column.name]) for column in columns)
             values[index] = measured.loc[key if len(key) > 1 else key[0]]
     return values
 

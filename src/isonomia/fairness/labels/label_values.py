@@ -14,7 +14,7 @@ from isonomia.typing import Floats
 def worths(data: Dataset, label: Codes) -> tuple[tuple[str | None, Floats], ...]:
     """What a label is worth, row by row: pairs of a class (None where one figure says it all) and numbers.
 
-    Two classes: 1 for the favourable one. Several: a figure a class, 1 where the label is that class (one against the
+    Two classes: 1 for the favourable one. Several: a figure per class, 1 where the label is that class (one against the
     rest), the most frequent `MAX_SPELT_CLASSES` of them. A regression: the number (0 where it is missing).
     """
     if data.task == "regression":

@@ -36,8 +36,8 @@ COLUMN_BINS = 16
 class Proxies(Result):
     """How well each protected attribute is predicted from the other columns.
 
-    ``tables["attributes"]``: a row an attribute: balanced accuracy and AUC, cross-validated, with intervals, and what
-    guessing gives. ``tables["columns"]``: a row an attribute and column: `importance` (loss of balanced accuracy when
+    ``tables["attributes"]``: a row per attribute: balanced accuracy and AUC, cross-validated, with intervals, and what
+    guessing gives. ``tables["columns"]``: a row per attribute and column: `importance` (loss of balanced accuracy when
     the column is shuffled), `information` (mutual information with the attribute over the attribute's own entropy: 0
     nothing, 1 everything).
     """

@@ -165,7 +165,7 @@ class Mechanisms:
             X = self._causes(name, {})
             with one_thread():
                 self.fitted[name] = self._fit(self.nodes[name], X)
-                self.before[name] = self._said(name, X)
+                self.before[name] = self._predicted(name, X)
 
     def _causes(self, name: str, changed: Mapping[str, Floats]) -> Floats:
         parts = [self.nodes[p].design(changed.get(p, self.nodes[p].values)) for p in self.graph.parents(name)]
@@ -193,7 +193,7 @@ class Mechanisms:
         ones = np.column_stack([np.ones(known.sum()), X[known]])
         return np.linalg.lstsq(ones, node.values[known], rcond=None)[0]
 
-    def _said(self, name: str, X: Floats) -> Floats:
+    def _predicted(self, name: str, X: Floats) -> Floats:
         """The mean of a number, or the probabilities of a category, given its causes."""
         model, node = self.fitted[name], self.nodes[name]
         if node.labels:
@@ -211,7 +211,7 @@ class Mechanisms:
         for name in self.effects:
             if name in action or name not in reached:
                 continue
-            node, after = self.nodes[name], self._said(name, self._causes(name, changed))
+            node, after = self.nodes[name], self._predicted(name, self._causes(name, changed))
             if node.labels:
                 changed[name] = self._coupled(node, self.before[name], after)
             else:

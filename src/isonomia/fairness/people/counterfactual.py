@@ -270,13 +270,15 @@ def _result(
         rate,
         change,
         titles={
-            **{f"rate[{key}]": msg("decided differently ({route}, {name})", **_told(key)) for key in rate},
-            **{f"change[{key}]": msg("mean size of change ({route}, {name})", **_told(key)) for key in change},
+            **{f"rate[{key}]": msg("decided differently ({route}, {name})", **_route_and_name(key)) for key in rate},
+            **{
+                f"change[{key}]": msg("mean size of change ({route}, {name})", **_route_and_name(key)) for key in change
+            },
         },
     )
 
 
-def _told(key: str) -> dict[str, Any]:
+def _route_and_name(key: str) -> dict[str, Any]:
     """The parts of a key such as "flip:sex", in words."""
     route, _, name = key.partition(":")
     return {"route": ROUTES[route], "name": name}

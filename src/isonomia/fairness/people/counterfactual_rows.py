@@ -29,7 +29,7 @@ Route = Literal["flip", "graph", "proxies"]
 
 #: More values than this of an attribute (or of several together) make every question a small study.
 MAX_VALUES = 64
-#: Rows the model is asked about at once.
+#: Rows per call of the model.
 BATCH = 50_000
 #: A number that moves by less than this share of the predictions' range has not moved.
 ROUNDING = 1e-9
@@ -56,7 +56,7 @@ class People:
 
     @classmethod
     def of(cls, subject: Subject, names: tuple[str, ...], progress: Progress) -> People:
-        data, model = subject.data, subject.needs_model()  # outcomes are not asked for: every row counts
+        data, model = subject.data, subject.needs_model()  # outcomes are not needed: every row counts
         own = {column.name: column for column in dataset_attributes(data) if column.name in names}
         features, levels = {}, {}
         for name in names:
@@ -76,7 +76,7 @@ class People:
 
 
 def _representatives(column: Codes, raw: Floats) -> Floats:
-    """For each value (or band) the place in the column of a value that stands for it: the median of its rows."""
+    """For each value (or band) the index in the column of a value that stands for it: the median of its rows."""
     out = np.empty(column.size)
     for code in range(column.size):
         inside = np.sort(raw[column.codes == code])
@@ -113,18 +113,18 @@ class Altered:
         """Whether a change has a direction: not for several classes."""
         return self.before.ndim == 1
 
-    def change(self, place: int) -> Floats:
+    def change(self, index: int) -> Floats:
         """Each row's change under one combination: signed, or the total variation for several classes."""
         if self.signed:
-            return np.asarray(self.after[place] - self.before)
-        return np.asarray(0.5 * np.abs(self.after[place] - self.before).sum(axis=1))
+            return np.asarray(self.after[index] - self.before)
+        return np.asarray(0.5 * np.abs(self.after[index] - self.before).sum(axis=1))
 
-    def changed(self, place: int, tolerance: float) -> NDArray[np.bool_]:
+    def changed(self, index: int, tolerance: float) -> NDArray[np.bool_]:
         """Whose decision (or number) changes."""
         if self.label_before is not None and self.label_after is not None:
-            return np.asarray(self.label_after[place] != self.label_before)
+            return np.asarray(self.label_after[index] != self.label_before)
         minimum = max(tolerance, ROUNDING * float(np.ptp(self.before) or 1.0))
-        return np.asarray(np.abs(self.change(place)) > minimum)
+        return np.asarray(np.abs(self.change(index)) > minimum)
 
     @property
     def changes_anything(self) -> bool:
@@ -176,7 +176,7 @@ def ask(
     else:
         table = nw.maybe_reset_index(wrap(people.data.frame))
         frames = [_frame(people, table, names, combo, mechanisms, keep_valid) for combo in combos]
-        surfaces = _asked(people, frames)
+        surfaces = _predicted(people, frames)
     texts = tuple(together(people.own[n].texts[c] for n, c in zip(names, combo, strict=True)) for combo in combos)
     labels = [surface.label for surface in surfaces]
     before = _worth(people.said)
@@ -230,7 +230,7 @@ def _effect(data: Dataset, name: str, mechanisms: Mechanisms, values: Floats, ke
     return nw.new_series(name, values, backend=data.backend)
 
 
-def _asked(people: People, frames: Sequence[nw.DataFrame[Any]]) -> list[Surface]:
+def _predicted(people: People, frames: Sequence[nw.DataFrame[Any]]) -> list[Surface]:
     """What the model says about each frame, as many as fit in one call."""
     n = len(people.data)
     step = max(1, BATCH // n)

@@ -62,7 +62,7 @@ def encode_people(
     """Rows as points, without the protected columns.
 
     A number is divided by its standard deviation ("std"), its range ("range") or nothing ("none"). A category becomes
-    one column a value. Where numbers are scaled, these columns are scaled so that two different values lie at a
+    one column per value. Where numbers are scaled, these columns are scaled so that two different values lie at a
     distance of 1; unscaled they are 0 and 1, as `pandas.get_dummies` makes them. A missing number is put at the mean of
     its column and marked in a column of its own; a missing category is a value of its own. ``metric="gower"`` is the
     mean over columns of |a - b| / range (numbers) or of being different (categories), in [0, 1].

@@ -29,8 +29,8 @@ NO_BENEFIT = msg("nobody of the group has a benefit, so that there is nothing to
 class Entropy(Result):
     """A generalized entropy index and its parts.
 
-    ``tables["decomposition"]`` has a row a way of grouping: `by`, `within`, `between`, their intervals and
-    `between_share`. ``tables["groups"]`` has a row a group: `n`, mean benefit, its own index, and what it adds to the
+    ``tables["decomposition"]`` has a row per grouping: `by`, `within`, `between`, their intervals and
+    `between_share`. ``tables["groups"]`` has a row per group: `n`, mean benefit, its own index, and what it adds to the
     within part.
     """
 

@@ -42,7 +42,7 @@ class Alike:
     p: int
     _known: dict[int | None, tuple[Indices, Indices, Indices]] = field(default_factory=dict)
 
-    def places(self, who: Indices, k: int) -> tuple[Indices, Indices, Floats, NDArray[np.bool_]]:
+    def entries(self, who: Indices, k: int) -> tuple[Indices, Indices, Floats, NDArray[np.bool_]]:
         """Entries (index in `who`, index in `pool`, share of the k) of settled rows, and which those are."""
         settled = np.zeros(who.size, dtype=bool)
         parts: list[tuple[Indices, Indices, Floats]] = []
@@ -84,12 +84,12 @@ class Alike:
         key, _, starts = self._sorted(column)
         return np.asarray(starts[key[who] + 1] - starts[key[who]] > MOST_ALIKE)
 
-    def _pairs(self, who: Indices, asked: Indices, column: int | None) -> tuple[Indices, Indices, Floats]:
-        """Pairs (place in `who`, place in `pool`) that agree in all categories, or differ in just one column."""
+    def _pairs(self, who: Indices, query: Indices, column: int | None) -> tuple[Indices, Indices, Floats]:
+        """Pairs (index in `who`, index in `pool`) that agree in all categories, or differ in just one column."""
         key, order, starts = self._sorted(column)
-        start = starts[key[who[asked]]]
-        size = starts[key[who[asked]] + 1] - start
-        row = np.repeat(asked, size)
+        start = starts[key[who[query]]]
+        size = starts[key[who[query]] + 1] - start
+        row = np.repeat(query, size)
         near = order[np.repeat(start - np.concatenate([[0], np.cumsum(size)[:-1]]), size) + np.arange(size.sum())]
         first, second = who[row], self.pool[near]
         gap = np.zeros(row.size)
@@ -106,7 +106,7 @@ class Alike:
 def shares(
     row: Indices, distance: Floats, counts: NDArray[np.integer], k: int, rows: int
 ) -> tuple[tuple[Indices, Floats], NDArray[np.bool_]]:
-    """How many of the k places entries take, ties at the edge shared; and which rows have k entries at all.
+    """How many of the k neighbours entries count as, ties at the edge shared; and which rows have k entries at all.
 
     The first part lists the entries that take any, of rows that have enough.
     """

@@ -45,17 +45,17 @@ class Neighbours:
     Attributes
     ----------
     row : (n,) which of the different rows each row is
-    asked : (q,) for each queried row, its index in `who`
+    query : (q,) for each queried row, its index in `who`
     who : (Q,) the distinct queried rows
     start : (Q + 1,) where each one's entries begin in `index` and `share`
     index : entries: a different row that is among the nearest
-    share : entries: how many of the k places it takes, shared equally between ties at the edge
+    share : entries: how many of the k neighbours it counts as, shared equally between ties at the edge
     pool : (n,) whether a row could be a neighbour
     k : how many neighbours
     """
 
     row: Indices
-    asked: Indices
+    query: Indices
     who: Indices
     start: Indices
     index: Indices
@@ -80,7 +80,7 @@ class Neighbours:
         each = self.share / over(np.ones(row.size))[self.index]
         total = np.add.reduceat(over(w)[self.index] * each, self.start[:-1])
         sums = np.stack([over(w * column) for column in table[self.pool].T], axis=1)
-        out = (np.add.reduceat(sums[self.index] * each[:, None], self.start[:-1], axis=0) / total[:, None])[self.asked]
+        out = (np.add.reduceat(sums[self.index] * each[:, None], self.start[:-1], axis=0) / total[:, None])[self.query]
         return out if values.ndim == 2 else np.asarray(out[:, 0])
 
 
@@ -125,7 +125,7 @@ def nearest(
     for begin in range(0, left.size, TOGETHER):
         some = left[begin : begin + TOGETHER]
         stage.at(who.size - left.size + begin)
-        parts += _places(search, distinct[who[some]], some, counts[there], int(k))
+        parts += _entries(search, distinct[who[some]], some, counts[there], int(k))
     stage.at(who.size)
     position, index = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
     share = np.concatenate([part[2] for part in parts])
@@ -153,16 +153,16 @@ def _among_alike(
     left: list[Indices] = []
     for begin in range(0, who.size, TOGETHER):
         stage.at(begin - sum(part.size for part in left))
-        position, index, share, settled = alike.places(who[begin : begin + TOGETHER], k)
+        position, index, share, settled = alike.entries(who[begin : begin + TOGETHER], k)
         parts.append((position + begin, index, share))
         left.append(begin + np.flatnonzero(~settled))
     return parts, np.concatenate(left)
 
 
-def _places(
+def _entries(
     search: _Search, centres: Floats, who: Indices, counts: NDArray[np.integer[Any]], k: int
 ) -> list[tuple[Indices, Indices, Floats]]:
-    """Who is near each of these, and how many of the k places they take; more candidates where ties need them."""
+    """Who is near each row, and how many of the k neighbours they count as; more candidates where ties need them."""
     size = len(search.distinct)
     wanted = min(k + SPARE, size)
     pending = np.arange(who.size)
@@ -197,7 +197,7 @@ def _distinct(matrix: Floats) -> tuple[Floats, Indices]:
 def _shares(
     distance: Floats, counts: NDArray[np.integer], k: int, *, complete: bool
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """How many of the k places each candidate takes, and whether no tie at the edge was left out."""
+    """How many of the k neighbours each candidate counts as, and whether no tie at the edge was left out."""
     reached = np.cumsum(counts, axis=1)
     edge_index = (reached >= k).argmax(axis=1)
     edge = np.take_along_axis(distance, edge_index[:, None], axis=1)

@@ -23,10 +23,10 @@ _SEVERAL = ("MultiRMSE", "MultiRMSEWithMissingValues", "MultiQuantile", "MultiLo
 _RANKINGS = ("YetiRank", "PairLogit", "Query", "LambdaMart", "StochasticRank", "StochasticFilter", "GroupQuantile")
 
 
-def is_catboost(thing: object) -> bool:
+def is_catboost(obj: object) -> bool:
     """Whether this is a CatBoost model: the classifier, the regressor, the ranker or the plain one."""
     return any(
-        base.__name__ == "CatBoost" and base.__module__.split(".")[0] == "catboost" for base in type(thing).__mro__
+        base.__name__ == "CatBoost" and base.__module__.split(".")[0] == "catboost" for base in type(obj).__mro__
     )
 
 

@@ -24,9 +24,9 @@ _LIGHTGBM: dict[str, SurfaceKind] = {
 _NUMBERS = ("regression", "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie")
 
 
-def is_lightgbm_booster(thing: object) -> bool:
+def is_lightgbm_booster(obj: object) -> bool:
     """Whether this is a bare lightgbm.Booster."""
-    return type(thing).__name__ == "Booster" and type(thing).__module__.split(".")[0] == "lightgbm"
+    return type(obj).__name__ == "Booster" and type(obj).__module__.split(".")[0] == "lightgbm"
 
 
 @dataclass

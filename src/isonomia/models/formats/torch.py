@@ -26,15 +26,15 @@ _BATCH = 1 << 16
 TorchKind = Literal["torchscript", "torch_export", "torch_pickle"]
 
 
-def is_torch_module(thing: object) -> bool:
+def is_torch_module(obj: object) -> bool:
     """Whether this is a torch.nn.Module; found without importing torch."""
     home = "torch.nn.modules.module"
-    return any(base.__name__ == "Module" and base.__module__ == home for base in type(thing).__mro__)
+    return any(base.__name__ == "Module" and base.__module__ == home for base in type(obj).__mro__)
 
 
-def is_exported_program(thing: object) -> bool:
+def is_exported_program(obj: object) -> bool:
     """Whether this is what torch.export.export returns."""
-    return type(thing).__name__ == "ExportedProgram" and type(thing).__module__.split(".")[0] == "torch"
+    return type(obj).__name__ == "ExportedProgram" and type(obj).__module__.split(".")[0] == "torch"
 
 
 def torch_kind(names: Sequence[str]) -> TorchKind | None:
@@ -216,7 +216,7 @@ MODEL_FORMATS.add(
         extra="torch",
         trust="a PyTorch program",
         instead="Save the model as ONNX (torch.onnx.export)",
-        owns=lambda thing: is_torch_module(thing) or is_exported_program(thing),
+        owns=lambda obj: is_torch_module(obj) or is_exported_program(obj),
         predictor=TorchPredictor,
     )
 )

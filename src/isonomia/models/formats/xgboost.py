@@ -27,9 +27,9 @@ _XGBOOST: dict[str, SurfaceKind] = {
 }
 
 
-def is_xgboost_booster(thing: object) -> bool:
+def is_xgboost_booster(obj: object) -> bool:
     """Whether this is a bare xgboost.Booster."""
-    return type(thing).__name__ == "Booster" and type(thing).__module__.split(".")[0] == "xgboost"
+    return type(obj).__name__ == "Booster" and type(obj).__module__.split(".")[0] == "xgboost"
 
 
 @dataclass

@@ -62,7 +62,7 @@ class NaiveBayes:
         decision : array
             1 for the favourable decision, 0 for the other.
         weights : array, optional
-            One weight a row.
+            One weight per row.
         smoothing : float
             Added to each count of a value.
         """
