@@ -88,7 +88,7 @@ def consistency(
 
     Notes
     -----
-    Rows at the distance of the k-th neighbour share the places left, so the order of the rows does not matter; a
+    Rows at the distance of the k-th neighbour share the remaining weight, so the order of the rows does not matter; a
     library that takes the ones it meets first (AIF360) gives the same value where there are no such ties. Intervals are
     normal ones of a mean over rows; they take no account of rows sharing neighbours.
 

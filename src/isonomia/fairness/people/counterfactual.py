@@ -72,7 +72,7 @@ def counterfactual(
     progress: ProgressLike = None,
     **given: Unpack[SubjectOptions],
 ) -> Counterfactual:
-    """Counterfactual fairness: other values of protected attributes, and what the model would then have said.
+    """Counterfactual fairness: other values of protected attributes, and what the model would then have predicted.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ class People:
     own: dict[str, Codes]
     features: dict[str, Feature]
     levels: dict[str, Floats]
-    said: Surface
+    predicted: Surface
     progress: Progress
 
     @classmethod
@@ -94,7 +94,7 @@ class Altered:
     combos : tuple of tuples of codes, the values set
     texts : how each combination is written
     own : (n,) the combination each row has itself; -1 where a value is missing
-    before : (n,) what was said; (n, K) probabilities for several classes
+    before : (n,) the predictions; (n, K) probabilities for several classes
     after : (V, n) or (V, n, K)
     label_before, label_after : decisions, or None
     """
@@ -172,15 +172,15 @@ def ask(
         match = [people.own[name].codes == code for name, code in zip(names, combo, strict=True)]
         own[np.logical_and.reduce(match)] = index
     if mechanisms is None and not set(names) & set(people.inputs):
-        surfaces = [people.said] * len(combos)  # the model never sees them: it would say the same
+        surfaces = [people.predicted] * len(combos)  # the model never sees them: it would predict the same
     else:
         table = nw.maybe_reset_index(wrap(people.data.frame))
         frames = [_frame(people, table, names, combo, mechanisms, keep_valid) for combo in combos]
         surfaces = _predicted(people, frames)
     texts = tuple(together(people.own[n].texts[c] for n, c in zip(names, combo, strict=True)) for combo in combos)
     labels = [surface.label for surface in surfaces]
-    before = _worth(people.said)
-    decided = people.said.label is not None
+    before = _worth(people.predicted)
+    decided = people.predicted.label is not None
     return Altered(
         route,
         names,
@@ -188,7 +188,7 @@ def ask(
         own,
         before,
         np.stack([_worth(surface) for surface in surfaces]),
-        people.said.label,
+        people.predicted.label,
         np.stack([label for label in labels if label is not None]) if decided else None,
     )
 

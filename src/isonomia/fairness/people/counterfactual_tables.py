@@ -186,7 +186,7 @@ def row_table(answers: Sequence[Altered], backend: Backend) -> Table:
             )
             for name, value in zip(names, values, strict=True):
                 out[name].append(value)
-    if not any(answer.signed for answer in answers):  # several classes: there is no one number to be said
+    if not any(answer.signed for answer in answers):  # several classes: there is no single number to report
         out = {name: values for name, values in out.items() if name not in ("before", "after", "note")}
     titles = {**_TITLES, "change": msg("change")}
     return Table.of(out, _FORMATS, titles, msg("People most affected"), backend)

@@ -76,7 +76,7 @@ class Neighbours:
             return sum_by(row, x, size)
 
         w = np.ones(row.size) if weights is None else weights[self.pool]
-        # the places of a different row are shared equally by the rows that are equal to it
+        # the weight of a distinct row is shared equally by the rows that are equal to it
         each = self.share / over(np.ones(row.size))[self.index]
         total = np.add.reduceat(over(w)[self.index] * each, self.start[:-1])
         sums = np.stack([over(w * column) for column in table[self.pool].T], axis=1)
@@ -94,7 +94,7 @@ def nearest(
 ) -> Neighbours:
     """The k nearest neighbours of every row, itself among them.
 
-    Rows at the distance of the k-th neighbour share the places that are left, which is the mean over every way to
+    Rows at the distance of the k-th neighbour share the remaining weight, which is the mean over every way to
     break the tie.
 
     Parameters

@@ -22,7 +22,7 @@ def load_skops(content: bytes, *, name: str, max_bytes: int) -> Any:
     """Build the estimator in a skops file, after every type in it was found in our own list.
 
     Two locks: our reading of the file's plan (`schema.json`) against `allowed.ALLOWED`, then skops' own audit, which is
-    told to trust the types found by the first lock and no others. What was built is then checked for indices that
+    configured to trust the types found by the first lock and no others. What was built is then checked for indices that
     compiled code would follow out of bounds.
     """
     found = inspect_skops(content, name=name, max_bytes=max_bytes)
