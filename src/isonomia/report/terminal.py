@@ -35,7 +35,7 @@ def summary(document: Document, language: str = "en", *, findings: int = 8) -> G
     >>> Console(width=80, no_color=True).print(summary(Document("Audit", {"rows": 3})))
     Audit
     No policy was given, so there is no verdict.
-    No check could be run, so nothing can be said about the model.
+    No check could be run, so there is no statement about the model.
     """
     from rich.console import Group
     from rich.table import Table as Grid
