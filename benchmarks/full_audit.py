@@ -16,7 +16,7 @@ SAMPLED = ("perturb", "scenarios", "local_robustness")
 
 @benchmark("full_audit")
 def full_audit(scale: Scale) -> Iterator[Row]:
-    """The set "full" with the default budgets; findings compared with those of every row."""
+    """The set "full" with the default budgets; kinds (not numbers) of findings compared with those of every row."""
     import isonomia as iso
 
     data, model = half_of_adult(scale.rows(24_421))
