@@ -10,10 +10,10 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types coverage bench exports clean
+.PHONY: help demo test lint types coverage bench statistics exports clean
 
 help: ## what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(BIN)/python:
 	@echo "== Python environment in $(VENV)"
@@ -68,6 +68,9 @@ coverage: $(VENV)/.installed-dev ## tests with line and branch coverage
 
 bench: $(VENV)/.installed-dev $(PEERS)/.installed $(PEERS)-deepchecks/.installed $(PEERS)-evidently/.installed ## the table of ratios against other libraries: benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks $(BENCH)
+
+statistics: $(VENV)/.installed-dev ## coverage, size, power and verdicts by simulation: docs/statistics.md
+	@$(BIN)/python -m benchmarks.statistics $(TOPICS)
 
 exports: $(VENV)/.installed-dev ## write the list of public names, the schema of specs and the page of options again
 	@$(BIN)/python tests/test_exports.py

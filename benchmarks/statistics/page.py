@@ -1,0 +1,76 @@
+"""Where the outcomes are kept: results.json for machines, docs/statistics.md for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from benchmarks.statistics.setting import Row
+
+JSON = Path(__file__).with_name("results.json")
+PAGE = Path(__file__).parents[2] / "docs" / "statistics.md"
+
+HEADINGS = ["setting", "share of", "promised", "measured", "repetitions", "mean width", "not given", "outcome", "note"]
+
+INTRODUCTION = """# How sure are the numbers?
+
+Isonomia's intervals, tests and verdicts were examined by simulation: data are drawn whose truth is known, the public
+functions are called on them, and the tables below count how often the promise was kept. `make statistics` repeats every
+line; a reduced version runs with the tests.
+
+- **Coverage** is the share of intervals of level 95% that contain the truth. **Size** is the share of tests that reject
+  although nothing is there, **power** the share that find what was planted.
+- *Measured* comes with its Monte-Carlo error. *Outcome* is "below" or "above" where the share lies outside the promise
+  by more than two of these errors.
+- *Not given* is the share of intervals that were left out with a reason, since the data could not carry one.
+"""
+
+
+def load() -> dict[str, list[Row]]:
+    """The rows kept so far, by topic."""
+    if not JSON.exists():
+        return {}
+    kept = json.loads(JSON.read_text(encoding="utf-8"))
+    return {topic: [Row(**row) for row in rows] for topic, rows in kept.items()}
+
+
+def save(topic: str, rows: Iterable[Row]) -> None:
+    """Put the rows of one topic in place of its earlier ones, and write the page."""
+    kept = {**load(), topic: list(rows)}
+    text = json.dumps({name: [row.to_dict() for row in kept[name]] for name in sorted(kept)}, indent=1)
+    JSON.write_text(text + "\n", encoding="utf-8")
+    PAGE.write_text(page(kept), encoding="utf-8")
+
+
+def page(kept: dict[str, list[Row]]) -> str:
+    """The page in Markdown."""
+    parts = [INTRODUCTION]
+    for topic in sorted(kept):
+        parts += [f"## {topic}", "", "| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
+        parts += ["| " + " | ".join(cell.replace("|", "\\|") for cell in line(row)) + " |" for row in kept[topic]]
+        parts.append("")
+    return "\n".join(parts)
+
+
+def line(row: Row) -> list[str]:
+    """One row as a person reads it."""
+    measured = "" if row.share is None else f"{row.share:.1%} ± {row.error:.1%}"
+    zero = f" ({row.zero_width:.0%} zero)" if row.zero_width > 0 else ""
+    return [
+        row.name,
+        row.question,
+        _promise(row.low, row.high),
+        measured,
+        f"{row.n:,}",
+        "" if row.width is None else f"{row.width:.3g}{zero}",
+        f"{row.missing:.0%}" if row.missing else "",
+        row.outcome(),
+        row.note,
+    ]
+
+
+def _promise(low: float, high: float) -> str:
+    if low <= 0:
+        return f"≤ {high:.1%}"
+    return f"≥ {low:.1%}" if high >= 1 else f"{low:.1%} to {high:.1%}"

@@ -1,0 +1,187 @@
+"""The frame of every simulation: a setting with known truth, what is promised of it, what came out.
+
+A setting is a function ``(rng, repetitions) -> Trials`` under ``@setting(...)``. It draws data whose truth is known,
+calls the public function under examination, and says for each repetition whether the promise was kept.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """What happened in each repetition.
+
+    Attributes
+    ----------
+    hits : array of bool
+        Per repetition (or per interval of it): the interval covers, the test rejects, the effect is found.
+    missing : float
+        Share of intervals that were not given, with a reason; `hits` leaves them out.
+    width : float or None
+        Mean width of the intervals.
+    zero_width : float
+        Share of intervals of no width.
+    """
+
+    hits: NDArray[np.bool_]
+    missing: float = 0.0
+    width: float | None = None
+    zero_width: float = 0.0
+
+    @classmethod
+    def of_intervals(cls, low: ArrayLike, high: ArrayLike, truth: ArrayLike) -> Trials:
+        """Whether intervals cover the truth; NaN ends are intervals that were not given.
+
+        >>> trials = Trials.of_intervals([0.1, 0.4, np.nan], [0.3, 0.6, np.nan], 0.2)
+        >>> trials.hits.tolist(), round(trials.missing, 2), round(trials.width, 2)
+        ([True, False], 0.33, 0.2)
+        """
+        bottom, top, value = np.broadcast_arrays(*(np.asarray(part, dtype=float) for part in (low, high, truth)))
+        given = ~(np.isnan(bottom) | np.isnan(top))
+        bottom, top, value = bottom[given], top[given], value[given]
+        slack = 1e-9
+        width = top - bottom
+        return cls(
+            hits=(bottom <= value + slack) & (value <= top + slack),
+            missing=float(1 - given.mean()),
+            width=float(width.mean()) if width.size else None,
+            zero_width=float((width <= slack).mean()) if width.size else 0.0,
+        )
+
+    @classmethod
+    def of_p_values(cls, p: ArrayLike, alpha: float = 0.05) -> Trials:
+        """Whether tests reject at level alpha; NaN is a test that was not made.
+
+        >>> Trials.of_p_values([0.01, 0.2]).hits.tolist()
+        [True, False]
+        """
+        values = np.asarray(p, dtype=float)
+        made = ~np.isnan(values)
+        return cls(hits=values[made] < alpha, missing=float(1 - made.mean()))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A simulation with known truth.
+
+    Attributes
+    ----------
+    topic, name : str
+        The table and the row of the page.
+    question : str
+        What the share is a share of: "coverage", "size", "power", "runs with a warning about groups".
+    low, high : float
+        The share that is promised.
+    repetitions : int
+        Of the full run.
+    tested : int
+        Repetitions of the reduced run in the tests; 0 leaves it out (too slow).
+    note : str
+        What a reader must know.
+    run : callable
+        ``(rng, repetitions) -> Trials``.
+    """
+
+    topic: str
+    name: str
+    question: str
+    low: float
+    high: float
+    repetitions: int
+    tested: int
+    note: str
+    run: Callable[[np.random.Generator, int], Trials]
+
+    def simulate(self, repetitions: int | None = None) -> Row:
+        """Run it, with a seed of its own that depends on its name alone."""
+        rng = np.random.default_rng(zlib.crc32(f"{self.topic}/{self.name}".encode()))
+        trials = self.run(rng, self.repetitions if repetitions is None else repetitions)
+        n = int(trials.hits.size)
+        return Row(
+            topic=self.topic,
+            name=self.name,
+            question=self.question,
+            low=self.low,
+            high=self.high,
+            n=n,
+            share=float(trials.hits.mean()) if n else None,
+            missing=trials.missing,
+            width=trials.width,
+            zero_width=trials.zero_width,
+            note=self.note,
+        )
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the page: what was promised, what came out, how sure that is."""
+
+    topic: str
+    name: str
+    question: str
+    low: float
+    high: float
+    n: int
+    share: float | None
+    missing: float
+    width: float | None
+    zero_width: float
+    note: str
+
+    @property
+    def error(self) -> float:
+        """Monte-Carlo error of the share, at the promised end that is nearer to one half."""
+        near = min((self.low, self.high), key=lambda end: abs(end - 0.5))
+        return math.sqrt(max(near * (1 - near), 0.25 / max(self.n, 1)) / self.n) if self.n else math.inf
+
+    def outcome(self, errors: float = 2.0) -> str:
+        """ "holds", "below" or "above" by more than so many Monte-Carlo errors, "no intervals" where none was given."""
+        if self.share is None:
+            return "no intervals"
+        if self.share < self.low - errors * self.error:
+            return "below"
+        return "above" if self.share > self.high + errors * self.error else "holds"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe."""
+        return asdict(self)
+
+
+#: Every setting, by topic and name.
+SETTINGS: dict[tuple[str, str], Setting] = {}
+
+
+def setting(
+    topic: str,
+    name: str,
+    question: str = "coverage",
+    *,
+    low: float = 0.935,
+    high: float = 0.975,
+    repetitions: int = 2000,
+    tested: int = 0,
+    note: str = "",
+) -> Callable[[Callable[[np.random.Generator, int], Trials]], Callable[[np.random.Generator, int], Trials]]:
+    """Register a function as a setting; called in a loop it registers a whole table.
+
+    `low` and `high` default to what intervals of level 0.95 promise.
+    """
+
+    def register(
+        run: Callable[[np.random.Generator, int], Trials],
+    ) -> Callable[[np.random.Generator, int], Trials]:
+        if (topic, name) in SETTINGS:
+            raise ValueError(f"There is a setting '{name}' in '{topic}' already.")
+        SETTINGS[topic, name] = Setting(topic, name, question, low, high, repetitions, tested, note, run)
+        return run
+
+    return register
