@@ -25,7 +25,7 @@ from isonomia.errors import (
 )
 
 if TYPE_CHECKING:
-    from isonomia import discovery, fairness, metrics, robustness
+    from isonomia import discovery, fairness, metrics, mitigation, robustness
     from isonomia.audit import Report, audit, compare, run
     from isonomia.data import Dataset, read
     from isonomia.data import catalog as datasets
@@ -66,6 +66,7 @@ _ROOMS = (
     "fairness",
     "discovery",
     "robustness",
+    "mitigation",
     "report",
     "audit",
 )
@@ -98,6 +99,7 @@ __all__ = [
     "fairness",
     "load_model",
     "metrics",
+    "mitigation",
     "read",
     "robustness",
     "synth",

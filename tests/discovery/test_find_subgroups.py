@@ -109,7 +109,7 @@ def test_repeats_are_left_out_when_asked() -> None:
         ({"deph": 2}, SpecError, "has no option 'deph'. Did you mean 'depth'"),
         ({"errors": [-1.0] * 100}, DataError, "must not be negative"),
         ({"errors": [1.0] * 3}, DataError, "has 3 values, but the data has 100 rows"),
-        ({"weights": [0.0] * 100}, DataError, "not all of them 0"),
+        ({"weights": [0.0] * 100}, DataError, "not all of them zero"),
         ({"max_memory": 10}, SpecError, "`max_memory` must be a whole number of at least 1048576"),
         ({"max_seconds": 0}, SpecError, "`max_seconds` must be"),
         ({"holdout": 1.0}, SpecError, r"`holdout` must be a number in \(0, 1\)"),

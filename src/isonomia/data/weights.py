@@ -20,7 +20,7 @@ def check_weights(weights: Any, length: int, *, what: str = "`weights`") -> Floa
     >>> check_weights([1, -0.5], 2)
     Traceback (most recent call last):
     ...
-    isonomia.errors.DataError: `weights` must be finite numbers of at least 0, not all of them 0.
+    isonomia.errors.DataError: `weights` must be finite numbers of at least 0, not all of them zero.
     """
     if weights is None:
         return None
@@ -29,7 +29,7 @@ def check_weights(weights: Any, length: int, *, what: str = "`weights`") -> Floa
         raise DataError(f"{what} must have one number per row ({length}); got an array of shape {array.shape}.")
     numbers = _numbers(array)
     if not np.isfinite(numbers).all() or (numbers < 0).any() or not numbers.any():
-        raise DataError(f"{what} must be finite numbers of at least 0, not all of them 0.")
+        raise DataError(f"{what} must be finite numbers of at least 0, not all of them zero.")
     return numbers
 
 

@@ -55,7 +55,7 @@ def _parts(root: Any) -> Iterator[Any]:
             stack.extend(item.values())
         elif isinstance(item, np.ndarray):
             stack.extend(item.ravel().tolist() if item.dtype == object else ())
-        elif type(item).__module__.startswith("sklearn.") and hasattr(item, "__dict__"):
+        elif type(item).__module__.startswith(("sklearn.", "isonomia.")) and hasattr(item, "__dict__"):
             yield item
             stack.extend(vars(item).values())
 

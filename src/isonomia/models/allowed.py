@@ -220,8 +220,13 @@ def _transformers() -> Iterator[Allowed]:
     yield from _group("ObjectNode", arrays, "sklearn.feature_selection._variance_threshold", "VarianceThreshold")
 
 
+def _mitigations() -> Iterator[Allowed]:
+    around = "our own: calls the estimator it holds, which must be listed here itself; no state but numbers and texts"
+    yield from _group("ObjectNode", around, "isonomia.mitigation.reweighing", "Reweigh")
+
+
 #: Every type that a skops file may hold.
-ALLOWED: tuple[Allowed, ...] = (*_plain(), *_estimators(), *_ensembles(), *_transformers())
+ALLOWED: tuple[Allowed, ...] = (*_plain(), *_estimators(), *_ensembles(), *_transformers(), *_mitigations())
 
 #: The same as pairs of loader and type, for looking up.
 PAIRS: frozenset[tuple[str, str]] = frozenset((entry.loader, entry.type) for entry in ALLOWED)
