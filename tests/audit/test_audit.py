@@ -164,26 +164,6 @@ def test_checks_that_do_not_apply_say_why() -> None:
     assert only_predictions["group_fairness"].findings
 
 
-def test_p_values_are_adjusted_over_the_whole_run() -> None:
-    from scipy import stats
-
-    report = iso.audit(dataset(people()))
-    tested = [
-        table
-        for section in report.document.sections
-        if section.result is not None
-        for table in section.result.tables.values()
-        if {"p_value", "p_adjusted"} <= set(table.names)
-    ]
-    p = np.concatenate([np.asarray(table["p_value"].values, dtype=float) for table in tested])
-    known = p[~np.isnan(p)]
-    alone = [f.p_value for f in report.findings if f.p_value is not None and f.p_value not in set(known.tolist())]
-    expected = stats.false_discovery_control([*known, *alone])[: known.size]
-    adjusted = np.concatenate([np.asarray(table["p_adjusted"].values, dtype=float) for table in tested])
-    np.testing.assert_allclose(adjusted[~np.isnan(p)], expected)
-    assert report.document.fingerprint["tests"] == known.size + len(alone)
-
-
 def test_comparing_two_reports(tmp_path: Path) -> None:
     good, bad = iso.audit(dataset(people(gap=0.0)), policy="eeoc"), iso.audit(dataset(people(gap=0.4)), policy="eeoc")
     good.save(tmp_path / "good")

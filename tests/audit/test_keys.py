@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import isonomia as iso
-from isonomia.audit.multiplicity import adjust_whole_run
+from isonomia.audit.multiplicity import adjust_families
 from isonomia.evidence import Column, Estimate, Finding, Result, Table
 from isonomia.languages import msg
 
@@ -57,8 +57,8 @@ def found(p: float, test: tuple[object, ...] | None) -> Finding:
 def test_equal_p_values_are_not_the_same_test() -> None:
     """Two tests with p = 0.03 are two; a finding that rests on a row of a table is that row's test."""
     listed, alone = found(0.03, ("one", "t", 0)), found(0.03, None)
-    (one, two), n = adjust_whole_run([result("one", [0.03, 0.2], listed), result("two", [0.5], alone)])
-    assert n == 4
+    (one, two), families = adjust_families([result("one", [0.03, 0.2], listed), result("two", [0.5], alone)], [])
+    assert families.sizes["errors"] == 4
     expected = stats.false_discovery_control([0.03, 0.2, 0.5, 0.03])
     assert one.tables["t"]["p_adjusted"].values.tolist() == pytest.approx(expected[:2].tolist())  # type: ignore[union-attr]
     assert one.findings[0].p_adjusted == pytest.approx(expected[0])
@@ -69,8 +69,9 @@ def test_equal_p_values_are_not_the_same_test() -> None:
 def test_a_test_that_two_checks_share_counts_once() -> None:
     key = ("group_metrics", "tpr")
     shared = found(0.001, key)
-    (_, two), n = adjust_whole_run([result("one", [0.001], keys=[key]), replace(result("two", []), findings=(shared,))])
-    assert (n, two.findings[0].p_adjusted, two.findings[0].severity) == (1, 0.001, "warning")
+    results = [result("one", [0.001], keys=[key]), replace(result("two", []), findings=(shared,))]
+    (_, two), families = adjust_families(results, [])
+    assert (families.sizes["errors"], two.findings[0].p_adjusted, two.findings[0].severity) == (1, 0.001, "warning")
 
 
 def test_every_finding_with_a_p_value_of_a_table_names_its_row() -> None:

@@ -7,14 +7,15 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.audit.multiplicity import Families
 from isonomia.counting import tally
 from isonomia.evidence import Column, Result, Table
 from isonomia.languages import msg
 from isonomia.subject import Subject
 
 
-def balance_sheet(subject: Subject) -> Result:
-    """Rows used, rows with missing protected values, groups too small, cells empty."""
+def balance_sheet(subject: Subject, families: Families) -> Result:
+    """Rows used, rows with missing protected values, groups too small, cells empty; how many tests were made."""
     lines = [
         (msg("rows given"), subject.rows.size),
         (msg("rows without a target, left out"), subject.n_dropped),
@@ -37,6 +38,8 @@ def balance_sheet(subject: Subject) -> Result:
         tables["attributes"] = attributes
     if len(subject.attributes) > 1:
         tables["cells"] = _cells(subject)
+    if any(families.sizes.values()):
+        tables["tests"] = families.table(subject.backend)
     values = {"rows_given": subject.rows.size, "rows_used": len(subject)}
     titles = {"rows_given": msg("rows given"), "rows_used": msg("rows used")}
     return Result("balance_sheet", msg("Balance sheet"), tables, values, titles=titles)

@@ -15,6 +15,8 @@ from isonomia.subject import Subject
 
 CheckSet = Literal["quick", "standard", "full"]
 SETS: tuple[CheckSet, ...] = ("quick", "standard", "full")
+#: The question that a check's tests answer; p-values are corrected within it.
+Family = Literal["people", "errors", "robustness"]
 
 #: ``run(subject, **options) -> Result``.
 Run = Callable[..., Result]
@@ -41,6 +43,9 @@ class Check:
         The smallest of the named sets it belongs to; the larger ones have it too.
     parameters : tuple of Parameter
         Its options. A default of None that depends on the subject is filled in by `run`.
+    family : "people", "errors" or "robustness"
+        The question its tests answer: p-values are corrected within a question. A test about values of protected
+        attributes is about people whichever check makes it.
     order : int
         Where it stands in a report.
     keys : mapping
@@ -59,6 +64,7 @@ class Check:
     purpose: str
     run: Run
     within: CheckSet = "standard"
+    family: Family = "errors"
     parameters: tuple[Parameter, ...] = ()
     order: int = 1000
     keys: Mapping[str, str] = field(default_factory=dict)

@@ -12,6 +12,13 @@ from isonomia.subject import Subject
 
 Ways = Literal["each", "all"]
 
+#: The metrics by group that the check of group fairness shows and tests, by task.
+GROUP_METRICS = {
+    "binary": ("selection_rate", "base_rate", "tpr", "fpr", "ppv", "npv", "accuracy"),
+    "multiclass": ("accuracy", "macro_f1", "selection_rate", "tpr"),
+    "regression": ("mean_prediction", "mean_label", "mean_error", "mae", "rmse"),
+}
+
 
 def measured_groups(subject: Subject, metrics: Sequence[str], by: Ways) -> GroupMetrics:
     """Metrics of the groups of each attribute ("all": of intersections too); what was measured before is used again."""

@@ -1,61 +1,166 @@
-"""Multiplicity over the whole run: every test of every check is adjusted together, once."""
+"""Many tests in one run: a family for every question, and a correction within each family.
+
+Rejections about one question must not make it easier to reject another: that errors grow near the decision border, or
+that noise costs accuracy, says nothing about people. A family holds every test that was made, also those that did not
+lead to a finding; a test that several checks show (the same key) counts once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, get_args
 
 import numpy as np
 
-from isonomia.evidence import Finding, Result, Table, benjamini_hochberg
+from isonomia.audit.check_registry import CHECKS, Family
+from isonomia.evidence import Column, Finding, Result, Table, benjamini_hochberg, holm
+from isonomia.languages import Message, msg
+from isonomia.typing import Floats
 
 #: A finding whose adjusted p-value is not below this is reported as a notice, however large the figure.
 ALPHA = 0.05
 
+_TITLES: Mapping[Family, Message] = {
+    "people": msg("people: groups, pairs and subgroups by protected attributes"),
+    "errors": msg("errors: performance, calibration and slices by other columns"),
+    "robustness": msg("robustness: drift, perturbation and stress"),
+}
+#: Holm bounds the chance of one false rejection, Benjamini-Hochberg the share of false ones among the rejections.
+_CORRECTIONS: Mapping[Family, tuple[Callable[[Floats], Floats], Message]] = {
+    "people": (holm, msg("Holm")),
+    "errors": (benjamini_hochberg, msg("Benjamini-Hochberg")),
+    "robustness": (benjamini_hochberg, msg("Benjamini-Hochberg")),
+}
 
-def adjust_whole_run(results: Sequence[Result]) -> tuple[list[Result], int]:
-    """The results with `p_adjusted` over all their tests together, and the number of tests.
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Families:
+    """The tests of a run by family: p-values and adjusted p-values by key."""
+
+    p_values: Mapping[Family, Mapping[Key, float]]
+    adjusted: Mapping[Key, float]
+
+    @property
+    def sizes(self) -> dict[Family, int]:
+        """How many tests each family holds."""
+        return {family: len(tests) for family, tests in self.p_values.items()}
+
+    def level(self, family: Family) -> float:
+        """The level that the first test of a family has to reach: alpha over the number of its tests."""
+        return ALPHA / max(len(self.p_values[family]), 1)
+
+    def table(self, backend: Any) -> Table:
+        """What the families were: the question, the number of tests, the correction, how many stand."""
+        kept = [family for family in get_args(Family) if self.p_values[family]]
+        stand = [sum(self.adjusted[key] < ALPHA for key in self.p_values[family]) for family in kept]
+        return Table(
+            (
+                Column("family", [_TITLES[family] for family in kept], title=msg("question")),
+                Column("tests", [len(self.p_values[family]) for family in kept], format="int", title=msg("tests")),
+                Column("correction", [_CORRECTIONS[family][1] for family in kept], title=msg("correction")),
+                Column("level", [self.level(family) for family in kept], format="p", title=msg("level of the first")),
+                Column("significant", stand, format="int", title=msg("significant after correction")),
+            ),
+            msg("Tests of this run: corrected within each question"),
+            backend,
+        )
+
+
+def adjust_families(results: Sequence[Result], attributes: Collection[str]) -> tuple[list[Result], Families]:
+    """The results with `p_adjusted` within the family of each test, and the families.
 
     Every table with the columns ``p_value`` and ``p_adjusted`` counts, and every finding whose test is in none of them.
+
+    Parameters
+    ----------
+    results
+        The checks' results.
+    attributes
+        The protected attributes: a test about their values is about people, whichever check made it.
     """
-    tables = [(result, name, table) for result in results for name, table in result.tables.items() if _tests(table)]
-    columns = [np.asarray(table["p_value"].values, dtype=float) for _, _, table in tables]
-    index: dict[tuple[Any, ...], int] = {}
-    for test, key in enumerate(key for part in tables for key in _keys(*part)):
-        index.setdefault(key, test)
-    pool = list(np.concatenate(columns)) if columns else []
-    for position, result in enumerate(results):
+    pools: dict[Family, dict[Key, float]] = {family: {} for family in get_args(Family)}
+    known: set[Key] = set()
+    for key, family, p_value in _tests(results, attributes):
+        if key not in known and not np.isnan(p_value):
+            known.add(key)
+            pools[family][key] = p_value
+    adjusted: dict[Key, float] = {}
+    for family, tests in pools.items():
+        correct = _CORRECTIONS[family][0]
+        adjusted |= dict(zip(tests, correct(np.array(list(tests.values()), dtype=float)).tolist(), strict=True))
+    families = Families(pools, adjusted)
+    return [_settled(result, families) for result in results], families
+
+
+def _tests(results: Sequence[Result], attributes: Collection[str]) -> Iterator[tuple[Key, Family, float]]:
+    """Every test: those of tables first, then those of findings that stand in no table."""
+    for result in results:
+        for name, table in _tested(result):
+            people = _about_people(table, attributes)
+            for row, key in enumerate(_keys(result.code, name, table)):
+                family: Family = "people" if people[row] else _family_of(result.code)
+                yield key, family, _number(table["p_value"].values[row])
+    for result in results:
         for row, finding in enumerate(result.findings):
-            if finding.p_value is not None and (finding.test or (position, row)) not in index:
-                index[finding.test or (position, row)] = len(pool)
-                pool.append(finding.p_value)
-    adjusted = benjamini_hochberg(np.array(pool, dtype=float))
-    parts = iter(np.split(adjusted, np.cumsum([column.size for column in columns])))
-    out = []
-    for position, result in enumerate(results):
-        fresh = {
-            name: table.with_columns(replace(table["p_adjusted"], values=next(parts))) if _tests(table) else table
-            for name, table in result.tables.items()
-        }
-        findings = tuple(
-            finding if finding.p_value is None else _settled(finding, adjusted[index[finding.test or (position, row)]])
-            for row, finding in enumerate(result.findings)
-        )
-        out.append(replace(result, tables=fresh, findings=findings))
-    return out, int((~np.isnan(np.array(pool, dtype=float))).sum())
+            if finding.p_value is not None:
+                about = set(attributes) & {*finding.who, *finding.columns}
+                yield _key(finding, result, row), "people" if about else _family_of(result.code), finding.p_value
 
 
-def _settled(finding: Finding, p_adjusted: float) -> Finding:
+def _settled(result: Result, families: Families) -> Result:
+    """The result with its adjusted p-values."""
+    fresh = {}
+    for name, table in _tested(result):
+        values = [families.adjusted.get(key, np.nan) for key in _keys(result.code, name, table)]
+        fresh[name] = table.with_columns(replace(table["p_adjusted"], values=np.array(values, dtype=float)))
+    findings = tuple(
+        finding if finding.p_value is None else _graded(finding, families.adjusted[_key(finding, result, row)])
+        for row, finding in enumerate(result.findings)
+    )
+    return replace(result, tables={**result.tables, **fresh}, findings=findings)
+
+
+def _graded(finding: Finding, p_adjusted: float) -> Finding:
     """The finding with its adjusted p-value; one that may be chance becomes a notice."""
     severity = finding.severity if p_adjusted < ALPHA else "notice"
-    return replace(finding, p_adjusted=float(p_adjusted), severity=severity)
+    return replace(finding, p_adjusted=p_adjusted, severity=severity)
 
 
-def _keys(result: Result, name: str, table: Table) -> Iterator[tuple[Any, ...]]:
+def _tested(result: Result) -> Iterator[tuple[str, Table]]:
+    for name, table in result.tables.items():
+        if "p_value" in table and "p_adjusted" in table and len(table) > 0:
+            yield name, table
+
+
+def _keys(code: str, name: str, table: Table) -> Iterator[Key]:
     """What the tests of a table are known by."""
-    yield from table["p_value"].keys or ((result.code, name, row) for row in range(len(table)))
+    yield from table["p_value"].keys or ((code, name, row) for row in range(len(table)))
 
 
-def _tests(table: Table) -> bool:
-    return "p_value" in table and "p_adjusted" in table and len(table) > 0
+def _key(finding: Finding, result: Result, row: int) -> Key:
+    return finding.test or (result.code, "findings", row)
+
+
+def _family_of(code: str) -> Family:
+    return CHECKS[code].family if code in CHECKS else "errors"
+
+
+def _about_people(table: Table, attributes: Collection[str]) -> list[bool]:
+    """Row by row, whether a test is about values of protected attributes."""
+    about = np.zeros(len(table), dtype=bool)
+    for name in ("feature", "attribute"):
+        if name in table:
+            about |= [value in attributes for value in table[name].values]
+    for name in attributes:
+        if name in table:  # a condition of a subgroup
+            about |= [value is not None for value in table[name].values]
+    if "group" in table and table["group"].keys is not None:
+        about |= [bool(set(dict(key)) & set(attributes)) for key in table["group"].keys]
+    return about.tolist()
+
+
+def _number(value: Any) -> float:
+    return float("nan") if value is None else float(value)

@@ -16,7 +16,7 @@ from typing import Any, Unpack
 from isonomia._version import __version__
 from isonomia.audit.balance import balance_sheet
 from isonomia.audit.check_registry import Check, Options, choose_checks, read_check_options
-from isonomia.audit.multiplicity import adjust_whole_run
+from isonomia.audit.multiplicity import Families, adjust_families
 from isonomia.audit.naming import in_words
 from isonomia.audit.policy import Policy, load_policy
 from isonomia.audit.report import Report
@@ -102,11 +102,11 @@ def audit(
     timings["prediction"] = time.perf_counter() - started
     with events.stage("audit", msg("Running checks"), total=len(chosen)) as stage:
         sections = [_section(entry, subject, read.get(entry.id, {})) for entry in stage.over(chosen)]
-    sections, n_tests = _adjusted(sections)
+    sections, families = _adjusted(sections, subject)
     begun = time.perf_counter()
     verdict = None if rules is None else judge(rules, subject)
     timings["verdict"] = time.perf_counter() - begun
-    sheet = balance_sheet(subject)
+    sheet = balance_sheet(subject, families)
     document = Document(
         msg("Audit of {name}", name=subject.name) if subject.name else msg("Audit"),
         _subject_facts(subject),
@@ -115,7 +115,7 @@ def audit(
         verdict=verdict,
         policy=None if rules is None else rules.model_dump(mode="json"),
         language=known,
-        fingerprint=_fingerprint(subject, chosen, rules, options or {}, n_tests),
+        fingerprint=_fingerprint(subject, chosen, rules, options or {}, families),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         timings=timings,
     )
@@ -221,12 +221,13 @@ def _examined(entry: Check, subject: Subject, options: Mapping[str, Any]) -> Sec
     return ended("issue" if result.findings else "passed", result=in_words(result))
 
 
-def _adjusted(sections: Sequence[Section]) -> tuple[list[Section], int]:
+def _adjusted(sections: Sequence[Section], subject: Subject) -> tuple[list[Section], Families]:
     """Multiplicity over the whole run, and findings that follow from it."""
     ran = [section for section in sections if section.result is not None]
-    results, n_tests = adjust_whole_run([section.result for section in ran if section.result is not None])
+    attributes = [column.name for column in subject.attributes]
+    results, families = adjust_families([section.result for section in ran if section.result is not None], attributes)
     fresh = {section.code: result for section, result in zip(ran, results, strict=True)}
-    return [replace(section, result=fresh.get(section.code)) for section in sections], n_tests
+    return [replace(section, result=fresh.get(section.code)) for section in sections], families
 
 
 def _options(options: Options, chosen: Sequence[Check]) -> dict[str, dict[str, Any]]:
@@ -267,7 +268,7 @@ def _subject_facts(subject: Subject) -> dict[str, Any]:
 
 
 def _fingerprint(
-    subject: Subject, chosen: Sequence[Check], policy: Policy | None, options: Options, n_tests: int
+    subject: Subject, chosen: Sequence[Check], policy: Policy | None, options: Options, families: Families
 ) -> dict[str, Any]:
     roles: Mapping[str, Any] = {} if subject.dataset is None else subject.dataset.options()
     asked = {
@@ -289,7 +290,7 @@ def _fingerprint(
         **({} if model is None or model.fingerprint is None else {"model_sha256": model.fingerprint}),
         "spec_sha256": hashlib.sha256(text.encode()).hexdigest(),
         "seed": subject.settings.seed,
-        "tests": n_tests,
+        "tests": sum(families.sizes.values()),
         "isonomia": __version__,
         "python": platform.python_version(),
         "packages": {

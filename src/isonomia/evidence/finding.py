@@ -39,7 +39,7 @@ class Finding(Record, Shown, kind="finding"):
     magnitude : float
         How large, on one scale for all checks: 1 = just at the threshold that makes it worth telling, 2 = twice it.
     p_value, p_adjusted : float, optional
-        The test behind it, and the same after adjusting over the whole run.
+        The test behind it, and the same after correcting over all tests of the run about the same question.
     test : tuple, optional
         The key of that test among the tests of its run: the key of a row of a table's column ``p_value``, or ``(check,
         table, row)`` where the column has none. None where the p-value stands in no table.
@@ -93,7 +93,7 @@ class Finding(Record, Shown, kind="finding"):
 
     @property
     def sure(self) -> bool | None:
-        """Whether it stands after adjusting for all tests of the run, at 5%; None where there was no test."""
+        """Whether it stands after correcting for the tests of its family, at 5%; None where there was no test."""
         p = self.p_adjusted if self.p_adjusted is not None else self.p_value
         return None if p is None else p < 0.05
 

@@ -203,7 +203,7 @@ class Document(Shown):
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings of all checks, ranked (`evidence.rank`), p-values adjusted over the whole run."""
+        """Findings of all checks, ranked (`evidence.rank`), p-values corrected within their families."""
         return rank(finding for section in self.sections for finding in section.findings)
 
     @cached_property

@@ -55,8 +55,8 @@ GLOSSARY: tuple[tuple[Message, Message], ...] = (
     (
         msg("Adjusted p"),
         msg(
-            "The p-value after adjusting for all the tests of the run (Benjamini-Hochberg). A finding below 0.05 is "
-            "said to stand: among all of these, about one in twenty may be chance."
+            "The p-value after correcting for all tests of the run about the same question: people (Holm), errors and "
+            "robustness (Benjamini-Hochberg). A finding below 0.05 stands. The balance sheet counts the tests."
         ),
     ),
     (

@@ -20,6 +20,7 @@ MOST_VIOLATIONS = 0.05
 @check(
     "awareness",
     order=140,
+    family="people",
     title=msg("Fairness through awareness"),
     question=msg("Do predictions differ more than people do?"),
     purpose="pairs of people whose predictions differ more than their distance allows",

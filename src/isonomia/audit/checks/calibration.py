@@ -9,11 +9,11 @@ from typing import Any
 from isonomia.audit.check_registry import check
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable
-from isonomia.evidence import Estimate, Finding, Picture, Result, normal_p
-from isonomia.evidence.intervals import error_within
+from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table, holm
 from isonomia.fairness import condition
+from isonomia.fairness.groups.group_calibration import gap_p_values
 from isonomia.languages import Message, msg
-from isonomia.metrics import Reliability, reliability
+from isonomia.metrics import reliability
 from isonomia.subject import Subject
 
 #: A group whose predicted and observed rates differ by more than this on average is reported.
@@ -23,6 +23,7 @@ GAP = 0.05
 @check(
     "calibration",
     order=110,
+    family="people",
     title=msg("Calibration"),
     question=msg("Do probabilities mean what they say, overall and for every group?"),
     purpose="reliability, ECE and Brier score, overall and by group",
@@ -43,15 +44,16 @@ def calibration(subject: Subject) -> Result:
     for column in subject.attributes:
         named = Codes(column.name, column.codes, tuple(condition(column.name, text) for text in column.texts))
         part = reliability(truth, surface, groups=named, **options)
-        for name in ("by_group", "bins_by_group"):
+        tested = _tested(part.tables["by_group"], column, subject)
+        for name, table in (("by_group", tested), ("bins_by_group", part.tables["bins_by_group"])):
             titled = _TITLES[name](column.name)
-            tables[f"{name}_{column.name}"] = replace(part.tables[name], title=titled, backend=subject.backend)
+            tables[f"{name}_{column.name}"] = replace(table, title=titled, backend=subject.backend)
         pictures += [
             Picture(picture.kind, f"{picture.table}_{column.name}", picture.title, picture.options)
             for picture in part.pictures
             if picture.table == "bins_by_group"
         ]
-        findings += _findings(part, column, subject)
+        findings += _findings(tested, column, subject)
     return Result("calibration", overall.title, tables, overall.values, tuple(findings), tuple(pictures), overall.notes)
 
 
@@ -61,15 +63,23 @@ _TITLES: dict[str, Callable[[str], Message]] = {
 }
 
 
-def _findings(part: Reliability, column: Codes, subject: Subject) -> list[Finding]:
+def _tested(table: Table, column: Codes, subject: Subject) -> Table:
+    """The table of a reliability by group with the tests that the gap of each group is 0."""
+    p = gap_p_values(table["gap"], subject.settings.level)
+    keys = [("calibration", None, (column.name,), group) for group in table["group"].values]
+    return table.with_columns(
+        Column("p_value", p, format="p", title=msg("p-value"), keys=keys),
+        Column("p_adjusted", holm(p), format="p", title=msg("p adjusted")),
+    )
+
+
+def _findings(table: Table, column: Codes, subject: Subject) -> list[Finding]:
     found = []
-    for row, text in zip(part.tables["by_group"].rows(), column.texts, strict=True):
+    for index, (row, text) in enumerate(zip(table.rows(), column.texts, strict=True)):
         gap = row["gap"]
         if gap is None or abs(gap) < GAP or row["n"] < subject.settings.min_per_group:
             continue
-        low, high = row["gap_low"], row["gap_high"]
-        error = error_within(low, high, subject.settings.level) if low is not None else None
-        p_value = float(normal_p(gap / error)) if error else None
+        low, high, p_value = row["gap_low"], row["gap_high"], row["p_value"]
         group = condition(column.name, text)
         message = (
             msg(
@@ -95,6 +105,7 @@ def _findings(part: Reliability, column: Codes, subject: Subject) -> list[Findin
                 magnitude=abs(gap) / GAP,
                 threshold=GAP,
                 p_value=p_value,
+                test=(table["p_value"].keys or ())[index],
                 format="points",
                 evidence=f"calibration/by_group_{column.name}",
                 remedy="recalibrate_by_group",

@@ -18,6 +18,7 @@ from isonomia.subject import Subject
 @check(
     "conformal",
     order=300,
+    family="robustness",
     title=msg("Coverage of predictions"),
     question=msg("Do intervals or sets around predictions hold the truth as often as promised, for every group?"),
     purpose="split conformal coverage, overall and by group",

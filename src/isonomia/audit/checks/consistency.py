@@ -23,6 +23,7 @@ GROUP_GAP = 0.05
 @check(
     "consistency",
     order=130,
+    family="people",
     title=msg("Consistency"),
     question=msg("Are people treated like those most like them?"),
     purpose="predictions against those of the nearest neighbours, without the protected columns",

@@ -28,6 +28,7 @@ MOVED = 0.1
 @check(
     "counterfactual",
     order=160,
+    family="people",
     title=msg("Counterfactual fairness"),
     question=msg("Would the model predict something else if people belonged to another group?"),
     purpose="flips of protected attributes, causal effects where a graph is given, proxies where unused",

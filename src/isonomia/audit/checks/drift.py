@@ -18,6 +18,7 @@ from isonomia.subject import Subject
 @check(
     "drift",
     order=310,
+    family="robustness",
     title=msg("Drift"),
     question=msg("Have the people, the outcomes or the predictions changed since the reference data?"),
     purpose="reference against current data; needs the option reference",

@@ -21,6 +21,7 @@ CONFLICTS = 0.01
 @check(
     "duplicates",
     order=40,
+    family="people",
     title=msg("Same people, different labels"),
     question=msg("Are people who agree in everything else labelled alike?"),
     purpose="rows equal in all but protected attributes, with different labels",

@@ -19,6 +19,7 @@ SHARE_BETWEEN = 0.05
 @check(
     "entropy",
     order=150,
+    family="people",
     title=msg("Inequality of benefits"),
     question=msg("How unequally are the model's benefits spread, and how much of it lies between groups?"),
     purpose="generalized entropy index, within and between groups and intersections",

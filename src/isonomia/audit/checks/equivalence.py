@@ -17,6 +17,7 @@ from isonomia.subject import Subject
 @check(
     "equivalence",
     order=90,
+    family="people",
     title=msg("Equivalence"),
     question=msg("Are groups shown to be treated alike within a margin?"),
     purpose="two one-sided tests for each group: the same within five points, different, or not settled",

@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.evidence import Finding, Result
+from isonomia.audit.measurements import GROUP_METRICS
+from isonomia.evidence import Finding, Result, Table
 from isonomia.fairness import Suite, suite
 from isonomia.languages import msg
+from isonomia.metrics import METRICS
 from isonomia.parameters import NAMES, Parameter, parameters_of
 from isonomia.subject import Subject
 
@@ -24,13 +26,14 @@ _TOLD_BY_GROUP = (
     "mean_error_parity",
     "error_parity",
 )
-#: Tables and pictures that the same check shows.
+#: Tables and pictures that the same check shows; of comparisons those of the other metrics are left.
 _SHOWN_BY_GROUP = ("by_group", "comparisons")
 
 
 @check(
     "fairness_suite",
     order=80,
+    family="people",
     title=msg("Fairness suite"),
     question=msg(
         "Which criteria of fairness hold, for every attribute and intersection, and how even-handed is it all?"
@@ -53,10 +56,20 @@ def fairness_suite(subject: Subject, *, control: list[str] | None, **options: An
     )
     tables = {name: table for name, table in found.tables.items() if name not in _SHOWN_BY_GROUP}
     tables["measures"] = tables["measures"].without("p_adjusted")
+    if (others := _other_comparisons(found, subject)) is not None:
+        tables["comparisons"] = others
     pictures = tuple(picture for picture in found.pictures if picture.table not in _SHOWN_BY_GROUP)
     values = {**found.values, "assessment": found.assessment}
     titles = {"overall_fairness_score": msg("overall fairness score"), "assessment": msg("assessment")}
     return Result(found.code, found.title, tables, values, findings, pictures, found.notes, titles=titles)
+
+
+def _other_comparisons(found: Suite, subject: Subject) -> Table | None:
+    """Comparisons of metrics that the check of group fairness does not test: they belong to the family too."""
+    table = found.tables["comparisons"]
+    tested = {METRICS[name].id for name in GROUP_METRICS[subject.task]}
+    rows = [row for row, name in enumerate(table["metric"].values) if METRICS[name.split("[")[0]].id not in tested]
+    return table.take(rows) if rows else None
 
 
 def _with_own_test(finding: Finding, found: Suite) -> Finding:

@@ -18,6 +18,7 @@ SLOPE = 0.8
 @check(
     "group_calibration",
     order=120,
+    family="people",
     title=msg("Calibration of intersections"),
     question=msg("Do probabilities mean the same for every group, where groups meet, and class by class?"),
     purpose="reliability, slope and calibration in the large of groups, intersections and classes",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.measurements import measured_groups
+from isonomia.audit.measurements import GROUP_METRICS, measured_groups
 from isonomia.counting import Codes, tally
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Finding, Picture, Result, Table
@@ -26,11 +26,6 @@ MEAN_GAP, ERROR_GAP = 0.2, 0.25
 #: Twice the gap worth reporting is critical.
 CRITICAL = 2.0
 
-_METRICS = {
-    "binary": ("selection_rate", "base_rate", "tpr", "fpr", "ppv", "npv", "accuracy"),
-    "multiclass": ("accuracy", "macro_f1", "selection_rate", "tpr"),
-    "regression": ("mean_prediction", "mean_label", "mean_error", "mae", "rmse"),
-}
 #: Descriptive, not a decision of the model: never a finding.
 _DESCRIPTIVE = ("base_rate", "mean_label", "npv")
 
@@ -38,6 +33,7 @@ _DESCRIPTIVE = ("base_rate", "mean_label", "npv")
 @check(
     "group_fairness",
     order=70,
+    family="people",
     title=msg("Group fairness"),
     question=msg("Are groups, and people who belong to several, treated alike?"),
     purpose="rates or means of every group and intersection, their gaps, tests and intervals",
@@ -50,7 +46,9 @@ def group_fairness(subject: Subject, *, intersections: bool) -> Result:
     if subject.task != "regression" and subject.surface.label is None:
         raise NotApplicable(msg("there are scores but no decisions; name a prediction column, or give a threshold"))
     names = [
-        name for name in _METRICS[subject.task] if subject.outcome.truth is not None or not METRICS[name].needs_labels
+        name
+        for name in GROUP_METRICS[subject.task]
+        if subject.outcome.truth is not None or not METRICS[name].needs_labels
     ]
     result = measured_groups(subject, names, "all" if intersections else "each")
     tables = result.named_tables()

@@ -17,6 +17,7 @@ from isonomia.subject import Subject
 @check(
     "incompatibility",
     order=100,
+    family="people",
     title=msg("What cannot hold together"),
     question=msg("Given these base rates, which criteria exclude each other, and by how much?"),
     purpose="criteria that exclude each other at these base rates, with numbers, and a guide to choosing by use",

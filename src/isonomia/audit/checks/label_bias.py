@@ -18,6 +18,7 @@ from isonomia.subject import Subject
 @check(
     "label_bias",
     order=30,
+    family="people",
     title=msg("Label bias"),
     question=msg("Do the labels themselves depend on the group?"),
     purpose="base rates, what an attribute tells about the label, labels of similar people",

@@ -20,6 +20,7 @@ from isonomia.subject import Subject
 @check(
     "local_robustness",
     order=290,
+    family="robustness",
     title=msg("Local robustness"),
     question=msg("How firm is each decision, and are some people's decisions more fragile than others'?"),
     purpose="a score a row, the nearest flip, the most fragile rows, groups compared",

@@ -20,6 +20,7 @@ MISSING_GAP = 0.05
 @check(
     "missingness",
     order=20,
+    family="people",
     title=msg("Missing values"),
     question=msg("Whose values are missing?"),
     purpose="share of missing values of each column by group",

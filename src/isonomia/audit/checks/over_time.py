@@ -30,6 +30,7 @@ _METRICS = {
 @check(
     "over_time",
     order=180,
+    family="people",
     title=msg("Fairness over time"),
     question=msg("Does even-handedness hold over time, or did it change?"),
     purpose="group metrics and gaps per period, control limits, change points",

@@ -51,6 +51,7 @@ def _verify(options: Mapping[str, Any]) -> None:
     "pairs",
     verify=_verify,
     order=170,
+    family="people",
     title=msg("Pairs of people"),
     question=msg("Who would be treated differently if only protected attributes were different?"),
     purpose="searches for pairs of people alike but for protected attributes whom the model treats differently",

@@ -19,6 +19,7 @@ from isonomia.subject import Subject
 @check(
     "perturb",
     order=270,
+    family="robustness",
     title=msg("Disturbed inputs"),
     question=msg("How much worse does the model get when its inputs are noisy, missing or mistaken?"),
     purpose="noise, swapped categories, missing values, rounding, wrong units; an adversary on request",

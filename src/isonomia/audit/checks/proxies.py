@@ -19,6 +19,7 @@ TOLD = 0.3
 @check(
     "proxies",
     order=50,
+    family="people",
     title=msg("Proxies"),
     question=msg("Which columns give protected attributes away?"),
     purpose="how well each attribute is predicted from the other columns, and which carry it",

@@ -24,6 +24,7 @@ LEAST_RATIO = 0.8
 @check(
     "representation",
     order=10,
+    family="people",
     title=msg("Representation"),
     question=msg("Who is in the data, and who is hardly there?"),
     purpose="share and size of every group, and its base rate",

@@ -38,6 +38,7 @@ def played(subject: Subject, options: dict[str, Any]) -> Scenarios:
 @check(
     "scenarios",
     order=260,
+    family="robustness",
     title=msg("Scenarios"),
     question=msg("What becomes of the metrics when labels, predictions, people or features differ from these data?"),
     purpose="nine kinds of change, each played many times: every metric, calibration, gaps between groups",
@@ -54,6 +55,7 @@ def scenarios(subject: Subject, **options: Any) -> Result:
 @check(
     "dashboard",
     order=265,
+    family="robustness",
     title=msg("Scenarios at a glance"),
     question=msg("Which metrics lose most under the scenarios, and how stable is the model?"),
     purpose="the worst scenario of every metric, large drops, rankings, a score of stability",

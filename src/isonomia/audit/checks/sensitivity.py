@@ -18,6 +18,7 @@ declare(
     keys={"n_trials": "n_trials"},
     asked_by="scenarios",
     order=280,
+    family="robustness",
     title=msg("Sensitivity"),
     question=msg("Which metrics give way first as noise grows?"),
     purpose="curves of every metric over growing noise, the most sensitive metric",

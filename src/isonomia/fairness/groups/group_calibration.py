@@ -178,14 +178,16 @@ def _joined(
     tables = [part.tables[name] for _, _, part in parts]
     ways = [way for (_, way, _), table in zip(parts, tables, strict=True) for _ in range(len(table))]
     columns = [Column("by", [" x ".join(way) for way in ways], title=msg("by"), keys=ways)]
+    labels = [label for (label, _, _), table in zip(parts, tables, strict=True) for _ in range(len(table))]
     if several:
-        labels = [label or _TOP for (label, _, _), table in zip(parts, tables, strict=True) for _ in range(len(table))]
-        columns.append(Column("class", labels, title=msg("class")))
+        columns.append(Column("class", [label or _TOP for label in labels], title=msg("class")))
     joined = Table.stack(tables)
     columns += [replace(joined["group"], title=msg("group")) if c.name == "group" else c for c in joined.columns]
     if name == "by_group":
-        p = _gap_p(joined["gap"], level)
-        columns.append(Column("p_value", p, format="p", title=msg("p-value")))
+        p = gap_p_values(joined["gap"], level)
+        classes = [None if label is None else label.text() for label in labels]
+        keys = [("calibration", *key) for key in zip(classes, ways, joined["group"].values, strict=True)]
+        columns.append(Column("p_value", p, format="p", title=msg("p-value"), keys=keys))
         columns.append(Column("p_adjusted", benjamini_hochberg(p), format="p", title=msg("p adjusted")))
     return replace(joined, columns=tuple(columns), backend=backend)
 
@@ -193,7 +195,8 @@ def _joined(
 _TOP = msg("most probable")
 
 
-def _gap_p(column: Column, level: float) -> Floats:
+def gap_p_values(column: Column, level: float) -> Floats:
+    """P-values that predicted and observed rates are the same, from the normal intervals of their gaps."""
     gap, low, high = (np.asarray(part, dtype=float) for part in (column.values, column.low, column.high))
     with np.errstate(divide="ignore", invalid="ignore"):
         error = error_within(low, high, level)

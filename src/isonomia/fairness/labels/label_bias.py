@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
@@ -103,7 +104,7 @@ def label_bias(
     if label.size < 2:
         raise NotApplicable(msg("every label is the same"))
     rates = _base_rates(subject, label, by)
-    tables = {"base_rates": rates.tables["comparisons"]}
+    tables = {"base_rates": _as_base_rates(rates.tables["comparisons"])}
     classes = label if known.task != "regression" else _cut(known, known.target)
     chosen = tuple(given) if given is not None else _telling(known, classes)
     for name in chosen:
@@ -178,6 +179,16 @@ def _base_rates(subject: Subject, label: Codes, by: By | Sequence[Sequence[str]]
         surface, metric = Surface(data.task or "binary", classes, label=codes), "selection_rate"
     decisions = replace(subject, outcome=Outcome(None, surface), cache={})
     return group_metrics(decisions, metrics=[metric], by=by)
+
+
+def _as_base_rates(table: Table) -> Table:
+    """Comparisons of labels whose tests are known as those of base rates, not of decisions."""
+    names = {"selection_rate": "base_rate", "mean_prediction": "mean_label"}
+    keys = [
+        (kind, re.sub(r"^\w+", lambda found: names[found[0]], metric), *rest)
+        for kind, metric, *rest in table["p_value"].keys or ()
+    ]
+    return table.with_columns(replace(table["p_value"], keys=keys))
 
 
 def _cut(data: Dataset, target: str) -> Codes:
