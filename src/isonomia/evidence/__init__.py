@@ -11,7 +11,9 @@ from isonomia.evidence.multiplicity import AlphaInvesting, benjamini_hochberg, b
 from isonomia.evidence.power import detectable_difference, detectable_mean_difference
 from isonomia.evidence.remedies import REMEDIES
 from isonomia.evidence.result import Drawing, Picture, Result
+from isonomia.evidence.score_intervals import score_difference, score_odds_ratio, score_ratio
 from isonomia.evidence.significance import normal_p, two_proportions, welch
+from isonomia.evidence.simultaneous import Gaps, gaps_of_figures, gaps_of_rates, pair_level, simultaneous_level
 from isonomia.evidence.table import Change, Table, yes_no
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "Finding",
     "Fold",
     "Format",
+    "Gaps",
     "Picture",
     "REMEDIES",
     "Result",
@@ -40,13 +43,20 @@ __all__ = [
     "finite",
     "fold",
     "folding",
+    "gaps_of_figures",
+    "gaps_of_rates",
     "holm",
     "normal_p",
     "normal_quantile",
+    "pair_level",
     "percentile",
     "permutation",
     "rank",
     "ranking",
+    "score_difference",
+    "score_odds_ratio",
+    "score_ratio",
+    "simultaneous_level",
     "two_proportions",
     "welch",
     "wilson",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isonomia.evidence.score_intervals import constrained_rate
 from isonomia.parameters import Number
 from isonomia.typing import Floats
 
@@ -68,22 +69,3 @@ def _score_error(a: Floats, na: Floats, b: Floats, nb: Floats, edge: float) -> F
     second = constrained_rate(a, na, b, nb, edge)
     first = np.clip(second + edge, 0.0, 1.0)
     return np.sqrt(first * (1 - first) / na + second * (1 - second) / nb)
-
-
-def constrained_rate(a: Floats, na: Floats, b: Floats, nb: Floats, edge: float) -> Floats:
-    """The most likely second rate, given that the first is larger by `edge`: a root of the likelihood's cubic.
-
-    Miettinen and Nurminen (1985) give the root in closed form.
-    """
-    total = na + nb
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # L3 x^3 + L2 x^2 + L1 x + L0 = 0
-        l2 = (na + 2 * nb) * edge - total - (a + b)
-        l1 = (nb * edge - total - 2 * b) * edge + a + b
-        l0 = b * edge * (1 - edge)
-        q = l2**3 / (3 * total) ** 3 - l1 * l2 / (6 * total**2) + l0 / (2 * total)
-        p = np.sign(q) * np.sqrt(np.maximum(l2**2 / (3 * total) ** 2 - l1 / (3 * total), 0.0))
-        p = np.where(q == 0, np.sqrt(np.maximum(l2**2 / (3 * total) ** 2 - l1 / (3 * total), 0.0)), p)
-        angle = (np.pi + np.arccos(np.clip(np.where(p == 0, 0.0, q / p**3), -1.0, 1.0))) / 3
-        root = 2 * p * np.cos(angle) - l2 / (3 * total)
-    return np.clip(root, max(0.0, -edge), min(1.0, 1 - edge))  # type: ignore[no-any-return]

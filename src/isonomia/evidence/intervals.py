@@ -6,9 +6,11 @@ mean, from its error          `student_interval`, `normal_interval`
 value in (0, 1), its error    `logit_interval`
 any figure, from replicates   `percentile`, `bootstrap_interval`
 value at an end of its range  `boundary_interval`
-difference                    `difference_interval` (replicates or errors), `newcombe_interval` (two rates)
-ratio                         `ratio_interval` (replicates or errors)
-gap: largest less smallest    `extremes` gives value and replicates, `bootstrap_interval` the interval
+difference of two rates       `score_intervals.score_difference`
+ratio of two rates (odds)     `score_intervals.score_ratio`, `score_odds_ratio`
+difference, ratio of others   `difference_interval`, `ratio_interval` (replicates or errors)
+gap: largest less smallest    `simultaneous.gaps_of_rates`, `gaps_of_figures`
+picked among m candidates     any of these at `simultaneous.simultaneous_level`
 ============================  =============================================================================
 
 Functions return the two ends. A figure that is NaN has NaN ends.
@@ -23,12 +25,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isonomia.errors import SpecError
 from isonomia.languages import Message, msg
 from isonomia.parameters import LEVEL
 from isonomia.typing import Floats
 
 #: Values closer than this are equal but for rounding.
 SAME = 1e-12
+#: From so many successes on, Wilson's end lies beyond the exact one-sided limit.
+FEW = 15
 #: What a result says where no bootstrap was asked for.
 NO_BOOTSTRAP = msg("No bootstrap was asked for: figures that need one have no interval and no test.")
 
@@ -51,16 +56,35 @@ def normal_quantile(level: float) -> float:
     return float(ndtri(0.5 + check_level(level) / 2))
 
 
+def normal_quantiles(level: ArrayLike) -> Floats:
+    """The same for one level or for an array of them.
+
+    >>> normal_quantiles([0.9, 0.95]).round(3).tolist()
+    [1.645, 1.96]
+    """
+    from scipy.special import ndtri
+
+    levels = np.asarray(level, dtype=float)
+    if not ((levels > 0) & (levels < 1)).all():
+        raise SpecError("Every `level` must be a number above 0 and below 1.")
+    return np.asarray(ndtri(0.5 + levels / 2), dtype=float)
+
+
 def wilson(successes: ArrayLike, n: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Wilson's score interval of a rate k / n.
+    """Wilson's score interval of a rate k / n, corrected for few successes or few failures.
 
     With z the normal quantile: centre (k + z^2/2) / (n + z^2), half width z sqrt(k (n - k) / n + z^2/4) / (n + z^2).
-    It stays within [0, 1] and is sensible for small n and rates near 0 and 1. For weighted data give effective
-    numbers: n = (sum w)^2 / sum w^2 and k = rate * n. Where n is 0 the ends are NaN.
+    Of one to about ten successes Wilson's lower end is too high (coverage down to 90%): there the end is the one-sided
+    exact limit at the same level, the quantile 1 - level of Beta(k, n - k + 1), where that is lower; upper ends of few
+    failures likewise. Coverage at level 0.95 is then between 92% and 99%, at least 95% below three expected cases and
+    within a point or two of 95% from ten on.
+
+    For weighted data give effective numbers: n = (sum w)^2 / sum w^2 and k = rate * n. Where n is 0 the ends are NaN.
 
     References
     ----------
-    E. B. Wilson (1927), J. Am. Stat. Assoc. 22:209.
+    E. B. Wilson (1927), J. Am. Stat. Assoc. 22:209; L. D. Brown, T. T. Cai, A. DasGupta (2001), Stat. Sci. 16:101,
+    section 4.1.1, for the correction by one-sided limits.
 
     Examples
     --------
@@ -73,10 +97,24 @@ def wilson(successes: ArrayLike, n: ArrayLike, level: float = 0.95) -> tuple[Flo
     with np.errstate(divide="ignore", invalid="ignore"):
         centre = (k + z2 / 2) / (total + z2)
         half = np.sqrt(z2 * (k * (total - k) / total + z2 / 4)) / (total + z2)
+    low = np.minimum(np.where(k <= 0, 0.0, centre - half), _fewest(k, total, level))
+    high = np.maximum(np.where(k >= total, 1.0, centre + half), 1 - _fewest(total - k, total, level))
     empty = total <= 0
-    low = np.where(empty, np.nan, np.clip(centre - half, 0.0, 1.0))
-    high = np.where(empty, np.nan, np.clip(centre + half, 0.0, 1.0))
-    return np.where(k <= 0, np.where(empty, np.nan, 0.0), low), np.where(k >= total, np.where(empty, np.nan, 1.0), high)
+    if empty.any():
+        return np.where(empty, np.nan, low), np.where(empty, np.nan, high)
+    return low, high
+
+
+def _fewest(k: Floats, n: Floats, level: float) -> Floats:
+    """The one-sided exact lower limit of a rate with few successes; 1 with none or many, where it is not needed."""
+    few = (k > 0) & (k < FEW) & (k <= n)
+    k, n = np.broadcast_arrays(k, n)
+    out = np.ones(few.shape)
+    if few.any():
+        from scipy.special import betaincinv
+
+        out[few] = betaincinv(k[few], n[few] - k[few] + 1, 1 - level)
+    return out
 
 
 def percentile(draws: NDArray[Any], level: float = 0.95) -> tuple[Floats, Floats]:
@@ -250,7 +288,7 @@ def ratio_interval(one: Figures, other: Figures, level: float = 0.95) -> tuple[F
     ratio = quotient(one.value, other.value)
     if one.draws is not None and other.draws is not None:
         return bootstrap_interval(ratio, quotient(one.draws, other.draws), level)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         relative = np.hypot(_error(one) / one.value, _error(other) / other.value)
         half = np.exp(normal_quantile(level) * relative)
         return ratio / half, ratio * half

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomia.typing import Floats
 
-#: Below this expected count in any cell of a 2 x 2 table, Fisher's exact test takes the place of the z-test.
+#: Below this expected count in any cell of a 2 x 2 table, Fisher's exact test is asked beside the score test.
 SMALL_CELL = 5.0
 
 
@@ -23,30 +23,38 @@ def normal_p(z: ArrayLike) -> Floats:
 def two_proportions(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike) -> Floats:
     """P-values that two rates k1 / n1 and k2 / n2 are the same.
 
-    The pooled two-proportion z-test; where an expected count is below 5 and the counts are whole, Fisher's exact test.
-    NaN where a group is empty; 1 where both rates are 0 or both are 1.
+    The score test: z = (p1 - p2) / sqrt(p (1 - p) (1/n1 + 1/n2) N / (N - 1)) with p the pooled rate and N = n1 + n2,
+    which rejects exactly where the score interval of the difference leaves out 0. Where an expected count is below 5
+    its tail is too thin (of a small group against a large one by orders of magnitude): there the p-value is at least
+    that of Fisher's exact test, of effective numbers to the nearest whole one. NaN where a group is empty; 1 where both
+    rates are 0 or both are 1.
 
+    References
+    ----------
+    E. S. Pearson (1947), Biometrika 34:139, for N / (N - 1); I. Campbell (2007), Stat. Med. 26:3661.
+
+    Examples
+    --------
     >>> two_proportions([30, 1], [100, 8], [45, 7], [100, 9]).round(4).tolist()
-    [0.0285, 0.0152]
+    [0.0289, 0.0152]
     """
     a, na, b, nb = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in (k1, n1, k2, n2)))
     with np.errstate(divide="ignore", invalid="ignore"):
         pooled = (a + b) / (na + nb)
-        spread = np.sqrt(pooled * (1 - pooled) * (1 / na + 1 / nb))
+        spread = np.sqrt(pooled * (1 - pooled) * (1 / na + 1 / nb) * (na + nb) / (na + nb - 1))
         p = normal_p((a / na - b / nb) / spread)
         smallest = np.minimum(pooled, 1 - pooled) * np.minimum(na, nb)
-    p = np.where((pooled == 0) | (pooled == 1), 1.0, p)
+    p = np.where((pooled <= 0) | (pooled >= 1), 1.0, p)
     p = np.where((na <= 0) | (nb <= 0), np.nan, p)
-    whole = (a == np.rint(a)) & (b == np.rint(b)) & (na == np.rint(na)) & (nb == np.rint(nb))
-    return _with_fisher(p, whole & (smallest < SMALL_CELL) & (pooled > 0) & (pooled < 1), a, na, b, nb)
+    return _with_fisher(p, (smallest < SMALL_CELL) & (p < 1), a, na, b, nb)
 
 
 def _with_fisher(p: Floats, small: NDArray[np.bool_], *counts: NDArray[Any]) -> Floats:
     out = np.array(p, dtype=float)
-    for place in zip(*np.nonzero(small), strict=True) if out.ndim else [()] * int(small):
-        a, na, b, nb = (int(count[place]) for count in counts)
+    for index in zip(*np.nonzero(small), strict=True) if out.ndim else [()] * int(small):
+        a, na, b, nb = (int(np.rint(count[index])) for count in counts)
         if na > 0 and nb > 0:
-            out[place] = fisher(a, na, b, nb)
+            out[index] = max(out[index], fisher(a, na, b, nb))
     return out
 
 

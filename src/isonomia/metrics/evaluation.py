@@ -75,7 +75,7 @@ def evaluate(
     --------
     >>> surface = Surface.of_labels([1, 0, 1, 1], classes=(0, 1))
     >>> evaluate("accuracy", np.array([1, 0, 0, 1]), surface)
-    0.75 [0.3006, 0.9544] (n=4)
+    0.75 [0.2486, 0.9873] (n=4)
     """
     found = evaluate_all(truth, surface, [metric_id], weights=weights, level=level, n_boot=n_boot, seed=seed)
     return found[metric_id]
