@@ -97,7 +97,7 @@ def audit(
     started = time.perf_counter()
     events = Progress.of(progress)
     events.check()
-    subject = replace(Subject.of(data, model, **given, **asdict(settings)), progress=events)
+    subject = Subject.of(data, model, progress=events, **given, **asdict(settings))
     _ = subject.surface  # raises an error where there are no predictions
     timings["prediction"] = time.perf_counter() - started
     with events.stage("audit", msg("Running checks"), total=len(chosen)) as stage:

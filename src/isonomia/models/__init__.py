@@ -2,12 +2,13 @@
 
 from isonomia.models import estimators
 from isonomia.models.allowed import ALLOWED, Allowed
+from isonomia.models.batch_size import Pace
 from isonomia.models.columns import FrameKind
 from isonomia.models.endpoint import EndpointProtocol, endpoint, is_address
 from isonomia.models.estimators import split_pipeline
 from isonomia.models.gradients import GradientKind, Gradients, Inputs
 from isonomia.models.loading import TrustWarning, load_model, save_model
-from isonomia.models.model import Model, ModelOptions
+from isonomia.models.model import LARGEST_CALL, Model, ModelOptions
 from isonomia.models.model_format import MAX_BYTES, MODEL_FORMAT_NAME, MODEL_FORMATS, ModelFormat
 from isonomia.models.surface import Surface, SurfaceKind, check_probabilities, encode_labels, finite_numbers
 from isonomia.models.thresholds import GroupThresholds
@@ -24,6 +25,7 @@ __all__ = [
     "Gradients",
     "GroupThresholds",
     "Inputs",
+    "LARGEST_CALL",
     "Link",
     "MAX_BYTES",
     "MODEL_FORMATS",
@@ -31,6 +33,7 @@ __all__ = [
     "Model",
     "ModelFormat",
     "ModelOptions",
+    "Pace",
     "Surface",
     "SurfaceKind",
     "TreeEnsemble",

@@ -57,6 +57,26 @@ def read_answer(answer: Answer, question: Question) -> Surface:
         raise ModelError(f"The model ({question.make}) returned something that is no {kind}: {error}") from error
 
 
+def joined(parts: Sequence[tuple[Answer, int]], make: str) -> Answer:
+    """The answers about portions of the rows, each with its number of rows, as one answer."""
+    first = parts[0][0]
+    if len(parts) == 1:
+        return first
+    values = [check_shape(answer.values, n, make) for answer, n in parts]
+    widths = {part.shape[1:] for part in values}
+    if len(widths) > 1:
+        raise ModelError(
+            f"The model ({make}) returned arrays of different shapes for portions of the rows: "
+            f"{', '.join(sorted(str(('n', *width)) for width in widths))}. "
+            "It must return the same columns for all rows."
+        )
+    labels = None
+    if first.labels is not None:
+        labels = np.concatenate([check_shape(answer.labels, n, make) for answer, n in parts])
+    calls = sum(answer.calls for answer, _ in parts)
+    return replace(first, values=np.concatenate(values), labels=labels, calls=calls)
+
+
 def check_shape(returned: Any, n: int, make: str) -> NDArray[Any]:
     """The returned values as an array with one row per input row."""
     if returned is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict
 
@@ -14,7 +14,7 @@ import numpy as np
 from isonomia.data import Dataset, Task, index_of, wrap
 from isonomia.data.schema import TASKS
 from isonomia.errors import IsonomiaError, ModelError
-from isonomia.models._answers import Question, check_shape, read_answer
+from isonomia.models._answers import Question, check_shape, joined, read_answer
 from isonomia.models._predictors import (
     Answer,
     EstimatorPredictor,
@@ -23,6 +23,7 @@ from isonomia.models._predictors import (
     is_calibrated,
     is_estimator,
 )
+from isonomia.models.batch_size import Pace
 from isonomia.models.classes import distinct
 from isonomia.models.columns import FrameKind, check_width, from_matrix, pick_columns
 from isonomia.models.model_format import MODEL_FORMATS
@@ -30,6 +31,10 @@ from isonomia.models.surface import Surface, SurfaceKind
 from isonomia.parameters import Choice, Number
 
 _OUTPUTS: tuple[SurfaceKind, ...] = ("label", "probability", "score", "continuous")
+#: Maximum number of rows per call where the work can be cancelled between calls.
+LARGEST_CALL = 100_000
+#: Called with the number of rows predicted so far before every call of the model; an error it raises ends the work.
+Between = Callable[[int], object]
 
 
 class ModelOptions(TypedDict, total=False):
@@ -94,6 +99,7 @@ class Model:
         self.source: str | None = None
         self.fingerprint: str | None = None
         self.reset_clocks()
+        self._pace = Pace(1, LARGEST_CALL)
         self._question: tuple[weakref.ref[Dataset], Question] | None = None
 
     @classmethod
@@ -166,8 +172,8 @@ class Model:
 
     # asking ------------------------------------------------------------------------------------------------------
 
-    def surface(self, data: Dataset, *, frame: Any = None) -> Surface:
-        """What the model says about every row, from one batched call.
+    def surface(self, data: Dataset, *, frame: Any = None, between: Between | None = None) -> Surface:
+        """The model's predictions for every row, from one batched call.
 
         Parameters
         ----------
@@ -175,6 +181,9 @@ class Model:
             Its features are handed over, its target says which classes there are, its `positive` which comes last.
         frame : optional
             Other rows of the same columns (altered ones, for example) to ask about instead of the dataset's own.
+        between : callable, optional
+            Called with the number of rows predicted so far before every call. The rows are then predicted in calls of
+            about half a second, so that a slow model can be cancelled; the answers are read together.
 
         Raises
         ------
@@ -183,7 +192,11 @@ class Model:
         """
         question = self._question_of(data)
         table = data_table(data) if frame is None else self._as_table(frame)
-        answer = self._ask(table, data, decide=question.threshold is None)
+        if between is None:
+            answer = self._ask(table, data, decide=question.threshold is None)
+        else:
+            parts = self._portions(table, data, question.threshold is None, between)
+            answer = joined(list(parts), self.make)
         surface = read_answer(answer, replace(question, n=len(table)))
         return surface if surface.probability is None else replace(surface, calibrated=is_calibrated(self.thing))
 
@@ -220,6 +233,20 @@ class Model:
         self.n_calls += answer.calls
         self.n_rows += answer.calls * len(table)
         return answer
+
+    def _portions(
+        self, table: nw.DataFrame[Any], data: Dataset, decide: bool, between: Between
+    ) -> Iterator[tuple[Answer, int]]:
+        """Answers about portions of the rows, with the number of rows of each."""
+        start = 0
+        while start < len(table) or not start:
+            between(start)
+            size = min(self._pace.rows, len(table) - start)
+            part = table if size == len(table) else nw.maybe_reset_index(table[start : start + size])
+            began = time.perf_counter()
+            yield self._ask(part, data, decide=decide), size
+            self._pace.learn(size, time.perf_counter() - began)
+            start += max(size, 1)
 
     def _select(self, table: nw.DataFrame[Any], data: Dataset | None) -> nw.DataFrame[Any]:
         available = table.columns if data is None else data.features

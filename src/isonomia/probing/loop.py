@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.languages import msg
-from isonomia.probing.batch_size import Pace
+from isonomia.models import Pace
 from isonomia.probing.key_map import distinct_keys, first_keys
 from isonomia.probing.ledger import OUTCOMES, Ledger
 from isonomia.probing.oracle import Predictions
@@ -179,6 +179,7 @@ class Loop:
                 if rows is None:
                     break
                 strategy.tell(self.test(rows))
+            self._stage.at(self.ledger.tsn)
 
     def test(self, rows: Request) -> Answer:
         """Test rows: valid ones, each person once, as far as the budget goes."""
@@ -277,6 +278,7 @@ class Loop:
             done += len(part)
             usage = self._usage_since(began)
             self._pace.learn(usage[0], usage[2])
+            self._stage.at(self.ledger.tsn)
         arrays: dict[str, NDArray[np.float64]] = {}
         for name in ("label", "score"):
             parts = [getattr(one, name) for one in predicted]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, composite, count_by, sum_by
 from isonomia.data import Backend
 from isonomia.errors import DataError, NotApplicable
+from isonomia.events import ProgressLike
 from isonomia.evidence import (
     Column,
     Estimate,
@@ -57,6 +58,7 @@ def conformal(  # type: ignore[misc]  # a score column of a plain frame is named
     min_per_group: int = 30,
     level: float = 0.95,
     seed: int = 0,
+    progress: ProgressLike = None,
     **given: Unpack[Reading],
 ) -> Result:
     """Split conformal intervals (numbers) or sets (classes), and how often they hold the truth.
@@ -81,9 +83,11 @@ def conformal(  # type: ignore[misc]  # a score column of a plain frame is named
         Whether each protected group (their intersections) has a width of its own, which makes the promise hold group
         by group.
     min_per_group : int
-        Smaller groups are shown and not told; groups with fewer calibration rows use the width of everyone.
+        Smaller groups are shown and make no findings; groups with fewer calibration rows use the width of everyone.
     level, seed
         Of the intervals; of the halves and of randomised sets.
+    progress : callable or Progress, optional
+        Receives an `Event` as work goes on; a `Progress` can end it.
 
     Returns
     -------
@@ -114,7 +118,7 @@ def conformal(  # type: ignore[misc]  # a score column of a plain frame is named
     True
     """
     rng = np.random.default_rng(seed)
-    subject = Subject.of(data, model, **given).needs_outcomes()
+    subject = Subject.of(data, model, progress=progress, **given).needs_outcomes()
     if calibration is None:
         if len(subject) < 4:
             raise DataError(f"Two halves of {len(subject)} rows are too small; give at least 4 rows.")
@@ -128,8 +132,12 @@ def conformal(  # type: ignore[misc]  # a score column of a plain frame is named
         ):
             raise DataError("`calibration` and `data` must have the same task and the same classes.")
     kind = _kind(score, evaluated.outcome.surface)
+    stage = subject.progress.stage("coverage", msg("Setting widths and counting coverage"), total=3)
+    stage.at(0)
     nonconformity = _scores(calib.outcome, kind, rng)
+    stage.advance()
     widths, basis, own = _widths(nonconformity, calib, evaluated, alpha, by_group, min_per_group)
+    stage.advance()
     covered, size = _covered(evaluated.outcome, kind, widths, rng)
     return _Coverage(
         evaluated, covered, size, widths, basis, alpha, level, min_per_group, len(calib), own, kind

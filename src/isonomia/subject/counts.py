@@ -10,6 +10,7 @@ import numpy as np
 from isonomia.counting import Codes
 from isonomia.data import backend_of, check_weights, numbers, wrap
 from isonomia.errors import DataError, SpecError, close_to
+from isonomia.events import Progress
 from isonomia.subject.reading import predictions_and_truth
 from isonomia.typing import Indices
 
@@ -39,7 +40,7 @@ def read_counts(
             raise DataError(f"The table of counts has no column {name!r}.{close_to(name, frame.columns)}")
     index = _rows(frame[count], count)
     given = {**reading, "y_true": None if target is None else frame[target], "y_pred": frame[prediction]}
-    surface, truth, known = predictions_and_truth(None, None, given)
+    surface, truth, known = predictions_and_truth(None, None, given, Progress())
     columns = [Codes.encode(frame[name], name=name).take(index) for name in attributes]
     weights = None
     if weight is not None:

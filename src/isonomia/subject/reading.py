@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from isonomia.data import Dataset, Task
 from isonomia.errors import DataError
+from isonomia.events import Progress
+from isonomia.languages import msg
 from isonomia.models import Model, Surface
 from isonomia.subject.arrays import read_arrays, truth_alone
 from isonomia.subject.dataset_surface import surface_of
@@ -60,7 +62,7 @@ def as_model(model: Any, reading: Mapping[str, Any] = MappingProxyType({})) -> M
 
 
 def predictions_and_truth(
-    data: Dataset | None, model: Model | Surface | None, reading: Mapping[str, Any]
+    data: Dataset | None, model: Model | Surface | None, reading: Mapping[str, Any], progress: Progress
 ) -> tuple[Surface, NDArray[Any] | None, Bools]:
     """Predictions about all rows, their true outcomes (None without a target), and where those are known."""
     y_true, y_pred, y_score = (reading.get(name) for name in ("y_true", "y_pred", "y_score"))
@@ -73,7 +75,8 @@ def predictions_and_truth(
             raise DataError("Give a model or predictions (y_pred, y_score), not both.")
         surface, truth = read_arrays(y_true, y_pred, y_score=y_score, task=task, positive=positive)
     else:
-        surface, truth = _of_model(data, model, y_true, what, task, positive)
+        given = _predicted(data, model, progress) if isinstance(model, Model) else model
+        surface, truth = _of_surface(data, given, y_true, what, task, positive)
     n = len(data) if data is not None else len(surface) if surface.kinds else 0 if truth is None else len(truth.known)
     for name, length in (
         ("predictions", len(surface) if surface.kinds else n),
@@ -90,21 +93,25 @@ def predictions_and_truth(
     return surface, truth.values, truth.known
 
 
-def _of_model(
-    data: Dataset | None, model: Model | Surface | None, y_true: Any, what: str, task: Task | None, positive: Any
+def _predicted(data: Dataset | None, model: Model, progress: Progress) -> Surface:
+    """The predictions of a model for all rows, in calls that the work can be cancelled between."""
+    if data is None:
+        raise DataError("A model needs rows to predict: give a Dataset or a frame, or give predictions (y_pred).")
+    with progress.stage("prediction", msg("Predicting"), total=len(data)) as stage:
+        surface = model.surface(data, between=stage.at)
+        stage.at(len(data))
+    return surface
+
+
+def _of_surface(
+    data: Dataset | None, surface: Surface | None, y_true: Any, what: str, task: Task | None, positive: Any
 ) -> tuple[Surface, Truth | None]:
-    if isinstance(model, Model):
-        if data is None:
-            raise DataError("A model needs rows to predict: give a Dataset or a frame, or give predictions (y_pred).")
-        surface = model.surface(data)
-    elif isinstance(model, Surface):
-        surface = model
-    elif data is not None and (data.roles.prediction is not None or data.roles.score):
+    if surface is None and data is not None and (data.roles.prediction is not None or data.roles.score):
         surface = surface_of(data)
-    elif y_true is not None:
+    if surface is None and y_true is not None:
         return truth_alone(y_true, task, positive)
-    elif data is not None:
+    if surface is None and data is not None:
         return Surface(data.task or "binary"), None
-    else:
+    if surface is None:
         raise DataError("Give predictions (y_pred) or scores (y_score).")
     return surface, None if y_true is None else read_truth(y_true, surface, what=what)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, encode_features
 from isonomia.data import Backend, Dataset, Task, backend_of, check_weights
 from isonomia.errors import DataError, NotApplicable, SpecError, close_to
-from isonomia.events import Progress
+from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result
 from isonomia.languages import Message, msg
 from isonomia.models import Model, Surface
@@ -67,7 +67,9 @@ class Subject:
     cache: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, data: Any, model: Any = None, **given: Unpack[SubjectOptions]) -> Subject:
+    def of(
+        cls, data: Any, model: Any = None, *, progress: ProgressLike = None, **given: Unpack[SubjectOptions]
+    ) -> Subject:
         """Read what is examined, and ask the model once.
 
         Parameters
@@ -78,6 +80,9 @@ class Subject:
         model : model, Surface, column or None
             Anything that predicts, its predictions as a `Surface`, or a column of predictions. None where the data
             carry predictions.
+        progress : callable or Progress, optional
+            Receives an `Event` as the model predicts; a `Progress` can end the work. What is done with the subject
+            reports to it too.
         **given
             How to read the data (see `Reading`), and the settings of comparisons (see `Settings`).
 
@@ -97,22 +102,27 @@ class Subject:
         """
         reading, changes = split_options(given)
         if isinstance(data, Subject):
-            return data._again(model, reading, changes)
+            again = data._again(model, reading, changes)
+            return again if progress is None else replace(again, progress=Progress.of(progress))
         dataset = None if data is None or is_column(data) else read_dataset(data, reading)
         if dataset is None and data is not None:
             reading["y_true"] = data
         if model is not None and is_column(model):
             reading["y_pred"], model = model, None
         wrapped = as_model(model, reading)
-        predictions, truth, known = predictions_and_truth(dataset, wrapped, reading)
-        return cls._assemble(dataset, wrapped, predictions, truth, known, reading, Settings() | changes)
+        events = Progress.of(progress)
+        predictions, truth, known = predictions_and_truth(dataset, wrapped, reading, events)
+        settings = Settings() | changes
+        return replace(cls._assemble(dataset, wrapped, predictions, truth, known, reading, settings), progress=events)
 
     @classmethod
-    def of_predictions(cls, data: Any, model: Any = None, **given: Unpack[SubjectOptions]) -> Subject:
+    def of_predictions(
+        cls, data: Any, model: Any = None, *, progress: ProgressLike = None, **given: Unpack[SubjectOptions]
+    ) -> Subject:
         """As `of`, for questions about predictions alone: a column given by itself holds predictions."""
         if model is None and data is not None and is_column(data):
             data, model = None, data
-        return cls.of(data, model, **given)
+        return cls.of(data, model, progress=progress, **given)
 
     @classmethod
     def from_counts(
@@ -341,7 +351,7 @@ class Subject:
             return self
         return self.shared(
             ("like", data.fingerprint, repr(data.options())),
-            lambda: replace(Subject.of(data, self.model), settings=self.settings, progress=self.progress),
+            lambda: replace(Subject.of(data, self.model, progress=self.progress), settings=self.settings),
         )
 
     def noted(self, result: R) -> R:

@@ -192,6 +192,7 @@ def find_pairs(
     finally:
         ledger.close()
     conclude(space)
+    ledger.progress.check()
     pairs = space.facts.pop("pairs", None)
     if pairs is None:
         pairs = _pairs(probe, ledger.findings())

@@ -13,7 +13,7 @@ from isonomia.data import Dataset, Task, to_numpy
 from isonomia.discovery.method import Method
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError
-from isonomia.events import Clock
+from isonomia.events import Clock, Progress
 from isonomia.models import finite_numbers
 from isonomia.parameters import Integer, Number
 from isonomia.subject import Reading, Subject, read_dataset
@@ -38,7 +38,7 @@ def check_limits(method: Method, k: Any, max_l: Any, min_support: Any, n: int, n
     return {**limits, "min_support": rows}
 
 
-def read_subject(data: Any, model: Any, features: Sequence[str] | None, given: Reading) -> Subject:
+def read_subject(data: Any, model: Any, features: Sequence[str] | None, given: Reading, progress: Progress) -> Subject:
     """What is searched. Predictions that are fractions between 0 and 1 are taken as probabilities."""
     if not isinstance(data, Dataset | Subject):
         data = read_dataset(data, given)
@@ -50,7 +50,7 @@ def read_subject(data: Any, model: Any, features: Sequence[str] | None, given: R
     y_pred = given.get("y_pred")
     if y_pred is not None and given.get("y_score") is None and _are_probabilities(y_pred, y_true, given.get("task")):
         given = {**given, "y_pred": None, "y_score": y_pred}
-    return Subject.of(data, model, **given)
+    return Subject.of(data, model, progress=progress, **given)
 
 
 def _are_probabilities(y_pred: Any, y_true: Any, task: Task | None) -> bool:

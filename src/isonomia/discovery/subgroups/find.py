@@ -143,7 +143,7 @@ def find_subgroups(
         "positive": positive,
         "task": task,
     }
-    subject = _reading.read_subject(data, model, features, reading)
+    subject = _reading.read_subject(data, model, features, reading, clock.progress)
     problem = _reading.read_problem(
         subject,
         chosen,
@@ -160,12 +160,12 @@ def find_subgroups(
         options=given,
     )
     widened = problem if max_overlap is None else replace(problem, k=problem.k * _SPARE)
-    with clock.progress.stage(chosen.id, msg("Searching for subgroups")):
+    with clock.progress.stage(chosen.id, msg("Searching for subgroups"), total=1) as stage:
         if holdout is None:
             measured, search = problem, chosen.run(widened)
         else:
             measured, search = _with_holdout(chosen, widened, holdout)
-        clock.progress.check()
+        stage.at(1)
     search, masks = _without_repeats(search, measured, max_overlap, problem.k)
     return subject.noted(_assemble(chosen, problem, measured, search, masks, clock))
 

@@ -124,7 +124,7 @@ def awareness(
     >>> found.table[["first", "second"]].to_numpy().tolist()
     [[0, 1]]
     """
-    subject = Subject.of(data, model, **given)
+    subject = Subject.of(data, model, progress=progress, **given)
     surface, columns, weights, level = subject.surface, subject.attributes, subject.weights, subject.settings.level
     points = points_of(subject, "gower" if callable(metric) else metric, standardise)
     n = len(points.matrix)
@@ -132,7 +132,7 @@ def awareness(
     if (w > 0).sum() < 2:
         raise NotApplicable(msg("a pair needs two rows"))
     first, second, near, whole = _pairs(
-        points, w, k, max_pairs, max_rows, np.random.default_rng(subject.settings.seed), Progress.of(progress)
+        points, w, k, max_pairs, max_rows, np.random.default_rng(subject.settings.seed), subject.progress
     )
     distance = (
         _given_distance(metric, people_of(subject), first, second)

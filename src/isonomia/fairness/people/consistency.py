@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Backend
 from isonomia.errors import NotApplicable
-from isonomia.events import Progress, ProgressLike
+from isonomia.events import ProgressLike
 from isonomia.evidence import Column, Estimate, Picture, Result, Table
 from isonomia.fairness.groups.averages import mean_interval
 from isonomia.fairness.groups.grouping import form_groups
@@ -101,7 +101,7 @@ def consistency(
     >>> consistency({"x": [0.0, 0.1, 5.0, 5.1]}, [1, 1, 0, 1], k=2).value.value
     0.75
     """
-    subject = Subject.of(data, model, **given)
+    subject = Subject.of(data, model, progress=progress, **given)
     surface, columns, weights, level = subject.surface, subject.attributes, subject.weights, subject.settings.level
     points = points_of(subject, metric, standardise)
     n = len(points.matrix)
@@ -111,7 +111,7 @@ def consistency(
     sampled = np.arange(n)
     if max_rows is not None and n > max_rows:
         sampled = np.sort(np.random.default_rng(subject.settings.seed).choice(n, max_rows, replace=False))
-    found = nearest(points, k, rows=sampled, pool=w > 0, progress=Progress.of(progress))
+    found = nearest(points, k, rows=sampled, pool=w > 0, progress=subject.progress)
     rows = np.full(n, np.nan)
     rows[sampled] = _agreement(surface, sampled, found, weights, unit)
     kind, position = subject.backend, np.flatnonzero(subject.rows)

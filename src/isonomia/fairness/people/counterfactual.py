@@ -10,7 +10,7 @@ import numpy as np
 
 from isonomia.data import Dataset
 from isonomia.errors import NotApplicable, SpecError, close_to
-from isonomia.events import Progress, ProgressLike
+from isonomia.events import ProgressLike
 from isonomia.evidence import Estimate, Picture, Result
 from isonomia.fairness.labels.proxies import carriers
 from isonomia.fairness.people.causal_graph import MECHANISMS, CausalGraph, Mechanism, Mechanisms
@@ -123,10 +123,9 @@ def counterfactual(
     >>> [(str(r["route"]), r["from"], r["to"], round(r["change"], 3)) for r in found.tables["changes"].rows()]
     [('flip', 'F', 'M', 0.5), ('flip', 'M', 'F', -0.5), ('graph', 'F', 'M', 2.5), ('graph', 'M', 'F', -2.5)]
     """
-    events = Progress.of(progress)
-    subject = Subject.of(data, model, **given)
+    subject = Subject.of(data, model, progress=progress, **given)
     data, level, seed = subject.data, subject.settings.level, subject.settings.seed
-    people = People.of(subject, _chosen(data, attributes), events)
+    people = People.of(subject, _chosen(data, attributes), subject.progress)
     drawn = None if graph is None else CausalGraph.of(graph, data.columns)
     if drawn is not None:
         unknown = [name for name in people.names if name not in drawn.order]

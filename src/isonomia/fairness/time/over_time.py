@@ -11,6 +11,7 @@ import narwhals.stable.v2 as nw
 from isonomia.counting import Codes
 from isonomia.data import to_numpy
 from isonomia.errors import DataError, NotApplicable
+from isonomia.events import ProgressLike
 from isonomia.evidence import Picture, Result, Table
 from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import BY, By
@@ -83,6 +84,7 @@ def over_time(
     metrics: Sequence[str] | None = None,
     by: By | Sequence[Sequence[str]] = "each",
     sigmas: float = 3.0,
+    progress: ProgressLike = None,
     **given: Unpack[SubjectOptions],
 ) -> OverTime:
     """Every group metric per period, with control limits, change points and alerts.
@@ -100,6 +102,8 @@ def over_time(
         24 periods.
     sigmas : float
         Control limits lie this many standard errors (of that period) around the mean over all periods.
+    progress : callable or Progress, optional
+        Receives an `Event` as work goes on; a `Progress` can end it.
 
     Notes
     -----
@@ -129,7 +133,9 @@ def over_time(
     """
     if not isinstance(data, Subject):
         given.setdefault("n_boot", 500)
-    subject = Subject.of(data, model, **given)
+    subject = Subject.of(data, model, progress=progress, **given)
+    stage = subject.progress.stage("periods", msg("Measuring periods"), total=3)
+    stage.at(0)
     settings = subject.settings
     Integer(1).check("n_boot", settings.n_boot)
     periods, known = periods_of(_moments(subject, time), every=every, name=PERIOD)
@@ -143,12 +149,14 @@ def over_time(
         by=by,
         reference=_largest(used.attributes) if settings.reference == "largest" else settings.reference,
     )
+    stage.advance()
     min_per_group, level, kind = settings.min_per_group, settings.level, subject.backend
     order = {text: index for index, text in enumerate(periods.texts)}
     series = limited(series_of(measured, order), ("metric", "group"), "value", min_per_group, sigmas, level)
     gaps = limited(
         gaps_of(measured, order), ("metric", "group", "reference"), "difference", min_per_group, sigmas, level
     )
+    stage.advance()
     changes = changes_of(series, gaps, level)
     tables = {
         "gaps": Table.of(

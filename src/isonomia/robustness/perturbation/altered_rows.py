@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from isonomia.data import Dataset, wrap
 from isonomia.errors import DataError
 from isonomia.events import Progress
-from isonomia.models import Model, Surface
+from isonomia.models import LARGEST_CALL, Model, Surface
 from isonomia.probing import Feature
-from isonomia.robustness.perturbation.paced_model import LARGEST_CALL, PacedModel, joined
+from isonomia.robustness.perturbation.paced_model import PacedModel, joined
 from isonomia.robustness.perturbation.perturbers import Columns
 from isonomia.typing import Floats, Indices
 

@@ -165,11 +165,11 @@ def local_robustness(
     >>> float(found.scores[0])
     1.0
     """
-    subject = Subject.of(data, model, **given)
+    subject = Subject.of(data, model, progress=progress, **given)
     rows = subject.known
     chosen = _perturbers(perturbers)
     steps = [one.check_level(strength, "strength") for one in chosen]
-    events = Progress.of(progress)
+    events = subject.progress
     names = check_features(rows, features)
     altering = Altering(
         rows, subject.needs_model(), names, subject.surface, strict=features is not None, progress=events

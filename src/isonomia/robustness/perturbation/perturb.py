@@ -148,12 +148,12 @@ def perturb(
     """
     chosen = choose_perturbers(perturbers)
     steps = _levels(levels, chosen)
-    subject = Subject.of(data, model, **given).needs_outcomes()
+    subject = Subject.of(data, model, progress=progress, **given).needs_outcomes()
     model_ = subject.needs_model()
     surface = subject.surface
     metrics_ = choose_metrics(metrics, metric, subject.truth, surface, subject.weights)
     names = check_features(subject.known, features)
-    events = Progress.of(progress)
+    events = subject.progress
     altering = Altering(subject.known, model_, names, surface, strict=features is not None, progress=events)
     measures = TrialMetrics(metrics_, subject.truth, subject.weights)
     trials = Trials(altering, measures, n_trials=n_trials, level=level, seed=seed, keep_valid=keep_valid)

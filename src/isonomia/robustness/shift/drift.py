@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, count_by, sum_by
 from isonomia.data import Dataset, to_numpy
 from isonomia.errors import DataError
+from isonomia.events import ProgressLike
 from isonomia.evidence import (
     Estimate,
     Result,
@@ -21,6 +22,7 @@ from isonomia.evidence import (
     normal_quantile,
     two_proportions,
 )
+from isonomia.languages import msg
 from isonomia.models import Surface
 from isonomia.parameters import ALPHA, LEVEL, NAMES, SEED, Boolean, Choice, Integer, validated
 from isonomia.robustness._features import check_features
@@ -91,6 +93,7 @@ def drift(
     level: float = 0.95,
     seed: int = 0,
     verify: Literal["evidently"] | None = None,
+    progress: ProgressLike = None,
     **given: Unpack[Reading],
 ) -> Result:
     """Which variables of the current data differ from the reference, by how much, and how surely.
@@ -116,6 +119,8 @@ def drift(
         Folds of the classifier's cross-fitting, and of its AUC's interval.
     verify : "evidently", optional
         A second opinion, where that package imports.
+    progress : callable or Progress, optional
+        Receives an `Event` as work goes on; a `Progress` can end it.
 
     Returns
     -------
@@ -137,12 +142,14 @@ def drift(
     >>> [(row["variable"], row["drifted"]) for row in result.tables["variables"].rows()]
     [('age', True), ('city', False)]
     """
-    sides = Subject.of(reference, model, **given), Subject.of(current, model, **given)
+    before = Subject.of(reference, model, progress=progress, **given)
+    sides = before, Subject.of(current, model, progress=before.progress, **given)
     one, two = sides[0].data, sides[1].data
     names = check_features(one, features)
     _check_alike(one, two, names)
     weights = (one.weights, two.weights)
-    shifts = [_column(one, two, name, "feature", bins, weights) for name in names]
+    stage = before.progress.stage("features", msg("Comparing features"), total=len(names))
+    shifts = [_column(one, two, name, "feature", bins, weights) for name in stage.over(names)]
     if one.target is not None and two.target is not None:
         _check_alike(one, two, (one.target,))
         shifts.append(_column(one, two, one.target, "target", bins, weights, task=one.task))
@@ -151,7 +158,7 @@ def drift(
     shifts += [_of_codes(f"{a.name}", "group", a, b, weights) for a, b in groups]
     auc, p = None, None
     if joint:
-        auc = two_sample_auc(one, two, names, folds=folds, level=level, seed=seed)
+        auc = two_sample_auc(one, two, names, folds=folds, level=level, seed=seed, progress=before.progress)
         p = _above_half(auc)
     raw = np.array([shift.p_value for shift in shifts] + ([] if p is None else [p]))
     adjusted = (holm if adjust == "holm" else benjamini_hochberg)(raw)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.data import Dataset
+from isonomia.events import Progress
 from isonomia.evidence import Estimate
 from isonomia.languages import msg
 from isonomia.metrics import evaluate
@@ -21,7 +22,14 @@ MAX_LEVELS = 60
 
 
 def two_sample_auc(
-    reference: Dataset, current: Dataset, names: tuple[str, ...], *, folds: int, level: float, seed: int
+    reference: Dataset,
+    current: Dataset,
+    names: tuple[str, ...],
+    *,
+    folds: int,
+    level: float,
+    seed: int,
+    progress: Progress,
 ) -> Estimate:
     """The cross-fitted AUC of a gradient boosting that guesses which sample a row is from; 0.5 without drift.
 
@@ -52,10 +60,10 @@ def two_sample_auc(
         )
     score = np.empty(origin.size)
     splits = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    with threadpool_limits(
-        1, user_api="openmp"
-    ):  # small fits: threads that wait for each other cost more than they save
-        for learn, ask in splits.split(X, origin):
+    stage = progress.stage("folds", msg("Telling the samples apart"), total=folds)
+    # small fits: threads that wait for each other cost more than they save
+    with threadpool_limits(1, user_api="openmp"):
+        for learn, ask in stage.over(splits.split(X, origin)):
             model = HistGradientBoostingClassifier(
                 max_iter=40,
                 max_leaf_nodes=15,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.data import Backend, Dataset
+from isonomia.events import ProgressLike
 from isonomia.evidence import Estimate, Finding, Format, Picture, Result, wilson
 from isonomia.fairness import condition
 from isonomia.languages import Message, msg
@@ -56,6 +57,7 @@ def failure_modes(
     min_samples: int = 30,
     alpha: float = 0.05,
     level: float = 0.95,
+    progress: ProgressLike = None,
     **given: Unpack[Reading],
 ) -> Result:
     """The rows served worst with what is unusual about them, and the slices that hold more than their share of them.
@@ -79,6 +81,8 @@ def failure_modes(
         A number this many spreads from the median, a category of less than this share of the rows, is unusual.
     bins, min_samples, alpha, level
         Slices of a number at most, smallest slice, false discovery rate, level of the intervals.
+    progress : callable or Progress, optional
+        Receives an `Event` as work goes on; a `Progress` can end it.
 
     Returns
     -------
@@ -101,7 +105,7 @@ def failure_modes(
     >>> row["row"], row["kind"]
     (4, 'wrong_confident')
     """
-    subject = Subject.of(data, model, **given).needs_outcomes()
+    subject = Subject.of(data, model, progress=progress, **given).needs_outcomes()
     names = tuple(
         dict.fromkeys(
             [*check_features(subject.known, features), *(subject.known.protected if features is None else ())]
@@ -109,8 +113,9 @@ def failure_modes(
     )
     harm = harm_of(subject.outcome, confident)
     worst = worst_rows(harm.size, share)
-    columns = _slices(subject, names, bins, min_samples)
-    found = patterns(columns, harm.size, worst, subject.weights, min_samples) if worst.any() else []
+    with subject.progress.stage("features", msg("Slicing features"), total=len(names)) as stage:
+        columns = list(stage.over(_slices(subject, names, bins, min_samples)))
+        found = patterns(columns, harm.size, worst, subject.weights, min_samples) if worst.any() else []
     order = np.argsort(-harm.size, kind="stable")[:top_k]
     order = order[harm.size[order] > 0]
     overall = float(np.average(harm.size, weights=subject.weights))
@@ -150,11 +155,13 @@ def failure_modes(
     )
 
 
-def _slices(subject: Subject, names: Sequence[str], bins: int, minimum: int) -> list[Codes]:
+def _slices(subject: Subject, names: Sequence[str], bins: int, minimum: int) -> Iterator[Codes]:
     attributes = {column.name: column for column in subject.attributes}
     plain = [name for name in names if name not in attributes]
-    cuts = learn_cuts(subject.known, plain, slicing="quantile", bins=bins, min_samples=minimum) if plain else ()
-    return [*(cut.codes(subject.known) for cut in cuts), *(attributes[name] for name in names if name in attributes)]
+    if plain:
+        for cut in learn_cuts(subject.known, plain, slicing="quantile", bins=bins, min_samples=minimum):
+            yield cut.codes(subject.known)
+    yield from (attributes[name] for name in names if name in attributes)
 
 
 def _reasons(

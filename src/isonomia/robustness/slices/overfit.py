@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, smallest
 from isonomia.data import Dataset
 from isonomia.errors import DataError
+from isonomia.events import ProgressLike
 from isonomia.evidence import Result, benjamini_hochberg, normal_p
 from isonomia.evidence.intervals import error_within, newcombe_interval, normal_interval
 from isonomia.languages import Message, msg
@@ -97,6 +98,7 @@ def overfit(
     alpha: float = 0.05,
     level: float = 0.95,
     seed: int = 0,
+    progress: ProgressLike = None,
     **given: Unpack[Reading],
 ) -> Result:
     """The train-test gap of every slice of every feature, so that overfitting in one corner is seen.
@@ -121,6 +123,8 @@ def overfit(
         False discovery rate over all slices; level of the intervals.
     seed : int
         Of the halves.
+    progress : callable or Progress, optional
+        Receives an `Event` as work goes on; a `Progress` can end it.
 
     Returns
     -------
@@ -151,7 +155,7 @@ def overfit(
     >>> [row["slice"] for row in overfit(known, new).tables["worst"].rows()]
     ['[79.7, 89.6)', '[89.6, 99.5]']
     """
-    two = Subject.of(test, model, **given).needs_outcomes()
+    two = Subject.of(test, model, progress=progress, **given).needs_outcomes()
     one = two.like(train).needs_outcomes()
     if one.outcome.task != two.outcome.task:
         raise DataError(f"The task of `train` is {one.outcome.task}, that of `test` {two.outcome.task}.")
@@ -160,10 +164,11 @@ def overfit(
     chosen = measure_named(metric, one.outcome.surface, ranks=True)
     one, columns = _shared(one, two, names, chosen, slicing, bins, min_samples, seed)
     side = _Sides(chosen, one, two, min_samples, level)
-    singles = tuple(side.single(name, *columns[name]) for name in names)
-    crossed: list[Gaps] = []
-    if pairs:
-        crossed = [side.pair((a, b), columns[a], columns[b]) for a, b in combinations(names, 2)]
+    stage = two.progress.stage("features", msg("Slicing features"), total=len(names))
+    singles = tuple(side.single(name, *columns[name]) for name in stage.over(names))
+    couples = list(combinations(names, 2)) if pairs else []
+    stage = two.progress.stage("feature_pairs", msg("Slicing pairs of features"), total=len(couples))
+    crossed = [side.pair((a, b), columns[a], columns[b]) for a, b in stage.over(couples)]
     overall = side.overall
     bounded = np.isfinite(chosen.range).all()
     base = 1.0 if bounded else abs(float(as_error(chosen, overall.test[0])))

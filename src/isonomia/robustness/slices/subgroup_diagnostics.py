@@ -9,6 +9,7 @@ import numpy as np
 
 from isonomia.counting import Codes
 from isonomia.errors import SpecError
+from isonomia.events import ProgressLike
 from isonomia.evidence import Estimate, Finding, Format, Picture, Result
 from isonomia.fairness import condition, group_metrics
 from isonomia.languages import Message, msg
@@ -49,6 +50,7 @@ def subgroup_diagnostics(
     n_boot: int = 200,
     level: float = 0.95,
     seed: int = 0,
+    progress: ProgressLike = None,
     **given: Unpack[Reading],
 ) -> Result:
     """Measure every subgroup by every metric; tiny and one-class subgroups get a reason, never a crash.
@@ -70,11 +72,13 @@ def subgroup_diagnostics(
     metric : str, optional
         The one that findings speak of; as in `scenarios` by default.
     min_per_group : int
-        Smaller subgroups are shown and flagged, and not told.
+        Smaller subgroups are shown and flagged, and make no findings.
     tolerance : float
-        How much worse than overall is worth telling, on the common scale of `scenarios`.
+        How much worse than overall makes a finding, on the common scale of `scenarios`.
     n_boot, level, seed
         Of the intervals.
+    progress : callable or Progress, optional
+        Receives an `Event` as work goes on; a `Progress` can end it.
 
     Returns
     -------
@@ -93,7 +97,7 @@ def subgroup_diagnostics(
     ('b', 'specificity', None, 'there are no negative labels')
     """
     metrics = (metrics,) if isinstance(metrics, str) else metrics
-    subject = Subject.of(data, model, **given).needs_outcomes()
+    subject = Subject.of(data, model, progress=progress, **given).needs_outcomes()
     outcome = subject.outcome
     wanted = (
         [METRICS[name] for name in metrics] if metrics is not None else [m for m in METRICS if outcome.task in m.tasks]
@@ -102,11 +106,13 @@ def subgroup_diagnostics(
     reasons = {m.id: check_applicable(m, outcome.truth, outcome.surface, subject.weights) for m in wanted}
     left_out = {name: reason for name, reason in reasons.items() if reason is not None}
     if not chosen:
-        told_why = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
-        raise SpecError(f"None of the metrics can be measured here. {told_why}")
+        why = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
+        raise SpecError(f"None of the metrics can be measured here. {why}")
     main = main_metric(chosen, metric, outcome.task)
     rows: list[dict[str, Any]] = []
-    for column in _columns(subject, features, bins):
+    columns = _columns(subject, features, bins)
+    stage = subject.progress.stage("attributes", msg("Measuring subgroups"), total=len(columns))
+    for column in stage.over(columns):
         by_group = group_metrics(
             subject.with_attributes([column]),
             metrics=[m.id for m in chosen],

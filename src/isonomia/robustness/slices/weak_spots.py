@@ -156,11 +156,11 @@ def weak_spots(
     [('x in [40.1, 59.9)', 0.67)]
     """
     limits = Limits(min_samples, severity, critical, alpha, level)
-    subject = Subject.of(data, model, **given).needs_outcomes()
+    subject = Subject.of(data, model, progress=progress, **given).needs_outcomes()
     names = check_features(subject.known, features)
     parts = RowSums(measure_named(metric, subject.surface), Rows.of(subject))
     cuts, columns, parts = _slice(subject, names, parts, slicing, bins, limits, seed)
-    search = _search(parts, cuts, columns, limits, pairs, Progress.of(progress))
+    search = _search(parts, cuts, columns, limits, pairs, subject.progress)
     found = show(search, subject.backend, honest=slicing in ("tree", "adaptive"), n_rows=len(subject))
     return subject.noted(found)
 

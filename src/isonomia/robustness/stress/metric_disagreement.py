@@ -11,6 +11,7 @@ import numpy as np
 from isonomia.counting import Codes
 from isonomia.data import Backend
 from isonomia.errors import NotApplicable, SpecError
+from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Estimate, Result
 from isonomia.fairness import group_metrics
 from isonomia.languages import Message, msg
@@ -82,6 +83,7 @@ def metric_disagreement(
     n_trials: int = 50,
     level: float = 0.95,
     seed: int = 0,
+    progress: ProgressLike = None,
     **given: Unpack[Reading],
 ) -> Result:
     """Rank models, slices or scenarios by every metric and report where the rankings differ.
@@ -110,6 +112,8 @@ def metric_disagreement(
         Smaller slices are left out.
     level, seed
         Of the intervals.
+    progress : callable or Progress, optional
+        Receives an `Event` as work goes on; a `Progress` can end it.
 
     Returns
     -------
@@ -145,14 +149,23 @@ def metric_disagreement(
             data
             if isinstance(data, Scenarios)
             else play_scenarios(
-                data, model, scenarios, n_trials=n_trials, metrics=metrics, level=level, seed=seed, **given
+                data,
+                model,
+                scenarios,
+                n_trials=n_trials,
+                metrics=metrics,
+                level=level,
+                seed=seed,
+                progress=progress,
+                **given,
             )
         )
         ranked, backend = _of_scenarios(played, level, metrics is not None), played.tables["scenarios"].backend
     elif kind == "models":
-        ranked, backend = _of_models(data, model, models, metrics, level, seed, given)
+        everyone = _named_models(model, models)
+        ranked, backend = _of_models(data, everyone, metrics, level, seed, given, Progress.of(progress))
     else:
-        subject = Subject.of(data, model, **given)
+        subject = Subject.of(data, model, progress=progress, **given)
         ranked = _of_slices(subject, features, metrics, bins, min_samples, level, seed)
         backend, notes = subject.backend, subject.notes
     if len(ranked.items) < 2:
@@ -188,15 +201,29 @@ def _of_scenarios(played: Scenarios, level: float, all_named: bool) -> Ranked:
     return _usable(Ranked("scenarios", names, tuple(m for _, m in judged), value, low, high), all_named=all_named)
 
 
-def _of_models(
-    data: Any, model: Any, models: Any, metrics: Sequence[str] | None, level: float, seed: int, given: Reading
-) -> tuple[Ranked, Backend]:
+def _named_models(model: Any, models: Any) -> Mapping[str, Any]:
     if not isinstance(models, Mapping) or not models:
         raise SpecError("`models` must map names to models, as in {'old': ..., 'new': ...}.")
-    everyone = {**({"model": model} if model is not None else {}), **models}
+    return {**({"model": model} if model is not None else {}), **models}
+
+
+def _of_models(
+    data: Any,
+    models: Mapping[str, Any],
+    metrics: Sequence[str] | None,
+    level: float,
+    seed: int,
+    given: Reading,
+    progress: Progress,
+) -> tuple[Ranked, Backend]:
     found: dict[str, dict[str, Estimate]] = {}
-    for name, one in everyone.items():
-        subject = Subject.of(data.data if isinstance(data, Subject) else data, one, **given)
+    with progress.stage("models", msg("Measuring models"), total=len(models)) as stage:
+        subjects = [
+            Subject.of(data.data if isinstance(data, Subject) else data, one, progress=progress, **given)
+            for one in stage.over(models.values())
+        ]
+    for name, subject in zip(models, subjects, strict=True):
+        progress.check()
         found[str(name)] = evaluate_all(
             subject.truth,
             subject.surface,
@@ -236,7 +263,9 @@ def _of_slices(
         raise NotApplicable(msg("none of the metrics has a direction and applies to these predictions"))
     items: list[str] = []
     parts: list[tuple[Floats, Floats, Floats]] = []
-    for cut in learn_cuts(subject.known, names, slicing="quantile", bins=bins, min_samples=minimum):
+    cuts = learn_cuts(subject.known, names, slicing="quantile", bins=bins, min_samples=minimum)
+    stage = subject.progress.stage("features", msg("Slicing features"), total=len(cuts))
+    for cut in stage.over(cuts):
         column: Codes = cut.codes(subject.known).observed()
         if column.size < 2:
             continue

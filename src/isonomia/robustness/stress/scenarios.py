@@ -170,8 +170,8 @@ def scenarios(
     from isonomia.robustness.stress.scenario_tables import show
 
     planned = plan(scenarios)
-    subject = Subject.of(data, model, **given)
-    base = situation(subject, Progress.of(progress))
+    subject = Subject.of(data, model, progress=progress, **given)
+    base = situation(subject, subject.progress)
     measures, left_out = measures_of(base, metrics, min_per_group=min_per_group)
     main = main_metric(measures.metrics, metric, base.task)
     figures = baselines(measures, level, 200, seed)
@@ -196,7 +196,7 @@ def situation(subject: Subject, progress: Progress | None = None) -> Situation:
         subject.weights,
         subject.attributes,
         subject.model,
-        progress=Progress.of(progress),
+        progress=subject.progress,
     )
 
 

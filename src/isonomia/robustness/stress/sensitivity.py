@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from isonomia.errors import NotApplicable, SpecError
-from isonomia.events import Progress, ProgressLike
+from isonomia.events import ProgressLike
 from isonomia.evidence import Estimate, Finding, Picture, Result
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
@@ -114,8 +114,8 @@ def sensitivity(
     """
     planned = plan(scenarios)
     steps = _levels(levels, planned)
-    subject = Subject.of(data, model, **given)
-    base = situation(subject, Progress.of(progress))
+    subject = Subject.of(data, model, progress=progress, **given)
+    base = situation(subject, subject.progress)
     measures, _ = measures_of(base, metrics)
     judged = tuple(metric for metric in measures.metrics if metric.higher_is_better is not None)
     if not judged:

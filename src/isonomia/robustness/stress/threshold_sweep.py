@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.events import ProgressLike
 from isonomia.evidence import Result
 from isonomia.evidence.intervals import bootstrap_interval, extremes
 from isonomia.languages import msg
@@ -104,6 +105,7 @@ def threshold_sweep(
     n_boot: int = 200,
     level: float = 0.95,
     seed: int = 0,
+    progress: ProgressLike = None,
     **given: Unpack[Reading],
 ) -> Result:
     """Cut probabilities (or scores) at many thresholds: metrics, gaps between groups, and where limits are kept.
@@ -129,6 +131,8 @@ def threshold_sweep(
         Smaller groups are left out of gaps.
     n_boot, level, seed
         Of the intervals: Wilson's for rates, a bootstrap of the tables otherwise.
+    progress : callable or Progress, optional
+        Receives an `Event` as work goes on; a `Progress` can end it.
 
     Returns
     -------
@@ -152,7 +156,7 @@ def threshold_sweep(
     """
     from isonomia.robustness.stress.threshold_sweep_tables import show
 
-    subject = Subject.of(data, model, **given).needs_outcomes()
+    subject = Subject.of(data, model, progress=progress, **given).needs_outcomes()
     surface, truth = binary_of(subject, of_class)
     score = surface.ranking
     if score is None:
@@ -162,11 +166,14 @@ def threshold_sweep(
     chosen = _metrics(metrics)
     steps = _thresholds(thresholds, score, surface)
     everyone = Codes("", np.zeros(len(subject), dtype=np.uint8), ("everyone",))
+    between, small = [], []
+    stage = subject.progress.stage("thresholds", msg("Moving the threshold"), total=1 + len(subject.attributes))
+    stage.at(0)
     whole = ThresholdSets.cut(score, truth, steps, everyone, subject.weights)
     measured = measure(chosen, whole, n_boot=n_boot, seed=seed, level=level)
     overall = {name: _certain(part) for name, part in measured.items()}
-    between, small = [], []
-    for column in subject.attributes:
+    stage.advance()
+    for column in stage.over(subject.attributes):
         found = _between(column, score, truth, steps, subject.weights, min_per_group, n_boot, level, seed)
         if found is None:
             small.append(column.name)

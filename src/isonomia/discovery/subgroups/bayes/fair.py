@@ -120,7 +120,7 @@ def fit_fair_naive_bayes(
     """
     clock = Clock(max_seconds)
     reading: Reading = {"y_true": y_true, "protected": protected, "positive": positive, "weights": weights}
-    subject = _reading.read_subject(data, None, features, reading)
+    subject = _reading.read_subject(data, None, features, reading, clock.progress)
     dataset, outcome = subject.known, subject.outcome
     if outcome.truth is None or outcome.task != "binary":
         raise DataError("A naive Bayes classifier needs an outcome of two classes: give y_true, or a Dataset with one.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 #: Model rows of the first call, and the largest growth from one call to the next.
-FIRST_CALL, GROWTH = 4_096, 4
+FIRST_CALL, GROWTH = 1_024, 4
 #: Target duration of a call.
 CALL_SECONDS = 0.5
 #: The cost per row is estimated from two calls whose sizes differ by this factor.
@@ -24,11 +24,11 @@ class Pace:
     Examples
     --------
     >>> pace = Pace(1, 100_000)
-    >>> pace.learn(4096, 4.096)                                            # a millisecond per row
+    >>> pace.learn(1024, 1.024)                                            # a millisecond per row
     >>> pace.rows
     500
     >>> far = Pace(1, 100_000)
-    >>> for _ in range(4):
+    >>> for _ in range(5):
     ...     far.learn(far.rows, 1.0 + far.rows / 1e6)                      # a second, even for a few rows
     >>> far.rows
     100000

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isonomia.probing.batch_size import CALL_SECONDS, Pace
+from isonomia.models.batch_size import CALL_SECONDS, Pace
 
 
 def settled(each: float, fixed: float, *, noise: float = 0.0, most: int = 100_000) -> Pace:
