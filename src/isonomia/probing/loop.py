@@ -16,15 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.languages import msg
-from isonomia.models import Pace
+from isonomia.models import LARGEST_CALL, Pace
 from isonomia.probing.key_map import distinct_keys, first_keys
 from isonomia.probing.ledger import OUTCOMES, Ledger
 from isonomia.probing.oracle import Predictions
 from isonomia.probing.probe import Probe
 from isonomia.typing import Floats
 
-#: Model rows of one call at most.
-LARGEST_CALL = 100_000
+
 #: Bytes one call's rows may take.
 CALL_BYTES = 64_000_000
 
