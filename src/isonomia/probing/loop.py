@@ -23,7 +23,6 @@ from isonomia.probing.oracle import Predictions
 from isonomia.probing.probe import Probe
 from isonomia.typing import Floats
 
-
 #: Bytes one call's rows may take.
 CALL_BYTES = 64_000_000
 
