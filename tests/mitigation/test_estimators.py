@@ -20,16 +20,18 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.conftest import MakeFrame
 
 from isonomia import DataError, SpecError, load_model
-from isonomia.mitigation import MITIGATIONS, Reweigh
+from isonomia.mitigation import MITIGATIONS, Massage, Resample, Reweigh
 from isonomia.models import save_model
 
 #: One of each, with everyone as one group: scikit-learn's checks know no protected attribute.
 ONE_GROUP = [
     Reweigh(sensitive=()),
     Reweigh(LinearRegression(), sensitive=()),
+    Resample(sensitive=()),
+    Massage(sensitive=()),
 ]
 #: What trains an estimator: made around one.
-TRAINING = [Reweigh]
+TRAINING = [Reweigh, Resample, Massage]
 
 
 @parametrize_with_checks(ONE_GROUP)  # type: ignore[untyped-decorator]

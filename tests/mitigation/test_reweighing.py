@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from tests.mitigation.conftest import People
 
 from isonomia import DataError, SpecError, mitigation
 from isonomia.mitigation import Reweigh, weights
@@ -22,6 +24,42 @@ def test_the_toy_of_kamiran_and_calders() -> None:
     assert {(s, y): w for s, y, w in zip(SEX, HIRED.tolist(), found.tolist(), strict=True)} == pytest.approx(
         {("f", 1): 1.5, ("f", 0): 2 / 3, ("m", 1): 0.75, ("m", 0): 2.0}
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("adult", [0.854021, 2.190192, 1.092621, 0.787714]),
+        ("german", [0.7125, 1.209091, 1.104545, 0.961017]),
+        ("compas, all races", [0.931999, 1.064898, 1.164376, 0.894522]),
+        ("default", [1.064676, 0.983039, 0.915289, 1.026997]),
+    ],
+)
+def test_weights_of_the_literature(name: str, expected: list[float], people: Callable[[str], People]) -> None:
+    """As AIF360 0.6.1 gives them."""
+    everyone = people(name)
+    w = weights(everyone.y, everyone.who)
+    cells = [(everyone.who == g) & (everyone.y == c) for g in (0, 1) for c in (0, 1)]
+    assert [w[cell][0] for cell in cells] == pytest.approx(expected, abs=1e-6)
+    rates = [np.average(everyone.y[everyone.who == g], weights=w[everyone.who == g]) for g in (0, 1)]
+    assert abs(rates[1] - rates[0]) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("name", "figures"),
+    [
+        ("adult", [0.8452, 0.1243, 0.2087, 0.1357, -0.0117]),
+        ("compas", [0.6599, 0.6234, 0.6183, 0.1322, -0.0517]),
+        ("german", [0.7400, 0.6596, 0.8063, -0.2050, 0.0207]),
+        ("default", [0.8099, 0.9353, 0.9244, 0.0075, -0.0152]),
+    ],
+)
+def test_figures_on_held_out_people(name: str, figures: list[float], people: Callable[[str], People]) -> None:
+    """As AIF360's reweighing gives with the same estimator and split."""
+    everyone = people(name)
+    rows, model = everyone.train, LogisticRegression(max_iter=1000)
+    fair = Reweigh(model).fit(everyone.X[rows], everyone.y[rows], sensitive_features=everyone.who[rows])
+    assert everyone.figures(fair.predict(everyone.X[~rows])) == pytest.approx(figures, abs=0.001)
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.floats(0.1, 5)), min_size=9, max_size=60))

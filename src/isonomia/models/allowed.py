@@ -222,7 +222,8 @@ def _transformers() -> Iterator[Allowed]:
 
 def _mitigations() -> Iterator[Allowed]:
     around = "our own: calls the estimator it holds, which must be listed here itself; no state but numbers and texts"
-    yield from _group("ObjectNode", around, "isonomia.mitigation.reweighing", "Reweigh")
+    for module, name in (("massaging", "Massage"), ("reweighing", "Reweigh"), ("sampling", "Resample")):
+        yield Allowed("ObjectNode", f"isonomia.mitigation.{module}.{name}", around)
 
 
 #: Every type that a skops file may hold.
