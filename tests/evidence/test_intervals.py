@@ -16,7 +16,6 @@ from isonomia.evidence.intervals import (
     difference_interval,
     error_within,
     extremes,
-    logit_interval,
     newcombe_interval,
     normal_interval,
     quotient,
@@ -32,15 +31,6 @@ def test_means_have_the_normal_and_students_interval_of_scipy() -> None:
     np.testing.assert_allclose(normal_interval(value, error, 0.9), stats.norm.interval(0.9, value, error))
     np.testing.assert_allclose(student_interval(value, error, 12, 0.9), stats.t.interval(0.9, 11, value, error))
     assert error_within(*normal_interval(1.0, 0.5, 0.8), 0.8) == pytest.approx(0.5)
-
-
-def test_a_logit_interval_is_symmetric_on_that_scale_and_wilsons_without_an_error() -> None:
-    low, high = logit_interval(np.array([0.8, 1.0, np.nan]), np.array([0.05, np.nan, 0.1]), np.array([50, 20, 9]))
-    logit = np.log([low[0] / (1 - low[0]), 4.0, high[0] / (1 - high[0])])
-    assert logit[1] - logit[0] == pytest.approx(logit[2] - logit[1])
-    assert logit[1] - logit[0] == pytest.approx(stats.norm.ppf(0.975) * 0.05 / 0.16)
-    assert (low[1], high[1]) == tuple(float(end) for end in wilson(20, 20))
-    assert np.isnan([low[2], high[2]]).all()
 
 
 def test_values_at_an_end_of_their_range_have_the_interval_of_a_rate() -> None:

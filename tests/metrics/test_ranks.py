@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from isonomia.errors import NotApplicable
-from isonomia.evidence.intervals import logit_interval
+from isonomia.evidence import wilson
 from isonomia.metrics import METRICS, evaluate
 from isonomia.metrics.ranks import auc_parts
 from isonomia.models import Surface
@@ -87,11 +87,26 @@ def test_errors_agree_with_the_bootstrap(weighted: bool) -> None:
 
 
 def test_perfect_separation_is_not_certainty() -> None:
-    surface = Surface.of_probabilities([0.1, 0.2, 0.8, 0.9], classes=(0, 1))
-    estimate = evaluate("auc", np.array([0, 0, 1, 1]), surface)
-    assert (estimate.value, estimate.high, estimate.method) == (1.0, 1.0, "wilson")
-    assert estimate.low == pytest.approx(float(logit_interval(1.0, np.nan, 2, 0.95)[0]))
-    assert estimate.low < 0.5
+    surface = Surface.of_probabilities(np.arange(1, 13) / 20, classes=(0, 1))
+    estimate = evaluate("auc", np.repeat([0, 1], 6), surface)
+    assert (estimate.value, estimate.high, estimate.method) == (1.0, 1.0, "newcombe")
+    assert 0.6 < estimate.low < 0.8
+    precision = evaluate("pr_auc", np.repeat([0, 1], 6), surface)
+    assert (precision.value, precision.high, precision.method) == (1.0, 1.0, "wilson")
+    assert precision.low == pytest.approx(float(wilson(6, 6)[0]))
+
+
+@pytest.mark.parametrize("name", ["auc", "pr_auc", "logloss", "brier_score"])
+def test_fewer_than_five_rows_of_a_class_give_no_interval(name: str) -> None:
+    rng = np.random.default_rng(1)
+    y, surface = np.repeat([0, 1], [40, 5]), Surface.of_probabilities(rng.random(45), classes=(0, 1))
+    enough = evaluate(name, y, surface)
+    assert enough.low < enough.value < enough.high
+    y[-1] = 0
+    few = evaluate(name, y, surface)
+    assert few.value is not None
+    assert few.low is None
+    assert "fewer than 5 rows" in str(few.note)
 
 
 def test_a_class_without_rows_has_no_area() -> None:

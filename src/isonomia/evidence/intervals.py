@@ -3,12 +3,14 @@
 ============================  =============================================================================
 rate k / n                    `wilson`
 mean, from its error          `student_interval`, `normal_interval`
-value in (0, 1), its error    `logit_interval`
+mean of skewed values         `mean_intervals.hall_ends`
+area under the ROC curve      `mean_intervals.AreaEnds`
+value in (0, 1), its error    `mean_intervals.LogitEnds`
 any figure, from replicates   `percentile`, `bootstrap_interval`
 value at an end of its range  `boundary_interval`
 difference of two rates       `score_intervals.score_difference`
 ratio of two rates (odds)     `score_intervals.score_ratio`, `score_odds_ratio`
-difference, ratio of others   `difference_interval`, `ratio_interval` (replicates or errors)
+difference, ratio of others   `difference_interval`, `ratio_interval` (ends, replicates or errors)
 gap: largest less smallest    `simultaneous.gaps_of_rates`, `gaps_of_figures`
 picked among m candidates     any of these at `simultaneous.simultaneous_level`
 ============================  =============================================================================
@@ -26,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isonomia.errors import SpecError
+from isonomia.evidence.mean_intervals import Ends, mover_difference, mover_ratio, same_p
 from isonomia.languages import Message, msg
 from isonomia.parameters import LEVEL
 from isonomia.typing import Floats
@@ -209,26 +212,6 @@ def student_interval(value: ArrayLike, error: ArrayLike, size: ArrayLike, level:
     return at - half, at + half
 
 
-def logit_interval(value: ArrayLike, error: ArrayLike, size: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Intervals of values in (0, 1) from their standard errors, on the logit scale: logit(A) +- z se / (A (1 - A)).
-
-    Where the error is not known (NaN: perfect separation, one row in a class) an interval of no width would claim too
-    much: Wilson's interval of a proportion of `size` rows stands in, those of the smaller class.
-
-    >>> [round(float(end), 4) for end in logit_interval(0.8, 0.05, 50)]
-    [0.6843, 0.8807]
-    """
-    at, spread, n = (np.asarray(part, dtype=float) for part in (value, error, size))
-    stand_in = wilson(at * n, n, level)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        centre = np.log(at / (1 - at))
-        half = normal_quantile(level) * spread / (at * (1 - at))
-        ends = 1 / (1 + np.exp(half - centre)), 1 / (1 + np.exp(-half - centre))
-    unknown = np.isnan(spread) | ~((at > 0) & (at < 1))
-    low, high = (np.where(unknown, other, own) for other, own in zip(stand_in, ends, strict=True))
-    return np.where(np.isnan(at), np.nan, low), np.where(np.isnan(at), np.nan, high)
-
-
 def boundary_interval(
     value: ArrayLike, size: ArrayLike, bounds: tuple[float, float], level: float = 0.95
 ) -> tuple[Floats, Floats]:
@@ -253,24 +236,30 @@ def boundary_interval(
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """Values of S sets and what is known of their spread: replicates (S, B), or standard errors (S,)."""
+    """Values of S sets and what is known of their spread: replicates (S, B), standard errors (S,), or their ends."""
 
     value: Floats
     draws: Floats | None = None
     error: Floats | None = None
+    ends: Ends | None = None
 
     def take(self, index: NDArray[Any]) -> Figures:
         """Some of the sets."""
         draws, error = (None if part is None else part.take(index, axis=0) for part in (self.draws, self.error))
-        return Figures(self.value[index], draws, error)
+        return Figures(self.value[index], draws, error, None if self.ends is None else self.ends.take(index))
 
 
-def difference_interval(one: Figures, other: Figures, level: float = 0.95) -> tuple[Floats, Floats]:
+def difference_interval(
+    one: Figures, other: Figures, level: float = 0.95, correlation: ArrayLike = 0.0
+) -> tuple[Floats, Floats]:
     """The ends of one - other.
 
+    Figures that know their ends give them by `mover_difference`; equal ends (no spread in either) give no interval.
     Replicates are paired (both sets were drawn together); errors are taken as independent.
     """
     difference = one.value - other.value
+    if one.ends is not None and other.ends is not None:
+        return difference_ends(one, other, (1 - check_level(level)) / 2, correlation)
     if one.draws is not None and other.draws is not None:
         return bootstrap_interval(difference, one.draws - other.draws, level)
     return normal_interval(difference, difference_error(one, other), level)
@@ -283,9 +272,15 @@ def difference_error(one: Figures, other: Figures) -> Floats:
     return np.hypot(_error(one), _error(other))
 
 
-def ratio_interval(one: Figures, other: Figures, level: float = 0.95) -> tuple[Floats, Floats]:
+def ratio_interval(
+    one: Figures, other: Figures, level: float = 0.95, correlation: ArrayLike = 0.0
+) -> tuple[Floats, Floats]:
     """The ends of one / other; from errors on the scale of the logarithm."""
     ratio = quotient(one.value, other.value)
+    if one.ends is not None and other.ends is not None:
+        tail = (1 - check_level(level)) / 2
+        low, high = mover_ratio((one.value, *one.ends.at(tail)), (other.value, *other.ends.at(tail)), correlation)
+        return np.where(high > low, low, np.nan), np.where(high > low, high, np.nan)
     if one.draws is not None and other.draws is not None:
         return bootstrap_interval(ratio, quotient(one.draws, other.draws), level)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -374,3 +369,18 @@ def spread_of(draws: Floats) -> Floats:
 
 def _error(figures: Figures) -> Floats:
     return np.full(figures.value.shape, np.nan) if figures.error is None else figures.error
+
+
+def difference_ends(
+    one: Figures, other: Figures, tail: float | Floats, correlation: ArrayLike = 0.0
+) -> tuple[Floats, Floats]:
+    """The ends of one - other at a tail probability, from the ends of both; NaN where neither has a spread."""
+    assert one.ends is not None
+    assert other.ends is not None
+    low, high = mover_difference((one.value, *one.ends.at(tail)), (other.value, *other.ends.at(tail)), correlation)
+    return np.where(high > low, low, np.nan), np.where(high > low, high, np.nan)
+
+
+def difference_p(one: Figures, other: Figures, correlation: ArrayLike = 0.0) -> Floats:
+    """P-values that two figures are the same, consistent with `difference_interval` of figures that know their ends."""
+    return same_p(one.value - other.value, lambda tail: difference_ends(one, other, tail, correlation))

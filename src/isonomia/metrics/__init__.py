@@ -1,12 +1,13 @@
 """How good: a registry of metrics for every task, their intervals, calibration."""
 
-from isonomia.metrics._measure import Measured, influence, measure
+from isonomia.metrics._measure import influence, measure
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.bins import Strategy, expected_calibration_error
 from isonomia.metrics.calibration import Reliability, reliability
 from isonomia.metrics.counts import ERROR_RATE
 from isonomia.metrics.evaluation import confusion, evaluate, evaluate_all
 from isonomia.metrics.functions import score, table
+from isonomia.metrics.measured import Measured
 from isonomia.metrics.one_class import of_class, one_vs_rest
 from isonomia.metrics.registry import METRIC_NAME, METRIC_NAMES, METRICS, Metric
 from isonomia.metrics.row_sets import RowSets

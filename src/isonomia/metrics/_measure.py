@@ -4,77 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from isonomia.counting import Codes, resample, resample_sums, sum_by
-from isonomia.errors import NotApplicable, SpecError
+from isonomia.counting import Codes, resample
+from isonomia.errors import SpecError
 from isonomia.evidence.intervals import (
     SAME,
-    Figures,
-    bootstrap_interval,
     boundary_interval,
-    logit_interval,
     quotient,
-    spread_of,
-    wilson,
 )
-from isonomia.languages import Message
-from isonomia.metrics.applicable import check_applicable
+from isonomia.metrics._row_figures import of_means, of_ranks
+from isonomia.metrics.measured import Measured, percentile_ends, rate_of, reasons_of
 from isonomia.metrics.registry import Metric
 from isonomia.metrics.row_sets import RowSets
 from isonomia.metrics.row_sums import Rows, RowSums
-from isonomia.typing import Bools, Floats
+from isonomia.typing import Floats
 
 #: Replicates are worked out in blocks of at most this many numbers (sets x replicates x cells of a table).
 BLOCK_NUMBERS = 1 << 25
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """One metric over S sets of rows.
-
-    Attributes
-    ----------
-    value, low, high : (S,) arrays, NaN where undefined
-    n : (S,) rows behind the value: those of the denominator of a rate
-    size : (S,) the same, effective where rows are weighted
-    draws : (S, B) bootstrap replicates, or None
-    error : (S,) standard errors, or None where there are replicates
-    method : how the intervals were made
-    at_boundary : (S,) where Wilson's interval stands in, since the replicates or the error show no spread
-    reasons : why a value is missing, per set
-    """
-
-    metric: Metric
-    value: Floats
-    low: Floats
-    high: Floats
-    n: NDArray[Any]
-    size: Floats
-    draws: Floats | None = None
-    error: Floats | None = None
-    method: str = ""
-    at_boundary: Bools | None = None
-    reasons: tuple[Message | str | None, ...] = ()
-
-    @property
-    def rate(self) -> bool:
-        """Whether the value is a simple proportion of `size`."""
-        return self.metric.rate is not None
-
-    @property
-    def figures(self) -> Figures:
-        """Values with their replicates or standard errors, for intervals of differences and ratios."""
-        return Figures(self.value, self.draws, None if self.draws is not None else self.spread())
-
-    def spread(self) -> Floats:
-        """Standard errors of the values."""
-        if self.error is not None:
-            return self.error
-        return np.full(self.value.shape, np.nan) if self.draws is None else spread_of(self.draws)
 
 
 def measure(
@@ -83,9 +31,10 @@ def measure(
     """Every metric over every set, with intervals.
 
     Simple proportions have Wilson's interval, with weights for the effective number of rows (sum w)^2 / sum w^2. Other
-    functions of the confusion table have the percentile interval of a multinomial bootstrap of its cells, means that of
-    a bootstrap of their moments. Metrics of ordered rows have the interval their entry names. Rows are taken to be
-    independent.
+    functions of the confusion table have the percentile interval of a multinomial bootstrap of its cells, means Hall's
+    skewness-corrected t interval from their first three moments (R2: a bootstrap of its moments). Metrics of ordered
+    rows have the interval their entry names. Losses of probabilities and areas under curves have none with fewer than
+    five rows of a class. Rows are taken to be independent.
 
     Parameters
     ----------
@@ -118,9 +67,9 @@ def measure(
         if tables is not None and metric.family == "counts":
             out[metric.id] = _of_counts(metric, tables, replicates.get(metric.id), level)
         elif metric.family == "means":
-            out[metric.id] = _of_means(metric, sets, n_boot, seed, level)
+            out[metric.id] = of_means(metric, sets, n_boot, seed, level)
         else:
-            out[metric.id] = _of_ranks(metric, sets, n_boot, seed, level)
+            out[metric.id] = of_ranks(metric, sets, n_boot, seed, level)
     return out
 
 
@@ -171,14 +120,14 @@ def _of_counts(metric: Metric, table: _Tables, drawn: Floats | None, level: floa
         hits, base = metric.rate(counts)
         value = quotient(hits, base)
         if not table.weighted:
-            return _rate(metric, value, base, base, level, drawn)
+            return rate_of(metric, value, base, base, level, drawn)
         size = np.nan_to_num(quotient(base * base, metric.rate(squares)[1]))
-        return _rate(metric, value, metric.rate(rows)[1], size, level, drawn)
+        return rate_of(metric, value, metric.rate(rows)[1], size, level, drawn)
     assert metric.from_counts is not None  # the registry makes sure
     value = metric.from_counts(counts)
     total = counts.sum(axis=(-2, -1))
     size = quotient(total**2, squares.sum(axis=(-2, -1))) if table.weighted else total
-    low, high = _percentiles(metric, value, drawn, level)
+    low, high = percentile_ends(metric, value, drawn, level)
     same = None
     if drawn is not None:
         with np.errstate(invalid="ignore"):
@@ -199,124 +148,8 @@ def _of_counts(metric: Metric, table: _Tables, drawn: Floats | None, level: floa
         draws=drawn,
         method="bootstrap",
         at_boundary=same,
-        reasons=_reasons(metric, value),
+        reasons=reasons_of(metric, value),
     )
-
-
-def _rate(metric: Metric, value: Floats, n: NDArray[Any], size: Floats, level: float, drawn: Floats | None) -> Measured:
-    """A simple proportion."""
-    low, high = wilson(np.nan_to_num(value) * size, size, level)
-    return Measured(
-        metric=metric,
-        value=value,
-        low=low,
-        high=high,
-        n=n,
-        size=size,
-        draws=drawn,
-        method="wilson",
-        reasons=_reasons(metric, value),
-    )
-
-
-def _of_means(metric: Metric, sets: RowSets, n_boot: int, seed: int, level: float) -> Measured:
-    parts = RowSums(metric, sets.rows)
-    cells = parts.over([sets.cells])
-    value = parts.value(sets.sums(cells.sums))
-    n = sets.sums(cells.n)
-    drawn = None
-    if n_boot:
-        # without weights the first sum is the number of rows, which is drawn itself
-        first = 0 if sets.counts.weighted else 1
-        m, sums = resample_sums(cells.n, cells.sums[:, first:], cells.squares[:, first:, first:], n_boot, seed)
-        if first:
-            sums = np.concatenate([m[..., None], sums], axis=-1)
-        drawn = parts.value(sets.sums(np.moveaxis(sums, 0, 1)))
-    if metric.proportion:
-        w, w2 = sets.sums(cells.sums[:, 0]), sets.sums(cells.squares[:, 0, 0])
-        return _rate(metric, value, n, np.nan_to_num(quotient(w * w, w2)), level, drawn)
-    low, high = _percentiles(metric, value, drawn, level)
-    return Measured(
-        metric=metric,
-        value=value,
-        low=low,
-        high=high,
-        n=n,
-        size=n,
-        draws=drawn,
-        method="bootstrap",
-        reasons=_reasons(metric, value),
-    )
-
-
-def _of_ranks(metric: Metric, sets: RowSets, n_boot: int, seed: int, level: float) -> Measured:
-    assert metric.from_rows is not None  # the registry makes sure
-    value, error, size, smaller = (np.full(len(sets), np.nan) for _ in range(4))
-    reasons: list[Message | str | None] = [None] * len(sets)
-    drawn = None if metric.draws is None or not n_boot else np.full((len(sets), n_boot), np.nan)
-    rng = np.random.default_rng(seed)  # one for all sets: equal noise would hide the spread of a difference
-    for index, chosen in sets.each():
-        part = sets.rows.take(chosen)
-        size[index] = len(part)
-        reasons[index] = check_applicable(metric, part.truth, part.surface, part.weights)
-        if reasons[index] is not None or part.truth is None:
-            continue
-        try:
-            value[index], spread = metric.from_rows(part.truth, part.surface, part.weights)
-        except NotApplicable as reason:
-            reasons[index] = reason.message
-            continue
-        error[index] = np.nan if spread is None else spread
-        if np.isnan(value[index]):
-            reasons[index] = metric.undefined
-        if metric.interval and metric.draws is None:
-            smaller[index] = smaller_class(part.truth, part.weights)
-        if drawn is not None and metric.draws is not None:
-            drawn[index] = metric.draws(part.truth, part.surface, part.weights, n_boot, rng)
-    low = high = np.full(len(sets), np.nan)
-    if drawn is not None:
-        low, high = bootstrap_interval(value, drawn, level, hold=True)  # the value itself may be biased
-    elif metric.interval and metric.draws is None:
-        low, high = logit_interval(value, error, smaller, level)
-    return Measured(
-        metric=metric,
-        value=value,
-        low=low,
-        high=high,
-        n=size,
-        size=size,
-        draws=drawn,
-        error=None if drawn is not None else error,
-        method=metric.interval,
-        at_boundary=None if metric.draws is not None else np.isnan(error),
-        reasons=tuple(reasons),
-    )
-
-
-def _percentiles(metric: Metric, value: Floats, drawn: Floats | None, level: float) -> tuple[Floats, Floats]:
-    if drawn is None:
-        nothing = np.full(value.shape, np.nan)
-        return nothing, nothing
-    low, high = bootstrap_interval(value, drawn, level)
-    return np.maximum(low, metric.range[0]), np.minimum(high, metric.range[1])
-
-
-def _reasons(metric: Metric, value: Floats) -> tuple[Message | str | None, ...]:
-    missing = np.isnan(value)
-    if not missing.any():
-        return (None,) * value.size
-    return tuple(metric.undefined if absent else None for absent in missing.tolist())
-
-
-def smaller_class(truth: NDArray[Any], weights: Floats | None = None) -> float:
-    """The (effective) number of rows of the smallest class that occurs.
-
-    >>> smaller_class(np.array([0, 0, 0, 1, 1]))
-    2.0
-    """
-    w = np.ones(len(truth)) if weights is None else weights
-    first, second = sum_by(truth, np.stack([w, w * w], axis=1), int(truth.max()) + 1).T
-    return float(min(a * a / b for a, b in zip(first, second, strict=True) if b > 0))
 
 
 def influence(metric: Metric, rows: Rows, sets: Codes) -> tuple[Floats, Floats]:

@@ -12,8 +12,9 @@ from isonomia.counting import Codes, tally
 from isonomia.data import to_numpy
 from isonomia.evidence import Estimate, check_level
 from isonomia.languages import Message, Name, msg
-from isonomia.metrics._measure import Measured, measure
+from isonomia.metrics._measure import measure
 from isonomia.metrics.applicable import check_applicable
+from isonomia.metrics.measured import Measured
 from isonomia.metrics.registry import METRICS, Metric
 from isonomia.metrics.row_sets import RowSets
 from isonomia.metrics.row_sums import Rows
@@ -66,10 +67,12 @@ def evaluate(
     Notes
     -----
     Simple proportions have Wilson's interval, with weights for the effective number of rows (sum w)^2 / sum w^2.
-    Other functions of the confusion table have the percentile interval of a multinomial bootstrap of its cells, means
-    that of a bootstrap of their moments. The area under the ROC curve has DeLong's standard error on the logit scale,
-    average precision Boyd's logit interval, the expected calibration error a simulation of the noise in its bins. A
-    largest error has no interval. All take rows to be independent.
+    Other functions of the confusion table have the percentile interval of a multinomial bootstrap of its cells. Means
+    of losses have Hall's skewness-corrected t interval, R2 that of a bootstrap of its moments. The area under the ROC
+    curve has Newcombe's score interval, widened where DeLong's standard error on the logit scale asks for it, average
+    precision Boyd's logit interval; both, and losses of probabilities, need five rows of each class. The expected
+    calibration error has a simulation of the noise in its bins. A largest error has no interval. All take rows to be
+    independent.
 
     Examples
     --------
@@ -140,8 +143,9 @@ def _estimate(measured: Measured, rows: int, n_boot: int, level: float, caution:
 
 def _no_interval(measured: Measured, n: int, n_boot: int, low: float) -> Message | None:
     """Why a value has no interval; None where it has one."""
-    from_moments = measured.method == "bootstrap" and not measured.metric.of_decisions
-    if n < 2 and from_moments:
+    if measured.unsure and measured.unsure[0] is not None:
+        return measured.unsure[0]
+    if n < 2 and measured.method == "bootstrap" and not measured.metric.of_decisions:
         return msg("there is one row")
     if not np.isnan(low):
         return None

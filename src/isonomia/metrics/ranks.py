@@ -253,8 +253,11 @@ METRICS.add(
         from_rows=auc,
         influence=auc_influence,
         prepared=_prepared_auc,
-        interval="delong",
-        references=("E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson (1988), Biometrics 44:837",),
+        interval="newcombe",
+        references=(
+            "R. G. Newcombe (2006), Stat. Med. 25:559",
+            "E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson (1988), Biometrics 44:837",
+        ),
     )
 )
 METRICS.add(

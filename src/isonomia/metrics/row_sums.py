@@ -7,7 +7,8 @@ f: the root of the sum over rows of w^2 (g . z)^2, z being the row's own part of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -18,9 +19,10 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, smallest, tally
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.evidence import two_proportions, welch
-from isonomia.evidence.intervals import student_interval, wilson
+from isonomia.evidence.intervals import Figures, difference_p, student_interval, wilson
+from isonomia.evidence.mean_intervals import MeanEnds
 from isonomia.languages import msg
-from isonomia.metrics.means import mean
+from isonomia.metrics.means import CONSTANT, EPSILON, mean, root_mean
 from isonomia.metrics.registry import Metric
 from isonomia.models import Surface
 from isonomia.subject import Subject
@@ -79,39 +81,41 @@ class Sums:
     n : (...) rows of each set
     sums : (..., P) weighted sums of the P parts a metric is made of
     squares : (..., P) or (..., P, P) the same with squared weights: of each part, or of products of parts
+    cubes : (..., 5) of a mean of one quantity v: w^3, w^3 v, w^3 v^2, w^3 v^3 and w^4; (..., 0) of other metrics
     """
 
     n: NDArray[np.int64]
     sums: Floats
     squares: Floats
+    cubes: Floats
+
+    def each(self, change: Callable[..., Any], *others: Sums) -> Sums:
+        """The same change of every array."""
+        parts = ((getattr(one, name) for one in (self, *others)) for name in ("n", "sums", "squares", "cubes"))
+        n, sums, squares, cubes = (np.asarray(change(*part)) for part in parts)
+        return Sums(n=n, sums=sums, squares=squares, cubes=cubes)
 
     def __add__(self, other: Sums) -> Sums:
-        return Sums(self.n + other.n, self.sums + other.sums, self.squares + other.squares)
+        return self.each(operator.add, other)
 
     def __sub__(self, other: Sums) -> Sums:
-        return Sums(self.n - other.n, self.sums - other.sums, self.squares - other.squares)
+        return self.each(operator.sub, other)
 
     def __getitem__(self, key: Any) -> Sums:
-        return Sums(np.asarray(self.n[key]), self.sums[key], self.squares[key])
+        return self.each(lambda part: part[key])
 
     def flat(self) -> Sums:
         """The cells of a cross table as one list."""
         size, lead = self.n.size, self.n.ndim
-        sums, squares = (part.reshape(size, *part.shape[lead:]) for part in (self.sums, self.squares))
-        return Sums(self.n.ravel(), sums, squares)
+        return self.each(lambda part: part.reshape(size, *part.shape[lead:]))
 
     def along(self, axis: int, size: int) -> Sums:
         """The same sums repeated `size` times along a new axis."""
-
-        def repeated(part: NDArray[Any]) -> NDArray[Any]:
-            return np.repeat(np.expand_dims(part, axis), size, axis)
-
-        return Sums(repeated(self.n), repeated(self.sums), repeated(self.squares))
+        return self.each(lambda part: np.repeat(np.expand_dims(part, axis), size, axis))
 
     def total(self, axis: int | tuple[int, ...] = 0) -> Sums:
         """Summed over sets."""
-        n, sums, squares = (np.asarray(part.sum(axis=axis)) for part in (self.n, self.sums, self.squares))
-        return Sums(n, sums, squares)
+        return self.each(lambda part: part.sum(axis=axis))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +194,8 @@ class RowSums:
         w = self.rows.weights
         if self._codes is not None:
             table = tally([*columns, self._codes], weights=w)
-            return Sums(table.n.sum(axis=-1), np.asarray(table.w, dtype=float), np.asarray(table.w2, dtype=float))
+            n, w, w2 = table.n.sum(axis=-1), np.asarray(table.w, dtype=float), np.asarray(table.w2, dtype=float)
+            return Sums(n=n, sums=w, squares=w2, cubes=np.zeros((*n.shape, 0)))
         q = self._parts
         table = tally(columns, weights=w, values=self._products)
         sums = np.stack([np.asarray(table.w, dtype=float), *(table.sums[f"s{i}"] for i in range(q))], axis=-1)
@@ -200,7 +205,19 @@ class RowSums:
             squares[..., 0, i + 1] = squares[..., i + 1, 0] = table.sums[f"s{i}" if w is None else f"p{i}"]
             for j in range(i, q):
                 squares[..., i + 1, j + 1] = squares[..., j + 1, i + 1] = table.sums[f"p{i},{j}"]
-        return Sums(table.n, sums, squares)
+        if not self.single:
+            return Sums(n=table.n, sums=sums, squares=squares, cubes=np.zeros((*table.n.shape, 0)))
+        lower = (
+            (table.n, table.sums["s0"], table.sums["p0,0"]) if w is None else (table.sums[f"c{k}"] for k in range(3))
+        )
+        last = table.n if w is None else table.sums["f"]
+        cubes = np.stack([*lower, table.sums["c3"], last], axis=-1).astype(float)
+        return Sums(n=table.n, sums=sums, squares=squares, cubes=cubes)
+
+    @property
+    def single(self) -> bool:
+        """Whether the metric is the mean of one quantity, or its root: its skewness is then known."""
+        return self.kind == "means" and self.metric.from_sums in (mean, root_mean)
 
     @property
     def _parts(self) -> int:
@@ -220,6 +237,11 @@ class RowSums:
             for j in range(i, self._parts):
                 product = q[:, i] * q[:, j]
                 values[f"p{i},{j}"] = product if w is None else product * w
+        if self.single:
+            v = q[:, 0]
+            values["c3"] = v**3 if w is None else v**3 * w * w
+            if w is not None:
+                values |= {"c0": w * w, "c1": v * w * w, "c2": v * v * w * w, "f": w**3}
         return values
 
     def value(self, sums: Floats) -> Floats:
@@ -235,24 +257,53 @@ class RowSums:
             return self.metric.from_sums(sums[..., 0], sums[..., 1:] + sums[..., :1] * self._centre)
 
     def measure(self, sums: Sums, level: float = 0.95) -> SetValues:
-        """Value, standard error and interval of each set: Wilson's for proportions, Student's for others."""
+        """Value, standard error and interval of each set: Wilson's of proportions, Hall's of means, or Student's."""
         value, size = self.value(sums.sums), self._size(sums)
         with np.errstate(divide="ignore", invalid="ignore"):
             error = self._error(sums, value)
-            if self.kind == "rate":
+            if self.kind == "rate" or self.metric.proportion:
                 low, high = wilson(value * size, size, level)
+            elif self.single:
+                low, high = np.clip(self.ends(sums).at((1 - level) / 2), *self.metric.range)
             else:
                 low, high = np.clip(student_interval(value, error, size, level), *self.metric.range)
         undefined = np.isnan(value)
         low, high = (np.where(undefined, np.nan, end) for end in (low, high))
         return SetValues(n=sums.n, value=value, error=error, low=low, high=high, size=size)
 
+    def ends(self, sums: Sums) -> MeanEnds:
+        """Mean, standard error, skewness and degrees of freedom of each set: its intervals at any level.
+
+        With d = v - mean the variance is sum w^2 d^2 / (sum w)^2, corrected for the mean's own spread (n / (n - 1)
+        without weights), the third cumulant sum w^3 d^3 / (sum w)^3, and there are (sum w^2)^2 / sum w^4 - 1 degrees of
+        freedom: unequal weights leave fewer rows to estimate a variance from.
+        """
+        W, first = sums.sums[..., 0], sums.sums[..., 1]
+        w2, w2v, w2vv = sums.squares[..., 0, 0], sums.squares[..., 0, 1], sums.squares[..., 1, 1]
+        c0, c1, c2, c3, w4 = (sums.cubes[..., k] for k in range(5))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            m = np.where(W > 0, first / W, np.nan)
+            spread = w2vv - 2 * m * w2v + m * m * w2
+            rounding = np.maximum(CONSTANT * w2vv, (4 * EPSILON * self._centre[0]) ** 2 * w2)
+            spread = np.where(spread > rounding, spread, 0.0)
+            df = w2 * w2 / w4 - 1
+            error = np.sqrt(spread * w2 / np.maximum(w2 - 2 * c0 / W + w2 * w2 / W**2, 0.0)) / W
+            third = (c3 - 3 * m * c2 + 3 * m * m * c1 - m**3 * c0) / W**3
+            skewness = np.where(error > 0, third / error**3, 0.0)
+        error = np.where((df > 1e-9) & np.isfinite(error), error, np.nan)
+        kind: Literal["any", "positive", "root"] = "positive" if self.metric.range[0] >= 0 else "any"
+        if self.metric.from_sums is root_mean:
+            kind = "root"
+        return MeanEnds(value=m + self._centre[0], error=error, skewness=skewness, df=df, kind=kind)
+
     def compare(self, one: Sums, other: Sums) -> Floats:
         """P-values that the metric is the same on two families of sets that share no row."""
         a, b = self.value(one.sums), self.value(other.sums)
         n, m = self._size(one), self._size(other)
-        if self.kind == "rate":
+        if self.kind == "rate" or self.metric.proportion:
             return two_proportions(np.nan_to_num(a) * n, n, np.nan_to_num(b) * m, m)
+        if self.single and not self.metric.proportion:
+            return difference_p(Figures(a, ends=self.ends(one)), Figures(b, ends=self.ends(other)))
         with np.errstate(divide="ignore", invalid="ignore"):
             p = welch(a, self._error(one, a), n - 1, b, self._error(other, b), m - 1)
         return np.where((n > 1) & (m > 1) & ~np.isnan(a) & ~np.isnan(b), p, np.nan)

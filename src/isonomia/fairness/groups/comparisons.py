@@ -17,7 +17,7 @@ from isonomia.evidence import (
     normal_quantile,
     two_proportions,
 )
-from isonomia.evidence.intervals import difference_error, difference_interval, quotient, ratio_interval
+from isonomia.evidence.intervals import difference_error, difference_interval, difference_p, quotient, ratio_interval
 from isonomia.evidence.power import ALPHA, POWER
 from isonomia.fairness.groups.grouping import Group, Groups
 from isonomia.languages import msg
@@ -139,14 +139,16 @@ def _compare(measured: Measured, pairs: _Pairs, tested: tuple[Floats, Floats] | 
     """One metric, with the tests of rates; others are tested by their standard errors."""
     one, other = (measured.figures.take(np.array(index, dtype=int)) for index in (pairs.group, pairs.reference))
     difference = one.value - other.value
-    low, high = difference_interval(one, other, level)
+    together = _correlation(measured, pairs)
+    low, high = difference_interval(one, other, level, together)
     if measured.metric.range[0] < 0:  # no ratio of numbers that can be negative
         ratio = ratio_low = ratio_high = np.full(difference.shape, np.nan)
     else:
-        ratio, (ratio_low, ratio_high) = quotient(one.value, other.value), ratio_interval(one, other, level)
+        ratio, (ratio_low, ratio_high) = quotient(one.value, other.value), ratio_interval(one, other, level, together)
     if tested is None:
         error = difference_error(one, other)
-        tested = _test(difference, error), _reach() * error
+        p_value = _test(difference, error) if one.ends is None else difference_p(one, other, together)
+        tested = p_value, _reach() * error
     return Compared(
         metric=measured.metric.id,
         group=pairs.group,
@@ -160,6 +162,18 @@ def _compare(measured: Measured, pairs: _Pairs, tested: tuple[Floats, Floats] | 
         p_value=tested[0],
         detectable=tested[1],
     )
+
+
+def _correlation(measured: Measured, pairs: _Pairs) -> Floats:
+    """How a group's figure and the reference's vary together: not at all, unless the group is part of the reference.
+
+    A mean over everyone moves with the mean of a group as the group's share of the rows: r = n_g s_g / (n s).
+    """
+    group, reference = np.array(pairs.group, dtype=int), np.array(pairs.reference, dtype=int)
+    error = measured.spread()
+    share = quotient(measured.size[group], measured.size[reference])
+    together = np.nan_to_num(share * quotient(error[group], error[reference]))
+    return np.where(np.array(pairs.whole, dtype=bool), np.minimum(together, 1.0), 0.0)
 
 
 def adjust(compared: Sequence[Compared]) -> list[Floats]:

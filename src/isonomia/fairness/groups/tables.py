@@ -67,8 +67,10 @@ def _undefined(part: Measured, m: int) -> list[Message | str | None]:
     reasons: list[Message | str | None] = [None] * m
     for index in np.flatnonzero(np.isnan(part.value[:m])).tolist():
         reasons[index] = about(part.reasons[index])
-    if part.draws is not None:
-        for index in np.flatnonzero(np.isnan(part.low[:m]) & ~np.isnan(part.value[:m])).tolist():
+    for index in np.flatnonzero(np.isnan(part.low[:m]) & ~np.isnan(part.value[:m])).tolist():
+        if part.unsure:
+            reasons[index] = about(msg("no interval: {reason}", reason=part.unsure[index]))
+        elif part.draws is not None:
             reasons[index] = about(UNSTEADY)
     return reasons
 
@@ -131,7 +133,10 @@ def _reasons(part: Compared, measured: Measured) -> tuple[list[Message | str | N
     for index in np.flatnonzero(np.isnan(part.difference)).tolist():
         own = measured.reasons[part.group[index]] if measured.reasons else None
         gaps[index] = own or msg("the reference has no value")
-    if measured.draws is not None:
+    if measured.unsure:
+        for index in np.flatnonzero(np.isnan(part.difference_low) & ~np.isnan(part.difference)).tolist():
+            gaps[index] = measured.unsure[part.group[index]] or msg("the reference's value has no interval")
+    elif measured.draws is not None:
         for index in np.flatnonzero(np.isnan(part.difference_low) & ~np.isnan(part.difference)).tolist():
             gaps[index] = UNSTEADY
         for index in np.flatnonzero(np.isnan(part.ratio_low) & ~np.isnan(part.ratio)).tolist():

@@ -1,0 +1,172 @@
+"""Metrics of means and of ordered rows over sets of rows: their values, and the intervals that have a closed form."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from isonomia.counting import resample_sums, sum_by
+from isonomia.errors import NotApplicable
+from isonomia.evidence.intervals import SAME, bootstrap_interval, quotient
+from isonomia.evidence.mean_intervals import FEWEST_OF_CLASS, AreaEnds, LogitEnds
+from isonomia.languages import Message, msg
+from isonomia.metrics.applicable import check_applicable
+from isonomia.metrics.measured import Measured, percentile_ends, rate_of, reasons_of
+from isonomia.metrics.registry import Metric
+from isonomia.metrics.row_sets import RowSets
+from isonomia.metrics.row_sums import RowSums, Sums
+from isonomia.typing import Bools, Floats
+
+
+def of_means(metric: Metric, sets: RowSets, n_boot: int, seed: int, level: float) -> Measured:
+    parts = RowSums(metric, sets.rows)
+    cells = parts.over([sets.cells])
+    value = parts.value(sets.sums(cells.sums))
+    n = sets.sums(cells.n)
+    drawn = None
+    if n_boot:
+        # without weights the first sum is the number of rows, which is drawn itself
+        first = 0 if sets.counts.weighted else 1
+        m, sums = resample_sums(cells.n, cells.sums[:, first:], cells.squares[:, first:, first:], n_boot, seed)
+        if first:
+            sums = np.concatenate([m[..., None], sums], axis=-1)
+        drawn = parts.value(sets.sums(np.moveaxis(sums, 0, 1)))
+    if metric.proportion:
+        w, w2 = sets.sums(cells.sums[:, 0]), sets.sums(cells.squares[:, 0, 0])
+        return rate_of(metric, value, n, np.nan_to_num(quotient(w * w, w2)), level, drawn)
+    if parts.single:
+        return _of_single_mean(metric, sets, parts, cells.each(sets.sums), drawn, level)
+    low, high = percentile_ends(metric, value, drawn, level)
+    return Measured(
+        metric=metric,
+        value=value,
+        low=low,
+        high=high,
+        n=n,
+        size=n,
+        draws=drawn,
+        method="bootstrap",
+        reasons=reasons_of(metric, value),
+    )
+
+
+#: Why a value has no interval.
+FEW_OF_CLASS = msg("fewer than {least:int} rows lie outside the most frequent class", least=FEWEST_OF_CLASS)
+FEW_OF_CLASSES = msg("a class has fewer than {least:int} rows", least=FEWEST_OF_CLASS)
+ONE_ROW = msg("there is one row")
+ALL_EQUAL = msg("every row has the same value, which says nothing about its spread")
+
+
+def _of_single_mean(
+    metric: Metric, sets: RowSets, parts: RowSums, sums: Sums, drawn: Floats | None, level: float
+) -> Measured:
+    """A mean of one quantity (or its root): Hall's interval. Losses of probabilities need five rows besides most."""
+    value, ends = parts.value(sums.sums), parts.ends(sums)
+    few = np.zeros(value.shape, dtype=bool)
+    if metric.needs_labels and sets.rows.surface.task != "regression":
+        w, w2 = _class_weights(sets)
+        rest, rest2 = (
+            part.sum(axis=1) - np.take_along_axis(part, w.argmax(axis=1)[:, None], 1)[:, 0] for part in (w, w2)
+        )
+        few = np.nan_to_num(quotient(rest * rest, rest2)) < FEWEST_OF_CLASS - SAME
+    alone, equal = np.isnan(ends.error), ends.error == 0
+    ends = replace(ends, error=np.where(few, np.nan, ends.error))
+    low, high = np.clip(ends.at((1 - level) / 2), *metric.range)
+    low, high = (np.where(equal, np.nan, end) for end in (low, high))
+    return Measured(
+        metric=metric,
+        value=value,
+        low=low,
+        high=high,
+        n=sums.n,
+        size=sums.n,
+        draws=drawn,
+        error=ends.error if ends.kind != "root" else quotient(ends.error, 2 * value),
+        method="hall",
+        reasons=reasons_of(metric, value),
+        ends=ends,
+        unsure=_first_reasons((alone, ONE_ROW), (few, FEW_OF_CLASS), (equal, ALL_EQUAL)),
+    )
+
+
+def _first_reasons(*cases: tuple[Bools, Message]) -> tuple[Message | None, ...]:
+    """Set by set the message of the first case that holds."""
+    columns = zip(*(case.tolist() for case, _ in cases), strict=True)
+    return tuple(next((cases[i][1] for i, holds in enumerate(row) if holds), None) for row in columns)
+
+
+def _class_weights(sets: RowSets) -> tuple[Floats, Floats]:
+    """Weights and squared weights (S, K) of the true classes in each set."""
+    truth, w = sets.rows.truth, sets.rows.weights
+    assert truth is not None
+    k, cells = len(sets.rows.surface.classes), sets.cells
+    code = cells.codes.astype(np.intp) * k + truth.astype(np.intp)
+    plain = sum_by(code, w, cells.size * k).reshape(cells.size, k)
+    squares = plain if w is None else sum_by(code, w * w, cells.size * k).reshape(cells.size, k)
+    return sets.sums(plain), sets.sums(squares)
+
+
+def of_ranks(metric: Metric, sets: RowSets, n_boot: int, seed: int, level: float) -> Measured:
+    assert metric.from_rows is not None  # the registry makes sure
+    value, error, size = (np.full(len(sets), np.nan) for _ in range(3))
+    reasons: list[Message | str | None] = [None] * len(sets)
+    drawn = None if metric.draws is None or not n_boot else np.full((len(sets), n_boot), np.nan)
+    rng = np.random.default_rng(seed)  # one for all sets: equal noise would hide the spread of a difference
+    for index, chosen in sets.each():
+        part = sets.rows.take(chosen)
+        size[index] = len(part)
+        reasons[index] = check_applicable(metric, part.truth, part.surface, part.weights)
+        if reasons[index] is not None or part.truth is None:
+            continue
+        try:
+            value[index], spread = metric.from_rows(part.truth, part.surface, part.weights)
+        except NotApplicable as reason:
+            reasons[index] = reason.message
+            continue
+        error[index] = np.nan if spread is None else spread
+        if np.isnan(value[index]):
+            reasons[index] = metric.undefined
+        if drawn is not None and metric.draws is not None:
+            drawn[index] = metric.draws(part.truth, part.surface, part.weights, n_boot, rng)
+    found = Measured(
+        metric=metric,
+        value=value,
+        low=np.full(len(sets), np.nan),
+        high=np.full(len(sets), np.nan),
+        n=size,
+        size=size,
+        draws=drawn,
+        error=None if drawn is not None else error,
+        method=metric.interval,
+        reasons=tuple(reasons),
+    )
+    if drawn is not None:
+        low, high = bootstrap_interval(value, drawn, level, hold=True)  # the value itself may be biased
+        return replace(found, low=low, high=high)
+    return _of_area(found, sets, level) if metric.interval and metric.draws is None else found
+
+
+def _of_area(found: Measured, sets: RowSets, level: float) -> Measured:
+    """An area under a curve with its interval, where each class has enough (effective) rows."""
+    w, w2 = _class_weights(sets)
+    rows = np.nan_to_num(quotient(w * w, w2))
+    few = rows.min(axis=1) < FEWEST_OF_CLASS - SAME
+    rows = np.where(few[:, None], np.nan, rows)
+    assert found.error is not None
+    error = np.where(few, np.nan, found.error)
+    ends: AreaEnds | LogitEnds
+    if found.metric.interval == "newcombe":
+        ends = AreaEnds(value=found.value, error=error, positives=rows[:, 1], negatives=rows[:, 0])
+    else:
+        ends = LogitEnds(value=found.value, error=error, size=rows.min(axis=1))
+    low, high = ends.at((1 - level) / 2)
+    return replace(
+        found,
+        low=low,
+        high=high,
+        error=error,
+        ends=ends,
+        at_boundary=np.isnan(error) & ~few & (found.metric.interval != "newcombe"),
+        unsure=_first_reasons((few, FEW_OF_CLASSES)),
+    )

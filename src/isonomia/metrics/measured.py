@@ -1,0 +1,99 @@
+"""What `measure` returns: a metric over sets of rows, with intervals, replicates and reasons for what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.evidence.intervals import Figures, bootstrap_interval, spread_of, wilson
+from isonomia.evidence.mean_intervals import Ends
+from isonomia.languages import Message
+from isonomia.metrics.registry import Metric
+from isonomia.typing import Bools, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """One metric over S sets of rows.
+
+    Attributes
+    ----------
+    value, low, high : (S,) arrays, NaN where undefined
+    n : (S,) rows behind the value: those of the denominator of a rate
+    size : (S,) the same, effective where rows are weighted
+    draws : (S, B) bootstrap replicates, or None
+    error : (S,) standard errors, or None where there are replicates
+    method : how the intervals were made
+    at_boundary : (S,) where Wilson's interval stands in, since the replicates or the error show no spread
+    reasons : why a value is missing, per set
+    ends : intervals at any level, where they have a closed form that is not a rate's
+    unsure : why a value has no interval, per set; empty where nothing is known
+    """
+
+    metric: Metric
+    value: Floats
+    low: Floats
+    high: Floats
+    n: NDArray[Any]
+    size: Floats
+    draws: Floats | None = None
+    error: Floats | None = None
+    method: str = ""
+    at_boundary: Bools | None = None
+    reasons: tuple[Message | str | None, ...] = ()
+    ends: Ends | None = None
+    unsure: tuple[Message | None, ...] = ()
+
+    @property
+    def rate(self) -> bool:
+        """Whether the value is a simple proportion of `size`."""
+        return self.metric.rate is not None
+
+    @property
+    def figures(self) -> Figures:
+        """Values with their ends, replicates or standard errors, for intervals of differences and ratios."""
+        if self.ends is not None:
+            return Figures(self.value, error=self.spread(), ends=self.ends)
+        return Figures(self.value, self.draws, None if self.draws is not None else self.spread())
+
+    def spread(self) -> Floats:
+        """Standard errors of the values."""
+        if self.error is not None:
+            return self.error
+        return np.full(self.value.shape, np.nan) if self.draws is None else spread_of(self.draws)
+
+
+def rate_of(
+    metric: Metric, value: Floats, n: NDArray[Any], size: Floats, level: float, drawn: Floats | None
+) -> Measured:
+    """A simple proportion."""
+    low, high = wilson(np.nan_to_num(value) * size, size, level)
+    return Measured(
+        metric=metric,
+        value=value,
+        low=low,
+        high=high,
+        n=n,
+        size=size,
+        draws=drawn,
+        method="wilson",
+        reasons=reasons_of(metric, value),
+    )
+
+
+def percentile_ends(metric: Metric, value: Floats, drawn: Floats | None, level: float) -> tuple[Floats, Floats]:
+    if drawn is None:
+        nothing = np.full(value.shape, np.nan)
+        return nothing, nothing
+    low, high = bootstrap_interval(value, drawn, level)
+    return np.maximum(low, metric.range[0]), np.minimum(high, metric.range[1])
+
+
+def reasons_of(metric: Metric, value: Floats) -> tuple[Message | str | None, ...]:
+    missing = np.isnan(value)
+    if not missing.any():
+        return (None,) * value.size
+    return tuple(metric.undefined if absent else None for absent in missing.tolist())
