@@ -80,7 +80,7 @@ def _of_single_mean(
         low=low,
         high=high,
         n=sums.n,
-        size=sums.n,
+        size=np.asarray(sums.n, dtype=float),
         draws=drawn,
         error=ends.error if ends.kind != "root" else quotient(ends.error, 2 * value),
         method="hall",
