@@ -7,7 +7,7 @@ from typing import Literal
 
 from isonomia.evidence import Estimate
 from isonomia.fairness import GroupMetrics, group_metrics
-from isonomia.metrics import METRICS, evaluate, evaluate_all
+from isonomia.metrics import METRICS, evaluate_all
 from isonomia.subject import Subject
 
 Ways = Literal["each", "all"]
@@ -32,27 +32,9 @@ def measured_groups(subject: Subject, metrics: Sequence[str], by: Ways) -> Group
     return result
 
 
-def measured_overall(subject: Subject, metric: str) -> Estimate:
-    """One metric over all rows; what was measured before is used again."""
-    known: dict[str, Estimate] = subject.shared("overall", dict)
-    name = METRICS[metric].id
-    if name not in known:
-        known[name] = evaluate(
-            metric,
-            subject.outcome.truth,
-            subject.surface,
-            weights=subject.weights,
-            level=subject.settings.level,
-            n_boot=subject.settings.n_boot,
-            seed=subject.settings.seed,
-        )
-    return known[name]
-
-
 def measured_all(subject: Subject) -> dict[str, Estimate]:
     """Every metric that applies, over all rows."""
-    known: dict[str, Estimate] = subject.shared("overall", dict)
-    found = evaluate_all(
+    return evaluate_all(
         subject.truth,
         subject.surface,
         weights=subject.weights,
@@ -60,5 +42,3 @@ def measured_all(subject: Subject) -> dict[str, Estimate]:
         n_boot=subject.settings.n_boot,
         seed=subject.settings.seed,
     )
-    known |= found
-    return found

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from isonomia.errors import SpecError, close_to
 from isonomia.metrics import METRICS
 
-#: How a figure with its interval is compared with a threshold.
-Decide = Literal["point", "point_and_test", "interval"]
+#: Whether a rule is stated about the interval, or by its source about the figure itself.
+Decides = Literal["interval", "point"]
 
 
 class Rule(BaseModel):
@@ -25,11 +25,12 @@ class Rule(BaseModel):
     metric : id of the registry
     measure : "ratio" and "difference" between groups, "value" over all rows
     at_least, at_most : the threshold; one of them
-    against : "best" (the best-treated group) or "reference" (the privileged, else the largest)
+    against : "best" (every pair of groups) or "reference" (the privileged group; every pair where none is named)
     by : each attribute alone, or also their intersections
-    decide : "point": the figure alone decides. "point_and_test": a figure beyond the threshold counts only if the gap
-        is significant after adjusting. "interval": the whole interval has to lie on one side.
-    min_share : groups with a smaller share of the rows are left out
+    decides : "interval", or "point" for a rule that its source states about the figure itself (four fifths): whether
+        the figure keeps or breaks the limit is then shown beside the outcome. "Meets" and "exceeds" need evidence
+        either way.
+    min_share : groups with a smaller share of the rows are left out; without them nothing is shown to be met
     citation : where the threshold comes from
     """
 
@@ -42,7 +43,7 @@ class Rule(BaseModel):
     at_most: float | None = None
     against: Literal["best", "reference"] = "best"
     by: Literal["each", "all"] = "each"
-    decide: Decide = "interval"
+    decides: Decides = "interval"
     min_share: float = Field(default=0.0, ge=0, lt=1)
     citation: str = ""
 
@@ -53,8 +54,25 @@ class Rule(BaseModel):
         if self.metric not in METRICS:
             raise ValueError(f"unknown metric {self.metric!r}.{close_to(self.metric, METRICS.names())}")
         if self.measure == "difference" and self.at_least is not None:
-            raise ValueError("a difference is held against at_most")
+            raise ValueError("a difference is compared with at_most")
         return self
+
+    @property
+    def limit(self) -> float:
+        """The threshold."""
+        limit = self.at_least if self.at_least is not None else self.at_most
+        assert limit is not None
+        return limit
+
+    @property
+    def side(self) -> Literal["at_least", "at_most"]:
+        """On which side of the limit a figure has to be."""
+        return "at_least" if self.at_least is not None else "at_most"
+
+    @property
+    def sign(self) -> int:
+        """1 where more is better for the rule, -1 where less is."""
+        return 1 if self.at_least is not None else -1
 
 
 class Policy(BaseModel):

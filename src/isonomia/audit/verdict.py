@@ -3,38 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from isonomia.audit.measurements import measured_groups, measured_overall
 from isonomia.audit.policy import Policy, Rule
-from isonomia.errors import NotApplicable, SpecError
+from isonomia.audit.rule_evidence import Evidence, GroupQuestion, group_questions, overall_evidence
+from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate
-from isonomia.fairness import GroupMetrics
 from isonomia.languages import Message, msg
-from isonomia.metrics import METRICS
-from isonomia.metrics.applicable import TASKS
-from isonomia.report import Criterion, Document, Verdict, VerdictOutcome
+from isonomia.report import Criterion, Document, Point, Verdict, VerdictOutcome
 from isonomia.subject import Subject
 
-#: A gap counts as shown when its adjusted p-value is below this.
-ALPHA = 0.05
+#: Groups that were left out are named up to this many.
+NAMED = 6
 
 
 def judge(policy: Policy, subject: Subject) -> Verdict:
-    """Every rule of a policy applied to the subject, and what follows from them together."""
-    criteria: list[Criterion] = []
-    for rule in policy.rules:
-        try:
-            criteria += _criteria(rule, policy, subject)
-        except NotApplicable as reason:
-            missing = Estimate.missing(reason.message, n=len(subject))
-            criteria.append(_criterion(rule, "not_applicable", missing, reason=reason.message))
+    """Every rule of a policy applied to the subject, and what follows from them together.
+
+    *Exceeds* needs an interval beyond the limit that holds for all pairs of groups, attributes and rules of the policy
+    together: on fair data some limit is exceeded in at most (1 - level) of the cases. *Meets* needs every comparison to
+    be shown to keep the limit (one-sided tests; all of them must reject, so none needs a correction) and nobody left
+    out. Everything else is *not enough evidence*.
+    """
+    asked = [(rule, question) for rule in policy.rules for question in _questions(rule, policy, subject)]
+    picked = sum(question.rows if isinstance(question, GroupQuestion) else 1 for _, question in asked)
+    criteria = tuple(_criterion(rule, question, subject, max(picked, 1)) for rule, question in asked)
     outcome = worst([criterion.outcome for criterion in criteria])
-    title = _message(policy.title)
-    return Verdict(outcome, policy.id, title, policy.source, tuple(criteria), _SENTENCES[outcome])
+    return Verdict(outcome, policy.id, _message(policy.title), policy.source, criteria, _SENTENCES[outcome])
 
 
 _WORST_FIRST: tuple[VerdictOutcome, ...] = ("exceeds", "not_enough_evidence", "meets")
@@ -63,128 +59,143 @@ def exit_code(document: Document, policy: Policy | None = None) -> int:
     return {"meets": 0, "exceeds": 1, "not_enough_evidence": 3, "not_applicable": 4}[document.verdict.outcome]
 
 
-def _criteria(rule: Rule, policy: Policy, subject: Subject) -> list[Criterion]:
+def _questions(rule: Rule, policy: Policy, subject: Subject) -> Sequence[GroupQuestion | NotApplicable | None]:
+    """What a rule asks: one question for each way of grouping, None for all rows, or why it does not apply."""
     if rule.measure == "value":
-        figure = measured_overall(subject, rule.metric)
-        return [_criterion(rule, *_decide(rule, figure, None))]
-    measured = _measured(rule, policy, subject)
-    return [_worst_of(rule, attributes, measured, subject) for attributes in _attribute_sets(measured)]
-
-
-def _measured(rule: Rule, policy: Policy, subject: Subject) -> GroupMetrics:
-    subject.needs_attributes()
-    metric = METRICS[rule.metric]
-    spelt_out = subject.task == "multiclass" and "binary" in metric.tasks and metric.of_decisions
-    if subject.task not in metric.tasks and not spelt_out:
-        raise NotApplicable(
-            msg("{metric} is not defined for this task ({task})", metric=metric.title, task=TASKS[subject.task])
-        )
-    if metric.needs_labels and subject.outcome.truth is None:
-        raise NotApplicable(msg("the data name no target, so there are no true outcomes to compare with"))
-    if subject.task != "regression" and subject.surface.label is None:
-        raise NotApplicable(msg("there are scores but no decisions"))
-    minimum = max(policy.min_per_group, int(np.ceil(rule.min_share * len(subject))))
+        return [None]
     try:
-        return measured_groups(subject, [rule.metric], rule.by).against(
-            "best" if rule.against == "best" else subject.settings.reference,
-            metric=rule.metric,
-            by=rule.by,
-            min_per_group=minimum,
-            level=subject.settings.level,
-        )
-    except SpecError as error:
-        raise NotApplicable(str(error)) from error
+        return group_questions(rule, policy, subject)
+    except NotApplicable as reason:
+        return [reason]
 
 
-def _attribute_sets(measured: GroupMetrics) -> list[tuple[str, ...]]:
-    return list(dict.fromkeys(measured.tables["disparities"]["by"].keys or ()))
+def _criterion(rule: Rule, question: GroupQuestion | NotApplicable | None, subject: Subject, picked: int) -> Criterion:
+    level = subject.settings.level
+    try:
+        if isinstance(question, NotApplicable):
+            raise question
+        if question is None:
+            return _decided(rule, overall_evidence(rule, subject, level, picked), n=len(subject), level=level)
+        if question.pairs:
+            return _of_groups(question, question.evidence(level, picked), level)
+    except NotApplicable as reason:
+        return _without(rule, "not_applicable", reason.message, len(subject))
+    reason_ = msg(
+        "fewer than two groups by {way} have {least:int} rows and a value",
+        way=" x ".join(question.by),
+        least=question.minimum,
+    )
+    named = _joined(reason_, _left_out(question))
+    return _without(rule, "not_enough_evidence", named, len(subject), {"by": " x ".join(question.by)})
 
 
-def _worst_of(rule: Rule, attributes: tuple[str, ...], measured: GroupMetrics, subject: Subject) -> Criterion:
-    """The criterion for one way of grouping: its worst comparison among groups with enough rows."""
-    assert measured.groups is not None
-    groups, table = measured.groups.groups, measured.tables["comparisons"]
-    indices = {group.key: index for index, group in enumerate(groups)}
-    named = {group.name: index for index, group in enumerate(groups) if group.by == attributes}
-
-    def enough(row: int, key: Any) -> bool:
-        position = indices[key]
-        sizes = measured.sizes[[position, named.get(table["reference"].values[row], position)]]
-        return groups[position].by == attributes and bool((sizes >= measured.min_per_group).all())
-
-    keys = table["group"].keys or ()
-    figures = {row: table[rule.measure].estimate(row) for row, key in enumerate(keys) if enough(row, key)}
-    known = {row: figure.value for row, figure in figures.items() if figure.value is not None}
-    if not known:
-        reason = msg(
-            "fewer than two groups by {way} have {least:int} rows and a value",
-            way=" x ".join(attributes),
-            least=measured.min_per_group,
-        )
-        missing = Estimate.missing(reason, n=len(subject))
-        return _criterion(rule, "not_enough_evidence", missing, who={"by": " x ".join(attributes)}, reason=reason)
-    row = min(known, key=lambda one: known[one] if rule.measure == "ratio" else -abs(known[one]))
-    position, name = indices[keys[row]], table["reference"].values[row]
-    against = dict(groups[named[name]].texts) if name in named else {"reference": name}
-    figure = _figure(rule, table["metric"].values[row], figures[row], attributes, measured)
-    figure = replace(figure, n=int(measured.sizes[position]), level=subject.settings.level, method="bootstrap")
-    outcome, _, reason_ = _decide(rule, figure, table["p_adjusted"].estimate(row).value)
-    return _criterion(rule, outcome, figure, who=dict(groups[position].texts), reference=against, reason=reason_)
+def _of_groups(question: GroupQuestion, evidence: Evidence, level: float) -> Criterion:
+    """The criterion for one way of grouping, from its worst comparison."""
+    rule, left_out = question.rule, _left_out(question)
+    who, reference = question.group(evidence.who), question.group(evidence.reference)
+    people = {
+        "who": {"by": " x ".join(question.by)} if who is None else dict(who.texts),
+        "reference": {} if reference is None else dict(reference.texts),
+    }
+    if np.isnan(evidence.value):
+        reason = _joined(msg("no ratio: every group's rate is 0, or that of the reference"), left_out)
+        return _without(rule, "not_enough_evidence", reason, int(question.measured.sizes.sum()), **people)
+    n = int(question.measured.sizes[evidence.who])
+    return _decided(rule, evidence, n=n, level=level, left_out=left_out, **people)
 
 
-def _figure(rule: Rule, metric: str, figure: Estimate, attributes: tuple[str, ...], measured: GroupMetrics) -> Estimate:
-    """The worst comparison. Against the best group it is the gap between the extremes, as everywhere else."""
-    highest_is_best = measured.measured[metric].metric.higher_is_better is not False
-    if rule.against == "best" and (rule.measure == "difference" or highest_is_best):
-        difference, ratio = measured.disparity(metric, attributes)
-        return difference if rule.measure == "difference" else ratio
-    figure = replace(figure, note=None)
-    if rule.measure == "ratio" or figure.value is None or figure.low is None or figure.high is None:
-        return figure
-    # the size of the gap, whichever side it is on
-    low, high = sorted((abs(figure.low), abs(figure.high)))
-    return replace(figure, value=abs(figure.value), low=0.0 if figure.low <= 0 <= figure.high else low, high=high)
-
-
-def _decide(
-    rule: Rule, figure: Estimate, p_adjusted: float | None
-) -> tuple[VerdictOutcome, Estimate, Message | str | None]:
-    if figure.value is None:
-        return "not_enough_evidence", figure, figure.note
-    limit = rule.at_least if rule.at_least is not None else rule.at_most
-    assert limit is not None
-    sign = 1.0 if rule.at_least is not None else -1.0
-    keeps = sign * (figure.value - limit) >= 0
-    if rule.decide == "point" or figure.low is None or figure.high is None:
-        return ("meets" if keeps else "exceeds"), figure, None
-    if rule.decide == "point_and_test":
-        if keeps:
-            return "meets", figure, None
-        if p_adjusted is not None and p_adjusted < ALPHA:
-            return "exceeds", figure, None
-        return "not_enough_evidence", figure, msg("the gap could be chance (p adjusted {p:p})", p=p_adjusted)
-    if sign * (figure.low - limit) >= 0 and sign * (figure.high - limit) >= 0:
-        return "meets", figure, None
-    if sign * (figure.low - limit) < 0 and sign * (figure.high - limit) < 0:
-        return "exceeds", figure, None
-    return "not_enough_evidence", figure, msg("the interval holds the threshold")
-
-
-def _criterion(
+def _decided(
     rule: Rule,
-    outcome: VerdictOutcome,
-    figure: Estimate,
-    reason: Message | str | None = None,
+    evidence: Evidence,
     *,
+    n: int,
+    level: float,
+    left_out: Message | None = None,
     who: Mapping[str, str] | None = None,
     reference: Mapping[str, str] | None = None,
 ) -> Criterion:
+    """The outcome: what the ends of the intervals show, and nothing that they do not."""
+    limit, sign = rule.limit, rule.sign
+    keeps = sign * (evidence.value - limit) >= 0
+    low, high = (end if np.isfinite(end) else None for end in (evidence.low, evidence.high))
+    bound = evidence.high if sign > 0 else evidence.low  # where even the better end breaks the limit
+    shown = evidence.least if sign > 0 else evidence.most  # where every comparison keeps it
+    outcome: VerdictOutcome = "not_enough_evidence"
+    reason: Message | None = None
+    if sign * (bound - limit) < 0:
+        outcome, reason = "exceeds", left_out
+    elif sign * (shown - limit) >= 0:
+        outcome, reason = ("meets", _by_tests(rule, evidence, level)) if left_out is None else (outcome, left_out)
+    else:
+        reason = _joined(_unsure(rule, evidence, keeps), left_out)
+    point: Point | None = None if rule.decides == "interval" else "keeps" if keeps else "breaks"
     return Criterion(
         _message(rule.name),
         outcome,
-        figure,
-        rule.at_least if rule.at_least is not None else rule.at_most,
-        "at_least" if rule.at_least is not None else "at_most",
+        Estimate(evidence.value, low, high, n=n, level=level, method="simultaneous"),
+        limit,
+        rule.side,
+        who=who or {},
+        reference=reference or {},
+        citation=rule.citation,
+        reason=reason,
+        point=point,
+    )
+
+
+def _unsure(rule: Rule, evidence: Evidence, keeps: bool) -> Message:
+    """Why the data do not settle it: how large a breach they could have missed, or that the breach could be chance."""
+    missed = evidence.low if rule.sign > 0 else evidence.high
+    if not np.isfinite(missed):
+        return msg("there is no interval, so nothing is shown")
+    if not keeps:
+        return msg("the figure breaks the limit, but the interval contains it: the breach could be chance")
+    if rule.sign > 0:
+        return msg(
+            "the figure keeps the limit, but a value as low as {missed:num} could have been missed", missed=missed
+        )
+    return msg("the figure keeps the limit, but a value as high as {missed:num} could have been missed", missed=missed)
+
+
+def _by_tests(rule: Rule, evidence: Evidence, level: float) -> Message | None:
+    """Where one-sided tests show what the interval over all comparisons does not."""
+    end = evidence.low if rule.sign > 0 else evidence.high
+    if rule.sign * (end - rule.limit) >= 0:
+        return None
+    return msg("each comparison is shown to keep the limit by a one-sided test at {alpha:pct}", alpha=1 - level)
+
+
+def _left_out(question: GroupQuestion) -> Message | None:
+    """Who was left out of the comparison, by name."""
+    if not question.left_out:
+        return None
+    sizes = question.measured.sizes
+    names = ", ".join(f"{question.groups[index].name} ({sizes[index]})" for index in question.left_out[:NAMED])
+    more = len(question.left_out) - NAMED
+    if more > 0:
+        return msg("groups left out as too small: {groups} and {more:int} more", groups=names, more=more)
+    return msg("groups left out as too small: {groups}", groups=names)
+
+
+def _joined(first: Message, second: Message | None) -> Message:
+    return first if second is None else Message("{before}; {remark}", {"before": first, "remark": second})
+
+
+def _without(
+    rule: Rule,
+    outcome: VerdictOutcome,
+    reason: Message | str,
+    n: int,
+    who: Mapping[str, str] | None = None,
+    reference: Mapping[str, str] | None = None,
+) -> Criterion:
+    """A criterion without a figure, and why."""
+    return Criterion(
+        _message(rule.name),
+        outcome,
+        Estimate.missing(reason, n=n),
+        rule.limit,
+        rule.side,
         who=who or {},
         reference=reference or {},
         citation=rule.citation,

@@ -57,6 +57,8 @@ def _criterion(verdict: Verdict, criterion: Criterion, language: str) -> ET.Elem
     name = _text(criterion.name, language)
     case = _case(f"isonomia.policy.{verdict.policy}", f"{name} [{who}]" if who else name)
     text = _text(criterion.reason, language) or f"{criterion.estimate}"
+    if criterion.point is not None and criterion.outcome == "not_enough_evidence":
+        text = f"the figure itself {criterion.point} the limit; {text}"
     if criterion.outcome == "exceeds":
         _child(case, "failure", text, body=f"{_threshold(criterion)}\n{criterion.estimate}\n{criterion.citation}")
     elif criterion.outcome != "meets":

@@ -3,7 +3,7 @@
 An audit builds a `Document`; everything here only shows it, and any `evidence.Result` or `evidence.Finding` in it.
 """
 
-from isonomia.report.document import Criterion, Document, Section, SectionOutcome, Side, Verdict, VerdictOutcome
+from isonomia.report.document import Criterion, Document, Point, Section, SectionOutcome, Side, Verdict, VerdictOutcome
 from isonomia.report.figures import draw, draw_svg
 from isonomia.report.json_report import SCHEMA_VERSION, dumps, from_json, schema, to_json
 from isonomia.report.markdown import to_markdown
@@ -16,6 +16,7 @@ __all__ = [
     "Criterion",
     "Document",
     "Form",
+    "Point",
     "Section",
     "SectionOutcome",
     "Side",

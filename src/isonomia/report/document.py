@@ -21,6 +21,8 @@ from isonomia.parameters import Choice
 VerdictOutcome = Literal["meets", "exceeds", "not_enough_evidence", "not_applicable"]
 #: How a check ended: with findings, without, without an answer, left out on purpose, or with an error.
 SectionOutcome = Literal["issue", "passed", "not_applicable", "skipped", "failed"]
+#: Whether the figure itself, without its interval, keeps its limit.
+Point = Literal["keeps", "breaks"]
 #: On which side of its threshold a criterion's figure has to be.
 Side = Literal["at_least", "at_most", "between"]
 
@@ -46,6 +48,8 @@ class Criterion(Record, kind="criterion"):
         Where the threshold comes from ("29 CFR 1607.4(D)").
     reason : Message or str, optional
         Why there is not enough evidence, or why it does not apply.
+    point : "keeps" or "breaks", optional
+        Whether the figure itself keeps the limit, for a rule that its source states about the figure; None for others.
     """
 
     name: Message | str
@@ -58,9 +62,11 @@ class Criterion(Record, kind="criterion"):
     reference: Mapping[str, str] = field(default_factory=dict)
     citation: str = ""
     reason: Message | str | None = None
+    point: Point | None = None
 
     def __post_init__(self) -> None:
         Choice(get_args(VerdictOutcome)).check("outcome", self.outcome)
+        Choice(get_args(Point)).or_none().check("point", self.point)
         Choice(get_args(Side)).check("side", self.side)
 
 

@@ -100,7 +100,7 @@ def _verdict(verdict: Verdict | None, language: str) -> Iterable[str]:
             who(criterion.who, language, escape),
             escape(figure(criterion.estimate, language)),
             words.limit(criterion, language),
-            words.CRITERIA[criterion.outcome].text(language)
+            words.outcome(criterion, language)
             + (f": {sentence(criterion.reason, language, escape)}" if criterion.reason else ""),
             escape(criterion.citation),
         ]

@@ -96,6 +96,7 @@ def _verdict(verdict: Verdict | None, language: Language) -> View:
                 "limit": words.limit(criterion, language),
                 "outcome": criterion.outcome,
                 "said": words.CRITERIA[criterion.outcome].text(language),
+                "point": "" if criterion.point is None else words.POINTS[criterion.point].text(language),
                 "reason": sentence(criterion.reason, language),
                 "citation": tame(criterion.citation, 200),
             }

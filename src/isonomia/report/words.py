@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from isonomia.evidence import Fold, Severity
 from isonomia.languages import Message, msg
 from isonomia.languages.message import write_number
-from isonomia.report.document import Criterion, Document, SectionOutcome, VerdictOutcome
+from isonomia.report.document import Criterion, Document, Point, SectionOutcome, VerdictOutcome
 from isonomia.report.texts import sentence, tame, who
 
 VERDICTS: Mapping[VerdictOutcome, Message] = {
@@ -21,6 +21,10 @@ CRITERIA: Mapping[VerdictOutcome, Message] = {
     "exceeds": msg("exceeds"),
     "not_enough_evidence": msg("not enough evidence"),
     "not_applicable": msg("not applicable"),
+}
+POINTS: Mapping[Point, Message] = {
+    "keeps": msg("the figure itself keeps the limit"),
+    "breaks": msg("the figure itself breaks the limit"),
 }
 OUTCOMES: Mapping[SectionOutcome, Message] = {
     "issue": msg("issue found"),
@@ -118,6 +122,16 @@ def subject_of(fold: Fold, language: str, escape: Callable[[str], str] = tame) -
         several = msg("the columns {names}", names=names)
         return (msg("the column {names}", names=names) if len(fold.columns) == 1 else several).text(language)
     return " / ".join(dict.fromkeys(who(finding.who, language, escape) for finding in fold.findings))
+
+
+def outcome(criterion: Criterion, language: str) -> str:
+    """A criterion's outcome, with that of the figure itself where the rule is stated about it.
+
+    >>> outcome(Criterion("ratio", "not_enough_evidence", Estimate(0.86, 0.44, 1.54), 0.8, point="keeps"), "en")
+    'not enough evidence (the figure itself keeps the limit)'
+    """
+    said = CRITERIA[criterion.outcome].text(language)
+    return said if criterion.point is None else f"{said} ({POINTS[criterion.point].text(language)})"
 
 
 def limit(criterion: Criterion, language: str) -> str:

@@ -14,12 +14,12 @@ from isonomia.data import Missing
 from isonomia.errors import SpecError
 from isonomia.evidence import Column, Estimate, Picture, Result, Table
 from isonomia.evidence.intervals import without_bootstrap
-from isonomia.fairness.groups.comparisons import Reference, compare, strata_of
+from isonomia.fairness.groups.comparisons import compare, strata_of
 from isonomia.fairness.groups.grouping import By, Groups, form_groups, rows_with_attributes
 from isonomia.fairness.groups.metric_choice import choose_metrics
 from isonomia.fairness.groups.tables import by_group_table, comparison_table, disparity_table, group_columns
 from isonomia.languages import Message, msg
-from isonomia.metrics import METRICS, Measured, Rows, RowSets, measure
+from isonomia.metrics import Measured, Rows, RowSets, measure
 from isonomia.parameters import Choice, validated
 from isonomia.subject import Subject, SubjectOptions
 
@@ -81,27 +81,6 @@ class GroupMetrics(Result):
             "by_group": replace(table, columns=(*group_columns(groups), *table.columns, small)),
             "comparisons": gaps.with_columns(by),
         }
-
-    def against(
-        self, reference: Reference, *, metric: str, by: Literal["each", "all"], min_per_group: int, level: float
-    ) -> GroupMetrics:
-        """The same measurements of one metric compared with another reference, nothing measured again.
-
-        `reference` is "best", "largest", a single group, or the reference that the groups were measured with.
-        """
-        assert self.groups is not None
-        strata = [one for one in strata_of(self.groups, self.sizes, reference)[0] if by == "all" or len(one.by) == 1]
-        wanted = METRICS[metric].id
-        measured = {name: part for name, part in self.measured.items() if METRICS[name.split("[")[0]].id == wanted}
-        options: dict[str, Any] = {"level": level, "min_per_group": min_per_group, "sizes": self.sizes}
-        compared = compare(list(measured.values()), strata, self.groups, **options)
-        kind = self.tables["comparisons"].backend
-        tables = {
-            **self.tables,
-            "comparisons": comparison_table(self.groups, compared, measured, kind),
-            "disparities": disparity_table(self.groups, measured, strata, self.sizes, min_per_group, level, kind),
-        }
-        return replace(self, tables=tables, measured=measured, min_per_group=min_per_group)
 
     def disparity(self, metric: str, by: Sequence[str] | None = None) -> tuple[Estimate, Estimate]:
         """Largest - smallest and smallest / largest over the groups of one way of grouping."""

@@ -1,0 +1,67 @@
+"""False verdicts: how often fair data exceed a policy, and how often unfair data meet one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.statistics.setting import Trials, setting
+from isonomia.audit.policy import load_policy
+from isonomia.audit.verdict import judge
+from isonomia.models import Surface
+from isonomia.subject import Subject
+
+
+def outcomes(
+    rng: np.random.Generator, repetitions: int, policy: str, n: int, rate: float, *, groups: int = 5, ratio: float = 1.0
+) -> list[str]:
+    """Verdicts of data with two attributes; the first group of the first is selected `ratio` times as often."""
+    rules = load_policy(policy)
+    found = []
+    for _ in range(repetitions):
+        first, second = rng.integers(0, groups, n), rng.integers(0, groups, n)
+        selected = (rng.uniform(size=n) < np.where(first == 0, ratio, 1.0) * rate).astype(np.uint8)
+        truth = (rng.uniform(size=n) < 0.2 + 0.6 * selected).astype(np.uint8)
+        subject = Subject.of(
+            truth,
+            Surface("binary", (0, 1), label=selected),
+            sensitive_features={"first": first.astype(str), "second": second.astype(str)},
+            n_boot=0,
+        )
+        found.append(judge(rules, subject).outcome)
+    return found
+
+
+for policy in ("eeoc", "nyc-ll144", "ecoa", "engineering"):
+    for n in (1000, 3000, 10_000):
+        for rate in (0.1, 0.5):
+            quick = 15 if (n, rate) == (1000, 0.1) else 0
+
+            @setting(
+                "false verdicts",
+                f"{policy}, fair data, two attributes of five groups, {n:,} rows, rate {rate:g}",
+                "exceeds",
+                low=0.0,
+                high=0.05,
+                repetitions=400,
+                tested=quick,
+            )
+            def exceeds(
+                rng: np.random.Generator, repetitions: int, policy: str = policy, n: int = n, rate: float = rate
+            ) -> Trials:
+                return Trials(np.array([one == "exceeds" for one in outcomes(rng, repetitions, policy, n, rate)]))
+
+
+for n in (100, 200, 500, 2000):
+    for rate in (0.1, 0.5):
+
+        @setting(
+            "false verdicts",
+            f"eeoc, true ratio 0.6, two groups, {n:,} rows, rate {rate:g}",
+            "meets",
+            low=0.0,
+            high=0.05,
+            repetitions=400,
+        )
+        def meets(rng: np.random.Generator, repetitions: int, n: int = n, rate: float = rate) -> Trials:
+            found = outcomes(rng, repetitions, "eeoc", n, rate, groups=2, ratio=0.6)
+            return Trials(np.array([one == "meets" for one in found]))
