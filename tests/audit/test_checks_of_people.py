@@ -110,8 +110,8 @@ def test_what_does_not_apply_says_why() -> None:
     data = iso.Dataset(frame, target="y", prediction="p", protected=["sex"])
     found = iso.audit(data, checks=["counterfactual", "over_time", "group_calibration"], n_boot=50)
     reasons = {section.code: str(section.reason) for section in found.document.sections}
-    assert "não há modelo a quem perguntar" in found.to_markdown("pt-BR")
-    assert "no model to ask" in reasons["counterfactual"]
+    assert "exige o modelo" in found.to_markdown("pt-BR")
+    assert "needs the model" in reasons["counterfactual"]
     assert "no time column" in reasons["over_time"]
     assert "no probabilities" in reasons["group_calibration"]
     once = iso.Dataset(frame.assign(month=1), target="y", prediction="p", protected=["sex"], time="month")

@@ -110,7 +110,7 @@ def test_everything_is_written(unequal: Path, tmp_path: Path) -> None:
     assert ended.exit_code == 1
     assert {path.name for path in out.iterdir()} == {"report.html", "report.json", "report.md"}
     assert 'lang="pt-BR"' in (out / "report.html").read_text(encoding="utf-8")
-    assert "O relatório completo" in ended.stdout
+    assert "Relatório completo" in ended.stdout
     assert ET.parse(junit).getroot().find(".//failure") is not None
 
 

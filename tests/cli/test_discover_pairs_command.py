@@ -41,7 +41,7 @@ def call(files: tuple[Path, Path], *words: str) -> Any:
 def test_pairs_are_shown(files: tuple[Path, Path]) -> None:
     shown = call(files, "--method", "observed")
     assert shown.exit_code == 0, shown.output
-    assert "treated differently when only sex is changed" in shown.output
+    assert "treated differently when only sex changes" in shown.output
     assert "→" in shown.output
 
 

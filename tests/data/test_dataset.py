@@ -146,10 +146,10 @@ def test_notes_say_what_is_doubtful():
     data = Dataset(frame, target="y", protected=["s", "c"])
     said = [note.text() for note in data.notes]
     assert said == [
-        "The target y is missing in 1 rows.",
-        "The target y has only one value: there is nothing to distinguish.",
+        "The target y is missing in 1 row.",
+        "The target y has only one value: there is nothing to predict.",
         "The protected attribute s has only one value: there are no groups to compare.",
-        "The protected attribute s is missing in 1 rows; they are a group of their own.",
+        "The protected attribute s is missing in 1 row, which form a group of their own.",
         "The protected attribute c has only one value: there are no groups to compare.",
         "The feature x contains infinite values.",
     ]

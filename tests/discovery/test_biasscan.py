@@ -195,8 +195,8 @@ def test_a_planted_subgroup_is_found_with_its_set_of_values(rng: np.random.Gener
     assert first["p_adjusted"] == pytest.approx(2 / 20)
     assert result.mask(0).sum() == planted.sum() == first["size"]
     assert result.findings
-    assert "expected too seldom" in result.findings[0].message.text()
-    assert "raras vezes" in result.findings[0].message.text("pt-BR")
+    assert "expected too rarely" in result.findings[0].message.text()
+    assert "frequência insuficiente" in result.findings[0].message.text("pt-BR")
 
 
 def test_later_subgroups_share_no_row_with_earlier_ones_of_the_direction(rng: np.random.Generator) -> None:

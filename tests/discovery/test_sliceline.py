@@ -210,7 +210,7 @@ def test_no_errors_all_errors_one_feature_constant_feature() -> None:
     columns = {"x": [0, 1] * 50, "same": ["a"] * 100}
     nothing = find_subgroups(columns, method="sliceline", errors=np.zeros(100))
     assert len(nothing.table) == 0
-    assert "no error at all" in nothing.notes[0].text()
+    assert "There is no error in" in nothing.notes[0].text()
     everything = find_subgroups(columns, method="sliceline", errors=np.ones(100))
     assert len(everything.table) == 0
     one = find_subgroups({"x": [0, 1] * 50}, method="sliceline", errors=[0.0, 1.0] * 50, max_l=9)

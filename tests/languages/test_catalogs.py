@@ -50,8 +50,9 @@ def _name(function: ast.expr) -> str:
 
 
 def gaps(template: str) -> set[tuple[str, str]]:
-    """The named gaps of a template with their formats."""
-    return {(name, form or "") for _, name, form, _ in string.Formatter().parse(template) if name is not None}
+    """The named gaps of a template with their formats; singular and plural are words of the language."""
+    named = [(name, form or "") for _, name, form, _ in string.Formatter().parse(template) if name is not None]
+    return {(name, "plural" if "|" in form else form) for name, form in named}
 
 
 def test_every_gap_of_a_sentence_is_given() -> None:

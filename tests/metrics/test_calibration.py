@@ -144,7 +144,7 @@ def test_no_slope_where_none_can_be_fitted(y: Any, p: Any) -> None:
     slope = reliability(np.array(y), two(p), n_boot=10).slope
     assert slope.value is None
     assert slope.note.startswith(
-        "no slope: every outcome is the same" if len(set(y)) == 1 else "no slope can be fitted"
+        "no slope: all outcomes are the same" if len(set(y)) == 1 else "no slope can be fitted"
     )
 
 

@@ -15,8 +15,8 @@ from isonomia.report.markdown import escape, table_text
 def test_it_says_what_was_found(document: Document) -> None:
     text = to_markdown(document)
     assert text.startswith("# Audit of Middle\n")
-    assert "Of the 3 checks that ran, 1 found issues: 6 critical, 5 warning, 5 notice." in text
-    assert "Checks: 2 passed, 1 with issues, 2 without an answer, 5 in total." in text
+    assert "Issues in 1 of 3 checks: 6 critical findings, 5 warnings, 5 notices." in text
+    assert "Checks: 2 without issues, 1 with issues, 2 without a result, 5 in total." in text
     assert "**Exceeds the policy's limits**" in text
     assert "| 12.0% \\[10.0%, 15.0%\\] |" in text
     assert "not available: no positives in the group" in text
@@ -29,15 +29,15 @@ def test_one_check_is_one(document: Document) -> None:
         next(section for section in document.sections if section.outcome == outcome) for outcome in ("passed", "issue")
     )
     alone = replace(document, sections=(issue,)).assessment
-    assert alone.text() == "The one check that ran found issues: 6 critical, 5 warning, 5 notice."
+    assert alone.text() == "Issues in 1 of 1 check: 6 critical findings, 5 warnings, 5 notices."
     calm = replace(document, sections=(passed,)).assessment
-    assert calm.text("pt-BR") == "A única verificação executada não encontrou problemas."
+    assert calm.text("pt-BR") == "Nenhum problema em 1 verificação."
 
 
 def test_it_speaks_portuguese(document: Document) -> None:
     text = to_markdown(document, "pt-BR")
     assert "**Ultrapassa os limites da política**" in text
-    assert "Verificações: 2 aprovadas, 1 com problemas, 2 sem resposta, 5 no total." in text
+    assert "Verificações: 2 sem problemas, 1 com problemas, 2 sem resultado, 5 no total." in text
     assert "| 12,0% \\[10,0%; 15,0%\\] |" in text
 
 

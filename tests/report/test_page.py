@@ -177,7 +177,7 @@ def test_every_finding_is_on_the_page(document: Document) -> None:
     page = Outline(to_html(document))
     for finding in document.findings:
         assert finding.message.text() in page.text
-    assert f"{len(document.findings)} findings are told in {len(document.folds)} entries" in page.text
+    assert f"{len(document.findings)} findings in {len(document.folds)} entries" in page.text
     assert "one more finding of this check" in page.text
 
 

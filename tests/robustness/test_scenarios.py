@@ -327,7 +327,7 @@ def test_functions_and_registered_scenarios_of_users_are_played(people: MakePeop
         assert set(result.runs) == {"turned", "only_first_half"}
         other, linear = people(300, "regression")
         absent = scenarios(other, linear, ["only_first_half"], n_trials=2).absent
-        assert absent == {"only_first_half": "it is for binary, and the task is regression"}
+        assert absent == {"only_first_half": "it applies to binary, and the task is regression"}
     finally:
         SCENARIOS._entries.pop("only_first_half")
 

@@ -59,7 +59,7 @@ def _attributes(subject: Subject) -> Table:
         "groups": msg("groups"),
         "missing": msg("rows with a missing value"),
         "smallest": msg("rows of the smallest group"),
-        "small": msg("groups below {least:int} rows", least=subject.settings.min_per_group),
+        "small": msg("groups with fewer than {least:int} rows", least=subject.settings.min_per_group),
     }
     formats = dict.fromkeys(("groups", "missing", "smallest", "small"), "int")
     return Table.of(columns, formats, titles, msg("Protected attributes"), subject.backend)  # type: ignore[arg-type]
@@ -76,8 +76,8 @@ def _cells(subject: Subject) -> Table:
     titles = {
         "cells": msg("intersection"),
         "possible": msg("possible groups"),
-        "empty": msg("without a row"),
-        "small": msg("groups below {least:int} rows", least=subject.settings.min_per_group),
+        "empty": msg("without rows"),
+        "small": msg("groups with fewer than {least:int} rows", least=subject.settings.min_per_group),
     }
     formats = dict.fromkeys(("possible", "empty", "small"), "int")
     return Table.of(columns, formats, titles, msg("Intersections"), subject.backend)  # type: ignore[arg-type]

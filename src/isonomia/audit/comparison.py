@@ -177,14 +177,14 @@ def _findings(old: Report, new: Report) -> Table:
     first, second = keyed(old), keyed(new)
     keys = [*second, *(key for key in first if key not in second)]
     found = [second.get(key) or first[key] for key in keys]
-    states = [(msg("stays") if key in first else msg("new")) if key in second else msg("gone") for key in keys]
+    states = [(msg("unchanged") if key in first else msg("new")) if key in second else msg("gone") for key in keys]
     return Table(
         (
             Column("state", states, title=msg("state")),
             Column("severity", [finding.severity for finding in found], title=msg("severity")),
             Column("message", [finding.message for finding in found], title=msg("finding")),
         ),
-        msg("Findings that came, stayed and went"),
+        msg("Findings that are new, unchanged or gone"),
     )
 
 
@@ -210,8 +210,8 @@ def _notes(old: Report, new: Report) -> tuple[Message, ...]:
     notes = []
     if _same_data(old, new):
         notes.append(
-            msg("Both reports are about the same data; the tests are cautious, shared noise is counted twice.")
+            msg("Both reports are about the same data, so the tests are conservative: shared noise is counted twice.")
         )
     if len({None if report.verdict is None else report.verdict.policy for report in (old, new)}) > 1:
-        notes.append(msg("The two audits were compared with different policies, so their verdicts cannot be compared."))
+        notes.append(msg("The two audits used different policies, so their verdicts cannot be compared."))
     return tuple(notes)

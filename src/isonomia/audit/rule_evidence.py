@@ -215,7 +215,7 @@ def _measured(rule: Rule, subject: Subject) -> GroupMetrics:
             msg("{metric} is not defined for this task ({task})", metric=metric.title, task=TASKS[subject.task])
         )
     if metric.needs_labels and subject.outcome.truth is None:
-        raise NotApplicable(msg("the data name no target, so there are no true outcomes to compare with"))
+        raise NotApplicable(msg("the data have no target, so there are no true outcomes to compare with"))
     if subject.task != "regression" and subject.surface.label is None:
         raise NotApplicable(msg("there are scores but no decisions"))
     if metric.rate is not None:

@@ -35,8 +35,8 @@ def compare(
         screen.data({**comparison.to_dict(), "worse": comparison.worse})
     changes, findings = comparison.tables["changes"], comparison.tables["findings"]
     _show(screen, comparison.tables["verdicts"])
-    moved = _kept(findings, "state", leave="stays")
-    screen.tell(msg("{n:int} findings stay as they were.", n=len(findings) - len(moved)))
+    moved = _kept(findings, "state", leave="unchanged")
+    screen.tell(msg("{n:# finding is|# findings are} unchanged.", n=len(findings) - len(moved)))
     _show(screen, moved)
     moved = _kept(changes, "direction", leave="same")
     screen.tell(msg("{moved:int} of {n:int} figures changed by more than chance.", moved=len(moved), n=len(changes)))

@@ -124,7 +124,7 @@ def _compare_with_truth(screen: Screen, biased: tuple[Subgroup, ...], data: Data
             (
                 Column("subgroup", [str(subgroup) for subgroup in biased], title=msg("known bias against")),
                 Column("bias", [subgroup.bias for subgroup in biased], format="num", title=msg("log-odds")),
-                Column("seen", seen, title=msg("seen by the audit")),
+                Column("seen", seen, title=msg("found by the audit")),
             ),
         )
     )

@@ -197,4 +197,4 @@ def _save(
     )
     saved = report.save(out, language=screen.language)
     screen.say()
-    screen.say(msg("The full report: {path}", path=str(saved["html"])).text(screen.language))
+    screen.say(msg("Full report: {path}", path=str(saved["html"])).text(screen.language))

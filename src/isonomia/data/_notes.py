@@ -21,9 +21,9 @@ def notes_on(data: Dataset) -> Iterator[Message]:
         column = data.column(data.target)
         n = _missing(column)
         if n:
-            yield msg("The target {column} is missing in {n:int} rows.", column=data.target, n=n)
+            yield msg("The target {column} is missing in {n:# row|# rows}.", column=data.target, n=n)
         if data.task != "regression" and len(distinct(column)) == 1:
-            yield msg("The target {column} has only one value: there is nothing to distinguish.", column=data.target)
+            yield msg("The target {column} has only one value: there is nothing to predict.", column=data.target)
     for name in data.protected:
         column = data.column(name)
         if len(distinct(column)) == 1:
@@ -33,7 +33,7 @@ def notes_on(data: Dataset) -> Iterator[Message]:
         n = _missing(column)
         if n:
             yield msg(
-                "The protected attribute {column} is missing in {n:int} rows; they are a group of their own.",
+                "The protected attribute {column} is missing in {n:# row|# rows}, which form a group of their own.",
                 column=name,
                 n=n,
             )

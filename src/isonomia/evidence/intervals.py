@@ -38,7 +38,7 @@ SAME = 1e-12
 #: From so many successes on, Wilson's end lies beyond the exact one-sided limit.
 FEW = 15
 #: What a result says where no bootstrap was asked for.
-NO_BOOTSTRAP = msg("No bootstrap was asked for: figures that need one have no interval and no test.")
+NO_BOOTSTRAP = msg("No bootstrap was requested: figures that need one have no interval and no test.")
 
 
 def without_bootstrap(n_boot: int) -> tuple[Message, ...]:

@@ -9,9 +9,9 @@ from isonomia.languages import Message, msg
 #: By id, what to do next.
 REMEDIES: Mapping[str, Message] = {
     "retrain_without_pairs": msg(
-        "Look at the pairs, then retrain with them relabelled, or without the attribute and its proxies."
+        "Review the pairs, then retrain with them relabelled, or without the attribute and its proxies."
     ),
-    "confirm_on_new_rows": msg("Measure it again on new rows before acting: it was found by searching many subgroups."),
+    "confirm_on_new_rows": msg("Confirm it on new data before acting: it was found by searching many subgroups."),
     "explain_differing_labels": msg(
         "See whether the labels differ by group, and which column would tell these people apart."
     ),
@@ -23,13 +23,15 @@ REMEDIES: Mapping[str, Message] = {
         "Look at the pairs listed, and say which distance between people is fair for this use."
     ),
     "remove_attribute": msg("Leave the attribute out, or show why it must decide; then look at its proxies."),
-    "collect_rows": msg("Collect more rows of this group before leaning on figures about it."),
+    "collect_rows": msg("Collect more data on this group before relying on its figures."),
     "explain_change": msg("Find out what happened then: new data, a new model, a new way of labelling?"),
     "explain_missing_values": msg(
         "Find out why; filling the gaps with everyone's mean would hide this group's own values."
     ),
     "question_labels": msg("Ask how the labels came about before a model learns them."),
-    "check_labels_and_features": msg("Check the labels and the features first: a model that guesses helps nobody."),
+    "check_labels_and_features": msg(
+        "Check the labels and the features first: this model does no better than guessing."
+    ),
     "measure_on_current_rows": msg(
         "Find out why before trusting old figures: measure the model again on current rows."
     ),
@@ -84,14 +86,12 @@ REMEDIES: Mapping[str, Message] = {
         "Look at the groups side by side, then at the base rates: see which criteria can hold together."
     ),
     "check_base_rates": msg(
-        "See whether the base rates differ too; if they do not, compare true positive rates and look for proxies."
+        "Check whether the base rates differ too; if they do not, compare true positive rates and look for proxies."
     ),
     "check_threshold_and_labels": msg(
-        "Look at the decision threshold of this group, and at how its positives are labelled."
+        "Review the decision threshold for this group, and how its positives are labelled."
     ),
-    "review_false_positives": msg("Look at what the false positives of this group have in common."),
+    "review_false_positives": msg("Find out what the false positives of this group have in common."),
     "check_representation": msg("Check how well this group is represented in the training data."),
-    "correct_bias": msg(
-        "The model is off in one direction for this group: look for a missing feature or biased labels."
-    ),
+    "correct_bias": msg("The model errs in one direction for this group: look for a missing feature or biased labels."),
 }

@@ -23,13 +23,15 @@ class Message(Encoded, kind="message"):
 
     Gaps take the formats ``pct`` (0.123 as 12.3%), ``points`` (0.123 as 12.3), ``num`` (three significant digits),
     ``num4`` (four decimals), ``int`` (1,234), ``p`` (a p-value) and none (a text, or another message). A missing
-    number is written as a word.
+    number is written as a word. ``{n:# row|# rows}`` is a singular and a plural; ``#`` is the number.
 
     Examples
     --------
     >>> gap = Message("{group}: {rate:pct} of {n:int}", {"group": "women", "rate": 0.1234, "n": 1500})
     >>> gap.text(), gap.text("pt-BR")
     ('women: 12.3% of 1,500', 'women: 12,3% of 1.500')
+    >>> [Message("{n:# row is|# rows are} left out", {"n": n}).text() for n in (1, 1500)]
+    ['1 row is left out', '1,500 rows are left out']
     """
 
     template: str
@@ -126,6 +128,9 @@ class _Sentence(string.Formatter):
             return value.text(self.language, escape=self.escape)
         if isinstance(message := getattr(value, "message", None), Message):  # a name: data with words of ours
             return message.text(self.language, escape=self.escape)
+        if "|" in format_spec:
+            one, several = format_spec.split("|")
+            return (one if value == 1 else several).replace("#", write_number(value, "int", self.language))
         if format_spec:
             return write_number(value, format_spec, self.language)
         return self.escape("—" if value is None else str(value))

@@ -38,7 +38,7 @@ def not_for(task: Task, tasks: Sequence[Task]) -> Message:
     'it is for multiclass and regression, and the task is binary'
     """
     wanted = both(TASKS[one] for one in tasks)
-    return msg("it is for {tasks}, and the task is {task}", tasks=wanted, task=TASKS[task])
+    return msg("it applies to {tasks}, and the task is {task}", tasks=wanted, task=TASKS[task])
 
 
 def check_applicable(
@@ -65,9 +65,9 @@ def _reason(metric: Metric, truth: NDArray[Any] | None, surface: Surface, weight
     if surface.task not in metric.tasks:
         return not_for(surface.task, metric.tasks)
     if not any(kind in surface.kinds for kind in metric.surface):
-        held = both(KINDS[kind] for kind in surface.kinds) if surface.kinds else msg("nothing")
+        available = both(KINDS[kind] for kind in surface.kinds) if surface.kinds else msg("nothing")
         wanted = either(KINDS[kind] for kind in metric.surface)
-        return msg("it needs {wanted}, and the predictions hold {held} only", wanted=wanted, held=held)
+        return msg("it needs {wanted}, and the predictions have only {available}", wanted=wanted, available=available)
     if truth is None and metric.needs_labels:
         return msg("there are no labels")
     check_lengths(truth, surface, weights)
@@ -75,9 +75,7 @@ def _reason(metric: Metric, truth: NDArray[Any] | None, surface: Surface, weight
     if rows == 0:
         return msg("there are no rows") if len(surface) == 0 else msg("all weights are 0")
     if rows < metric.min_samples:
-        if rows == 1:
-            return msg("it needs at least {least:int} rows, and there is 1", least=metric.min_samples)
-        return msg("it needs at least {least:int} rows, and there are {n:int}", least=metric.min_samples, n=rows)
+        return msg("it needs at least {least:int} rows, and there {n:is #|are #}", least=metric.min_samples, n=rows)
     return _absent_class(metric, truth, surface, weights) if metric.both_classes else None
 
 

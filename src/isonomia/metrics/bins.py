@@ -126,7 +126,7 @@ def confidence_and_outcome(truth: NDArray[Any], surface: Surface) -> tuple[Float
     """The probability that is judged and whether what it speaks of happened, row by row."""
     table = surface.probability
     if table is None:
-        raise NotApplicable(msg("the predictions hold no probabilities"))
+        raise NotApplicable(msg("the predictions have no probabilities"))
     if table.ndim == 1:
         return table, (truth == 1).astype(np.uint8)
     top = table.argmax(axis=1)
@@ -229,7 +229,7 @@ def _ece_draws(
 def _prepared_ece(surface: Surface, shared: Shared) -> Prepared:
     table = surface.probability
     if table is None:
-        raise NotApplicable(msg("the predictions hold no probabilities"))
+        raise NotApplicable(msg("the predictions have no probabilities"))
     top = np.ones(len(table), dtype=np.uint8) if table.ndim == 1 else table.argmax(axis=1)
     p = table if table.ndim == 1 else table[np.arange(len(table)), top]
     bins = Codes.cut(p, bin_edges(p).tolist(), name="bin")

@@ -136,12 +136,12 @@ def reliability(
     why = _why_missing(summary, several)[0]
     figures = {name: _estimate(name, summary, int(whole.n.sum()), level, why) for name in _METHODS}
     tables = {"bins": _bin_table(whole, None, level)}
-    pictures = [Picture("reliability", "bins", msg("What was predicted and what happened"), _OPTIONS)]
+    pictures = [Picture("reliability", "bins", msg("Predicted and observed"), _OPTIONS)]
     if groups is not None:
         by_group = _summary(table, _slopes(truth, surface, groups, weights), level, n_boot, rng)
         tables["by_group"] = _group_table(groups, by_group, _why_missing(by_group, several))
         tables["bins_by_group"] = _bin_table(table, groups, level)
-        title = msg("What was predicted and what happened, by group")
+        title = msg("Predicted and observed, by group")
         pictures.append(Picture("reliability", "bins_by_group", title, {**_OPTIONS, "color": "group"}))
     title = msg("Calibration of probabilities")
     return Reliability("calibration", title, tables, figures, pictures=tuple(pictures), notes=_notes(surface, n_boot))
@@ -170,13 +170,16 @@ _OPTIONS = {"predicted": "predicted", "observed": "observed", "low": "observed_l
 
 def _notes(surface: Surface, n_boot: int) -> tuple[Message, ...]:
     growing = msg(
-        "The expected calibration error cannot be below 0, so on a sample it lies above 0 even for a perfect model, "
-        "the more so the smaller the group."
+        "The expected calibration error cannot be below 0, so in a sample it is above 0 even for a perfect model, and "
+        "more so in small groups."
     )
     notes = (growing, *without_bootstrap(n_boot))
     if surface.task == "binary":
         return notes
-    return (*notes, msg("With several classes the most probable class is judged: how often it is right."))
+    return (
+        *notes,
+        msg("With several classes, the figures are about the most probable class: how often it is correct."),
+    )
 
 
 #: Figures of groups by name: values, and the ends of their intervals where they have some.
@@ -222,8 +225,8 @@ def _normal(
 
 _METHODS = {"ece": "simulation", "mce": "", "brier": "normal", "gap": "normal", "slope": "normal"}
 #: Why there is no slope.
-SEVERAL_CLASSES = msg("no slope: with several classes the most probable one is judged")
-ONE_OUTCOME = msg("no slope: every outcome is the same")
+SEVERAL_CLASSES = msg("no slope: with several classes, only the most probable one is examined")
+ONE_OUTCOME = msg("no slope: all outcomes are the same")
 NO_SLOPE = msg("no slope can be fitted: the probabilities are all equal, or they separate the outcomes perfectly")
 
 
@@ -259,7 +262,7 @@ _TITLES = {
     "observed": msg("Observed"),
     "gap": msg("Observed minus predicted"),
     "ece": msg("Expected calibration error"),
-    "mce": msg("Largest gap of a bin"),
+    "mce": msg("Largest gap in a bin"),
     "brier": msg("Brier score"),
     "slope": msg("Calibration slope"),
 }

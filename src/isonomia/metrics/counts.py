@@ -273,7 +273,7 @@ _table(
     title=msg("Cohen's kappa"),
     purpose="agreement of labels and predictions beyond chance",
     compute=kappa,
-    undefined=msg("labels and predictions are all of one and the same class"),
+    undefined=msg("all labels and predictions are of the same class"),
     low=-1.0,
     references=("J. Cohen (1960), Educ. Psychol. Meas. 20:37",),
 )

@@ -150,7 +150,7 @@ def _no_interval(measured: Measured, n: int, n_boot: int, low: float) -> Message
     if not np.isnan(low):
         return None
     if not measured.method:
-        return msg("none is known for it")
+        return msg("no method is known for it")
     if not n_boot:
         return msg("it needs a bootstrap, and `n_boot` is 0")
     if measured.at_boundary is not None and measured.at_boundary[0]:

@@ -92,9 +92,9 @@ def table() -> Table:
     }
     titles = {
         "id": msg("Metric"),
-        "purpose": msg("What it says"),
+        "purpose": msg("Meaning"),
         "tasks": msg("Tasks"),
-        "surface": msg("What it reads"),
+        "surface": msg("Input"),
         "direction": msg("Better"),
     }
     return Table.of(columns, dict.fromkeys(columns, "text"), titles, msg("Metrics"))  # type: ignore[arg-type]

@@ -48,7 +48,7 @@ def _known(truth: NDArray[Any] | None) -> NDArray[Any]:
 def _part(surface: Surface, kind: SurfaceKind) -> Floats:
     values: Floats | None = getattr(surface, kind)
     if values is None:
-        raise NotApplicable(msg("the predictions hold no {kind} values", kind=KINDS[kind]))
+        raise NotApplicable(msg("the predictions have no {kind} values", kind=KINDS[kind]))
     return values
 
 

@@ -76,7 +76,7 @@ def _ranking(surface: Surface) -> Floats:
     for values in (surface.probability, surface.score):
         if values is not None and values.ndim == 1:
             return values
-    raise NotApplicable(msg("the predictions hold neither probabilities nor scores"))
+    raise NotApplicable(msg("the predictions have neither probabilities nor scores"))
 
 
 def auc_influence(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, Floats]:
@@ -104,7 +104,7 @@ def macro_auc_influence(truth: NDArray[Any], surface: Surface, weights: Floats |
     """The mean area over classes and each row's influence on it."""
     table = surface.probability
     if table is None or table.ndim != 2:
-        raise NotApplicable(msg("the predictions hold no probabilities of several classes"))
+        raise NotApplicable(msg("the predictions have no probabilities of several classes"))
     areas: list[float] = []
     pulls = np.zeros(truth.size)
     with np.errstate(invalid="ignore"):
@@ -145,7 +145,7 @@ def average_precision(truth: NDArray[Any], surface: Surface, weights: Floats | N
 def max_error(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, float | None]:
     """The largest size of an error among rows of positive weight; an extreme has no useful bootstrap interval."""
     if surface.continuous is None:
-        raise NotApplicable(msg("the predictions hold no numbers"))
+        raise NotApplicable(msg("the predictions have no numbers"))
     size = np.abs(surface.continuous - truth)
     kept = size if weights is None else size[weights > 0]
     if kept.size == 0:
@@ -231,7 +231,7 @@ def _prepared_precision(surface: Surface, shared: Shared) -> Prepared:
 def _prepared_macro(surface: Surface, shared: Shared) -> Prepared:
     table = surface.probability
     if table is None or table.ndim != 2:
-        raise NotApplicable(msg("the predictions hold no probabilities of several classes"))
+        raise NotApplicable(msg("the predictions have no probabilities of several classes"))
     orders = [Ordered(table[:, code]) for code in range(table.shape[1])]
     return lambda truth, weights: float(np.mean([order.auc(truth, weights, code) for code, order in enumerate(orders)]))
 

@@ -64,7 +64,7 @@ class Rows:
         """The cell of the confusion table that each row falls into."""
         truth, label = self.truth, self.surface.label
         if label is None:
-            raise NotApplicable(msg("the predictions hold no labels"))
+            raise NotApplicable(msg("the predictions have no labels"))
         size = self.shape[0] * self.shape[1]
         if truth is None:
             return Codes("outcome", label, tuple(range(size)))

@@ -235,19 +235,11 @@ class Document(Shown):
         ran = counts["issue"] + counts["passed"]
         if not ran:
             return msg("No check could be run, so there is no statement about the model.")
-        if not self.findings and ran == 1:
-            return msg("The one check that ran found no issue.")
         if not self.findings:
-            return msg("None of the {ran:int} checks that ran found an issue.", ran=ran)
-        if ran == 1:
-            return msg(
-                "The one check that ran found issues: {critical:int} critical, {warning:int} warning, "
-                "{notice:int} notice.",
-                **grades,
-            )
+            return msg("No issues in {ran:# check|# checks}.", ran=ran)
         return msg(
-            "Of the {ran:int} checks that ran, {issues:int} found issues: {critical:int} critical, {warning:int} "
-            "warning, {notice:int} notice.",
+            "Issues in {issues:int} of {ran:# check|# checks}: {critical:# critical finding|# critical findings}, "
+            "{warning:# warning|# warnings}, {notice:# notice|# notices}.",
             ran=ran,
             issues=counts["issue"],
             **grades,

@@ -9,29 +9,29 @@ GLOSSARY: tuple[tuple[Message, Message], ...] = (
     (
         msg("Verdict"),
         msg(
-            "What a named policy says of the figures: the model meets it, exceeds its limits, there is not enough "
-            "evidence to tell, or the policy does not apply. It is not legal advice, and no score stands in for it."
+            "What a named policy concludes from the figures: the model meets it, exceeds its limits, the evidence is "
+            "not sufficient, or the policy does not apply. It is not legal advice, and no score replaces it."
         ),
     ),
     (
         msg("Finding"),
         msg(
-            "One statement worth reading: for whom, for how many rows, how large, how sure. Critical findings call for "
-            "action, warnings for a look, notices are good to know."
+            "One statement about the model: who is affected, how many rows, how large the effect is and how certain. "
+            "Critical findings require action, warnings require review, notices are for information."
         ),
     ),
     (
-        msg("Also seen by"),
+        msg("Also found by"),
         msg(
-            "Other checks found something about the same people, columns or side of the model. Their findings stand "
-            "beneath the worst one, so that one matter is one entry; the counts above count every finding."
+            "Other checks found something about the same people, columns or aspect of the model. Their findings are "
+            "listed below the most severe one; the counts above include every finding."
         ),
     ),
     (
         msg("Points"),
         msg(
-            "Percentage points: the difference of two rates. From 30% to 20% is -10 points, and a third less; the "
-            "ratio tells the latter."
+            "Percentage points: the difference between two rates. From 30% to 20% is a fall of 10 points, or of one "
+            "third in relative terms; the ratio shows the latter."
         ),
     ),
     (
@@ -48,31 +48,35 @@ GLOSSARY: tuple[tuple[Message, Message], ...] = (
     (
         msg("Interval"),
         msg(
-            "The range [low, high] that is compatible with the data at the stated level, 95% unless told otherwise. A "
-            "wide interval means few rows, not a small problem."
+            "The range [low, high] that is compatible with the data at the stated level, 95% by default. A wide "
+            "interval means few rows, not a small problem."
         ),
     ),
     (
         msg("Adjusted p"),
         msg(
             "The p-value after correcting for all tests of the run about the same question: people (Holm), errors and "
-            "robustness (Benjamini-Hochberg). A finding below 0.05 stands. The balance sheet counts the tests."
+            "robustness (Benjamini-Hochberg). A finding below 0.05 is marked as significant. The balance sheet counts "
+            "the tests."
         ),
     ),
     (
         msg("Size"),
-        msg("How large a finding is, on one scale for all checks: 1 is just at the threshold, 2 is twice as far."),
+        msg(
+            "How large a finding is, on one scale for all checks: 1 is exactly the level at which it is reported, 2 "
+            "is twice that."
+        ),
     ),
     (
         msg("Smallest detectable gap"),
         msg(
-            "The smallest difference these group sizes could have shown with 80% power. No finding below it does not "
-            "mean that there is no difference."
+            "The smallest difference that groups of this size could have shown with 80% power. The absence of a "
+            "finding below it does not mean that there is no difference."
         ),
     ),
     (
         msg("Small group"),
-        msg("A group with too few rows to rely on. It is shown and marked (hollow marks, *), never hidden."),
+        msg("A group with too few rows for reliable figures. It is shown and marked (hollow marks, *), never hidden."),
     ),
     (
         msg("Not available"),

@@ -59,7 +59,8 @@ def to_markdown(document: Document, language: str = "en") -> str:
 def _counts(document: Document, language: str) -> str:
     counts = document.counts
     return msg(
-        "Checks: {passed:int} passed, {issues:int} with issues, {other:int} without an answer, {total:int} in total.",
+        "Checks: {passed:int} without issues, {issues:int} with issues, {other:int} without a result, {total:int} in "
+        "total.",
         passed=counts["passed"],
         issues=counts["issue"],
         other=counts["not_applicable"] + counts["skipped"] + counts["failed"],

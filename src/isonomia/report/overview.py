@@ -142,8 +142,8 @@ def _folded(document: Document, language: Language) -> str:
     if n == entries:
         return ""
     return msg(
-        "{n:int} findings are told in {entries:int} entries: what several checks saw about the same people, columns or "
-        "side of the model stands together, the worst first.",
+        "{n:# finding|# findings} in {entries:# entry|# entries}, the most severe first. An entry groups what several "
+        "checks found about the same people, columns or aspect of the model.",
         n=n,
         entries=entries,
     ).text(language)

@@ -168,9 +168,9 @@ def _left_out(total: int, rows: int, columns: int, setting: Setting) -> list[str
             msg("The first {shown:int} of {total:int} rows; report.json has all of them.", shown=rows, total=total)
         )
     elif total > rows:
-        parts.append(msg("one more row") if total - rows == 1 else msg("{n:int} more rows", n=total - rows))
+        parts.append(msg("{n:one more row|# more rows}", n=total - rows))
     if columns:
-        parts.append(msg("one more column") if columns == 1 else msg("{n:int} more columns", n=columns))
+        parts.append(msg("{n:one more column|# more columns}", n=columns))
     return [part.text(setting.language) for part in parts]
 
 

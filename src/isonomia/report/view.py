@@ -51,9 +51,9 @@ def _counts(document: Document, language: Language) -> list[View]:
     silent = counts["not_applicable"] + counts["skipped"] + counts["failed"]
     grades = document.severities
     shown = [
-        ("passed", msg("checks passed"), counts["passed"]),
+        ("passed", msg("checks without issues"), counts["passed"]),
         ("issue", msg("checks with issues"), counts["issue"]),
-        ("silent", msg("checks without an answer"), silent),
+        ("silent", msg("checks without a result"), silent),
         ("critical", msg("critical findings"), grades["critical"]),
         ("warning", msg("warnings"), grades["warning"]),
         ("notice", msg("notices"), grades["notice"]),

@@ -28,7 +28,7 @@ POINTS: Mapping[Point, Message] = {
 }
 OUTCOMES: Mapping[SectionOutcome, Message] = {
     "issue": msg("issue found"),
-    "passed": msg("passed"),
+    "passed": msg("no issues found"),
     "not_applicable": msg("not applicable"),
     "skipped": msg("skipped"),
     "failed": msg("failed"),
@@ -37,12 +37,6 @@ SEVERITY: Mapping[Severity, Message] = {
     "critical": msg("critical"),
     "warning": msg("warning"),
     "notice": msg("notice"),
-}
-#: Findings of one severity counted: one of them, and several.
-ONE: Mapping[Severity, Message] = {
-    "critical": msg("1 critical"),
-    "warning": msg("1 warning"),
-    "notice": msg("1 notice"),
 }
 SUBJECT: Mapping[str, Message] = {
     "dataset": msg("Dataset"),
@@ -86,16 +80,14 @@ def counted(n: int, grade: Severity, language: str) -> str:
     """How many findings there are of a severity.
 
     >>> counted(1, "warning", "pt-BR"), counted(3, "critical", "pt-BR")
-    ('1 alerta', '3 críticos')
+    ('1 alerta', '3 achados críticos')
     """
-    if n == 1:
-        return ONE[grade].text(language)
-    several: Mapping[Severity, Message] = {
-        "critical": msg("{n:int} critical", n=n),
-        "warning": msg("{n:int} warnings", n=n),
-        "notice": msg("{n:int} notices", n=n),
+    counts: Mapping[Severity, Message] = {
+        "critical": msg("{n:# critical finding|# critical findings}", n=n),
+        "warning": msg("{n:# warning|# warnings}", n=n),
+        "notice": msg("{n:# notice|# notices}", n=n),
     }
-    return several[grade].text(language)
+    return counts[grade].text(language)
 
 
 def also(document: Document, fold: Fold, language: str) -> str:
@@ -104,23 +96,16 @@ def also(document: Document, fold: Fold, language: str) -> str:
     if not n:
         return ""
     if not fold.also:
-        return (
-            msg("one more finding of this check") if n == 1 else msg("{n:int} more findings of this check", n=n)
-        ).text(language)
+        return msg("{n:one more finding|# more findings} of this check", n=n).text(language)
     checks = ", ".join(sentence(document.called(code), language) for code in fold.also)
-    return (
-        msg("also seen by: {checks} (one more finding)", checks=checks)
-        if n == 1
-        else msg("also seen by: {checks} ({n:int} more findings)", checks=checks, n=n)
-    ).text(language)
+    return msg("also found by: {checks} ({n:one more finding|# more findings})", checks=checks, n=n).text(language)
 
 
 def subject_of(fold: Fold, language: str, escape: Callable[[str], str] = tame) -> str:
     """Whom or what a fold is about: people (both groups where they are compared both ways), columns, or everyone."""
     if fold.columns:
         names = ", ".join(escape(name) for name in fold.columns)
-        several = msg("the columns {names}", names=names)
-        return (msg("the column {names}", names=names) if len(fold.columns) == 1 else several).text(language)
+        return msg("{n:the column|the columns} {names}", n=len(fold.columns), names=names).text(language)
     return " / ".join(dict.fromkeys(who(finding.who, language, escape) for finding in fold.findings))
 
 

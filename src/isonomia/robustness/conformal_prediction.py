@@ -171,7 +171,7 @@ def _kind(score: Score, surface: Surface) -> Literal["absolute", "threshold", "a
     if score == "absolute":
         raise DataError("`score='absolute'` is for numbers; classes take 'threshold' or 'adaptive'.")
     if surface.probability is None:
-        raise NotApplicable(msg("sets of classes need probabilities, and the predictions hold none"))
+        raise NotApplicable(msg("sets of classes need probabilities, and the predictions have none"))
     return "adaptive" if score == "adaptive" else "threshold"
 
 

@@ -204,7 +204,9 @@ class Subject:
             rows=known,
             settings=settings,
             backend=_backend(dataset, reading),
-            notes=() if whole else (msg("{n:int} rows without a target are left out.", n=int((~known).sum())),),
+            notes=()
+            if whole
+            else (msg("{n:# row without a target is|# rows without a target are} left out.", n=int((~known).sum())),),
         )
 
     def _again(self, model: Any, reading: Mapping[str, Any], changes: Mapping[str, Any]) -> Subject:
@@ -264,7 +266,7 @@ class Subject:
     def data(self) -> Dataset:
         """All rows given; what needs the table of features does not apply without it."""
         if self.dataset is None:
-            raise NotApplicable(msg("there are no features, only outcomes and groups; give a Dataset or a frame"))
+            raise NotApplicable(msg("there are no features, only outcomes and groups; pass a Dataset or a frame"))
         return self.dataset
 
     @cached_property
@@ -276,7 +278,7 @@ class Subject:
     def truth(self) -> NDArray[Any]:
         """The true outcomes; what needs them does not apply without."""
         if self.outcome.truth is None:
-            raise NotApplicable(msg("the data name no target, so there are no true outcomes to compare with"))
+            raise NotApplicable(msg("the data have no target, so there are no true outcomes to compare with"))
         return self.outcome.truth
 
     def needs_outcomes(self) -> Subject:
@@ -287,7 +289,7 @@ class Subject:
     def needs_model(self) -> Model:
         """The model; what asks it about changed rows does not apply to predictions alone."""
         if self.model is None:
-            raise NotApplicable(msg("there is no model to ask about changed rows, only its predictions"))
+            raise NotApplicable(msg("it needs the model, not only its predictions"))
         return self.model
 
     def needs_attributes(self) -> tuple[Codes, ...]:
@@ -299,7 +301,7 @@ class Subject:
     def needs_decisions(self) -> None:
         """A check of decisions does not apply to a classifier's scores alone."""
         if self.task != "regression" and self.surface.label is None:
-            raise NotApplicable(msg("there are scores but no decisions; name a prediction column, or give a threshold"))
+            raise NotApplicable(msg("there are scores but no decisions; pass a prediction column or a threshold"))
 
     def take(self, rows: NDArray[Any]) -> Subject:
         """Some of the rows with a known target."""

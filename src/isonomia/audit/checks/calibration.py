@@ -25,7 +25,7 @@ GAP = 0.05
     order=110,
     family="people",
     title=msg("Calibration"),
-    question=msg("Do probabilities mean what they say, overall and for every group?"),
+    question=msg("Do predicted probabilities match what happens, overall and in every group?"),
     purpose="reliability, ECE and Brier score, overall and by group",
 )
 def calibration(subject: Subject) -> Result:
@@ -83,13 +83,15 @@ def _findings(table: Table, column: Codes, subject: Subject) -> list[Finding]:
         group = condition(column.name, text)
         message = (
             msg(
-                "Probabilities of {group} are too low by {gap:points} points: it fares better than predicted.",
+                "Predicted probabilities for {group} are {gap:points} points too low: outcomes are more favourable "
+                "than predicted.",
                 group=group,
                 gap=abs(gap),
             )
             if gap > 0
             else msg(
-                "Probabilities of {group} are too high by {gap:points} points: it fares worse than predicted.",
+                "Predicted probabilities for {group} are {gap:points} points too high: outcomes are less favourable "
+                "than predicted.",
                 group=group,
                 gap=abs(gap),
             )

@@ -29,7 +29,7 @@ def conformal(subject: Subject, *, calibration: Any, **options: Any) -> Result:
     """Coverage on one half of the rows of widths set on the other (or on the option `calibration`)."""
     assert subject.truth is not None
     if subject.task != "regression" and subject.surface.probability is None:
-        raise NotApplicable(msg("sets of classes need probabilities, and the predictions hold none"))
+        raise NotApplicable(msg("sets of classes need probabilities, and the predictions have none"))
     if len(subject) < 4:
         raise NotApplicable(msg("there are fewer than four rows"))
     calibration_rows = None if calibration is None else other_rows(subject, calibration)

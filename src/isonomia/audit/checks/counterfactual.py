@@ -48,7 +48,7 @@ def counterfactual(subject: Subject, **options: Any) -> Result:
     """Flips, a causal graph where the options hold one (``graph: [[cause, effect], ...]``), or proxies."""
     subject.needs_attributes()
     if subject.model is None:
-        raise NotApplicable(msg("there is no model to ask about changed people, only its predictions"))
+        raise NotApplicable(msg("it needs the model, not only its predictions"))
     numbers = subject.surface.continuous if subject.task == "regression" else None
     if options["tolerance"] is None:
         options["tolerance"] = 0.0 if numbers is None else MOVED * float(np.std(numbers))

@@ -33,6 +33,6 @@ from isonomia.subject import Subject
 def drift(subject: Subject, *, reference: Any, **options: Any) -> Result:
     """The rows examined against a reference (option `reference`: a dataset, or a file)."""
     if reference is None:
-        raise NotApplicable(msg("no reference data was given (option reference of this check)"))
+        raise NotApplicable(msg("no reference data were given; set this check's option `reference`"))
     given = settings(subject, find, options)
     return find(other_rows(subject, reference), subject, **given)

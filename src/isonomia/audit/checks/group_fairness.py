@@ -35,7 +35,7 @@ _DESCRIPTIVE = ("base_rate", "mean_label", "npv")
     order=70,
     family="people",
     title=msg("Group fairness"),
-    question=msg("Are groups, and people who belong to several, treated alike?"),
+    question=msg("Are groups and their intersections treated equally?"),
     purpose="rates or means of every group and intersection, their gaps, tests and intervals",
     within="quick",
     parameters=(Parameter("intersections", Boolean(), True, "whether intersections of attributes are groups too"),),
@@ -44,7 +44,7 @@ def group_fairness(subject: Subject, *, intersections: bool) -> Result:
     """Metrics of every group and intersection, compared with the reference."""
     subject.needs_attributes()
     if subject.task != "regression" and subject.surface.label is None:
-        raise NotApplicable(msg("there are scores but no decisions; name a prediction column, or give a threshold"))
+        raise NotApplicable(msg("there are scores but no decisions; pass a prediction column or a threshold"))
     names = [
         name
         for name in GROUP_METRICS[subject.task]
@@ -56,7 +56,7 @@ def group_fairness(subject: Subject, *, intersections: bool) -> Result:
     if _has_confusion(subject):
         tables["confusion"] = _confusion(subject)
         options = {"actual": "true", "predicted": "predicted", "count": "n", "facet": "group"}
-        pictures += (Picture("confusion", "confusion", msg("Predicted against true, group by group"), options),)
+        pictures += (Picture("confusion", "confusion", msg("Predicted and true, by group"), options),)
     return Result(
         "group_fairness",
         msg("Group fairness"),
@@ -64,7 +64,10 @@ def group_fairness(subject: Subject, *, intersections: bool) -> Result:
         dict(result.overall),
         _findings(result, subject),
         pictures,
-        (*result.notes, msg("Differences are group minus reference: negative means the group has less of it.")),
+        (
+            *result.notes,
+            msg("Differences are group minus reference: a negative value means that the group's figure is lower."),
+        ),
     )
 
 
@@ -93,7 +96,7 @@ def _confusion(subject: Subject) -> Table:
             columns["predicted"].append(names[index[2]])
             columns["n"].append(float(counts[index]))
     titles = {"group": msg("group"), "true": msg("true"), "predicted": msg("predicted"), "n": msg("rows")}
-    return Table.of(columns, {"n": "int"}, titles, msg("Confusion by group"), subject.backend)
+    return Table.of(columns, {"n": "int"}, titles, msg("Confusion table by group"), subject.backend)
 
 
 def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
@@ -115,7 +118,7 @@ def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
                 Picture(
                     "heatmap",
                     "by_group",
-                    msg("{metric} where two attributes meet", metric=result.measured[first].metric.title),
+                    msg("{metric} at the intersection of two attributes", metric=result.measured[first].metric.title),
                     {"x": x, "y": y, "value": first, "flag": "small", "where": {"by": [(x, y)]}},
                 )
             )
@@ -255,25 +258,25 @@ def _sentence(gap: _Gap, result: GroupMetrics) -> Message:
     less = gap.value < gap.base
     if gap.metric == "selection_rate":
         return (
-            msg("{group} is selected less often than {reference}: {value:pct} against {base:pct}.", **facts)
+            msg("{group} is selected less often than {reference}: {value:pct} and {base:pct}.", **facts)
             if less
-            else msg("{group} is selected more often than {reference}: {value:pct} against {base:pct}.", **facts)
+            else msg("{group} is selected more often than {reference}: {value:pct} and {base:pct}.", **facts)
         )
     if gap.metric == "tpr":
         return msg(
-            "Of those with a favourable true outcome, {value:pct} of {group} are selected, against {base:pct} of "
-            "{reference}.",
+            "Among people with a favourable true outcome, {value:pct} of {group} and {base:pct} of {reference} are "
+            "selected.",
             **facts,
         )
     if gap.metric == "fpr":
         return msg(
-            "Of those with an unfavourable true outcome, {value:pct} of {group} are selected, against {base:pct} of "
-            "{reference}.",
+            "Among people with an unfavourable true outcome, {value:pct} of {group} and {base:pct} of {reference} are "
+            "selected.",
             **facts,
         )
     if gap.metric in ("mean_prediction", "mean_error", "mae", "rmse"):
-        return msg("{metric} of {group} is {value:num}, against {base:num} of {reference}.", **facts)
-    return msg("{metric} of {group} is {value:pct}, against {base:pct} of {reference}.", **facts)
+        return msg("{metric} is {value:num} for {group} and {base:num} for {reference}.", **facts)
+    return msg("{metric} is {value:pct} for {group} and {base:pct} for {reference}.", **facts)
 
 
 _REMEDIES = {

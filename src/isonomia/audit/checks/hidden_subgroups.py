@@ -21,7 +21,7 @@ _FEWEST = 200
     "hidden_subgroups",
     order=200,
     title=msg("Hidden subgroups"),
-    question=msg("Which subgroups, by any features, does the model treat worse?"),
+    question=msg("Which subgroups, defined by any features, does the model treat worse?"),
     purpose="searches all features for subgroups with more errors; found on half of the rows, measured on the rest",
     within="full",
     parameters=(
@@ -50,7 +50,7 @@ def hidden_subgroups(subject: Subject, *, methods: list[str], **options: Any) ->
         raise NotApplicable(msg("the data have no features to search"))
     if len(data) < _FEWEST:
         raise NotApplicable(
-            msg("a search needs at least {least:int} rows to find on one half and measure on the other", least=_FEWEST)
+            msg("the search needs at least {least:int} rows: one half to search, the other to measure", least=_FEWEST)
         )
     searches = [_search(subject, method, options) for method in methods]
     tables: dict[str, Table] = {}

@@ -16,19 +16,19 @@ from isonomia.subject import Subject
 
 #: The figures of a search that are shown: the title and the format of each.
 _FIGURES: dict[str, tuple[Message, Format]] = {
-    "share": (msg("Treated differently, of all people there could be"), "pct"),
+    "share": (msg("Treated differently, of all possible people"), "pct"),
     "TSN": (msg("People tested"), "int"),
     "DSN": (msg("Treated differently"), "int"),
     "SUR": (msg("Share of the people tested"), "pct"),
     "cells": (msg("Kinds of people among them"), "int"),
-    "naturalness": (msg("Naturalness (0.5: like people of the data)"), "num"),
-    "n_model_rows": (msg("Rows the model was asked about"), "int"),
+    "naturalness": (msg("Naturalness (0.5: like people in the data)"), "num"),
+    "n_model_rows": (msg("Rows sent to the model"), "int"),
     "status": (msg("Exact answer"), "text"),
     "share_low": (msg("Treated differently, proved: at least"), "pct"),
     "share_high": (msg("Treated differently, proved: at most"), "pct"),
-    "share_estimate": (msg("Treated differently, estimated beside the proof"), "pct"),
+    "share_estimate": (msg("Treated differently, estimated"), "pct"),
     "max_gap": (msg("Largest difference found"), "num"),
-    "max_gap_bound": (msg("Largest difference there can be"), "num"),
+    "max_gap_bound": (msg("Largest possible difference"), "num"),
     "gap_scale": (msg("Differences are of"), "text"),
 }
 _WORDS = {
@@ -77,7 +77,7 @@ def pairs(subject: Subject, *, options: Mapping[str, Any], **given: Any) -> Resu
     """`find_pairs` with the method "auto" unless the options name another; up to 10,000 people and 60 seconds."""
     names = tuple(column.name for column in subject.needs_attributes())
     if subject.model is None:
-        raise NotApplicable(msg("there is no model to ask about changed people, only its predictions"))
+        raise NotApplicable(msg("it needs the model, not only its predictions"))
     found = find_pairs(subject, seed=subject.settings.seed, progress=subject.progress, **given, **options)
     values: dict[str, Any] = {**found.metrics, **found.values}
     values |= {name: _WORDS[values[name]] for name in ("status", "gap_scale") if values.get(name) is not None}

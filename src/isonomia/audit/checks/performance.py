@@ -30,7 +30,7 @@ def performance(subject: Subject) -> Result:
             Picture(
                 "confusion",
                 "confusion",
-                msg("Predicted against true"),
+                msg("Predicted and true"),
                 {"actual": "true", "predicted": "predicted", "count": "n"},
             ),
         )
@@ -41,7 +41,7 @@ def performance(subject: Subject) -> Result:
 
 
 def _metric_table(figures: dict[str, Estimate], subject: Subject) -> Table:
-    directions = {"higher": msg("higher is better"), "lower": msg("lower is better"), "none": msg("describes")}
+    directions = {"higher": msg("higher is better"), "lower": msg("lower is better"), "none": msg("descriptive")}
     return Table(
         (
             Column("metric", [METRICS[name].title for name in figures], title=msg("metric")),

@@ -26,7 +26,7 @@ LEAST_RATIO = 0.8
     order=10,
     family="people",
     title=msg("Representation"),
-    question=msg("Who is in the data, and who is hardly there?"),
+    question=msg("Which groups are in the data, and which are barely represented?"),
     purpose="share and size of every group, and its base rate",
     within="quick",
     parameters=(
@@ -54,7 +54,8 @@ def representation(subject: Subject, *, population: Any) -> Result:
                     "representation.thin_group",
                     "notice",
                     msg(
-                        "{group} has only {n:int} rows ({share:pct} of the data): figures about it are unsure.",
+                        "{group} has only {n:# row|# rows} ({share:pct} of the data): figures for this group are "
+                        "uncertain.",
                         group=group.name,
                         n=size,
                         share=size / total,

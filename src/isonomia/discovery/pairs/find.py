@@ -181,7 +181,11 @@ def find_pairs(
     space = Space(loop=loop, people=people, rng=np.random.default_rng(seed), data=dataset)
     if clipped:
         space.notes.append(
-            msg("{n:int} rows of the data lie outside the domain; they were moved to its edge.", n=clipped)
+            msg(
+                "{n:# row of the data lies outside the domain and was|# rows of the data lie outside the domain and "
+                "were} moved to its edge.",
+                n=clipped,
+            )
         )
     for name in probe.sampled:
         space.notes.append(

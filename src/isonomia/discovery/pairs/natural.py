@@ -97,7 +97,7 @@ def add_subgroups(space: Space, found: NDArray[np.bool_]) -> None:
     except Cancelled:
         raise
     except IsonomiaError as reason:  # slices are an addition: pairs are valid without them, and a note gives the reason
-        space.notes.append(msg("The findings could not be lifted to subgroups: {reason}", reason=str(reason)))
+        space.notes.append(msg("The findings could not be summarised as subgroups: {reason}", reason=str(reason)))
         return
     rows: list[dict[str, Any]] = list(next(iter(result.tables.values())).rows())
     space.tables["subgroups"] = Table(

@@ -280,15 +280,15 @@ def _findings(space: Space, pairs: Pairs, metrics: dict[str, Any], share: Estima
     names = ", ".join(space.probe.protected)
     rate = share if share is not None else Estimate(metrics["SUR"], n=metrics["TSN"], note="share of a directed search")
     message = msg(
-        "{found:int} of {tested:int} people tested are treated differently when only {attributes} is changed.",
+        "{found:int} of {tested:int} people tested are treated differently when only {attributes} changes.",
         found=metrics["DSN"],
         tested=metrics["TSN"],
         attributes=names,
     )
     if share is not None and (share.n, share.value) != (metrics["TSN"], metrics["SUR"]):  # not those of the search
         message = msg(
-            "{share:pct} of all people there could be are treated differently when only {attributes} is changed; "
-            "{found:int} of them were found in {tested:int} tests.",
+            "{share:pct} of all possible people are treated differently when only {attributes} changes; the search "
+            "found {found:int} of them in {tested:int} tests.",
             share=share.value,
             found=metrics["DSN"],
             tested=metrics["TSN"],
@@ -296,7 +296,7 @@ def _findings(space: Space, pairs: Pairs, metrics: dict[str, Any], share: Estima
         )
     if "positive_flips" in metrics:  # FlipTest compares different people
         message = msg(
-            "{found:int} of {tested:int} people are decided differently from a counterpart of another {attributes}.",
+            "{found:int} of {tested:int} people get a different decision from a counterpart with another {attributes}.",
             found=metrics["DSN"],
             tested=metrics["TSN"],
             attributes=names,
@@ -323,7 +323,7 @@ def _with_side(message: Message, metrics: dict[str, Any]) -> Message:
     name = max(worse, key=lambda value: worse[value])
     if not worse[name]:
         return message
-    return msg("{statement} Most often {value} is the side treated worse.", statement=message, value=name)
+    return msg("{statement} {value} is most often treated worse.", statement=message, value=name)
 
 
 def _pictures(tables: dict[str, Table]) -> tuple[Picture, ...]:
@@ -333,7 +333,7 @@ def _pictures(tables: dict[str, Table]) -> tuple[Picture, ...]:
         Picture(
             "bars",
             "features",
-            msg("How far those treated differently stand from everyone, feature by feature"),
+            msg("Distance between those treated differently and everyone, by feature"),
             {"labels": "feature", "value": "distance"},
         ),
     )

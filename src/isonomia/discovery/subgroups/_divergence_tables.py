@@ -18,7 +18,7 @@ from isonomia.languages.naming import together
 _DRAWN = 20
 
 
-UNDEFINED = msg("no row with it counts for this metric")
+UNDEFINED = msg("no row with it is used by this metric")
 
 
 class Found(NamedTuple):

@@ -181,13 +181,15 @@ def _search_of(problem: Problem, scans: list[_Scan], nulls: list[Any], found: li
     rate = scans[0].comparison.is_rate
     notes: list[Message] = []
     if any(item.without for item in found):
-        notes.append(msg("Later subgroups of a direction leave out the rows of those before: they share none."))
+        notes.append(
+            msg("Subgroups of the same direction share no rows: each leaves out the rows of the previous ones.")
+        )
     if scans[0].comparison.flat:
-        notes.append(msg("Nobody predicted: everyone is expected to have the average outcome."))
+        notes.append(msg("There are no predictions: everyone is expected to have the average outcome."))
     tested = sum(scan.ascent.looked_at for scan in scans)
     return Search(
         tuple(found),
-        msg("observed outcome against what was expected"),
+        msg("observed and expected outcome"),
         tested=tested,
         nodes=tested,
         complete=complete,
@@ -216,7 +218,7 @@ def _pictures(found: list[Subgroup]) -> tuple[Picture, ...]:
         "x_title": msg("Expected"),
         "y_title": msg("Observed"),
     }
-    return (Picture("scatter", "subgroups", msg("What was expected of each subgroup, and what came true"), options),)
+    return (Picture("scatter", "subgroups", msg("Expected and observed outcome of each subgroup"), options),)
 
 
 def _adjusted(null: Any, score: float, first: bool, scans: int) -> float | None:
@@ -283,23 +285,25 @@ def _sentence(
     if not comparison.is_rate:
         if direction == "over":
             return msg(
-                "Expected too much where {slice}: {expected:num} on average, {observed:num} came true ({n:int} rows).",
+                "The expected value is too high where {slice}: {expected:num} on average, {observed:num} observed "
+                "({n:# row|# rows}).",
                 **params,
             )
         return msg(
-            "Expected too little where {slice}: {expected:num} on average, {observed:num} came true ({n:int} rows).",
+            "The expected value is too low where {slice}: {expected:num} on average, {observed:num} observed ({n:# "
+            "row|# rows}).",
             **params,
         )
     params["outcome"] = comparison.about or _favourable(problem)
     if direction == "over":
         return msg(
-            "{outcome} expected too often where {slice}: {expected:pct} expected, {observed:pct} came true "
-            "({n:int} rows).",
+            "{outcome} is expected too often where {slice}: {expected:pct} expected, {observed:pct} observed ({n:# "
+            "row|# rows}).",
             **params,
         )
     return msg(
-        "{outcome} expected too seldom where {slice}: {expected:pct} expected, {observed:pct} came true "
-        "({n:int} rows).",
+        "{outcome} is expected too rarely where {slice}: {expected:pct} expected, {observed:pct} observed ({n:# row|# "
+        "rows}).",
         **params,
     )
 

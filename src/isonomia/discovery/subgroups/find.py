@@ -229,7 +229,7 @@ def _assemble(
             msg("The memory limit ended the search early: subgroups not reached may be worse than those shown.")
         )
     if not search.subgroups:
-        notes.append(msg("No subgroup was found that differs in the way this method looks for."))
+        notes.append(msg("This method found no subgroup that differs."))
     return SubgroupResult(
         code=f"subgroups.{method.id}",
         title=msg("Subgroups treated differently ({method})", method=method.id),

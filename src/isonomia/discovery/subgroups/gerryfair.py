@@ -236,7 +236,9 @@ def run(problem: Problem) -> Search:
         complete=complete,
         formats=FORMATS,
         titles=TITLES,
-        notes=(msg("A violation is the share of people in the group times the gap of its rate to everyone's."),),
+        notes=(
+            msg("A violation is the share of people in the group times the gap between its rate and the overall rate."),
+        ),
         values={"gamma": float(gamma), "largest_violation": max((i.stats["violation"] for i in found), default=0.0)},
     )
 
@@ -302,7 +304,7 @@ def _sentence(examined: Quantity, text: str, value: float | None, base: float | 
     if value is None or base is None:
         return None
     return msg(
-        "{measure}: {value:pct} in the group {rule}, against {base:pct} for everyone ({n:int} rows).",
+        "{measure}: {value:pct} in the group {rule}, {base:pct} overall ({n:# row|# rows}).",
         measure=examined.measure,
         value=value,
         rule=text,

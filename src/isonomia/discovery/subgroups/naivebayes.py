@@ -160,11 +160,11 @@ def _sentence(problem: Problem, subgroup: Subgroup, value: Any, base: Any, n: in
     }
     if subgroup.stats["context"] == "everyone":
         return msg(
-            "Favourable for {value:pct} where {sensitive}, and for {base:pct} of everyone ({n:int} rows).", **params
+            "Favourable for {value:pct} where {sensitive} and for {base:pct} overall ({n:# row|# rows}).", **params
         )
     return msg(
-        "Where {context}, favourable for {value:pct} of those with {sensitive}, and for {base:pct} of all "
-        "({n:int} rows).",
+        "Where {context}, favourable for {value:pct} of those with {sensitive} and for {base:pct} of all ({n:# row|# "
+        "rows}).",
         **params,
     )
 

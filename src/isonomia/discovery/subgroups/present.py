@@ -104,7 +104,7 @@ def subgroup_table(problem: Problem, search: Search, masks: Sequence[NDArray[np.
         "p_adjusted": msg("Adjusted p-value"),
         "outcome": msg("Outcome"),
         "diff_outcome": msg("Difference from everyone"),
-        "overlap": msg("Overlap with a better one"),
+        "overlap": msg("Overlap with a higher-ranked subgroup"),
         **search.titles,
         "note": msg("note"),
     }
@@ -136,11 +136,9 @@ def findings_of(method: str, search: Search, table: Table, features: Mapping[str
             "n": row["size"],
         }
         text = (
-            msg("{measure}: {value:pct} where {slice}, against {overall:pct} for everyone ({n:int} rows).", **params)
+            msg("{measure}: {value:pct} where {slice}, {overall:pct} overall ({n:# row|# rows}).", **params)
             if search.style == "pct"
-            else msg(
-                "{measure}: {value:num} where {slice}, against {overall:num} for everyone ({n:int} rows).", **params
-            )
+            else msg("{measure}: {value:num} where {slice}, {overall:num} overall ({n:# row|# rows}).", **params)
         )
         sure = item.p_adjusted is not None and item.p_adjusted < 0.05
         out.append(
@@ -175,7 +173,7 @@ def pictures_of(table: Table) -> tuple[Picture, ...]:
         "y_title": msg("Difference from everyone"),
         "reference": 0.0,
     }
-    return (Picture("scatter", "subgroups", msg("Size of a subgroup against its difference from everyone"), options),)
+    return (Picture("scatter", "subgroups", msg("Size of a subgroup and its difference from everyone"), options),)
 
 
 def _numbers(values: Any) -> NDArray[np.float64]:

@@ -109,7 +109,7 @@ def _search(problem: Problem, error: Quantity) -> Search:
     weights = part.weights
     total = float(values.sum() if weights is None else values @ weights)
     if not part.features or not values.size or total == 0:
-        note = msg("There is no error at all in {metric}: no slice can be worse.", metric=error.measure)
+        note = msg("There is no error in {metric}, so no slice can be worse.", metric=error.measure)
         return Search((), error.measure, tested=0, style=error.style, formats=FORMATS, titles=TITLES, notes=(note,))
     lattice = Lattice(
         part.features,

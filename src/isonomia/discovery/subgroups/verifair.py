@@ -138,17 +138,17 @@ def _measure(spec: str) -> Message:
 
 def _notes(population: str, options: Mapping[str, Any], undecided: int) -> tuple[Message, ...]:
     where = (
-        msg("Samples are rows of the data, each used once; verdicts are about the population that they come from.")
+        msg("Samples are rows of the data, each used once; verdicts apply to the population they come from.")
         if population == "data"
-        else msg("Samples come from a generator fitted to the data; verdicts are about its people.")
+        else msg("Samples come from a generator fitted to the data; verdicts apply to the people it generates.")
     )
     sure = msg(
-        "The probability that any verdict here is wrong is at most {p}; samples of a group: at most {n:int}.",
+        "The probability that any verdict here is wrong is at most {p}, with at most {n:int} samples per group.",
         p=f"{2 * options['delta']:.3g}",
         n=options["n_max"],
     )
     if undecided:
-        return (where, sure, msg("Not decided within the budget: {n:int} comparisons.", n=undecided))
+        return (where, sure, msg("{n:# comparison was|# comparisons were} not decided within the budget.", n=undecided))
     return (where, sure)
 
 
@@ -284,12 +284,13 @@ def _sentence(individual: bool, text: str, stats: dict[str, Any]) -> Message:
     }
     if individual:
         return msg(
-            "Only {rate:pct} of those with {slice} would be decided alike with {other} instead ({n:int} people drawn).",
+            "Only {rate:pct} of those with {slice} would get the same decision with {other} instead ({n:int} people "
+            "sampled).",
             **params,
         )
     return msg(
-        "Favourable for {rate:pct} of those with {slice} and for {base:pct} of those with {other} "
-        "({n:int} drawn of each).",
+        "Favourable for {rate:pct} of those with {slice} and for {base:pct} of those with {other} ({n:int} sampled "
+        "from each).",
         **params,
     )
 

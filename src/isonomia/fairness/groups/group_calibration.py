@@ -212,7 +212,7 @@ def _pictures(groups: Groups, several: bool) -> tuple[Picture, ...]:
             Picture(
                 "reliability",
                 "curves",
-                msg("What was predicted and what happened, by {way}", way=" x ".join(way)),
+                msg("Predicted and observed, by {way}", way=" x ".join(way)),
                 {
                     "predicted": "predicted",
                     "observed": "observed",

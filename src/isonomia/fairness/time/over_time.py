@@ -190,7 +190,7 @@ def _moments(subject: Subject, time: Any) -> Any:
     if time is None:
         time = subject.data.roles.time
         if time is None:
-            raise NotApplicable(msg("the data name no time column"))
+            raise NotApplicable(msg("the data have no time column"))
     if isinstance(time, str):
         return subject.known.column(time)
     if len(time) != subject.rows.size:

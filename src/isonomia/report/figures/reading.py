@@ -122,7 +122,7 @@ class Reading:
             lines.append(msg("rows: {n:int}", n=row[n]).text(self.language))
         flag = self.column("flag")
         if flag is not None and row[flag] is True:
-            lines.append(msg("small group: read with care").text(self.language))
+            lines.append(msg("small group: interpret with caution").text(self.language))
         return "<br>".join(lines)
 
     def series(self, option: str = "color") -> list[tuple[str | None, list[dict[str, Any]]]]:

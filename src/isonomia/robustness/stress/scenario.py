@@ -104,10 +104,10 @@ _HAS: Mapping[Need, Callable[[Situation], bool]] = {
     "features": lambda now: bool(now.data.features),
 }
 _LACKING: Mapping[Need, Message] = {
-    "model": msg("it changes features, and there is no model to ask about them: only predictions were given"),
+    "model": msg("it changes features, so it needs the model, not only its predictions"),
     "time": msg("the data name no column of time (time=...)"),
     "attributes": msg("the data name no protected attribute (protected=...)"),
-    "ranking": msg("the predictions hold neither probabilities nor scores"),
+    "ranking": msg("the predictions have neither probabilities nor scores"),
     "decisions": msg("there are scores but no decisions"),
     "features": msg("there is no feature"),
 }

@@ -206,7 +206,7 @@ def binary_of(subject: Subject, of_class: Any) -> tuple[Surface, NDArray[np.bool
             f"`of_class` must be one of the classes; got {of_class!r}.{close_to(of_class, surface.classes)}"
         )
     if surface.probability is None:
-        raise NotApplicable(msg("the predictions hold no probabilities"))
+        raise NotApplicable(msg("the predictions have no probabilities"))
     index = indices[0]
     one = replace(
         surface,

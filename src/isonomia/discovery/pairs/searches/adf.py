@@ -69,7 +69,7 @@ def adf(
     gradients = space.probe.oracle.gradients(space.loop.consult)
     if gradients.kind == "differences":
         space.notes.append(
-            msg("The model gives no gradients; they were measured by asking about one unit up and down.")
+            msg("The model provides no gradients; they were estimated by differences of one unit up and down.")
         )
     space.facts["gradients"] = gradients.kind
     every = weights_every if weights_every is not None else (0 if gradients.kind == "differences" else 1)

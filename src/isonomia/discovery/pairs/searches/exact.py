@@ -78,10 +78,10 @@ def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Sea
     """
     probe = space.probe
     if probe.sampled:
-        space.notes.append(msg("Exact answers hold for the protected values that were tried."))
+        space.notes.append(msg("Exact answers are valid for the protected values that were tested."))
     if space.domain.rules:
         space.notes.append(
-            msg("Shares and gaps are over the bounds of the domain; its constraints are not counted in.")
+            msg("Shares and gaps refer to the bounds of the domain; its constraints are not taken into account.")
         )
     space.facts.update(share_low=0.0, share_high=1.0, share_estimate=None)  # until more is known
     proof = None if linear.is_linear(probe.oracle) else Proof(space, max_boxes)
@@ -290,8 +290,8 @@ def _facts(space: Space, how: str, gap: Widest, scale: str) -> None:
             )
             if scale == "probability"
             else msg(
-                "Changing {attributes} alone changes the model's number by up to {gap:num}, and certainly by no more "
-                "than {bound:num}.",
+                "Changing {attributes} alone changes the predicted number by up to {gap:num}, and certainly by no "
+                "more than {bound:num}.",
                 **facts,
             )
         )

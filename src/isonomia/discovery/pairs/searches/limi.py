@@ -103,7 +103,9 @@ def limi(
     weight, offset, auc = _boundary(space, people_source, latent, confidence)
     space.facts["surrogate_auc"] = auc
     if weight is None:
-        space.notes.append(msg("The model decides the same about every generated person; there is no boundary."))
+        space.notes.append(
+            msg("The model makes the same decision for every generated person, so there is no boundary.")
+        )
         yield people_source.people(space.rng.standard_normal((n_test_samples, people_source.size)))
         return
     for start in range(0, n_test_samples, ROUND):

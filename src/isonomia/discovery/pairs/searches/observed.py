@@ -24,6 +24,10 @@ def observed(space: Space) -> Search:
         yield space.people
         return
     space.notes.append(
-        msg("The budget allows {n:int} of {all:int} rows; they were drawn at random.", n=allowed, all=len(space.people))
+        msg(
+            "The budget allows {n:int} of {all:int} rows, which were sampled at random.",
+            n=allowed,
+            all=len(space.people),
+        )
     )
     yield space.people[space.rng.permutation(len(space.people))]
