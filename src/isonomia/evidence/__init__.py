@@ -11,9 +11,16 @@ from isonomia.evidence.multiplicity import AlphaInvesting, benjamini_hochberg, b
 from isonomia.evidence.power import detectable_difference, detectable_mean_difference
 from isonomia.evidence.remedies import REMEDIES
 from isonomia.evidence.result import Drawing, Picture, Result
-from isonomia.evidence.score_intervals import score_difference, score_odds_ratio, score_ratio
+from isonomia.evidence.score_intervals import odds_difference, score_difference, score_odds_ratio, score_ratio
 from isonomia.evidence.significance import normal_p, two_proportions, welch
-from isonomia.evidence.simultaneous import Gaps, gaps_of_figures, gaps_of_rates, pair_level, simultaneous_level
+from isonomia.evidence.simultaneous import (
+    Gaps,
+    gaps_of_figures,
+    gaps_of_odds,
+    gaps_of_rates,
+    pair_level,
+    simultaneous_level,
+)
 from isonomia.evidence.table import Change, Table, yes_no
 
 __all__ = [
@@ -44,10 +51,12 @@ __all__ = [
     "fold",
     "folding",
     "gaps_of_figures",
+    "gaps_of_odds",
     "gaps_of_rates",
     "holm",
     "normal_p",
     "normal_quantile",
+    "odds_difference",
     "pair_level",
     "percentile",
     "permutation",

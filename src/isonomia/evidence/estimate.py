@@ -23,7 +23,7 @@ class Estimate(Record, kind="estimate"):
     n : int
         Rows behind the figure.
     method : str
-        How the interval was made ("wilson", "hall", "newcombe", "bootstrap", "normal").
+        How the interval was made ("wilson", "score", "simultaneous", "hall", "bootstrap", "normal").
     note : str or None
         Why there is no value, or what to be careful about.
     level : float

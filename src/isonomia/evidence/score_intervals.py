@@ -21,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomia.evidence.intervals import normal_quantiles
+from isonomia.evidence.intervals import newcombe_interval, normal_quantiles
 from isonomia.typing import Floats
 
 #: The statistic is z to within this much before the last step, which makes the end exact to about 1e-9 standard errors.
@@ -141,6 +141,23 @@ def score_odds_ratio(
         centre = np.log((a + 0.5) / (na - a + 0.5) * (nb - b + 0.5) / (b + 0.5))
         share = a * (nb - b) / (a * (nb - b) + b * (na - a))  # NaN where all rows of both groups have one outcome
         return _of_shares(statistic, share, centre, spread, z, empty=(na <= 0) | (nb <= 0))
+
+
+def odds_difference(
+    p1: ArrayLike, n1: ArrayLike, p2: ArrayLike, n2: ArrayLike, level: ArrayLike = 0.95
+) -> tuple[Floats, Floats]:
+    """Newcombe's interval of the difference of the odds p / (1 - p) of two shares, from Wilson's ends of each.
+
+    >>> low, high = odds_difference(0.5, 80, 0.75, 80)
+    >>> round(float(low), 3), round(float(high), 3)
+    (-3.982, -0.699)
+    """
+    one, na, other, nb, z = _counts(p1, n1, p2, n2, level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        (a, a_low, a_high), (b, b_low, b_high) = (
+            tuple(part / (1 - part) for part in (p, *_wilson(p * n, n, z))) for p, n in ((one, na), (other, nb))
+        )
+        return newcombe_interval((a, a_low, a_high), (b, b_low, b_high))
 
 
 def constrained_rate(a: Floats, na: Floats, b: Floats, nb: Floats, edge: ArrayLike) -> Floats:

@@ -6,7 +6,8 @@ are alike. These intervals hold for all candidates together, so they hold for th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -22,7 +23,7 @@ from isonomia.evidence.intervals import (
     ratio_interval,
     wilson,
 )
-from isonomia.evidence.score_intervals import score_difference, score_ratio
+from isonomia.evidence.score_intervals import odds_difference, score_difference, score_odds_ratio, score_ratio
 from isonomia.typing import Floats
 
 #: Of very many groups only those pair up that are among the first or last so many by rate or an end of its interval.
@@ -131,16 +132,39 @@ def gaps_of_rates(rate: Floats, size: Floats, level: ArrayLike = 0.95) -> Gaps:
     >>> [round(float(part), 3) for part in (found.ratio, found.ratio_low, found.ratio_high)]
     [0.6, 0.441, 0.808]
     """
+    return _gaps(rate, size, level, score_difference, score_ratio)
+
+
+def gaps_of_odds(share: Floats, size: Floats, level: ArrayLike = 0.95) -> Gaps:
+    """The same for the odds p / (1 - p) of G shares: score intervals of their ratios, Newcombe's of their differences.
+
+    >>> found = gaps_of_odds(np.array([0.5, 0.75]), np.array([80.0, 80.0]))
+    >>> [round(float(part), 3) for part in (found.ratio, found.ratio_low, found.ratio_high)]
+    [0.333, 0.171, 0.65]
+    """
+
+    def difference(a: Floats, na: Floats, b: Floats, nb: Floats, levels: Floats) -> tuple[Floats, Floats]:
+        return odds_difference(a / na, na, b / nb, nb, levels)
+
+    value = np.asarray(share, dtype=float)
+    found = _gaps(value, size, level, difference, score_odds_ratio)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gap, ratio = extremes(value / (1 - value))[:2]
+    return replace(found, difference=gap, ratio=ratio)
+
+
+_Interval = Callable[[Floats, Floats, Floats, Floats, Floats], tuple[Floats, Floats]]
+
+
+def _gaps(rate: Floats, size: Floats, level: ArrayLike, difference_of: _Interval, ratio_of: _Interval) -> Gaps:
     shape, groups = np.shape(rate)[:-1], np.shape(rate)[-1]
     value = np.asarray(rate, dtype=float).reshape(-1, groups)
     n = np.broadcast_to(np.asarray(size, dtype=float), np.shape(rate)).reshape(-1, groups)
     difference, ratio = extremes(value)[:2]
     row, first, second, levels = _pairs(value, n, np.broadcast_to(np.asarray(level, dtype=float), shape).ravel())
     counts = value[row, first] * n[row, first], n[row, first], value[row, second] * n[row, second], n[row, second]
-    low, high = score_difference(*counts, levels)
-    ends = _farthest(len(value), row, low, high)
-    low, high = score_ratio(*counts, levels)
-    ratios = _smallest(len(value), row, low, high)
+    ends = _farthest(len(value), row, *difference_of(*counts, levels))
+    ratios = _smallest(len(value), row, *ratio_of(*counts, levels))
     absent, no_ratio = np.isnan(difference), np.isnan(ratio)
     parts = (
         difference,
@@ -152,10 +176,11 @@ def gaps_of_rates(rate: Floats, size: Floats, level: ArrayLike = 0.95) -> Gaps:
 
 
 def gaps_of_figures(figures: Figures, level: float = 0.95) -> Gaps:
-    """The same for one row of G figures with replicates or standard errors.
+    """The same for one row of G figures with ends at any level, replicates or standard errors.
 
-    The plain interval of each pair's difference (on the scale of the logarithm for ratios) is stretched about its value
-    by q / (sqrt(2) z), q the quantile of the range: an interval at the simultaneous level that keeps its skewness.
+    Figures with ends have the intervals of all pairs at `pair_level`. Of others the plain interval of each pair's
+    difference (on the scale of the logarithm for ratios) is stretched about its value by q / (sqrt(2) z), q the range's
+    quantile: an interval at the simultaneous level that keeps its skewness.
 
     Examples
     --------
@@ -170,16 +195,18 @@ def gaps_of_figures(figures: Figures, level: float = 0.95) -> Gaps:
         return Gaps(*(nothing,) * 6)
     first, second = (known[index] for index in np.triu_indices(known.size, 1))
     one, other = figures.take(first), figures.take(second)
-    factor = range_quantile(level, known.size) / np.sqrt(2) / normal_quantile(level)
+    factor, plain = 1.0, pair_level(level, known.size)
+    if figures.ends is None:
+        factor, plain = range_quantile(level, known.size) / np.sqrt(2) / normal_quantile(level), level
     row = np.zeros(len(first), dtype=np.intp)
 
     def stretched(value: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         return value - factor * (value - low), value + factor * (high - value)
 
-    ends = stretched(one.value - other.value, *difference_interval(one, other, level))
+    ends = stretched(one.value - other.value, *difference_interval(one, other, plain))
     low, high = _farthest(1, row, *ends)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        bottom, top = (np.log(end) for end in ratio_interval(one, other, level))
+        bottom, top = (np.log(end) for end in ratio_interval(one, other, plain))
         ends = stretched(np.log(quotient(one.value, other.value)), bottom, top)
         ratio_low, ratio_high = _smallest(1, row, np.exp(ends[0]), np.exp(ends[1]))
     return Gaps(difference, low[0], high[0], ratio, ratio_low[0], ratio_high[0])
@@ -220,15 +247,16 @@ def _extreme(value: Floats, n: Floats, rows: NDArray[np.intp], sets: NDArray[np.
 def _farthest(rows: int, row: NDArray[np.intp], low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Of each row the largest lower end, at least 0, and the largest upper end, each pair taken in both directions."""
     bottom, top = np.zeros(rows), np.full(rows, -np.inf)
-    np.maximum.at(bottom, row, np.maximum(low, -high))
-    np.maximum.at(top, row, np.maximum(high, -low))
+    with np.errstate(invalid="ignore"):
+        np.maximum.at(bottom, row, np.maximum(low, -high))
+        np.maximum.at(top, row, np.maximum(high, -low))
     return bottom, top
 
 
 def _smallest(rows: int, row: NDArray[np.intp], low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Of each row the smallest lower end and the smallest upper end, at most 1, each pair in both directions."""
     bottom, top = np.full(rows, np.inf), np.ones(rows)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         np.minimum.at(bottom, row, np.minimum(low, 1 / high))
         np.minimum.at(top, row, np.minimum(high, 1 / low))
     return bottom, top

@@ -30,8 +30,9 @@ def measure(
 ) -> dict[str, Measured]:
     """Every metric over every set, with intervals.
 
-    Simple proportions have Wilson's interval, with weights for the effective number of rows (sum w)^2 / sum w^2. Other
-    functions of the confusion table have the percentile interval of a multinomial bootstrap of its cells, means Hall's
+    Simple proportions and their odds have Wilson's interval, with weights for the effective number of rows (sum w)^2 /
+    sum w^2, and no replicates: `evidence` gives their differences, ratios and gaps score intervals. Other functions of
+    the confusion table have the percentile interval of a multinomial bootstrap of its cells, means Hall's
     skewness-corrected t interval from their first three moments (R2: a bootstrap of its moments). Metrics of ordered
     rows have the interval their entry names. Losses of probabilities and areas under curves have none with fewer than
     five rows of a class. Rows are taken to be independent.
@@ -57,11 +58,12 @@ def measure(
     [1.0, 0.5]
     """
     counted = [metric for metric in metrics if metric.family == "counts"]
+    drawn = [metric for metric in counted if metric.rate is None and metric.odds is None]
     if len(counted) < len(metrics) and not sets.has_rows:
         other = next(metric for metric in metrics if metric.family != "counts")
         raise SpecError(f"The metric '{other.id}' needs rows; there are counts only.")
     tables = _Tables.of(sets) if counted else None
-    replicates = _replicates(counted, sets, n_boot, seed)
+    replicates = _replicates(drawn, sets, n_boot, seed)
     out: dict[str, Measured] = {}
     for metric in metrics:
         if tables is not None and metric.family == "counts":
@@ -84,15 +86,9 @@ def _replicates(metrics: Sequence[Metric], sets: RowSets, n_boot: int, seed: int
     for start in range(0, n_boot, block):
         tables = sets.replicated_tables(resample(table, min(block, n_boot - start), rng))
         for metric in metrics:
-            parts[metric.id].append(_value_of_table(metric, tables))
+            assert metric.from_counts is not None  # the registry makes sure
+            parts[metric.id].append(metric.from_counts(tables))
     return {name: part[0] if len(part) == 1 else np.concatenate(part, axis=1) for name, part in parts.items()}
-
-
-def _value_of_table(metric: Metric, tables: Floats) -> Floats:
-    if metric.rate is not None:
-        return quotient(*metric.rate(tables))
-    assert metric.from_counts is not None  # the registry makes sure
-    return metric.from_counts(tables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,13 +112,13 @@ class _Tables:
 
 def _of_counts(metric: Metric, table: _Tables, drawn: Floats | None, level: float) -> Measured:
     counts, squares, rows = table.counts, table.squares, table.rows
-    if metric.rate is not None:
-        hits, base = metric.rate(counts)
-        value = quotient(hits, base)
+    proportion = metric.rate or metric.odds
+    if proportion is not None:
+        hits, base = proportion(counts)
         if not table.weighted:
-            return rate_of(metric, value, base, base, level, drawn)
-        size = np.nan_to_num(quotient(base * base, metric.rate(squares)[1]))
-        return rate_of(metric, value, metric.rate(rows)[1], size, level, drawn)
+            return rate_of(metric, hits, base, base, base, level)
+        size = np.nan_to_num(quotient(base * base, proportion(squares)[1]))
+        return rate_of(metric, hits, base, proportion(rows)[1], size, level)
     assert metric.from_counts is not None  # the registry makes sure
     value = metric.from_counts(counts)
     total = counts.sum(axis=(-2, -1))

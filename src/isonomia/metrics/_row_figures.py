@@ -24,6 +24,9 @@ def of_means(metric: Metric, sets: RowSets, n_boot: int, seed: int, level: float
     cells = parts.over([sets.cells])
     value = parts.value(sets.sums(cells.sums))
     n = sets.sums(cells.n)
+    if metric.proportion:
+        w, w2 = sets.sums(cells.sums[:, 0]), sets.sums(cells.squares[:, 0, 0])
+        return rate_of(metric, np.nan_to_num(value) * w, w, n, np.nan_to_num(quotient(w * w, w2)), level)
     drawn = None
     if n_boot:
         # without weights the first sum is the number of rows, which is drawn itself
@@ -32,9 +35,6 @@ def of_means(metric: Metric, sets: RowSets, n_boot: int, seed: int, level: float
         if first:
             sums = np.concatenate([m[..., None], sums], axis=-1)
         drawn = parts.value(sets.sums(np.moveaxis(sums, 0, 1)))
-    if metric.proportion:
-        w, w2 = sets.sums(cells.sums[:, 0]), sets.sums(cells.squares[:, 0, 0])
-        return rate_of(metric, value, n, np.nan_to_num(quotient(w * w, w2)), level, drawn)
     if parts.single:
         return _of_single_mean(metric, sets, parts, cells.each(sets.sums), drawn, level)
     low, high = percentile_ends(metric, value, drawn, level)

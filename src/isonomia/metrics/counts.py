@@ -65,6 +65,10 @@ def _given_predicted(predicted: int, true: int) -> Rate:
     return lambda C: (C[..., true, predicted], C[..., :, predicted].sum(axis=-1))
 
 
+def _misses_among_errors(C: NDArray[Any]) -> tuple[Floats, Floats]:
+    return C[..., 1, 0], C[..., 1, 0] + C[..., 0, 1]
+
+
 # --- other functions of the table -------------------------------------------------------------------------------------
 
 
@@ -377,6 +381,7 @@ METRICS.add(
         undefined=msg("there are no false positives"),
         format="num",
         from_counts=misses_per_alarm,
+        odds=_misses_among_errors,
         references=("R. Berk et al. (2021), Sociol. Methods Res. 50:3",),
     )
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.evidence.intervals import Figures, bootstrap_interval, spread_of, wilson
+from isonomia.evidence.intervals import Figures, bootstrap_interval, quotient, spread_of, wilson
 from isonomia.evidence.mean_intervals import Ends
 from isonomia.languages import Message
 from isonomia.metrics.registry import Metric
@@ -24,7 +24,8 @@ class Measured:
     value, low, high : (S,) arrays, NaN where undefined
     n : (S,) rows behind the value: those of the denominator of a rate
     size : (S,) the same, effective where rows are weighted
-    draws : (S, B) bootstrap replicates, or None
+    weight : (S,) the sum of their weights; for proportions and odds only
+    draws : (S, B) bootstrap replicates, or None: proportions and odds need none
     error : (S,) standard errors, or None where there are replicates
     method : how the intervals were made
     at_boundary : (S,) where Wilson's interval stands in, since the replicates or the error show no spread
@@ -39,6 +40,7 @@ class Measured:
     high: Floats
     n: NDArray[Any]
     size: Floats
+    weight: Floats | None = None
     draws: Floats | None = None
     error: Floats | None = None
     method: str = ""
@@ -50,7 +52,17 @@ class Measured:
     @property
     def rate(self) -> bool:
         """Whether the value is a simple proportion of `size`."""
-        return self.metric.rate is not None
+        return self.metric.rate is not None or self.metric.proportion
+
+    @property
+    def odds(self) -> bool:
+        """Whether the value is the odds of a simple proportion of `size`."""
+        return self.metric.odds is not None
+
+    @property
+    def share(self) -> Floats:
+        """The proportion behind a rate or odds; NaN where the value is."""
+        return self.value / (1 + self.value) if self.odds else self.value
 
     @property
     def figures(self) -> Figures:
@@ -66,11 +78,16 @@ class Measured:
         return np.full(self.value.shape, np.nan) if self.draws is None else spread_of(self.draws)
 
 
-def rate_of(
-    metric: Metric, value: Floats, n: NDArray[Any], size: Floats, level: float, drawn: Floats | None
-) -> Measured:
-    """A simple proportion."""
+def rate_of(metric: Metric, hits: Floats, base: Floats, n: NDArray[Any], size: Floats, level: float) -> Measured:
+    """A simple proportion of weights, hits / base, or its odds hits / (base - hits)."""
+    value = quotient(hits, base)
     low, high = wilson(np.nan_to_num(value) * size, size, level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.sqrt(value * (1 - value) / size)
+        if metric.odds is not None:
+            error = error / (1 - value) ** 2
+            value, low, high = quotient(hits, base - hits), low / (1 - low), high / (1 - high)
+            low, high, error = (np.where(np.isnan(value), np.nan, part) for part in (low, high, error))
     return Measured(
         metric=metric,
         value=value,
@@ -78,7 +95,8 @@ def rate_of(
         high=high,
         n=n,
         size=size,
-        draws=drawn,
+        weight=base,
+        error=error,
         method="wilson",
         reasons=reasons_of(metric, value),
     )

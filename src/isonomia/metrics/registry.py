@@ -64,6 +64,8 @@ class Metric:
     rate : callable, family "counts"
         Where the metric is a simple proportion: the same table to (numerator, denominator). It is linear in the
         table, so a table of squared weights gives the effective size.
+    odds : callable, family "counts"
+        Where the metric is the odds p / (1 - p) of a proportion p: the table to (numerator, denominator) of p.
     quantities : callable, family "means"
         (truth, surface) to row quantities, shape (n, Q).
     from_sums : callable, family "means"
@@ -108,6 +110,7 @@ class Metric:
     order: int = 0
     from_counts: Callable[[NDArray[Any]], Floats] | None = None
     rate: Callable[[NDArray[Any]], tuple[Floats, Floats]] | None = None
+    odds: Callable[[NDArray[Any]], tuple[Floats, Floats]] | None = None
     quantities: Callable[[NDArray[Any] | None, Surface], Floats] | None = None
     from_sums: Callable[[NDArray[Any], NDArray[Any]], Floats] | None = None
     proportion: bool = False

@@ -230,7 +230,7 @@ def _finding(gap: _Gap, result: GroupMetrics, subject: Subject) -> Finding:
         "notice" if p is None else severe,  # type: ignore[arg-type]
         _sentence(gap, result),
         replace(
-            table["difference"].estimate(gap.row, n=gap.n, method="bootstrap", level=subject.settings.level), note=None
+            table["difference"].estimate(gap.row, n=gap.n, method="score", level=subject.settings.level), note=None
         ),
         who=dict(gap.group.texts),
         n=gap.n,

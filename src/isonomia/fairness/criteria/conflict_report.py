@@ -81,7 +81,7 @@ def findings_of(
                 f"incompatibility.{row['conflict'].id}",
                 "notice",
                 sentence(row),
-                Estimate(row["gap"], row["gap_low"], row["gap_high"], n=row["n"], method="bootstrap"),
+                Estimate(row["gap"], row["gap_low"], row["gap_high"], n=row["n"], method="simultaneous"),
                 who=dict(row["highest"].texts),
                 reference=dict(row["lowest"].texts),
                 n=row["n"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Unpack
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import sum_by
 from isonomia.errors import NotApplicable
-from isonomia.evidence import Result, chi_square, percentile, two_proportions
+from isonomia.evidence import Result, chi_square, normal_quantile, pair_level, two_proportions, wilson
 from isonomia.fairness.criteria.conflict_report import (
     ALPHA,
     base_rates_table,
@@ -25,6 +25,7 @@ from isonomia.fairness.criteria.conflicts import BALANCE, CONFLICTS, Conflict
 from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import By
 from isonomia.languages import Message, msg
+from isonomia.metrics import Measured
 from isonomia.metrics.applicable import TASKS
 from isonomia.subject import Subject, SubjectOptions
 from isonomia.typing import Floats
@@ -68,7 +69,7 @@ def incompatibility(
     each group. With scores: a score that is calibrated in every group cannot have equal means among those with a
     favourable outcome and equal means among the others (Kleinberg), which is worked out likewise.
 
-    Intervals of the forced gaps are percentile intervals of the bootstrap on counts.
+    Intervals of the forced gaps hold for all pairs of groups together; they come from the Wilson intervals of rates.
 
     Parameters
     ----------
@@ -151,12 +152,9 @@ def _rows(measured: GroupMetrics, level: float) -> list[dict[str, Any]]:
             forced = conflict.value(whole, base.value[indices])
             if np.isnan(forced).any():
                 continue
-            draws = None
-            if base.draws is not None:
-                drawn = {name: part.draws[last] for name, part in kept.items() if part.draws is not None}
-                values = conflict.value(drawn, base.draws[indices])
-                draws = values.max(axis=0) - values.min(axis=0)
-            rows.append(conflict_row(conflict, by, indices, forced, draws, now[indices], measured, level))
+            spread = {name: (part.low[last], part.high[last]) for name, part in kept.items()}
+            ends = _forced_ends(conflict, whole, spread, base, indices, level)
+            rows.append(conflict_row(conflict, by, indices, forced, ends, now[indices], measured))
     return rows
 
 
@@ -165,18 +163,15 @@ def conflict_row(
     by: tuple[str, ...],
     indices: NDArray[Any],
     forced: Floats,
-    draws: Floats | None,
+    ends: tuple[float, float],
     now: Floats,
     measured: GroupMetrics,
-    level: float,
 ) -> dict[str, Any]:
     """One conflict for one way of grouping."""
     assert measured.groups is not None
     low, high = int(np.argmin(forced)), int(np.argmax(forced))
-    ends = (None, None) if draws is None else tuple(float(end) for end in percentile(draws, level))
     gap = float(forced[high] - forced[low])
     known = now[~np.isnan(now)]
-    around = (None, None) if ends[0] is None else (min(ends[0], gap), max(ends[1], gap))
     return {
         "conflict": conflict,
         "by": by,
@@ -185,11 +180,48 @@ def conflict_row(
         "lowest_value": float(forced[low]),
         "highest_value": float(forced[high]),
         "gap": gap,
-        "gap_low": around[0],
-        "gap_high": around[1],
+        "gap_low": ends[0],
+        "gap_high": ends[1],
         "gap_now": float(known.max() - known.min()) if known.size > 1 else None,
         "n": int(measured.sizes[indices].sum()),
     }
+
+
+def _forced_ends(
+    conflict: Conflict,
+    whole: Mapping[str, Any],
+    spread: Mapping[str, tuple[float, float]],
+    base: Measured,
+    indices: NDArray[Any],
+    level: float,
+) -> tuple[float, float]:
+    """The interval of the forced gap, whichever groups are its extremes.
+
+    From the ends of each forced value over the Wilson interval of its base rate, at the level of all pairs, and of the
+    gap over the intervals of what is kept equal, by the method of variance estimates recovery: the distances to the
+    ends are added in squares.
+    """
+    rate, size = base.value[indices], base.size[indices]
+    at = conflict.value(whole, rate)
+    reached = np.stack(
+        [conflict.value(whole, end) for end in wilson(rate * size, size, pair_level(level, indices.size))]
+    )
+    low, high = np.minimum(reached.min(axis=0), at), np.maximum(reached.max(axis=0), at)
+    gap = at[:, None] - at[None, :]
+    kept = [
+        (
+            conflict.value({**whole, name: end}, rate)[:, None]
+            - conflict.value({**whole, name: end}, rate)[None, :]
+            - gap
+        )
+        for name, ends in spread.items()
+        for end in ends
+    ]
+    moved = np.stack([np.nan_to_num(part) for part in kept]) if kept else np.zeros((1, *gap.shape))
+    down, up = (np.square(side).sum(axis=0) for side in (np.minimum(moved, 0.0), np.maximum(moved, 0.0)))
+    below = gap - np.sqrt((at - low)[:, None] ** 2 + (high - at)[None, :] ** 2 + down)
+    above = gap + np.sqrt((high - at)[:, None] ** 2 + (at - low)[None, :] ** 2 + up)
+    return float(max(below.max(), 0.0)), float(above.max())
 
 
 def _base_rate_tests(measured: GroupMetrics) -> dict[tuple[str, ...], dict[str, Any]]:
@@ -234,17 +266,15 @@ def _balance(subject: Subject, measured: GroupMetrics) -> list[dict[str, Any]]:
     spread = float(np.sqrt(np.average((p[positive] - m1) ** 2, weights=w[positive])))
     size = float(w[positive].sum() ** 2 / (w[positive] @ w[positive]))
     base = measured.measured["base_rate"]
-    rng = np.random.default_rng(subject.settings.seed)
+    error, reach = spread / np.sqrt(size), normal_quantile(subject.settings.level)
+    around = {"mean_score_of_positives": (max(m1 - reach * error, 0.0), min(m1 + reach * error, 1.0))}
     out = []
     for by, indices in _ways(measured).items():
-        forced = BALANCE.value({"mean_score_of_positives": m1}, base.value[indices])
-        draws = None
-        if base.draws is not None:
-            drawn = m1 + spread / np.sqrt(size) * rng.standard_normal(base.draws.shape[1])
-            values = BALANCE.value({"mean_score_of_positives": np.minimum(drawn, 1.0)}, base.draws[indices])
-            draws = values.max(axis=0) - values.min(axis=0)
+        whole = {"mean_score_of_positives": m1}
+        forced = BALANCE.value(whole, base.value[indices])
+        ends = _forced_ends(BALANCE, whole, around, base, indices, subject.settings.level)
         now = _mean_score_of_negatives(truth, measured, p, w, rows)[indices]
-        out.append(conflict_row(BALANCE, by, indices, forced, draws, now, measured, subject.settings.level))
+        out.append(conflict_row(BALANCE, by, indices, forced, ends, now, measured))
     return out
 
 

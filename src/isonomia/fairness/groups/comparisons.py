@@ -15,6 +15,10 @@ from isonomia.evidence import (
     detectable_difference,
     normal_p,
     normal_quantile,
+    odds_difference,
+    score_difference,
+    score_odds_ratio,
+    score_ratio,
     two_proportions,
 )
 from isonomia.evidence.intervals import difference_error, difference_interval, difference_p, quotient, ratio_interval
@@ -40,6 +44,8 @@ class Stratum:
     #: the index of the reference among all sets; None where it depends on the metric ("best")
     reference: int | None
     reference_name: str = ""
+    #: members that are part of the reference: it is made of several groups, or of all
+    within: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +80,11 @@ def strata_of(
     for (by, control), members in found.items():
         base: int | None
         name = ""
+        within: list[int] = []
         if reference == "best":
             base = None
         elif reference == "overall":
-            base, name = len(groups.groups) + len(extra), "overall"
+            base, name, within = len(groups.groups) + len(extra), "overall", members
             extra.append(np.concatenate([groups.groups[i].cells for i in members]))
         elif reference == "largest":
             base = max(members, key=lambda i: int(sizes[i]))
@@ -87,11 +94,18 @@ def strata_of(
             if len(chosen) == 1:
                 base, name = chosen[0], groups.groups[chosen[0]].name
             else:
-                base = len(groups.groups) + len(extra)
+                base, within = len(groups.groups) + len(extra), chosen
                 name = " or ".join(groups.groups[i].name for i in chosen)
                 extra.append(np.concatenate([groups.groups[i].cells for i in chosen]))
         strata.append(
-            Stratum(by=by, control=dict(control), members=tuple(members), reference=base, reference_name=name)
+            Stratum(
+                by=by,
+                control=dict(control),
+                members=tuple(members),
+                reference=base,
+                reference_name=name,
+                within=frozenset(within),
+            )
         )
     return strata, extra
 
@@ -105,20 +119,29 @@ def compare(
     min_per_group: int,
     sizes: NDArray[np.int64],
 ) -> list[Compared]:
-    """Every group of every stratum against its reference, for every metric."""
+    """Every group of every stratum against its reference, for every metric.
+
+    Rates: score intervals of the difference and the ratio, and the score test that agrees with them. Where the group is
+    part of its reference (everyone, or a union of groups) the interval is that against the others, put on the scale of
+    the reference. Odds: the score interval of their ratio. Other metrics: replicates or standard errors.
+    """
     pairs = [_pairs(part, strata, groups, min_per_group, sizes) for part in measured]
-    p_values = _test_rates(measured, pairs)
-    return [_compare(part, pair, p_value, level) for part, pair, p_value in zip(measured, pairs, p_values, strict=True)]
+    rates = [index for index, part in enumerate(measured) if part.rate]
+    of_rates = dict(zip(rates, _compare_rates([(measured[i], pairs[i]) for i in rates], level), strict=True))
+    return [
+        of_rates[index] if part.rate else _compare_odds(part, pair, level) if part.odds else _compare(part, pair, level)
+        for index, (part, pair) in enumerate(zip(measured, pairs, strict=True))
+    ]
 
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Who is compared with whom, for one metric: indices of sets, the references' names, and which are the whole."""
+    """Who is compared with whom, for one metric: indices of sets, references' names, who is part of one."""
 
     group: tuple[int, ...]
     reference: tuple[int, ...]
     names: tuple[str, ...]
-    whole: tuple[bool, ...]
+    within: tuple[bool, ...]
 
 
 def _pairs(
@@ -130,13 +153,104 @@ def _pairs(
         if base is None:
             base = best_of(measured, stratum.members, sizes, min_per_group)
         name = stratum.reference_name or groups.groups[base].name
-        rows += [(member, base, name, name == "overall") for member in stratum.members if member != base]
-    group, reference, names, whole = zip(*rows, strict=True) if rows else ((), (), (), ())
-    return _Pairs(group, reference, names, whole)
+        rows += [(member, base, name, member in stratum.within) for member in stratum.members if member != base]
+    group, reference, names, within = zip(*rows, strict=True) if rows else ((), (), (), ())
+    return _Pairs(group, reference, names, within)
 
 
-def _compare(measured: Measured, pairs: _Pairs, tested: tuple[Floats, Floats] | None, level: float) -> Compared:
-    """One metric, with the tests of rates; others are tested by their standard errors."""
+def _compare_rates(parts: Sequence[tuple[Measured, _Pairs]], level: float) -> list[Compared]:
+    """All rates at once."""
+    if not parts:
+        return []
+
+    def pooled(side: Literal["group", "reference"], what: Literal["value", "size", "weight"]) -> Floats:
+        return np.concatenate([getattr(part, what)[list(getattr(pairs, side))] for part, pairs in parts])
+
+    (p1, n1, w1), (p2, n2, w2) = (
+        tuple(np.nan_to_num(pooled(side, what)) if what != "value" else pooled(side, what) for what in _SIDE)
+        for side in ("group", "reference")
+    )
+    difference, ratio, detectable = p1 - p2, quotient(p1, p2), detectable_difference(p2, n1, n2)
+    within = np.concatenate([np.array(pairs.within, dtype=bool) for _, pairs in parts])
+    part = np.zeros(within.shape)
+    if within.any():  # against the others of the reference
+        part = np.where(within, np.nan_to_num(quotient(w1, w2)), 0.0)
+        rest, rest_n = _others(p1, n1, w1, p2, n2, w2)
+        p2, n2 = np.where(within, rest, p2), np.where(within, rest_n, n2)
+    counts = _near_whole(np.nan_to_num(p1) * n1), _near_whole(n1), _near_whole(np.nan_to_num(p2) * n2), _near_whole(n2)
+    p_value = two_proportions(*counts)
+    low, high = score_difference(*counts, level)
+    ratio_low, ratio_high = score_ratio(*counts, level)
+    # where the test is more careful than the interval (Fisher's in small cells) so is the interval
+    equal = p_value >= 1 - level
+    low, high = np.where(equal, np.minimum(low, 0.0), low) * (1 - part), np.where(equal, np.maximum(high, 0.0), high)
+    high = high * (1 - part)
+    ratio_low, ratio_high = (
+        np.where(equal, np.minimum(ratio_low, 1.0), ratio_low),
+        np.where(equal, np.maximum(ratio_high, 1.0), ratio_high),
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # group / (part x group + (1 - part) x others), which grows with group / others
+        ratio_low, ratio_high = (
+            np.where(np.isinf(end), 1 / part, end / (part * end + 1 - part)) for end in (ratio_low, ratio_high)
+        )
+    nothing = np.isnan(difference)
+    columns = (
+        difference,
+        *(np.where(nothing, np.nan, end) for end in (low, high)),
+        ratio,
+        *(np.where(np.isnan(ratio), np.nan, end) for end in (ratio_low, ratio_high)),
+        np.where(nothing, np.nan, p_value),
+        detectable,
+    )
+    ends = np.cumsum([len(pairs.group) for _, pairs in parts])[:-1]
+    split = zip(*(np.split(column, ends) for column in columns), strict=True)
+    return [_compared(one, pairs, *own) for (one, pairs), own in zip(parts, split, strict=True)]
+
+
+_SIDE: tuple[Literal["value", "size", "weight"], ...] = ("value", "size", "weight")
+
+
+def _others(p1: Floats, n1: Floats, w1: Floats, p2: Floats, n2: Floats, w2: Floats) -> tuple[Floats, Floats]:
+    """The rate and the effective number of those in the reference who are not in the group."""
+    weight = w2 - w1
+    weight = np.where(weight > 1e-9 * w2, weight, 0.0)
+    rate = quotient(np.nan_to_num(p2) * w2 - np.nan_to_num(p1) * w1, weight)
+    squares = np.nan_to_num(quotient(w2 * w2, n2)) - np.nan_to_num(quotient(w1 * w1, n1))
+    return np.clip(rate, 0.0, 1.0), np.nan_to_num(quotient(weight * weight, squares))
+
+
+def _near_whole(counts: Floats) -> Floats:
+    """Counts without the rounding of rate x rows."""
+    near = np.rint(counts)
+    return np.where(np.abs(counts - near) < 1e-6, near, counts)
+
+
+def _compared(measured: Measured, pairs: _Pairs, *columns: Floats) -> Compared:
+    return Compared(measured.metric.id, pairs.group, pairs.names, *columns)
+
+
+def _compare_odds(measured: Measured, pairs: _Pairs, level: float) -> Compared:
+    """Odds of a proportion: their proportions are tested."""
+    g, r = np.array(pairs.group, dtype=int), np.array(pairs.reference, dtype=int)
+    (p1, n1), (p2, n2) = ((measured.share[index], measured.size[index]) for index in (g, r))
+    counts = _near_whole(p1 * n1), _near_whole(n1), _near_whole(p2 * n2), _near_whole(n2)
+    known = ~np.isnan(p1 + p2)
+    figures = measured.figures
+    return _compared(
+        measured,
+        pairs,
+        measured.value[g] - measured.value[r],
+        *(np.where(known, end, np.nan) for end in odds_difference(p1, n1, p2, n2, level)),
+        quotient(measured.value[g], measured.value[r]),
+        *(np.where(known & (p2 > 0), end, np.nan) for end in score_odds_ratio(*counts, level)),
+        np.where(known, two_proportions(*(np.nan_to_num(count) for count in counts)), np.nan),
+        _reach() * difference_error(figures.take(g), figures.take(r)),
+    )
+
+
+def _compare(measured: Measured, pairs: _Pairs, level: float) -> Compared:
+    """Any other metric, tested by its standard errors."""
     one, other = (measured.figures.take(np.array(index, dtype=int)) for index in (pairs.group, pairs.reference))
     difference = one.value - other.value
     together = _correlation(measured, pairs)
@@ -145,22 +259,18 @@ def _compare(measured: Measured, pairs: _Pairs, tested: tuple[Floats, Floats] | 
         ratio = ratio_low = ratio_high = np.full(difference.shape, np.nan)
     else:
         ratio, (ratio_low, ratio_high) = quotient(one.value, other.value), ratio_interval(one, other, level, together)
-    if tested is None:
-        error = difference_error(one, other)
-        p_value = _test(difference, error) if one.ends is None else difference_p(one, other, together)
-        tested = p_value, _reach() * error
-    return Compared(
-        metric=measured.metric.id,
-        group=pairs.group,
-        reference=pairs.names,
-        difference=difference,
-        difference_low=low,
-        difference_high=high,
-        ratio=ratio,
-        ratio_low=ratio_low,
-        ratio_high=ratio_high,
-        p_value=tested[0],
-        detectable=tested[1],
+    error = difference_error(one, other)
+    return _compared(
+        measured,
+        pairs,
+        difference,
+        low,
+        high,
+        ratio,
+        ratio_low,
+        ratio_high,
+        _test(difference, error) if one.ends is None else difference_p(one, other, together),
+        _reach() * error,
     )
 
 
@@ -173,7 +283,7 @@ def _correlation(measured: Measured, pairs: _Pairs) -> Floats:
     error = measured.spread()
     share = quotient(measured.size[group], measured.size[reference])
     together = np.nan_to_num(share * quotient(error[group], error[reference]))
-    return np.where(np.array(pairs.whole, dtype=bool), np.minimum(together, 1.0), 0.0)
+    return np.where(np.array(pairs.within, dtype=bool), np.minimum(together, 1.0), 0.0)
 
 
 def adjust(compared: Sequence[Compared]) -> list[Floats]:
@@ -230,30 +340,6 @@ def _values(value: Any) -> tuple[Any, ...]:
 def _is(group: Group, name: str, values: tuple[Any, ...]) -> bool:
     own = group.attributes[name]
     return any(own == value or group.texts[name] == str(value) for value in values)
-
-
-def _test_rates(measured: Sequence[Measured], pairs: Sequence[_Pairs]) -> list[tuple[Floats, Floats] | None]:
-    """P-values and smallest detectable gaps of all rates at once; None for other metrics."""
-    out: list[tuple[Floats, Floats] | None] = [None] * len(measured)
-    rates = [index for index, part in enumerate(measured) if part.rate]
-    if not rates:
-        return out
-
-    def pooled(side: Literal["group", "reference"], what: Literal["value", "size"]) -> Floats:
-        return np.concatenate([getattr(measured[index], what)[list(getattr(pairs[index], side))] for index in rates])
-
-    n1, n2, rate = pooled("group", "size"), pooled("reference", "size"), pooled("reference", "value")
-    detectable = detectable_difference(rate, n1, n2)
-    counts = np.stack([np.nan_to_num(pooled("group", "value")) * n1, n1, np.nan_to_num(rate) * n2, n2])
-    near = np.rint(counts)
-    k1, n1, k2, n2 = np.where(np.abs(counts - near) < 1e-6, near, counts)
-    whole = np.concatenate([np.array(pairs[index].whole, dtype=bool) for index in rates])
-    # against everyone: the group is part of the whole, so the test is against the others
-    p_value = two_proportions(k1, n1, np.where(whole, k2 - k1, k2), np.where(whole, n2 - n1, n2))
-    ends = np.cumsum([len(pairs[index].group) for index in rates])[:-1]
-    for index, *tested in zip(rates, np.split(p_value, ends), np.split(detectable, ends), strict=True):
-        out[index] = (tested[0], tested[1])
-    return out
 
 
 def _test(difference: Floats, error: Floats) -> Floats:

@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 
 from isonomia.data import Backend
 from isonomia.errors import SpecError
-from isonomia.evidence import Column, Table, benjamini_hochberg, normal_p
-from isonomia.evidence.intervals import bootstrap_interval, spread_of
+from isonomia.evidence import Column, Table, benjamini_hochberg, finite, normal_p, score_difference
+from isonomia.evidence.intervals import bootstrap_interval, difference_error, normal_interval, spread_of
 from isonomia.fairness.criteria.criterion import MIN_PER_GROUP, Criterion, criterion
 from isonomia.fairness.groups.gaps import Aggregate
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.fairness.groups.grouping import By
 from isonomia.languages import Message, msg
+from isonomia.metrics import Measured
 from isonomia.parameters import Choice, Number, validated
 from isonomia.subject import Subject, SubjectOptions
+from isonomia.typing import Floats
 
 
 @validated(threshold=Number(at_least=0, at_most=1).or_none(), aggregate=Choice(("worst", "mean")))
@@ -171,7 +173,7 @@ def _reference(names: Sequence[str], totals: Mapping[str, float], reference: Any
     return max(names, key=lambda name: totals[name])
 
 
-def _averaged(part: Any, own: dict[Any, int], base: dict[Any, int], level: float) -> dict[str, Any]:
+def _averaged(part: Measured, own: dict[Any, int], base: dict[Any, int], level: float) -> dict[str, Any]:
     shared = [key for key in own if key in base]
     g, r = np.array([own[key] for key in shared], int), np.array([base[key] for key in shared], int)
     n, m = part.size[g], part.size[r]
@@ -184,16 +186,44 @@ def _averaged(part: Any, own: dict[Any, int], base: dict[Any, int], level: float
     weight = n * m / (n + m)
     weight = weight / weight.sum()
     value = float(weight @ (part.value[g] - part.value[r]))
-    out = {"difference": (value, None, None), "plain_difference": plain, "strata": g.size, "p_value": None}
-    if part.draws is not None:
-        drawn = weight @ (part.draws[g] - part.draws[r])
-        low, high = bootstrap_interval(value, drawn, level)
-        error = float(spread_of(drawn))
-        out["difference"] = (value, float(low), float(high))
-        out["p_value"] = float(normal_p(value / error)) if error > 0 else None
-    return out
+    low, high, p = _averaged_ends(part, g, r, weight, value, level)
+    return {
+        "difference": (value, finite(low), finite(high)),
+        "plain_difference": plain,
+        "strata": g.size,
+        "p_value": finite(p),
+    }
 
 
-def _mean(part: Any, indices: NDArray[Any]) -> float:
+def _averaged_ends(
+    part: Measured, g: NDArray[Any], r: NDArray[Any], weight: Floats, value: float, level: float
+) -> tuple[float, float, float]:
+    """The interval of the averaged difference, and its test.
+
+    Rates: from the score interval (l, u) of each stratum's difference d, value - sqrt(sum w^2 (d - l)^2) and value +
+    sqrt(sum w^2 (u - d)^2), tested with the pooled variances p (1 - p) (1/n + 1/m) N / (N - 1) of the strata. Others:
+    replicates or standard errors.
+    """
+    if not part.rate:
+        one, other = part.figures.take(g), part.figures.take(r)
+        if one.draws is not None and other.draws is not None:
+            drawn = weight @ (one.draws - other.draws)
+            low, high = bootstrap_interval(value, drawn, level)
+            error = float(spread_of(drawn))
+        else:
+            error = float(np.sqrt(weight**2 @ difference_error(one, other) ** 2))
+            low, high = normal_interval(value, error, level)
+        return float(low), float(high), float(normal_p(value / error)) if error > 0 else float("nan")
+    n, m, own, base = part.size[g], part.size[r], part.value[g], part.value[r]
+    low, high = score_difference(own * n, n, base * m, m, level)
+    d = own - base
+    pooled = (own * n + base * m) / (n + m)
+    error = float(np.sqrt(weight**2 @ (pooled * (1 - pooled) * (1 / n + 1 / m) * (n + m) / (n + m - 1))))
+    p = float(normal_p(value / error)) if error > 0 else 1.0
+    below, above = (float(np.sqrt(weight**2 @ side**2)) for side in (d - low, high - d))
+    return value - below, value + above, p
+
+
+def _mean(part: Measured, indices: NDArray[Any]) -> float:
     size = part.size[indices]
     return float(np.nan_to_num(part.value[indices]) @ size / size.sum()) if size.sum() > 0 else float("nan")

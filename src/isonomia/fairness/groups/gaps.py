@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.evidence import Estimate
-from isonomia.evidence.intervals import bootstrap_interval, extremes
+from isonomia.evidence import Estimate, Gaps, gaps_of_figures, gaps_of_odds, gaps_of_rates, simultaneous_level
+from isonomia.evidence.intervals import extremes
 from isonomia.fairness.groups.comparisons import UNSTEADY
 from isonomia.languages import msg
 from isonomia.languages.naming import as_text
 from isonomia.metrics import Measured
-from isonomia.typing import Floats
 
 if TYPE_CHECKING:
     from isonomia.fairness.groups.group_metrics import GroupMetrics
@@ -32,8 +31,7 @@ NO_RATIO = msg("every group's rate is 0, or the metric can be negative")
 class Gap:
     """The gap between the extremes of one metric within one stratum.
 
-    `difference` is the largest less the smallest value, `ratio` the smallest over the largest (NaN where undefined);
-    the draws are their bootstrap replicates.
+    `difference` is the largest less the smallest value, `ratio` the smallest over the largest (NaN where undefined).
     """
 
     metric: str
@@ -44,8 +42,7 @@ class Gap:
     highest: int
     difference: float
     ratio: float
-    difference_draws: Floats | None
-    ratio_draws: Floats | None
+    part: Measured
 
 
 def gaps_of(result: GroupMetrics, metrics: Sequence[str] | None = None, *, by_cases: bool = False) -> list[Gap]:
@@ -76,7 +73,7 @@ def gaps_of(result: GroupMetrics, metrics: Sequence[str] | None = None, *, by_ca
 def gap_of(part: Measured, by: tuple[str, ...], control: Mapping[str, str], used: NDArray[Any]) -> Gap:
     """The gap of one metric between these sets, which all have a value."""
     value = part.value[used]
-    difference, ratio, drawn, ratios = extremes(value, None if part.draws is None else part.draws.take(used, axis=0))
+    difference, ratio = extremes(value)[:2]
     has_ratio = part.metric.range[0] >= 0
     return Gap(
         metric=part.metric.id,
@@ -87,9 +84,39 @@ def gap_of(part: Measured, by: tuple[str, ...], control: Mapping[str, str], used
         highest=int(used[np.argmax(value)]),
         difference=float(difference),
         ratio=float(ratio) if has_ratio else np.nan,
-        difference_draws=drawn,
-        ratio_draws=ratios if has_ratio else None,
+        part=part,
     )
+
+
+#: The ends of a difference and those of a ratio; NaN where there are none.
+Ends = tuple[float, float, float, float]
+
+
+def ends_of(gaps: Sequence[Gap], level: float) -> list[Ends]:
+    """Simultaneous intervals: each holds its own true gap at `level`, whichever groups turn out to be the extremes.
+
+    Rates and odds have score intervals of all pairs of their groups, other metrics stretched intervals of their
+    replicates or errors (see `evidence.simultaneous`).
+    """
+    out: dict[int, Ends] = {}
+    for of_kind, kind in ((gaps_of_rates, "rate"), (gaps_of_odds, "odds")):
+        own = [index for index, gap in enumerate(gaps) if getattr(gap.part, kind)]
+        if own:
+            share, size = np.full((2, len(own), max(len(gaps[index].members) for index in own)), np.nan)
+            for row, index in enumerate(own):
+                members = list(gaps[index].members)
+                share[row, : len(members)] = gaps[index].part.share[members]
+                size[row, : len(members)] = gaps[index].part.size[members]
+            out.update(zip(own, _rows(of_kind(share, size, level)), strict=True))
+    for index, gap in enumerate(gaps):
+        if index not in out:
+            out[index] = _rows(gaps_of_figures(gap.part.figures.take(np.array(gap.members)), level))[0]
+    return [out[index] for index in range(len(gaps))]
+
+
+def _rows(found: Gaps) -> list[Ends]:
+    parts = (found.difference_low, found.difference_high, found.ratio_low, found.ratio_high)
+    return list(zip(*(np.atleast_1d(part).tolist() for part in parts), strict=True))
 
 
 def combine(
@@ -98,27 +125,27 @@ def combine(
     """One figure for several gaps.
 
     "worst" is the largest difference (or smallest ratio); "mean" the mean over metrics within each stratum, of which
-    the worst stratum counts. The interval is that of the same figure over bootstrap replicates, widened to hold the
-    value: the worst of many replicates is worse than the worst of many groups.
+    the worst stratum counts. The interval is that of the same figure over the ends of intervals that hold for all gaps
+    together (`simultaneous_level`), so it holds for the one that was picked. The figure itself is biased: groups that
+    are alike differ by chance, and the largest gap is picked.
     """
     known = [gap for gap in gaps if not np.isnan(getattr(gap, what))]
     if not known:
         return Estimate.missing(NO_RATIO if gaps else FEW_GROUPS, n=n)
-    pick = np.max if what == "difference" else np.min
-    strata: dict[tuple[Any, ...], list[Gap]] = {}
-    for gap in known:
+    pick = max if what == "difference" else min
+    first = 0 if what == "difference" else 2
+    ends = ends_of(known, simultaneous_level(level, len(known)))
+    strata: dict[tuple[Any, ...], list[tuple[float, float, float]]] = {}
+    for gap, own in zip(known, ends, strict=True):
         key = (gap.by, tuple(gap.control.items())) if aggregate == "mean" else ()
-        strata.setdefault(key, []).append(gap)
-    inner = np.mean if aggregate == "mean" else pick
-    value = float(pick([inner([getattr(gap, what) for gap in part]) for part in strata.values()]))
-    drawn = [[getattr(gap, f"{what}_draws") for gap in part] for part in strata.values()]
-    if any(one is None for part in drawn for one in part):
-        return Estimate(value, n=n, level=level, note=as_text(NO_DRAWS))
-    draws = pick([inner(np.stack(part), axis=0) for part in drawn], axis=0)
-    low, high = (float(end) for end in bootstrap_interval(value, draws, level, hold=True))
-    if np.isnan(low):
-        return Estimate(value, n=n, level=level, note=as_text(UNSTEADY))
-    return Estimate(value, low, high, n=n, method="bootstrap", level=level)
+        strata.setdefault(key, []).append((getattr(gap, what), own[first], own[first + 1]))
+    inner: Any = (lambda part: float(np.mean(part))) if aggregate == "mean" else pick
+    value, low, high = (pick(inner([one[end] for one in part]) for part in strata.values()) for end in range(3))
+    if any(np.isnan(one[1]) for part in strata.values() for one in part):
+        reason = NO_DRAWS if any(gap.part.draws is None for gap in known) else UNSTEADY
+        return Estimate(value, n=n, level=level, note=as_text(reason))
+    method = "score" if all(gap.part.rate or gap.part.odds for gap in known) else "simultaneous"
+    return Estimate(value, low, high, n=n, method=method, level=level)
 
 
 def scaled(figure: Estimate, scale: float) -> Estimate:

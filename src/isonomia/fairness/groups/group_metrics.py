@@ -128,11 +128,14 @@ def group_metrics(
 
     Notes
     -----
-    Rates carry Wilson intervals; differences, ratios and other metrics carry percentile bootstrap intervals, drawn as
-    multinomial counts over cells, so rows are never touched again. P-values are those of the two-proportion z-test
-    (Fisher's exact test in small cells), or of a z-test with the bootstrap's standard error; ``p_adjusted`` is after
-    Benjamini and Hochberg over all rows of the table. ``detectable`` is the smallest gap that these group sizes would
-    show with a power of 80% at the 5% level.
+    Rates carry Wilson intervals, their differences and ratios score intervals (Miettinen and Nurminen), the gap between
+    the largest and the smallest the simultaneous score intervals of all pairs; none of these is random. Other metrics
+    of counts carry percentile intervals of a bootstrap drawn as multinomial counts over cells, so rows are never
+    touched again. P-values are those of the score test, which rejects at the 5% level exactly where the 95% interval
+    leaves out 0 (Fisher's exact test adds caution in small cells, to both), or of a z-test with the standard errors;
+    ``p_adjusted`` is after Benjamini and Hochberg over all rows of the table. ``detectable`` is the smallest gap that
+    these group sizes would show with a power of 80% at the 5% level. The largest gap between groups that are alike is
+    never 0: read it with its interval.
 
     Examples
     --------
@@ -237,7 +240,7 @@ def estimate_at(measured: Measured, index: int, n: int, level: float = 0.95) -> 
 def _estimate(table: Table, row: int, name: str) -> Estimate:
     if table[name].values[row] is None:
         return Estimate.missing(table.notes()[row] or msg("the largest value is 0, or the metric can be negative"))
-    return table[name].estimate(row, method="bootstrap")
+    return table[name].estimate(row, method="simultaneous")
 
 
 def _notes(

@@ -31,10 +31,10 @@ def homogeneity(
 ) -> Table:
     """Tests that all groups of one way of grouping have the same value of a metric.
 
-    Rates: Pearson's chi-square test of groups x (hit, miss); where an expected count is below 5 and rows carry no
-    weights, the permutation test on the same counts. Other metrics: a Wald test with the covariance of the bootstrap
-    replicates. Groups with fewer than `min_per_group` rows take part: a test heeds sizes by itself; groups without a
-    value do not. All strata (`control`) of one way of grouping are tested apart.
+    Rates (and odds, by their rates): Pearson's chi-square test of groups x (hit, miss); where an expected count is
+    below 5 and rows carry no weights, the permutation test on the same counts. Other metrics: a Wald test with the
+    covariance of the bootstrap replicates. Groups with fewer than `min_per_group` rows take part, since a test
+    heeds sizes by itself; groups without a value do not. Strata (`control`) of one way of grouping are tested apart.
 
     Returns
     -------
@@ -81,9 +81,9 @@ def homogeneity(
 def _test(part: Measured, used: NDArray[Any], weighted: bool, n_perm: int, rng: np.random.Generator) -> dict[str, Any]:
     if used.size < 2:
         return _untested(FEW_GROUPS)
-    if not part.rate:
+    if not (part.rate or part.odds):
         return _wald(part, used) if part.draws is not None else _untested(NO_DRAWS)
-    hits = part.value[used] * part.size[used]
+    hits = part.share[used] * part.size[used]
     table = np.stack([part.size[used] - hits, hits], axis=1)
     if not weighted:
         table = np.rint(table)

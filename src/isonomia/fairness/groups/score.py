@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Column, Estimate, Table
-from isonomia.evidence.intervals import bootstrap_interval, quotient
-from isonomia.fairness.groups.gaps import Gap, gaps_of
+from isonomia.evidence import Column, Estimate, Table, score_ratio, simultaneous_level
+from isonomia.fairness.groups.gaps import Gap, combine, gaps_of
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.languages import Message, msg
-from isonomia.typing import Floats
 
 #: What the score of one attribute is made of, for decisions and for numbers; each sums to 1.
 WEIGHTS = {"statistical_parity": 0.3, "equal_opportunity": 0.3, "disparate_impact": 0.4}
@@ -87,62 +85,80 @@ def score_decisions(result: GroupMetrics, *, privileged: bool, level: float = 0.
     positive rates), 0.4 x disparate impact (the worst-off group's selection rate over that of the privileged group, at
     most 1; over the best-off group where none is named). Several classes: the worst class counts. A part that is
     not defined is left out, and the weights of the others are scaled up. Equal rates give exactly 1.
+
+    The interval adds up the ends of the parts' simultaneous intervals, which hold together over parts and attributes.
+    The score itself is biased downwards: groups that are alike differ by chance, so it is below 1 on fair data, the
+    more so the smaller and the more numerous the groups; its interval reaches 1 then.
     """
     assert result.groups is not None
     attributes = [by[0] for by in dict.fromkeys(group.by for group in result.groups.groups) if len(by) == 1]
-    parts: dict[str, dict[str, tuple[float, Floats | None]]] = {}
-    gaps = gaps_of(result)
-    for name in attributes:
-        own = [gap for gap in gaps if gap.by == (name,)]
-        selected = [gap for gap in own if gap.metric.split("[")[0] == "selection_rate"]
-        found = [gap for gap in own if gap.metric.split("[")[0] == "tpr"]
-        values: dict[str, tuple[float, Floats | None]] = {}
-        if selected:
-            values["statistical_parity"] = _worst_ratio(selected)
-            values["disparate_impact"] = _impact(result, selected) if privileged else _worst_ratio(selected)
-        if found:
-            values["equal_opportunity"] = _no_gap(found)
-        parts[name] = values
-    return _overall(parts, int(result.values["rows"]), level)
+    gaps = {name: [gap for gap in gaps_of(result) if gap.by == (name,)] for name in attributes}
+    n = int(result.values["rows"])
+
+    def parts_at(confidence: float) -> dict[str, dict[str, Part]]:
+        found = {name: _figures(result, own, privileged, n, confidence) for name, own in gaps.items()}
+        return {name: _weighted(figures, WEIGHTS) for name, figures in found.items()}
+
+    parts = parts_at(level)
+    # without a privileged group two parts are the same figure, which needs to hold only once
+    different = sum(len(own) - (not privileged and "disparate_impact" in own) for own in parts.values())
+    together = parts_at(simultaneous_level(level, different))
+    return _sum(together, n, level), parts
 
 
-def _worst_ratio(gaps: Sequence[Gap]) -> tuple[float, Floats | None]:
-    """The smallest ratio; groups that are all at 0 are equal."""
-    value = min(1.0 if np.isnan(gap.ratio) else gap.ratio for gap in gaps)
-    apart, ratios = _stacked([gap.difference_draws for gap in gaps]), _stacked([gap.ratio_draws for gap in gaps])
-    if apart is None or ratios is None:
-        return value, None
-    return value, np.where(apart == 0, 1.0, ratios).min(axis=0)
+def _figures(result: GroupMetrics, gaps: Sequence[Gap], privileged: bool, n: int, level: float) -> dict[str, Estimate]:
+    """The parts of one attribute's score."""
+    selected = [gap for gap in gaps if gap.metric.split("[")[0] == "selection_rate"]
+    found = [gap for gap in gaps if gap.metric.split("[")[0] == "tpr"]
+    figures: dict[str, Estimate] = {}
+    if selected:
+        figures["statistical_parity"] = _worst_ratio(selected, n, level)
+        figures["disparate_impact"] = (
+            _impact(result, selected, n, level) if privileged else figures["statistical_parity"]
+        )
+    if found:
+        gap = combine(found, "difference", "worst", n=n, level=level)
+        assert gap.value is not None
+        assert gap.low is not None
+        assert gap.high is not None
+        ends = max(1.0 - gap.high, 0.0), 1.0 - gap.low
+        figures["equal_opportunity"] = Estimate(1.0 - gap.value, *ends, n=n, method=gap.method, level=level)
+    return figures
 
 
-def _no_gap(gaps: Sequence[Gap]) -> tuple[float, Floats | None]:
-    drawn = _stacked([gap.difference_draws for gap in gaps])
-    return 1.0 - max(gap.difference for gap in gaps), None if drawn is None else 1.0 - drawn.max(axis=0)
+def _worst_ratio(gaps: Sequence[Gap], n: int, level: float) -> Estimate:
+    """The smallest ratio; groups that are all at 0 are equal, and show no more than that."""
+    known = [gap for gap in gaps if not np.isnan(gap.ratio)]
+    if not known:
+        return Estimate(1.0, 0.0, 1.0, n=n, method="score", level=level)
+    return combine(known, "ratio", "worst", n=n, level=level)
 
 
-def _stacked(draws: Sequence[Floats | None]) -> Floats | None:
-    known = [one for one in draws if one is not None]
-    return np.stack(known) if len(known) == len(draws) else None
-
-
-def _impact(result: GroupMetrics, gaps: Sequence[Gap]) -> tuple[float, Floats | None]:
-    """The smallest ratio to the reference of the comparisons, at most 1."""
+def _impact(result: GroupMetrics, gaps: Sequence[Gap], n: int, level: float) -> Estimate:
+    """The smallest ratio to the reference of the comparisons, at most 1, with an interval for all of them together."""
     assert result.groups is not None
     names = {group.name: index for index, group in enumerate(result.groups.groups)}
-    value, draws = 1.0, None
-    for gap in gaps:
-        part = result.measured[gap.metric]
-        for row in result.tables["comparisons"].rows():
-            member = names[row["group"]]
-            if row["metric"] != gap.metric or member not in gap.members:
-                continue
-            base = names.get(row["reference"])
-            if row["ratio"] is not None:
-                value = min(value, row["ratio"])
-            if base is not None and part.draws is not None:
-                ratio = np.nan_to_num(quotient(part.draws[member], part.draws[base]), nan=1.0)
-                draws = np.minimum(1.0 if draws is None else draws, np.minimum(ratio, 1.0))
-    return value, draws
+    table = result.tables["comparisons"]
+    pairs = [
+        (result.measured[gap.metric], names[group], names[reference])
+        for gap in gaps
+        for metric, group, reference in zip(
+            table["metric"].values, table["group"].values, table["reference"].values, strict=True
+        )
+        if metric == gap.metric and names[group] in gap.members and reference in names
+    ]
+    counts = np.array(
+        [
+            (part.value[own] * part.size[own], part.size[own], part.value[base] * part.size[base], part.size[base])
+            for part, own, base in pairs
+        ]
+    ).T
+    if not pairs:
+        return Estimate(1.0, n=n, level=level)
+    low, high = score_ratio(counts[0], counts[1], counts[2], counts[3], simultaneous_level(level, len(pairs)))
+    value = [part.value[own] / part.value[base] if part.value[base] > 0 else 1.0 for part, own, base in pairs]
+    ends = float(np.nanmin(low)), float(min(np.nanmin(high), 1.0))
+    return Estimate(float(min(1.0, *value)), *ends, n=n, method="score", level=level)
 
 
 def score_numbers(
@@ -156,41 +172,26 @@ def score_numbers(
     parts: dict[str, dict[str, Part]] = {}
     for name, own in figures.items():
         parts[name] = _weighted({key: one for key, one in own.items() if one.value is not None}, WEIGHTS_OF_NUMBERS)
+    return _sum(parts, n, level), parts
+
+
+NOTHING = "no attribute has two groups with enough rows"
+
+
+def _sum(parts: ScoreParts, n: int, level: float) -> Estimate:
+    """The mean over attributes of the weighted sum of their parts; its ends are those of the parts."""
     known = [own for own in parts.values() if own]
     if not known:
-        return Estimate.missing(NOTHING, n=n), parts
+        return Estimate.missing(NOTHING, n=n)
     value = float(np.mean([sum(part.contribution for part in own.values()) for own in known]))
 
     def ends(side: str) -> float | None:
         sums = [[getattr(part.score, side) for part in own.values()] for own in known]
         if any(one is None for own in sums for one in own):
             return None
-        return float(np.mean([sum(p.weight * getattr(p.score, side) for p in own.values()) for own in known]))
+        return _clean(float(np.mean([sum(p.weight * getattr(p.score, side) for p in own.values()) for own in known])))
 
-    low, high = ends("low"), ends("high")
-    return Estimate(_clean(value), low, high, n=n, method="ends of the parts", level=level), parts
-
-
-NOTHING = "no attribute has two groups with enough rows"
-
-
-def _overall(
-    parts: Mapping[str, Mapping[str, tuple[float, Floats | None]]], n: int, level: float
-) -> tuple[Estimate, ScoreParts]:
-    out: dict[str, dict[str, Part]] = {}
-    draws: list[Floats | None] = []
-    for name, values in parts.items():
-        figures = {key: _estimate(*values[key], n, level) for key in WEIGHTS if key in values}
-        out[name] = _weighted(figures, WEIGHTS)
-        if values:
-            drawn = _stacked([values[key][1] for key in out[name]])
-            draws.append(None if drawn is None else np.array([part.weight for part in out[name].values()]) @ drawn)
-    totals = [sum(part.contribution for part in own.values()) for own in out.values() if own]
-    if not totals:
-        return Estimate.missing(NOTHING, n=n), out
-    value = _clean(float(np.mean(totals)))
-    together = _stacked(draws)
-    return _estimate(value, None if together is None else together.mean(axis=0), n, level), out
+    return Estimate(_clean(value), ends("low"), ends("high"), n=n, method="ends of the parts", level=level)
 
 
 def _clean(value: float) -> float:
@@ -201,15 +202,6 @@ def _clean(value: float) -> float:
 def _weighted(figures: Mapping[str, Estimate], weights: Mapping[str, float]) -> dict[str, Part]:
     total = sum(weights[key] for key in figures)
     return {key: Part(weights[key] / total, figures[key]) for key in weights if key in figures}
-
-
-def _estimate(value: float, draws: Floats | None, n: int, level: float) -> Estimate:
-    if draws is None:
-        return Estimate(value, n=n, level=level)
-    low, high = (float(end) for end in bootstrap_interval(value, draws, level, hold=True))
-    if np.isnan(low):
-        return Estimate(value, n=n, level=level)
-    return Estimate(value, low, high, n=n, method="bootstrap", level=level)
 
 
 def score_table(parts: ScoreParts, backend: Backend) -> Table:

@@ -301,6 +301,7 @@ def _notes(measured: GroupMetrics, privileged: Any) -> list[Message]:
     notes = [
         msg("The score ranks models and shows change; it is no statement of compliance with any law or policy."),
         msg("The score is about each attribute alone; intersections are in the table of measures."),
+        msg("Groups that are treated alike still differ by chance, so a fair model scores below 1; see its interval."),
     ]
     if privileged is None:
         notes.append(msg("No privileged group is named: groups are compared with the largest one."))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Backend
 from isonomia.evidence import Column, Format, Table
-from isonomia.evidence.intervals import bootstrap_interval
 from isonomia.fairness.groups.comparisons import UNSTEADY, Compared, Stratum, adjust
-from isonomia.fairness.groups.gaps import FEW_GROUPS, Gap, gap_of
+from isonomia.fairness.groups.gaps import FEW_GROUPS, Gap, ends_of, gap_of
 from isonomia.fairness.groups.grouping import Group, Groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import Measured
@@ -172,8 +171,7 @@ def disparity_table(
                 rows[-1]["ratio_reason"] = msg("no ratio: the largest value is 0")
     for row, gap in found:
         row["lowest"], row["highest"] = groups.groups[gap.lowest].name, groups.groups[gap.highest].name
-    _fill(found, "difference", UNSTEADY, level)
-    _fill(found, "ratio", UNSTEADY_RATIO, level)
+    _fill(found, level)
 
     def figure(name: str, style: Format, title: Message) -> Column:
         value, low, high, reason = ([row[f"{name}{end}"] for row in rows] for end in ("", "_low", "_high", "_reason"))
@@ -202,19 +200,14 @@ _GAP_KEYS = (
 )
 
 
-def _fill(
-    found: Sequence[tuple[dict[str, Any], Gap]], what: Literal["difference", "ratio"], unsteady: Message, level: float
-) -> None:
-    """Write the gaps (or ratios) and their intervals into their rows, all intervals at once."""
-    known = [(row, gap) for row, gap in found if not np.isnan(getattr(gap, what))]
-    for row, gap in known:
-        row[what] = getattr(gap, what)
-    drawn = [(row, draws) for row, gap in known if (draws := getattr(gap, f"{what}_draws")) is not None]
-    if not drawn:
-        return
-    value = np.array([row[what] for row, _ in drawn])
-    ends = bootstrap_interval(value, np.stack([draws for _, draws in drawn]), level, hold=True)
-    for (row, _), low, high in zip(drawn, *(end.tolist() for end in ends), strict=True):
-        row[f"{what}_low"], row[f"{what}_high"] = low, high
-        if np.isnan(low):
-            row[f"{what}_reason"] = None if row["difference_reason"] else unsteady
+def _fill(found: Sequence[tuple[dict[str, Any], Gap]], level: float) -> None:
+    """Write the gaps and ratios and their intervals into their rows, all intervals at once."""
+    for (row, gap), ends in zip(found, ends_of([gap for _, gap in found], level), strict=True):
+        for what, value, low, high in (("difference", gap.difference, *ends[:2]), ("ratio", gap.ratio, *ends[2:])):
+            if np.isnan(value):
+                continue
+            row[what], row[f"{what}_low"], row[f"{what}_high"] = value, low, high
+            if np.isnan(low) and gap.part.draws is not None:
+                row[f"{what}_reason"] = UNSTEADY if what == "difference" else UNSTEADY_RATIO
+                if what == "ratio" and row["difference_reason"]:
+                    row["ratio_reason"] = None

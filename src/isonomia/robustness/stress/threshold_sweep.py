@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.events import ProgressLike
-from isonomia.evidence import Result
-from isonomia.evidence.intervals import bootstrap_interval, extremes
+from isonomia.evidence import Gaps, Result, gaps_of_rates, simultaneous_level
 from isonomia.languages import msg
 from isonomia.metrics import METRIC_NAMES, METRICS, Measured, Metric, ThresholdSets, measure
 from isonomia.models import Surface
@@ -269,17 +268,17 @@ def _between(
         return part.reshape(steps.size, column.size, *part.shape[1:])[:, enough]
 
     gaps: dict[str, Curve] = {}
-    odds: list[tuple[Floats, Floats | None]] = []
     for name, part in measured.items():
-        drawn = None if part.draws is None else of_groups(part.draws)
-        difference, ratio, differences, ratios = extremes(of_groups(part.value), drawn)
-        gaps[f"{name}_difference"] = _interval(difference, differences, level)
-        gaps[f"{name}_ratio"] = _interval(ratio, ratios, level)
-        if name != "selection_rate":
-            odds.append((difference, differences))
-    (one, one_draws), (two, two_draws) = odds
-    both = None if one_draws is None or two_draws is None else np.fmax(one_draws, two_draws)
-    gaps["equalized_odds_difference"] = _interval(np.fmax(one, two), both, level)
+        found = gaps_of_rates(of_groups(part.value), of_groups(part.size), level)
+        gaps[f"{name}_difference"] = (found.difference, found.difference_low, found.difference_high)
+        gaps[f"{name}_ratio"] = (found.ratio, found.ratio_low, found.ratio_high)
+    gaps["equalized_odds_difference"] = _worse_of(
+        [
+            gaps_of_rates(of_groups(part.value), of_groups(part.size), simultaneous_level(level, 2))
+            for name, part in measured.items()
+            if name != "selection_rate"
+        ]
+    )
     return Between(
         attribute=column.name,
         groups=tuple(column.text(int(code)) for code in enough),
@@ -297,11 +296,11 @@ def _certain(part: Measured) -> Curve:
     return part.value, low, high
 
 
-def _interval(value: Floats, drawn: Floats | None, level: float) -> Curve:
-    if drawn is None:
-        empty = np.full(value.shape, np.nan)
-        return value, empty, empty
-    return value, *bootstrap_interval(value, drawn, level, hold=True)
+def _worse_of(gaps: Sequence[Gaps]) -> Curve:
+    """The larger of several differences; their intervals hold together."""
+    parts = [(gap.difference, gap.difference_low, gap.difference_high) for gap in gaps]
+    value, low, high = (np.fmax.reduce(part) for part in zip(*parts, strict=True))
+    return value, low, high
 
 
 @dataclass(frozen=True)

@@ -260,7 +260,7 @@ def _findings(curves: Curves, limits: Sequence[Limit], level: float) -> tuple[Fi
                         float(low[curves.current_index]),
                         float(high[curves.current_index]),
                         n=curves.n_rows,
-                        method="bootstrap",
+                        method="simultaneous",
                         level=level,
                     ),
                 )
