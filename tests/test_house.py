@@ -61,6 +61,20 @@ def test_no_path_of_a_machine_is_written_down() -> None:
     assert found == []
 
 
+def test_rows_are_counted_in_one_room() -> None:
+    """`np.bincount` outside `counting/` needs a comment above it that says why."""
+    bare = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        if "counting" in path.relative_to(SOURCE).parts[:1]:
+            continue
+        for number, line in enumerate(lines):
+            above = [one.strip() for one in lines[max(0, number - 2) : number]]
+            if "np.bincount(" in line and not any(one.startswith("#") and "`counting`" in one for one in above):
+                bare.append(f"{path.relative_to(SOURCE)}:{number + 1}: {line.strip()}")
+    assert not bare, "use `count_by`, `sum_by`, `mean_by` or `tally`:\n" + "\n".join(bare)
+
+
 def test_every_module_has_a_docstring() -> None:
     silent = [
         str(path.relative_to(ROOT))

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from itertools import combinations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from isonomia.audit.multiplicity import Families
 from isonomia.counting import tally
 from isonomia.evidence import Column, Result, Table
@@ -17,12 +14,12 @@ from isonomia.subject import Subject
 def balance_sheet(subject: Subject, families: Families) -> Result:
     """Rows used, rows with missing protected values, groups too small, cells empty; how many tests were made."""
     lines = [
-        (msg("rows given"), subject.rows.size),
+        (msg("rows given"), subject.n_given),
         (msg("rows without a target, left out"), subject.n_dropped),
         (msg("rows used"), len(subject)),
     ]
     if subject.weights is not None:
-        lines.append((msg("effective rows after weighting"), int(_effective(subject.weights))))
+        lines.append((msg("effective rows after weighting"), int(_effective(subject))))
     attributes = _attributes(subject)
     tables = {
         "rows": Table(
@@ -40,7 +37,7 @@ def balance_sheet(subject: Subject, families: Families) -> Result:
         tables["cells"] = _cells(subject)
     if any(families.sizes.values()):
         tables["tests"] = families.table(subject.backend)
-    values = {"rows_given": subject.rows.size, "rows_used": len(subject)}
+    values = {"rows_given": subject.n_given, "rows_used": len(subject)}
     titles = {"rows_given": msg("rows given"), "rows_used": msg("rows used")}
     return Result("balance_sheet", msg("Balance sheet"), tables, values, titles=titles)
 
@@ -48,7 +45,7 @@ def balance_sheet(subject: Subject, families: Families) -> Result:
 def _attributes(subject: Subject) -> Table:
     columns: dict[str, list[object]] = {"attribute": [], "groups": [], "missing": [], "smallest": [], "small": []}
     for column in subject.attributes:
-        counts = column.counts()
+        counts = tally([column], counts=subject.counts).n
         columns["attribute"].append(column.name)
         columns["groups"].append(column.size)
         columns["missing"].append(int(counts[column.missing]) if column.missing is not None else 0)
@@ -68,7 +65,7 @@ def _attributes(subject: Subject) -> Table:
 def _cells(subject: Subject) -> Table:
     columns: dict[str, list[object]] = {"cells": [], "possible": [], "empty": [], "small": []}
     for pair in combinations(subject.attributes, 2):
-        counts = tally(pair).n
+        counts = tally(pair, counts=subject.counts).n
         columns["cells"].append(" x ".join(column.name for column in pair))
         columns["possible"].append(counts.size)
         columns["empty"].append(int((counts == 0).sum()))
@@ -83,5 +80,6 @@ def _cells(subject: Subject) -> Table:
     return Table.of(columns, formats, titles, msg("Intersections"), subject.backend)  # type: ignore[arg-type]
 
 
-def _effective(weights: NDArray[np.float64]) -> float:
-    return float(weights.sum() ** 2 / (weights**2).sum())
+def _effective(subject: Subject) -> float:
+    total = tally([], weights=subject.weights, counts=subject.counts)
+    return float(total.w**2 / total.w2)

@@ -54,6 +54,8 @@ class Check:
         A key at the top of a spec that asks for this check by itself.
     like : str
         Another check, whose options it takes where it is given none.
+    counted : bool
+        Whether it reads `Subject.counts`; otherwise a subject made of counts is repeated row by row for it.
     verify : callable, optional
         ``verify(options)`` refuses options that fit their parameters but not one another, before the audit starts.
     """
@@ -70,6 +72,7 @@ class Check:
     keys: Mapping[str, str] = field(default_factory=dict)
     asked_by: str = ""
     like: str = ""
+    counted: bool = False
     verify: Callable[[Mapping[str, Any]], object] | None = None
 
     def examine(self, subject: Subject, options: Mapping[str, Any]) -> Result:

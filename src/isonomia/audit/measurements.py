@@ -38,6 +38,7 @@ def measured_all(subject: Subject) -> dict[str, Estimate]:
         subject.truth,
         subject.surface,
         weights=subject.weights,
+        counts=subject.counts,
         level=subject.settings.level,
         n_boot=subject.settings.n_boot,
         seed=subject.settings.seed,

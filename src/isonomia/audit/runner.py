@@ -97,7 +97,7 @@ def audit(
     started = time.perf_counter()
     events = Progress.of(progress)
     events.check()
-    subject = Subject.of(data, model, progress=events, **given, **asdict(settings))
+    subject = Subject.of(data, model, progress=events, counted=True, **given, **asdict(settings))
     _ = subject.surface  # raises an error where there are no predictions
     timings["prediction"] = time.perf_counter() - started
     with events.stage("audit", msg("Running checks"), total=len(chosen)) as stage:
@@ -209,7 +209,7 @@ def _examined(entry: Check, subject: Subject, options: Mapping[str, Any]) -> Sec
         return Section(entry.id, entry.title, entry.question, outcome, seconds=seconds, **parts)
 
     try:
-        result = entry.examine(subject, options)
+        result = entry.examine(subject if entry.counted else subject.in_rows(), options)
     except NotApplicable as error:
         return ended("not_applicable", reason=error.message)
     except MissingExtraError as error:
@@ -245,7 +245,7 @@ def _options(options: Options, chosen: Sequence[Check]) -> dict[str, dict[str, A
 
 def _subject_facts(subject: Subject) -> dict[str, Any]:
     data, model = subject.dataset, subject.model
-    facts: dict[str, Any] = {"dataset": subject.name, "rows": subject.rows.size}
+    facts: dict[str, Any] = {"dataset": subject.name, "rows": subject.n_given}
     facts["target"] = None if data is None else data.target
     if subject.task == "binary":
         facts["positive"] = str(subject.surface.classes[1])

@@ -24,15 +24,21 @@ from isonomia.typing import Floats
 
 
 def confusion(
-    truth: NDArray[Any], label: NDArray[Any], n_classes: int, weights: Floats | None = None
+    truth: NDArray[Any],
+    label: NDArray[Any],
+    n_classes: int,
+    weights: Floats | None = None,
+    counts: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64] | NDArray[np.int64]:
     """The confusion table (K, K) = [true, predicted] of class codes, weighted where weights are given.
+
+    `counts` says how many identical rows each row stands for.
 
     >>> confusion(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), 2).tolist()
     [[1, 1], [0, 2]]
     """
     classes = tuple(range(n_classes))
-    return tally([Codes("true", truth, classes), Codes("predicted", label, classes)], weights=weights).w
+    return tally([Codes("true", truth, classes), Codes("predicted", label, classes)], weights=weights, counts=counts).w
 
 
 def evaluate(
@@ -41,6 +47,7 @@ def evaluate(
     surface: Surface,
     *,
     weights: Floats | None = None,
+    counts: NDArray[np.int64] | None = None,
     level: float = 0.95,
     n_boot: int = 1000,
     seed: int = 0,
@@ -57,6 +64,8 @@ def evaluate(
         What the model predicted.
     weights : array, optional
         One weight per row.
+    counts : array of int, optional
+        How many identical rows each row stands for: metrics of decisions follow from counts.
     level : float
         Confidence level.
     n_boot : int
@@ -80,8 +89,9 @@ def evaluate(
     >>> evaluate("accuracy", np.array([1, 0, 0, 1]), surface)
     0.75 [0.2486, 0.9873] (n=4)
     """
-    found = evaluate_all(truth, surface, [metric_id], weights=weights, level=level, n_boot=n_boot, seed=seed)
-    return found[metric_id]
+    return evaluate_all(
+        truth, surface, [metric_id], weights=weights, counts=counts, level=level, n_boot=n_boot, seed=seed
+    )[metric_id]
 
 
 @validated(n_boot=N_BOOT, seed=SEED)
@@ -91,6 +101,7 @@ def evaluate_all(
     metrics: Iterable[str | Metric] | None = None,
     *,
     weights: Floats | None = None,
+    counts: NDArray[np.int64] | None = None,
     level: float = 0.95,
     n_boot: int = 1000,
     seed: int = 0,
@@ -101,7 +112,7 @@ def evaluate_all(
     """
     check_level(level)
     chosen = [METRICS[metric] if isinstance(metric, str) else metric for metric in metrics or _for_task(surface)]
-    rows = Rows(truth, surface, None if weights is None else np.asarray(to_numpy(weights), dtype=float))
+    rows = Rows(truth, surface, None if weights is None else np.asarray(to_numpy(weights), dtype=float), counts)
     reasons = {metric.id: check_applicable(metric, truth, surface, rows.weights) for metric in chosen}
     fitting = [metric for metric in chosen if reasons[metric.id] is None]
     sets = RowSets.of(rows) if fitting else None

@@ -64,7 +64,7 @@ class RowSets:
             asked = [predicted] if rows.truth is None else [Codes("true", rows.truth, classes), predicted]
         elif not columns:  # all rows are one cell
             asked = [Codes("all", np.zeros(len(rows), dtype=np.uint8), (0,))]
-        counts = _count(columns, asked, lambda axes: tally(axes, weights=rows.weights), empty=empty)
+        counts = _count(columns, asked, lambda axes: tally(axes, weights=rows.weights, counts=rows.counts), empty=empty)
         return cls(rows=rows, columns=tuple(columns), counts=counts, membership=membership)
 
     @classmethod
@@ -90,7 +90,7 @@ class RowSets:
     @property
     def has_rows(self) -> bool:
         """Whether the rows themselves are known, or their counts only."""
-        return len(self.rows) > 0 or not self.counts.n.any()
+        return self.rows.counts is None and (len(self.rows) > 0 or not self.counts.n.any())
 
     def of_cells(self, membership: Floats) -> RowSets:
         """Other sets of the same cells."""

@@ -34,24 +34,31 @@ STEP = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What metrics read: labels (codes over `surface.classes`, numbers, or None), predictions and weights."""
+    """What metrics read: labels (codes over `surface.classes`, numbers, or None), predictions and weights.
+
+    `counts` says how many identical rows each row stands for, where that is not one. Only metrics of decisions follow
+    from counts.
+    """
 
     truth: NDArray[Any] | None
     surface: Surface
     weights: Floats | None = None
+    counts: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, subject: Subject) -> Rows:
         """The rows of a subject."""
-        return cls(subject.outcome.truth, subject.surface, subject.weights)
+        return cls(subject.outcome.truth, subject.surface, subject.weights, subject.counts)
 
     def __len__(self) -> int:
-        return len(self.surface)
+        return len(self.surface) if self.counts is None else int(self.counts.sum())
 
     def take(self, rows: Any) -> Rows:
         """Some of the rows."""
-        truth, weights = (None if part is None else part[rows] for part in (self.truth, self.weights))
-        return Rows(truth, self.surface.take(rows), weights)
+        truth, weights, counts = (
+            None if part is None else part[rows] for part in (self.truth, self.weights, self.counts)
+        )
+        return Rows(truth, self.surface.take(rows), weights, counts)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from isonomia.counting import Codes, composite
+from isonomia.counting import Codes, composite, count_by
 from isonomia.data import check_weights, to_numpy
 from isonomia.errors import DataError
 from isonomia.languages import msg
@@ -79,7 +79,7 @@ def draw(groups: Codes, outcomes: Codes, sizes: NDArray[Any], seed: int, scores:
     rng = np.random.default_rng(seed)
     cell = groups.codes.astype(np.int64) * outcomes.size + outcomes.codes
     order = np.argsort(cell, kind="stable")
-    ends = np.cumsum(np.bincount(cell, minlength=sizes.size))
+    ends = np.cumsum(count_by(cell, sizes.size))
     chosen = []
     for index, (size, end) in enumerate(zip(sizes.ravel().tolist(), ends.tolist(), strict=True)):
         rows = order[ends[index - 1] if index else 0 : end]

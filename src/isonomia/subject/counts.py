@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.data import backend_of, check_weights, numbers, wrap
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.events import Progress
 from isonomia.subject.reading import predictions_and_truth
-from isonomia.typing import Indices
 
-#: Counts of more rows than this are refused: each row takes a byte per column.
-MAX_ROWS = 500_000_000
+#: Counts above this are refused: sums of them would not be exact.
+MAX_COUNT = 1 << 53
 
 
 def read_counts(
@@ -27,7 +27,7 @@ def read_counts(
     weight: str | None,
     reading: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What `Subject` is assembled from: each combination once per row that it stands for."""
+    """What `Subject` is assembled from: each combination once, with the number of rows that it stands for."""
     frame = wrap(table)
     if unfit := [name for name in reading if name not in ("task", "positive", "privileged")]:
         raise SpecError(f"`{unfit[0]}` does not go with counts; name columns of the table instead.")
@@ -38,7 +38,9 @@ def read_counts(
     for name in (*roles, *attributes):
         if name not in frame.columns:
             raise DataError(f"The table of counts has no column {name!r}.{close_to(name, frame.columns)}")
-    index = _rows(frame[count], count)
+    counts = _counts(frame[count], count)
+    index = np.flatnonzero(counts)
+    counts = counts[index]
     given = {**reading, "y_true": None if target is None else frame[target], "y_pred": frame[prediction]}
     surface, truth, known = predictions_and_truth(None, None, given, Progress())
     columns = [Codes.encode(frame[name], name=name).take(index) for name in attributes]
@@ -46,13 +48,14 @@ def read_counts(
     if weight is not None:
         sums = check_weights(frame[weight], len(frame), what=f"The weights in '{weight}'")
         assert sums is not None
-        weights = sums[index] / np.bincount(index, minlength=len(frame))[index]  # positions, not codes: a plain count
+        weights = sums[index] / counts
     return {
         "dataset": None,
         "model": None,
         "predictions": surface.take(index),
         "truth": None if truth is None else truth[index],
         "known": known[index],
+        "counts": counts,
         "reading": {
             "sensitive_features": tuple(column.observed() for column in columns) or None,
             "weights": weights,
@@ -62,13 +65,13 @@ def read_counts(
     }
 
 
-def _rows(column: Any, name: str) -> Indices:
-    """The position of each row's combination in the table."""
+def _counts(column: Any, name: str) -> NDArray[np.int64]:
+    """How many rows each combination stands for."""
     counts = numbers(column) if column.dtype.is_numeric() else np.array([np.nan])
     if not np.isfinite(counts).all() or (counts < 0).any() or (counts % 1 != 0).any() or not counts.any():
         raise DataError(f"The counts in '{name}' must be whole numbers of at least 0, not all of them 0.")
-    if counts.sum() > MAX_ROWS:
+    if counts.sum() > MAX_COUNT:
         raise DataError(
-            f"The counts in '{name}' are of {counts.sum():,.0f} rows; at most {MAX_ROWS:,} can be examined."
+            f"The counts in '{name}' add up to {counts.sum():,.0f} rows; at most {MAX_COUNT:,} are counted."
         )
-    return np.repeat(np.arange(counts.size), counts.astype(np.int64))
+    return counts.astype(np.int64)

@@ -26,6 +26,8 @@ from isonomia.subject.reading import as_model, is_column, predictions_and_truth,
 from isonomia.typing import Bools, Floats
 
 T = TypeVar("T")
+#: More rows than this are not made of counts.
+MAX_ROWS = 100_000_000
 R = TypeVar("R", bound=Result)
 
 
@@ -51,6 +53,8 @@ class Subject:
         Which of the rows given have a known target. The others are left out of everything but `predictions`.
     settings : Settings
         What all comparisons share.
+    given_counts : array of int or None
+        How many identical rows each of the rows given stands for; None where each is a row of its own.
     """
 
     dataset: Dataset | None
@@ -63,12 +67,19 @@ class Subject:
     settings: Settings
     backend: Backend
     notes: tuple[Message, ...] = ()
+    given_counts: NDArray[np.int64] | None = None
     progress: Progress = field(default_factory=Progress)
     cache: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
-        cls, data: Any, model: Any = None, *, progress: ProgressLike = None, **given: Unpack[SubjectOptions]
+        cls,
+        data: Any,
+        model: Any = None,
+        *,
+        progress: ProgressLike = None,
+        counted: bool = False,
+        **given: Unpack[SubjectOptions],
     ) -> Subject:
         """Read what is examined, and ask the model once.
 
@@ -83,6 +94,8 @@ class Subject:
         progress : callable or Progress, optional
             Receives an `Event` as the model predicts; a `Progress` can end the work. What is done with the subject
             reports to it too.
+        counted : bool
+            Whether the caller reads `counts`. Otherwise a subject made of counts is repeated row by row.
         **given
             How to read the data (see `Reading`), and the settings of comparisons (see `Settings`).
 
@@ -103,6 +116,7 @@ class Subject:
         reading, changes = split_options(given)
         if isinstance(data, Subject):
             again = data._again(model, reading, changes)
+            again = again if counted else again.in_rows()
             return again if progress is None else replace(again, progress=Progress.of(progress))
         dataset = None if data is None or is_column(data) else read_dataset(data, reading)
         if dataset is None and data is not None:
@@ -117,12 +131,18 @@ class Subject:
 
     @classmethod
     def of_predictions(
-        cls, data: Any, model: Any = None, *, progress: ProgressLike = None, **given: Unpack[SubjectOptions]
+        cls,
+        data: Any,
+        model: Any = None,
+        *,
+        progress: ProgressLike = None,
+        counted: bool = False,
+        **given: Unpack[SubjectOptions],
     ) -> Subject:
         """As `of`, for questions about predictions alone: a column given by itself holds predictions."""
         if model is None and data is not None and is_column(data):
             data, model = None, data
-        return cls.of(data, model, progress=progress, **given)
+        return cls.of(data, model, progress=progress, counted=counted, **given)
 
     @classmethod
     def from_counts(
@@ -156,18 +176,19 @@ class Subject:
         Notes
         -----
         Whatever needs outcomes and groups gives the same figures as with the rows; what needs features or a model
-        does not apply. A row takes a byte per column in memory.
+        does not apply. Metrics of decisions are computed from the counts, however large they are; what needs single
+        rows repeats them, up to a limit.
 
         Examples
         --------
-        >>> table = {"sex": ["F", "F", "M"], "hired": [1, 0, 1], "said": [0, 0, 1], "n": [30, 50, 40]}
-        >>> Subject.from_counts(table, target="hired", prediction="said")
+        >>> table = {"sex": ["F", "F", "M"], "hired": [1, 0, 1], "predicted": [0, 0, 1], "n": [30, 50, 40]}
+        >>> Subject.from_counts(table, target="hired", prediction="predicted")
         Subject(120 rows, binary, by sex)
         """
         reading, changes = split_options(given)
-        return cls._assemble(
-            **read_counts(table, target, prediction, protected, count, weight, reading), settings=Settings() | changes
-        )
+        parts = read_counts(table, target, prediction, protected, count, weight, reading)
+        subject = cls._assemble(**parts, settings=Settings() | changes)
+        return subject.in_rows() if subject.task == "regression" else subject
 
     @classmethod
     def _assemble(
@@ -179,6 +200,7 @@ class Subject:
         known: Bools,
         reading: Mapping[str, Any],
         settings: Settings,
+        counts: NDArray[np.int64] | None = None,
     ) -> Subject:
         n = known.size
         features = reading.get("sensitive_features")
@@ -194,6 +216,7 @@ class Subject:
             settings |= {"reference": _privileged(dataset, reading.get("privileged")) or "largest"}
         whole = bool(known.all())
         surface = predictions if whole or not len(predictions) else predictions.take(known)
+        dropped = int((~known).sum() if counts is None else counts[~known].sum())
         return cls(
             dataset=dataset,
             model=model if isinstance(model, Model) else None,
@@ -206,7 +229,8 @@ class Subject:
             backend=_backend(dataset, reading),
             notes=()
             if whole
-            else (msg("{n:# row without a target is|# rows without a target are} left out.", n=int((~known).sum())),),
+            else (msg("{n:# row without a target is|# rows without a target are} left out.", n=dropped),),
+            given_counts=counts,
         )
 
     def _again(self, model: Any, reading: Mapping[str, Any], changes: Mapping[str, Any]) -> Subject:
@@ -223,7 +247,47 @@ class Subject:
         return f"Subject({', '.join(parts)})"
 
     def __len__(self) -> int:
-        return int(self.rows.sum())
+        return int(self.rows.sum() if self.counts is None else self.counts.sum())
+
+    @property
+    def counts(self) -> NDArray[np.int64] | None:
+        """How many identical rows each row with a known target stands for; None where each is a row of its own."""
+        return None if self.given_counts is None else self.given_counts[self.rows]
+
+    @property
+    def n_given(self) -> int:
+        """How many rows were given, those without a target included."""
+        return int(self.rows.size if self.given_counts is None else self.given_counts.sum())
+
+    def in_rows(self) -> Subject:
+        """The same subject with each of its rows on its own, where it was made of counts."""
+        if self.given_counts is None:
+            return self
+        if self.n_given > MAX_ROWS:
+            raise NotApplicable(
+                msg(
+                    "it needs single rows, and these are counts of {n:int} rows; at most {most:int} are repeated",
+                    n=self.n_given,
+                    most=MAX_ROWS,
+                )
+            )
+        whole = self.shared("in_rows", self._repeated)
+        return replace(whole, settings=self.settings, progress=self.progress, notes=self.notes)
+
+    def _repeated(self) -> Subject:
+        assert self.given_counts is not None
+        given = np.repeat(np.arange(self.rows.size), self.given_counts)
+        known = np.repeat(np.arange(int(self.rows.sum())), self.given_counts[self.rows])
+        return replace(
+            self,
+            predictions=self.predictions.take(given),
+            outcome=self.outcome.take(known),
+            attributes=tuple(column.take(known) for column in self.attributes),
+            weights=None if self.weights is None else self.weights[known],
+            rows=self.rows[given],
+            given_counts=None,
+            cache={},
+        )
 
     @property
     def task(self) -> Task:
@@ -243,7 +307,7 @@ class Subject:
     @property
     def n_dropped(self) -> int:
         """How many rows have no target and are left out."""
-        return int((~self.rows).sum())
+        return self.n_given - len(self)
 
     @property
     def name(self) -> str:
@@ -256,7 +320,7 @@ class Subject:
         if self.dataset is not None:
             return self.dataset.fingerprint
         digest, surface = hashlib.sha256(), self.outcome.surface
-        parts = [self.outcome.truth, *(getattr(surface, kind) for kind in surface.kinds), self.weights]
+        parts = [self.outcome.truth, *(getattr(surface, kind) for kind in surface.kinds), self.weights, self.counts]
         for part in [*parts, *(column.codes for column in self.attributes)]:
             digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
         digest.update(repr([(column.name, column.labels) for column in self.attributes]).encode())
@@ -314,6 +378,7 @@ class Subject:
             attributes=tuple(column.take(rows).observed() for column in self.attributes),
             weights=None if self.weights is None else self.weights[rows],
             rows=np.ones(len(outcome), dtype=bool),
+            given_counts=None if self.counts is None else self.counts[rows],
             cache={},
         )
 

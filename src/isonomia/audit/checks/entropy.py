@@ -18,6 +18,7 @@ SHARE_BETWEEN = 0.05
 
 @check(
     "entropy",
+    counted=True,
     order=150,
     family="people",
     title=msg("Inequality of benefits"),

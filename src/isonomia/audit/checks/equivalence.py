@@ -16,6 +16,7 @@ from isonomia.subject import Subject
 
 @check(
     "equivalence",
+    counted=True,
     order=90,
     family="people",
     title=msg("Equivalence"),

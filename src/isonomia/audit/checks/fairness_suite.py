@@ -32,6 +32,7 @@ _SHOWN_BY_GROUP = ("by_group", "comparisons")
 
 @check(
     "fairness_suite",
+    counted=True,
     order=80,
     family="people",
     title=msg("Fairness suite"),

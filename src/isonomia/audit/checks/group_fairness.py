@@ -32,6 +32,7 @@ _DESCRIPTIVE = ("base_rate", "mean_label", "npv")
 
 @check(
     "group_fairness",
+    counted=True,
     order=70,
     family="people",
     title=msg("Group fairness"),
@@ -89,7 +90,7 @@ def _confusion(subject: Subject) -> Table:
     columns: dict[str, list[Any]] = {"group": [], "true": [], "predicted": [], "n": []}
     for column in subject.attributes:
         axes = [column, Codes("true", truth, codes), Codes("predicted", surface.label, codes)]
-        counts = tally(axes, weights=subject.weights).w
+        counts = tally(axes, weights=subject.weights, counts=subject.counts).w
         for index in np.ndindex(counts.shape):
             columns["group"].append(condition(column.name, column.texts[index[0]]))
             columns["true"].append(names[index[1]])

@@ -16,6 +16,7 @@ from isonomia.subject import Subject
 
 @check(
     "incompatibility",
+    counted=True,
     order=100,
     family="people",
     title=msg("What cannot hold together"),

@@ -12,6 +12,7 @@ from isonomia.subject import Subject
 
 @check(
     "performance",
+    counted=True,
     order=60,
     title=msg("Performance"),
     question=msg("How good are the predictions overall?"),
@@ -56,7 +57,7 @@ def _metric_table(figures: dict[str, Estimate], subject: Subject) -> Table:
 def _confusion_table(subject: Subject) -> Table:
     surface = subject.surface
     assert surface.label is not None
-    table = confusion(subject.truth, surface.label, len(surface.classes), subject.weights)
+    table = confusion(subject.truth, surface.label, len(surface.classes), subject.weights, subject.counts)
     names = [str(label) for label in surface.classes]
     return Table(
         (

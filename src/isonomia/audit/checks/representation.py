@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from isonomia.audit.check_registry import check
-from isonomia.counting import count_by
+from isonomia.counting import tally
 from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table, wilson
 from isonomia.fairness import Representation, form_groups
 from isonomia.fairness import representation as compare_with_population
@@ -23,6 +23,7 @@ LEAST_RATIO = 0.8
 
 @check(
     "representation",
+    counted=True,
     order=10,
     family="people",
     title=msg("Representation"),
@@ -42,7 +43,7 @@ def representation(subject: Subject, *, population: Any) -> Result:
     """Rows and share of every group of each attribute, with the rate (or mean) of its true outcomes."""
     columns = subject.needs_attributes()
     groups = form_groups(columns, by="each")
-    cells = count_by(groups.cells.codes, groups.cells.size)
+    cells = tally([groups.cells], counts=subject.counts).n
     sizes = (cells @ groups.indicator([group.cells for group in groups.groups])).astype(int)
     total = len(subject)
     low, high = wilson(sizes, np.full(sizes.size, total), subject.settings.level)

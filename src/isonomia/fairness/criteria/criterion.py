@@ -339,7 +339,7 @@ def criterion(
     if not isinstance(data, Subject):
         given.setdefault("min_per_group", MIN_PER_GROUP)
     needs_truth = any(METRICS[metric].needs_labels for metric in description.metrics)
-    subject = (Subject.of if needs_truth else Subject.of_predictions)(data, model, **given)
+    subject = (Subject.of if needs_truth else Subject.of_predictions)(data, model, counted=True, **given)
     metrics: tuple[str, ...] = description.metrics
     scale = 1.0
     if subject.task == "regression":

@@ -91,7 +91,7 @@ def incompatibility(
     >>> row["forced"].text(), round(row["lowest_value"], 3), round(row["highest_value"], 3)
     ('False positive rate', 0.119, 0.417)
     """
-    subject = Subject.of(data, model, **given)
+    subject = Subject.of(data, model, counted=True, **given)
     if subject.task != "binary":
         raise NotApplicable(msg("the theorems are about two classes, and the task is {task}", task=TASKS[subject.task]))
     if subject.outcome.truth is None:

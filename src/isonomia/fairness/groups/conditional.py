@@ -64,7 +64,7 @@ def conditional_statistical_parity(
     """
     if not isinstance(data, Subject):
         given.setdefault("min_per_group", MIN_PER_GROUP)
-    subject = Subject.of_predictions(data, model, **given)
+    subject = Subject.of_predictions(data, model, counted=True, **given)
     factors = subject.columns(control, "control")
     if {column.name for column in factors} & {column.name for column in subject.attributes}:
         raise SpecError("A protected attribute cannot be a legitimate factor of its own: it would explain itself away.")

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes, composite, smallest
+from isonomia.counting import Codes, composite, count_by, smallest, sum_by
 from isonomia.data import Backend
 from isonomia.errors import DataError, NotApplicable
 from isonomia.evidence import Column, Picture, Result, Table, benjamini_hochberg
@@ -121,7 +121,7 @@ def _distributions(
     cells = composite([*control, *columns])
     groups = form_groups(columns, control=control, by=by, labels=cells.labels)
     of_groups = groups.indicator([group.cells for group in groups.groups])
-    sizes = (np.bincount(cells.codes, minlength=cells.size) @ of_groups).astype(np.int64)
+    sizes = (count_by(cells.codes, cells.size) @ of_groups).astype(np.int64)
     strata, extra = strata_of(groups, sizes, settings.reference)
     if settings.reference == "best":
         strata = _with_best(strata, groups, _means(numbers, weights, cells, of_groups), sizes, settings.min_per_group)
@@ -186,8 +186,8 @@ _NOTE = msg(
 def _means(numbers: Floats, weights: Floats | None, cells: Codes, of_groups: Floats) -> Floats:
     """The mean prediction of each group; NaN where it has no weight."""
     w = np.ones(numbers.size) if weights is None else weights
-    total = np.bincount(cells.codes, weights=w, minlength=cells.size) @ of_groups
-    sums = np.bincount(cells.codes, weights=w * numbers, minlength=cells.size) @ of_groups
+    total = sum_by(cells.codes, w, cells.size) @ of_groups
+    sums = sum_by(cells.codes, w * numbers, cells.size) @ of_groups
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(total > 0, sums / total, np.nan)
 

@@ -121,7 +121,7 @@ def equivalence(
     >>> equivalence(None, predicted[:80], sensitive_features=["F"] * 40 + ["M"] * 40).shown
     False
     """
-    subject = Subject.of(data, model, **given)
+    subject = Subject.of(data, model, counted=True, **given)
     check_margin(margin, most=np.inf if subject.task == "regression" else 1.0)
     chosen = list(metrics) if metrics is not None else _usual(subject.outcome)
     measured = group_metrics(subject, metrics=chosen, control=control, by=by, level=1 - 2 * ALPHA)

@@ -146,10 +146,10 @@ def group_metrics(
     >>> r.overall["tpr"].value
     0.6666666666666666
     """
-    subject = Subject.of(data, model, **given)
+    subject = Subject.of(data, model, counted=True, **given)
     columns, factors = subject.needs_attributes(), subject.columns(control, "control")
     settings, used = subject.settings, subject
-    rows, n_missing = rows_with_attributes(columns, settings.missing)
+    rows, n_missing = rows_with_attributes(columns, settings.missing, subject.counts)
     if rows is not None:
         used, factors = subject.take(rows), tuple(column.take(rows).observed() for column in factors)
     result = _measured(used, factors, metrics, by, n_missing)
@@ -158,7 +158,7 @@ def group_metrics(
         return result
     from isonomia.fairness.groups.verify import verify_with_fairlearn
 
-    agreement = verify_with_fairlearn(result, used.outcome, used.weights)
+    agreement = verify_with_fairlearn(result, used.in_rows().outcome, used.in_rows().weights)
     return replace(
         result, tables={**result.tables, "verified": agreement.table}, values={**result.values, **agreement.values}
     )
@@ -193,7 +193,7 @@ def _measured(
         "group_metrics",
         msg("Metrics by group"),
         tables=tables,
-        values={"rows": len(outcome), "rows_with_missing_attribute": n_missing, "weighted": weights is not None},
+        values={"rows": len(subject), "rows_with_missing_attribute": n_missing, "weighted": weights is not None},
         pictures=_pictures(control, len(tables["comparisons"])),
         notes=(
             *_notes(len(groups.labels), n_missing, sizes, min_per_group, settings.missing),
@@ -203,7 +203,7 @@ def _measured(
         groups=groups,
         measured=measured,
         overall={
-            name: estimate_at(part, membership.shape[1] - 1, len(outcome), level) for name, part in measured.items()
+            name: estimate_at(part, membership.shape[1] - 1, len(subject), level) for name, part in measured.items()
         },
         sizes=sizes,
         min_per_group=min_per_group,

@@ -210,7 +210,9 @@ def _groups_by(
 
 
 @validated(missing=MISSING)
-def rows_with_attributes(columns: Sequence[Codes], missing: Missing) -> tuple[NDArray[np.bool_] | None, int]:
+def rows_with_attributes(
+    columns: Sequence[Codes], missing: Missing, counts: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.bool_] | None, int]:
     """The rows that take part (None for all), and how many have a missing protected value.
 
     `missing` is "group" (they are a group of their own), "exclude" (they are left out) or "error".
@@ -219,7 +221,7 @@ def rows_with_attributes(columns: Sequence[Codes], missing: Missing) -> tuple[ND
     if not absent:
         return None, 0
     any_absent: NDArray[np.bool_] = np.logical_or.reduce(absent)
-    n_missing = int(any_absent.sum())
+    n_missing = int(any_absent.sum() if counts is None else counts[any_absent].sum())
     if missing == "group":
         return None, n_missing
     if missing == "error":

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Axis, Tally, resample
+from isonomia.counting import Codes, Tally, count_by, mean_by, resample, smallest, tally
 from isonomia.evidence import percentile
 from isonomia.typing import Floats
 
@@ -137,24 +137,19 @@ class Histograms:
 
     def binned(self) -> tuple[Tally, Floats]:
         """Cells x bins of equal shares (values on their own where there are few), and the mean value of each bin."""
-        counts = np.bincount(self.index, minlength=self.values.size)
+        counts = count_by(self.index, self.values.size)
         if self.values.size > BINS:
             bin_of = ((np.cumsum(counts) - counts / 2) * BINS // self.index.size).astype(np.intp)
             bin_of = np.unique(bin_of, return_inverse=True)[1]
         else:
             bin_of = np.arange(self.values.size)
         n_bins, n_cells = int(bin_of[-1]) + 1, self.membership.shape[0]
-        middle = np.bincount(bin_of, weights=counts * self.values) / np.bincount(bin_of, weights=counts)
-        cell = self.cells.astype(np.int64) * n_bins + bin_of[self.index]
-        n = np.bincount(cell, minlength=n_cells * n_bins).reshape(n_cells, n_bins)
-        axes = (Axis("cell", tuple(range(n_cells))), Axis("bin", tuple(range(n_bins))))
-        if self.weights is None:
-            return Tally(axes, n, n, n), middle
-        w, w2 = (
-            np.bincount(cell, weights=part, minlength=n_cells * n_bins).reshape(n_cells, n_bins)
-            for part in (self.weights, self.weights**2)
+        middle = mean_by(bin_of, self.values, n_bins, counts.astype(float))
+        axes = (
+            Codes("cell", self.cells, tuple(range(n_cells))),
+            Codes("bin", bin_of.astype(smallest(n_bins))[self.index], tuple(range(n_bins))),
         )
-        return Tally(axes, n, w, w2, weighted=True), middle
+        return tally(axes, weights=self.weights), middle
 
     def intervals(
         self,

@@ -46,7 +46,7 @@ def against_references(
         ``metric, group, against, reference, difference (_low, _high), ratio (_low, _high), p_value``; a row for each
         group and choice. A group that is its own reference is left out.
     """
-    subject = Subject.of_predictions(data, model, **given)
+    subject = Subject.of_predictions(data, model, counted=True, **given)
     choices: dict[str, Any] = {rule: rule for rule in RULES}
     if not (isinstance(subject.settings.reference, str) and subject.settings.reference in RULES):
         choices["privileged"] = subject.settings.reference

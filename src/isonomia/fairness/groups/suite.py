@@ -163,7 +163,7 @@ def suite(
     >>> found.overall_fairness_score, len(found.critical_issues)
     (0.0, 1)
     """
-    subject = Subject.of(data, model, **given)
+    subject = Subject.of(data, model, counted=True, **given)
     columns, outcome = subject.needs_attributes(), subject.outcome
     named = _named_reference(subject)
     if named is not None:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from isonomia.counting import Codes, composite, sum_by
+from isonomia.counting import Codes, composite, tally
 from isonomia.data import Dataset
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import (
@@ -79,7 +79,7 @@ def representation(
     if not isinstance(data, Dataset | Subject) and not {"protected", "sensitive_features"} & given.keys():
         given["sensitive_features"] = data
         data = {"group": data} if is_column(data) else data
-    subject = Subject.of(data, **given)
+    subject = Subject.of(data, counted=True, **given)
     columns, level = subject.needs_attributes(), subject.settings.level
     products: list[str] = []
     sets = combinations_of([column.name for column in columns], by)
@@ -93,7 +93,7 @@ def representation(
     tested: list[dict[str, Any]] = []
     unknown: list[str] = []
     for column in ways:
-        part, effective, strange = _one(column, reference.get(column.name), subject.weights, level)
+        part, effective, strange = _one(column, reference.get(column.name), subject, level)
         unknown += strange
         rows += part
         _chi_square(column.name, part, effective, tested)
@@ -218,12 +218,11 @@ def _read_population(population: Population, columns: Sequence[Codes]) -> dict[s
 
 
 def _one(
-    column: Codes, reference: Mapping[str, float] | None, weights: Floats | None, level: float
+    column: Codes, reference: Mapping[str, float] | None, subject: Subject, level: float
 ) -> tuple[list[dict[str, Any]], float, list[str]]:
     known = [code for code in range(column.size) if code != column.missing]
-    counts = column.counts()
-    w = counts.astype(float) if weights is None else sum_by(column.codes, weights, column.size)
-    w2 = w if weights is None else sum_by(column.codes, weights**2, column.size)
+    table = tally([column], weights=subject.weights, counts=subject.counts)
+    counts, w, w2 = table.n, table.w.astype(float), table.w2.astype(float)
     texts = [column.texts[code] for code in known]
     size = w[known].sum()
     effective = size**2 / w2[known].sum() if size else 0.0

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
-from isonomia.counting import Codes, composite, count_by, resample_sums, sum_by
+from isonomia.counting import Codes, composite, resample_sums, sum_by
 from isonomia.data import Backend
 from isonomia.evidence import Estimate, Picture, Result, Table, percentile
 from isonomia.evidence.intervals import without_bootstrap
@@ -100,32 +101,36 @@ def generalized_entropy(
     >>> round(e.total, 6), round(e.within, 6), round(e.between, 6)
     (0.25, 0.125, 0.125)
     """
-    subject = Subject.of(data, model, **given)
+    subject = Subject.of(data, model, counted=True, **given)
     outcome, columns, weights, settings = subject.outcome, subject.attributes, subject.weights, subject.settings
     level, n_boot = settings.level, settings.n_boot
     b = benefits_of(subject, benefit)
+    counts = np.ones(b.size, dtype=np.int64) if subject.counts is None else subject.counts
     rows, _ = rows_with_attributes(columns, settings.missing) if columns else (None, 0)
     if rows is not None:
-        b, columns = b[rows], tuple(column.take(rows).observed() for column in columns)
+        b, counts, columns = b[rows], counts[rows], tuple(column.take(rows).observed() for column in columns)
         weights = None if weights is None else weights[rows]
     check_benefits(b, alpha)
     w = np.ones(b.size) if weights is None else weights
+    n = int(counts.sum())
     column = composite(list(columns)) if columns else Codes("all", np.zeros(b.size, np.uint8), ("all",))
-    sums, draws = _sums(b, w, column, alpha, n_boot, settings.seed)
+    sums, draws = _sums(b, w, counts, column, alpha, n_boot, settings.seed)
     whole = index_of(sums.sum(axis=0), alpha)
     whole_draws = index_of(draws.sum(axis=1), alpha) if draws is not None else None
-    estimates = {"total": _estimate(whole, whole_draws, b.size, level)}
+    estimates = {"total": _estimate(whole, whole_draws, n, level)}
     tables: dict[str, Table] = {}
     pictures: tuple[Picture, ...] = ()
     within = between = None
     if columns:
-        tables = _tables(columns, column, sums, draws, alpha, by, level, subject.backend)
+        tables = _tables(
+            columns, column, sum_by(column.codes, counts, column.size), sums, draws, alpha, by, level, subject.backend
+        )
         last = _parts(sums, alpha)
         within, between = float(last[0]), float(last[1])
         parts = _parts(draws, alpha) if draws is not None else (None, None)
         estimates |= {
-            "within": _estimate(within, parts[0], b.size, level),
-            "between": _estimate(between, parts[1], b.size, level),
+            "within": _estimate(within, parts[0], n, level),
+            "between": _estimate(between, parts[1], n, level),
         }
         pictures = (
             Picture(
@@ -191,8 +196,10 @@ def _parts(sums: Floats, alpha: float) -> tuple[Any, Any]:
     return within, terms.sum(axis=-1)
 
 
-def _sums(b: Floats, w: Floats, column: Codes, alpha: float, n_boot: int, seed: int) -> tuple[Floats, Floats | None]:
-    """Sums (groups, 3) and their bootstrap replicates (n_boot, groups, 3)."""
+def _sums(
+    b: Floats, w: Floats, counts: NDArray[np.int64], column: Codes, alpha: float, n_boot: int, seed: int
+) -> tuple[Floats, Floats | None]:
+    """Sums (groups, 3) over rows, each counted so often, and their bootstrap replicates (n_boot, groups, 3)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logarithm = np.log(b)
         h = {1.0: np.where(b > 0, b * logarithm, 0.0), 0.0: logarithm}.get(float(alpha), b**alpha)
@@ -206,20 +213,21 @@ def _sums(b: Floats, w: Floats, column: Codes, alpha: float, n_boot: int, seed: 
     quantities = (w, w * b, w * h)
 
     def over(x: Floats) -> Floats:
-        return sum_by(cell, x, cells)
+        return sum_by(cell, counts * x, cells)
 
     sums = np.stack([over(x) for x in quantities], axis=-1)
     folded = sums.reshape(column.size, values.size, 3).sum(axis=1)
     if n_boot == 0:
         return folded, None
     products = np.stack([np.stack([over(x * y) for x in quantities], axis=-1) for y in quantities], axis=-2)
-    drawn = resample_sums(count_by(cell, cells), sums, products, n_boot, seed)[1]
+    drawn = resample_sums(over(np.ones(b.size)).astype(np.int64), sums, products, n_boot, seed)[1]
     return folded, drawn.reshape(n_boot, column.size, values.size, 3).sum(axis=2)
 
 
 def _tables(
     columns: Sequence[Codes],
     column: Codes,
+    counts: Floats,
     sums: Floats,
     draws: Floats | None,
     alpha: float,
@@ -254,7 +262,6 @@ def _tables(
         )
     }
     total = float(index_of(sums.sum(axis=0), alpha))
-    counts = column.counts()
     for way, members in ways.items():
         fold = groups.indicator([groups.groups[i].cells for i in members]).T  # ways of a grouping never overlap
         own = fold @ sums

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isonomia.counting import count_by, sum_by
 from isonomia.data import Backend
 from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table
 from isonomia.languages import Message, msg
@@ -141,8 +142,8 @@ def _pictures(agreement: Sequence[Mapping[str, Any]]) -> tuple[Picture, ...]:
 def _agreement(ranked: Ranked, swaps: Swaps) -> list[dict[str, Any]]:
     tau = kendall(ranked.better)
     m = len(ranked.metrics)
-    number = np.bincount(swaps.first * m + swaps.second, minlength=m * m)
-    clear = np.bincount(swaps.first * m + swaps.second, weights=swaps.clear, minlength=m * m)
+    pair = swaps.first * m + swaps.second
+    number, clear = count_by(pair, m * m), sum_by(pair, swaps.clear, m * m)
     rows: list[dict[str, Any]] = [
         {
             "metric_1": ranked.metrics[a].id,
