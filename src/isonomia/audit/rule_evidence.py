@@ -193,6 +193,7 @@ def overall_evidence(rule: Rule, subject: Subject, level: float, rows: int) -> E
             subject.outcome.truth,
             subject.surface,
             weights=subject.weights,
+            counts=subject.counts,
             level=level,
             n_boot=subject.settings.n_boot,
         )
