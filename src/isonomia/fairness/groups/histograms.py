@@ -146,7 +146,7 @@ class Histograms:
         n_bins, n_cells = int(bin_of[-1]) + 1, self.membership.shape[0]
         middle = mean_by(bin_of, self.values, n_bins, counts.astype(float))
         axes = (
-            Codes("cell", self.cells, tuple(range(n_cells))),
+            Codes("cell", self.cells.astype(smallest(n_cells)), tuple(range(n_cells))),
             Codes("bin", bin_of.astype(smallest(n_bins))[self.index], tuple(range(n_bins))),
         )
         return tally(axes, weights=self.weights), middle
