@@ -100,5 +100,5 @@ def test_legitimate_factors_by_option() -> None:
 
 def test_the_report_draws_them_in_both_languages() -> None:
     report = iso.audit(data(600, gap=0.2, base=0.2), checks=CHECKS, n_boot=20)
-    for language, words in (("en", "What the score is made of"), ("pt-BR", "De que a pontuação é feita")):
+    for language, words in (("en", "Composition of the score"), ("pt-BR", "Composição da pontuação")):
         assert words in report.to_html(language=language)

@@ -54,12 +54,12 @@ def test_people_read_along_in_their_language(people: Path) -> None:
     assert english.exit_code == 0, english.output
     assert "Overall fairness score" in english.stdout
     assert "Critical issues" in english.stdout
-    assert "no statement of compliance" in english.stdout
+    assert "not a statement of compliance" in english.stdout
     assert "Base rates differ by sex" in english.stdout
     assert "\x1b[31m" not in english.stdout, "texts of the data command no terminal"
     portuguese = runner.invoke(app, [*arguments, "--lang", "pt-BR"])
     assert "Pontuação geral de equidade" in portuguese.stdout
-    assert "Questões críticas" in portuguese.stdout
+    assert "Problemas críticos" in portuguese.stdout
 
 
 def test_a_report_is_saved(people: Path, tmp_path: Path) -> None:

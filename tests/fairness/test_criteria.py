@@ -105,5 +105,5 @@ def test_sentences_about_several_classes_name_the_class() -> None:
     assert (
         told["equal_opportunity"]
         .interpretation()
-        .startswith('sex=m is predicted "now" where that is true at a rate of 100.0%, sex=f at 0.0%.')
+        .startswith('sex=m is predicted "now" when that is true at a rate of 100.0%, sex=f at 0.0%.')
     )

@@ -119,7 +119,7 @@ def test_other_measures_are_those_of_brute_force(weighted: bool) -> None:
     errors = [w[(y == 1) & (p == 0) & (s == g)].sum() / w[(y == 0) & (p == 1) & (s == g)].sum() for g in groups]
     treated = fairness.treatment_equality(y, p, **options)
     assert treated.ratio.value == pytest.approx(min(errors) / max(errors))
-    assert "false negatives for each false positive" in treated.interpretation()
+    assert "false negatives per false positive" in treated.interpretation()
     assert "falsos negativos" in treated.interpretation("pt-BR")
 
 

@@ -360,5 +360,5 @@ def test_too_many_of_the_same_categories_are_left_to_the_search(monkeypatch: pyt
 def test_awareness_tells_how_many_people_were_asked(rng: np.random.Generator) -> None:
     x, said = rng.normal(size=(400, 3)), rng.random(400)
     notes = [note.text() for note in fairness.awareness(x, said, max_rows=50, max_pairs=1000).notes]
-    assert "50 rows, drawn at random, were compared with their neighbours among all 400." in notes
+    assert "50 rows, sampled at random, were compared with their neighbours among all 400." in notes
     assert not any("drawn at random" in note.text() for note in fairness.awareness(x, said, max_pairs=1000).notes)

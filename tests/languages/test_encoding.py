@@ -71,7 +71,7 @@ def test_a_name_is_told_in_the_other_language_after_loading() -> None:
     name = decode(encode(is_in("age", between(18.5, 30))))
     assert isinstance(name, Name)
     assert (str(name), name.text("pt-BR")) == ("age in [18.5, 30)", "age em [18,5; 30)")
-    loaded = decode(encode(msg("{n:int} rows have a missing protected value; they are a group of their own.", n=1500)))
+    loaded = decode(encode(msg("{n:# row|# rows}", n=1500)))
     assert isinstance(loaded, Message)
     assert "1.500" in loaded.text("pt-BR")
 

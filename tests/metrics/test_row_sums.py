@@ -97,7 +97,7 @@ def test_metrics_that_cannot_be_measured_on_slices_are_refused(rng: np.random.Ge
     surface = classes(rng, k=2).surface
     for name, told in {
         "auc": "does not add up",
-        "selection_rate": "only describes",
+        "selection_rate": "is descriptive",
         "r2": "is for regression",
         "acuracy": "Did you mean 'accuracy'",
     }.items():

@@ -326,7 +326,7 @@ def test_wrong_options_are_told(options: dict[str, Any], words: str) -> None:
 def test_what_cannot_be_disturbed_or_asked_is_told() -> None:
     with pytest.raises(NotApplicable, match="no model"):
         local_robustness(Dataset(cloud(50)), None)
-    with pytest.raises(NotApplicable, match="no column can be disturbed"):
+    with pytest.raises(NotApplicable, match="no column can be perturbed"):
         local_robustness(Dataset({"x": np.ones(20)}), step)
     assert local_robustness(cloud(50), step, n_iterations=2, nearest=False).scores.shape == (50,)  # a plain frame
     with pytest.raises(Exception, match="missing or infinite"):

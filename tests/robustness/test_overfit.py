@@ -151,7 +151,7 @@ def test_bad_input_is_named() -> None:
         overfit(train, None)
     with pytest.raises(SpecError, match="`gap`"):
         overfit(train, train, gap=-1)
-    with pytest.raises(SpecError, match="only describes"):
+    with pytest.raises(SpecError, match="is descriptive"):
         overfit(train, train, metric="selection_rate")
 
 

@@ -403,7 +403,7 @@ def test_with_categories_alone_one_is_exchanged() -> None:
         ({"perturbers": [3]}, "the name of a perturber, or a Perturber, or a function"),
         ({"features": ["agee"]}, "Did you mean 'age'"),
         ({"metric": "acuracy"}, "Did you mean 'accuracy'"),
-        ({"metric": "selection_rate"}, "only describes"),
+        ({"metric": "selection_rate"}, "is descriptive"),
         ({"metric": "mae", "metrics": "r2"}, "'r2' is for regression"),
         ({"adversarial": True, "budget": 0}, "`budget`"),
         ({"tolerance": -1}, "`tolerance`"),
@@ -447,7 +447,7 @@ def test_constant_and_empty_columns_are_flagged() -> None:
     assert "same" not in {row["feature"] for row in rows_of(result, "features")}
     with pytest.raises(DataError, match="has no values, so no domain"):
         perturb(Dataset(frame, target="y"), model, features=["empty"])
-    with pytest.raises(NotApplicable, match="no column can be disturbed"):
+    with pytest.raises(NotApplicable, match="no column can be perturbed"):
         perturb(Dataset(frame, target="y"), model, features=["same"], perturbers="raw")
 
 

@@ -94,7 +94,7 @@ def test_overfit_tells_why_a_slice_has_no_gap(metric: str) -> None:
         assert north["note"] is None
     else:
         assert north["gap"] is None
-        assert str(north["note"]).startswith("no value on the rows of training")
+        assert str(north["note"]).startswith("no value on the training rows")
 
 
 def test_weak_spots_tell_why_a_slice_has_no_value() -> None:
@@ -119,7 +119,7 @@ def test_thresholds_groups_and_drift_tell_why() -> None:
     firm = local_robustness(data(), model, n_iterations=5)
     assert holes(firm) == []
     assert "others are compared with it" in noted(firm, "groups")
-    assert "a category is exchanged, not moved" in noted(firm, "flips") or noted(firm, "flips")
+    assert "a category is replaced, not shifted" in noted(firm, "flips") or noted(firm, "flips")
     assert holes(drift(data(seed=1), data(seed=2))) == []
 
 
@@ -140,8 +140,8 @@ def test_reasons_are_given_where_something_is_missing_only() -> None:
     full, part = np.array([0.1, 0.2]), np.array([0.1, np.nan])
     assert of_trials(recall, 0.5, full) is None
     assert "1 of 2" in str(of_trials(recall, 0.5, part))
-    assert "as it is" in str(of_trials(recall, np.nan, full))
-    assert "describes" in str(of_trials(rate, 0.5, full))
+    assert "no baseline value" in str(of_trials(recall, np.nan, full))
+    assert "is descriptive" in str(of_trials(rate, 0.5, full))
     notes = of_slices(recall, part, np.array([50, 50]), 30)
     assert notes[0] is None
     assert "no value" in str(notes[1])

@@ -167,7 +167,7 @@ def test_small_groups_are_told_and_bad_options_refused() -> None:
     assert "gaps" not in alone.tables
     assert any("sex" in str(note) for note in alone.notes)
     labels = Dataset({"y": [0, 1] * 20, "p": [0, 1] * 20, "x": range(40)}, target="y", prediction="p")
-    with pytest.raises(NotApplicable, match="nothing to cut"):
+    with pytest.raises(NotApplicable, match="no threshold applies"):
         threshold_sweep(labels)
     one_class = Dataset(
         {"y": [1] * 20, "p": np.linspace(0, 1, 20), "x": range(20)}, target="y", score="p", task="binary", positive=1

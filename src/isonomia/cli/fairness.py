@@ -166,8 +166,8 @@ def _show(screen: Screen, found: Suite, conflicts: Any, same: Any) -> None:
         beyond = sum(bool(one.exceeds) for (by, _), one in found.criteria.items() if len(by) > 1)
         say(
             msg(
-                "Of {all:int} measures where attributes meet, {beyond:int} are beyond their threshold; --json and "
-                "--out show them.",
+                "Of {all:int} measures of intersections, {beyond:int} are beyond their threshold; --json and --out "
+                "show them.",
                 all=crossed,
                 beyond=beyond,
             )

@@ -13,78 +13,79 @@ REMEDIES: Mapping[str, Message] = {
     ),
     "confirm_on_new_rows": msg("Confirm it on new data before acting: it was found by searching many subgroups."),
     "explain_differing_labels": msg(
-        "See whether the labels differ by group, and which column would tell these people apart."
+        "Check whether the labels differ by group, and which column would distinguish these people."
     ),
-    "examine_proxies": msg("Leaving the attribute out of a model does not blind it; look at what these columns do."),
-    "compare_with_neighbours": msg("Look at the rows listed: which column sets them apart from their neighbours?"),
-    "collect_rows_or_widen_margin": msg("Collect more rows of the groups concerned, or accept a wider margin openly."),
+    "examine_proxies": msg(
+        "Removing the attribute from a model does not remove its information; examine the effect of these columns."
+    ),
+    "compare_with_neighbours": msg("Review the listed rows: which column distinguishes them from their neighbours?"),
+    "collect_rows_or_widen_margin": msg("Collect more data on these groups, or accept and document a wider margin."),
     "recalibrate_by_group": msg("Recalibrate by group, or add features that separate this group's outcomes."),
     "choose_fair_distance": msg(
-        "Look at the pairs listed, and say which distance between people is fair for this use."
+        "Review the listed pairs, and define which distance between people is fair for this use."
     ),
-    "remove_attribute": msg("Leave the attribute out, or show why it must decide; then look at its proxies."),
+    "remove_attribute": msg("Remove the attribute, or justify its use; then examine its proxies."),
     "collect_rows": msg("Collect more data on this group before relying on its figures."),
-    "explain_change": msg("Find out what happened then: new data, a new model, a new way of labelling?"),
+    "explain_change": msg("Find out what changed: the data, the model or the labelling?"),
     "explain_missing_values": msg(
         "Find out why; filling the gaps with everyone's mean would hide this group's own values."
     ),
-    "question_labels": msg("Ask how the labels came about before a model learns them."),
+    "question_labels": msg("Find out how the labels were produced before training a model on them."),
     "check_labels_and_features": msg(
         "Check the labels and the features first: this model does no better than guessing."
     ),
     "measure_on_current_rows": msg(
-        "Find out why before trusting old figures: measure the model again on current rows."
+        "Find out why before relying on old figures: measure the model again on current rows."
     ),
     "review_confident_errors": msg(
         "Review these rows first: labels may be wrong, or the model uses something it should not rely on."
     ),
-    "review_rows": msg(
-        "Look at these rows: wrong labels, missing features or too few examples to learn from are the usual causes."
-    ),
+    "review_rows": msg("Review these rows: the usual causes are wrong labels, missing features or too few examples."),
     "regularise": msg(
-        "Train with more rows like these, or restrain the model (shallower trees, larger leaves, regularisation)."
+        "Train with more rows like these, or regularise the model (shallower trees, larger leaves, stronger penalties)."
     ),
     "calibrate_width_by_group": msg(
-        "Set the width group by group (by_group=True), or tell users of this group that the model "
-        "is less sure about them."
+        "Set the width by group (by_group=True), or inform people in this group that the model is less certain about "
+        "them."
     ),
     "choose_metric_beforehand": msg(
-        "Say beforehand which metric decides, and why: here the choice of the metric is the choice of the winner."
+        "Decide in advance which metric counts, and why: here the choice of metric determines the winner."
     ),
     "monitor_scenario": msg(
-        "Ask how likely this is where the model is used, and watch for it: the sensitivity curve "
-        "tells how much of it the model stands."
+        "Assess how likely this is where the model is used, and monitor it: the sensitivity curve shows how much of "
+        "it the model tolerates."
     ),
     "measure_fairness_again": msg(
-        "Even-handedness here rests on the data staying as they are: measure it again when they change."
+        "Fairness here depends on the data staying the same: measure it again when they change."
     ),
     "set_thresholds_by_group": msg(
-        "One threshold for all moves the gap only so far; thresholds by group, or another model, move it further."
+        "A single threshold can close only part of the gap; thresholds by group or another model can close more of it."
     ),
     "judge_by_stable_metrics": msg(
-        "Judge the model by metrics that hold under the scenarios that are likely where it is used."
+        "Evaluate the model with metrics that are stable under the scenarios likely in use."
     ),
     "read_other_metrics_too": msg(
-        "Do not read this metric alone where such change is likely; the table tells which ones hold."
+        "Do not rely on this metric alone where such a change is likely; the table shows which ones are stable."
     ),
-    "harden_inputs": msg("Small, valid changes of the inputs decide: limit who may change them, or train against it."),
+    "harden_inputs": msg(
+        "Small, valid changes of the inputs change decisions: limit who may change them, or train the model against "
+        "them."
+    ),
     "review_borderline_cases": msg(
         "Have people review cases near the threshold, and show users how certain a decision is."
     ),
     "improve_group_data": msg(
-        "This group is decided nearer to the border: small errors in its data decide more often."
+        "Decisions about this group are closer to the threshold: small errors in its data change them more often."
     ),
     "train_with_noise": msg(
-        "Train with such noise, leave fragile features out, or check inputs before they reach the model."
+        "Train with such noise, remove fragile features, or check inputs before they reach the model."
     ),
-    "verify_feature": msg("The model leans on this feature: make sure of how it is measured."),
+    "verify_feature": msg("The model relies on this feature: make sure that it is measured reliably."),
     "handle_invalid_rows": msg("Decide what happens to such rows before they reach the model."),
     "choose_criterion": msg(
-        "Choose which criterion matters for this use before asking for all of them: see the guide."
+        "Choose the criterion that matters for this use, since not all can be required: see the guide."
     ),
-    "compare_base_rates": msg(
-        "Look at the groups side by side, then at the base rates: see which criteria can hold together."
-    ),
+    "compare_base_rates": msg("Compare the groups, then their base rates: these show which criteria are compatible."),
     "check_base_rates": msg(
         "Check whether the base rates differ too; if they do not, compare true positive rates and look for proxies."
     ),

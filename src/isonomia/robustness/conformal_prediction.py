@@ -35,7 +35,7 @@ from isonomia.typing import Floats
 Score = Literal["auto", "absolute", "threshold", "adaptive"]
 #: Coverage that lacks this much of the promise is reported.
 NOTABLE = 0.02
-INFINITE = msg("there are too few calibration rows for this promise: every interval is infinite")
+INFINITE = msg("there are too few calibration rows for this coverage: every interval is infinite")
 
 
 @validated(
@@ -280,9 +280,9 @@ class _Coverage:
         wide = msg("Mean width of intervals") if self.kind == "absolute" else msg("Mean size of sets")
         titles = {
             "coverage": msg("Coverage"),
-            "promised": msg("Coverage promised"),
+            "promised": msg("Nominal coverage"),
             "size": wide,
-            "calibration_rows": msg("Rows of calibration"),
+            "calibration_rows": msg("Calibration rows"),
         }
         findings = tuple(self._finding(row, index) for index, row in enumerate(rows) if self._short(row))
         return Result(
@@ -383,7 +383,7 @@ class _Coverage:
                 Column("n", counts, format="int", title=msg("Rows")),
                 Column("share", counts / counts.sum(), format="pct", title=msg("Share of rows")),
             ),
-            msg("How large sets are"),
+            msg("Size of the sets"),
             backend,
         )
 
@@ -394,7 +394,7 @@ class _Coverage:
         return Picture(
             "forest",
             "coverage",
-            msg("Coverage of each group, and what was promised"),
+            msg("Coverage of each group and nominal coverage"),
             {
                 "labels": ["attribute", "group"],
                 "value": "coverage",
@@ -402,16 +402,16 @@ class _Coverage:
                 "high": "high",
                 "flag": "small",
                 "reference": 1 - self.alpha,
-                "reference_label": msg("promised"),
+                "reference_label": msg("nominal"),
             },
         )
 
     def _notes(self) -> tuple[Message, ...]:
         notes = [msg("The width was set on {n:int} rows that are not examined here.", n=self.n_calibration)]
         if self.own:
-            notes.append(msg("{n:int} groups have a width of their own.", n=self.own))
+            notes.append(msg("{n:# group has|# groups have} a width of their own.", n=self.own))
         if not np.isfinite(self.widths).all():
-            notes.append(msg("There are too few rows of calibration for this promise: some intervals have no end."))
+            notes.append(msg("There are too few calibration rows for this coverage: some intervals are infinite."))
         return tuple(notes)
 
     def _finding(self, row: dict[str, Any], index: int) -> Finding:
@@ -419,14 +419,14 @@ class _Coverage:
         gaps = {"coverage": row["coverage"], "promised": 1 - self.alpha, "n": row["n"]}
         message = (
             msg(
-                "Predictions hold the truth for {coverage:pct} of rows, and {promised:pct} were promised ({n:int} "
-                "rows).",
+                "Intervals or sets contain the true value for {coverage:pct} of rows; the nominal coverage is "
+                "{promised:pct} ({n:# row|# rows}).",
                 **gaps,
             )
             if everyone
             else msg(
-                "Predictions hold the truth for {coverage:pct} of {group}, and {promised:pct} were promised "
-                "({n:int} rows).",
+                "Intervals or sets contain the true value for {coverage:pct} of {group}; the nominal coverage is "
+                "{promised:pct} ({n:# row|# rows}).",
                 group=condition(row["attribute"], row["group"]),
                 **gaps,
             )

@@ -14,8 +14,8 @@ from isonomia.metrics import Metric
 Reason = Message | str
 
 ALONE = msg("not tested: there are no other rows to compare with, or nothing varies")
-DESCRIBES = msg("it only describes: neither higher nor lower is better")
-NO_INTERVAL = msg("no interval is known for it")
+DESCRIBES = msg("it is descriptive: neither higher nor lower is better")
+NO_INTERVAL = msg("no method is known for its interval")
 
 
 def no_value(reason: Reason, missing: int, trials: int) -> Message:
@@ -35,7 +35,7 @@ def of_trials(metric: Metric, baseline: float, values: NDArray[np.float64]) -> M
     """Why a metric's figures over trials are missing in part; None where they are all there."""
     missing = int(np.isnan(values).sum())
     if np.isnan(baseline):
-        return msg("no value as it is: {reason}", reason=metric.undefined)
+        return msg("no baseline value: {reason}", reason=metric.undefined)
     if missing:
         return no_value(metric.undefined, missing, len(values))
     if metric.higher_is_better is None:
@@ -44,14 +44,14 @@ def of_trials(metric: Metric, baseline: float, values: NDArray[np.float64]) -> M
 
 
 def _spread(trials: int) -> Message | None:
-    return msg("one trial: there is no spread") if trials == 1 else None
+    return msg("one trial: no standard deviation") if trials == 1 else None
 
 
 def of_effect(reason: Reason | None, base: float, values: NDArray[np.float64], low: float) -> Message | None:
     """The same for a disturbance, whose loss may also be without an interval."""
     missing = int(np.isnan(values).sum())
     if np.isnan(base):
-        return msg("no value as it is: {reason}", reason=reason)
+        return msg("no baseline value: {reason}", reason=reason)
     if missing:
         return no_value(reason or msg("it is not defined"), missing, len(values))
     if np.isnan(low):

@@ -61,7 +61,7 @@ _MAE = Metric(
 MEASURES: Mapping[str, Metric] = {
     "error_rate": ERROR_RATE,
     "mae": _MAE,
-    "residual": replace(_MAE, id="residual", title=msg("Mean size of the residual")),
+    "residual": replace(_MAE, id="residual", title=msg("Mean absolute residual")),
     "mse": replace(_MAE, id="mse", title=msg("Mean squared error"), quantities=_squared),
 }
 
@@ -94,7 +94,7 @@ def measure_named(name: str | None, surface: Surface, *, ranks: bool = False) ->
         raise SpecError(f"Unknown metric {name!r}.{close_to(name, [*MEASURES, *METRICS.names()])}")
     metric = MEASURES[name] if name in MEASURES else METRICS[name]
     if metric.higher_is_better is None:
-        raise SpecError(f"The metric '{name}' only describes: neither higher nor lower is better. Name another one.")
+        raise SpecError(f"The metric '{name}' is descriptive: neither higher nor lower is better. Choose another one.")
     if not metric.adds_up and not ranks:
         raise SpecError(
             f"The metric '{name}' is made of ordered rows and does not add up over slices. Name one of counts or "

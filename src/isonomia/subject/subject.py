@@ -359,7 +359,7 @@ class Subject:
     def needs_attributes(self) -> tuple[Codes, ...]:
         """The protected attributes; what needs them does not apply without."""
         if not self.attributes:
-            raise NotApplicable(msg("the data name no protected attribute"))
+            raise NotApplicable(msg("the data have no protected attribute"))
         return self.attributes
 
     def needs_decisions(self) -> None:

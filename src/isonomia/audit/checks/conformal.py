@@ -20,7 +20,7 @@ from isonomia.subject import Subject
     order=300,
     family="robustness",
     title=msg("Coverage of predictions"),
-    question=msg("Do intervals or sets around predictions hold the truth as often as promised, for every group?"),
+    question=msg("Do intervals or sets around predictions reach their nominal coverage in every group?"),
     purpose="split conformal coverage, overall and by group",
     within="full",
     parameters=parameters_of(find, "calibration", "alpha", "score", "by_group"),

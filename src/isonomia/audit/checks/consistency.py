@@ -25,7 +25,7 @@ GROUP_GAP = 0.05
     order=130,
     family="people",
     title=msg("Consistency"),
-    question=msg("Are people treated like those most like them?"),
+    question=msg("Do similar people get similar predictions?"),
     purpose="predictions against those of the nearest neighbours, without the protected columns",
     within="full",
     parameters=(*parameters_of(measure_consistency, "k", "metric", "standardise", "unit"), SAMPLE, PEOPLE),
@@ -71,7 +71,7 @@ def consistency(subject: Subject, **options: Any) -> Result:
                 "consistency.group",
                 "warning",
                 msg(
-                    "{group} is treated less like its neighbours than others are: {value:pct} against {base:pct}.",
+                    "Consistency is lower for {group} than for the others: {value:pct} and {base:pct}.",
                     group=table["group"].values[row],
                     value=figure.value,
                     base=value,

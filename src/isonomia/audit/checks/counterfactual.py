@@ -108,18 +108,18 @@ def _sentence(route: str, attribute: str, rate: float, moved: float | None) -> M
 def _number_sentence(route: str, **gaps: Any) -> Message:
     if route == "flip":
         return msg(
-            "The number predicted for {rate:pct} of people would move by more than {moved:num} if {attribute} "
-            "alone were another.",
+            "For {rate:pct} of people the predicted number changes by more than {moved:num} if only {attribute} "
+            "changes.",
             **gaps,
         )
     if route == "graph":
         return msg(
-            "The number predicted for {rate:pct} of people would move by more than {moved:num} with another "
-            "{attribute} and its effects.",
+            "For {rate:pct} of people the predicted number changes by more than {moved:num} if {attribute} and its "
+            "effects change.",
             **gaps,
         )
     return msg(
-        "The number predicted for {rate:pct} of people would move by more than {moved:num} if the columns that "
-        "tell {attribute} were as in another group.",
+        "For {rate:pct} of people the predicted number changes by more than {moved:num} if the columns that predict "
+        "{attribute} are as in another group.",
         **gaps,
     )

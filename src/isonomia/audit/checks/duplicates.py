@@ -23,7 +23,7 @@ CONFLICTS = 0.01
     order=40,
     family="people",
     title=msg("Same people, different labels"),
-    question=msg("Are people who agree in everything else labelled alike?"),
+    question=msg("Do people who are identical in everything else have the same label?"),
     purpose="rows equal in all but protected attributes, with different labels",
     within="full",
     parameters=parameters_of(find_duplicates, "columns", "by"),
@@ -68,10 +68,13 @@ def _sentence(row: Mapping[str, Any]) -> Message:
     facts = {"group": row["group"], "own": row["own"], "others": row["others"]}
     if row.get("class") is None:
         return msg(
-            "Of people equal in all else, labels of {group} average {own:num}, those of others {others:num}.", **facts
+            "Among people who are identical in everything else, the mean label is {own:num} for {group} and "
+            "{others:num} for the others.",
+            **facts,
         )
     return msg(
-        "Of people equal in all else, {own:pct} of {group} are labelled {label}, and {others:pct} of others.",
+        "Among people who are identical in everything else, {own:pct} of {group} and {others:pct} of the others are "
+        "labelled {label}.",
         label=row["class"],
         **facts,
     )

@@ -22,7 +22,7 @@ SHARE_BETWEEN = 0.05
     order=150,
     family="people",
     title=msg("Inequality of benefits"),
-    question=msg("How unequally are the model's benefits spread, and how much of it lies between groups?"),
+    question=msg("How unequal are the benefits of the model, and how much of the inequality is between groups?"),
     purpose="generalized entropy index, within and between groups and intersections",
     within="full",
     parameters=parameters_of(generalized_entropy, "alpha", "benefit", "by"),
@@ -42,7 +42,7 @@ def entropy(subject: Subject, **options: Any) -> Result:
                 "entropy.between",
                 "notice",
                 msg(
-                    "{share:pct} of the inequality of benefits lies between the groups of {by}.",
+                    "{share:pct} of the inequality of benefits is between the groups of {by}.",
                     share=share,
                     by=by[0],
                 ),

@@ -20,7 +20,7 @@ from isonomia.subject import Subject
     order=90,
     family="people",
     title=msg("Equivalence"),
-    question=msg("Are groups shown to be treated alike within a margin?"),
+    question=msg("Are groups shown to be treated equally, within a margin?"),
     purpose="two one-sided tests for each group: the same within five points, different, or not settled",
     within="full",
     parameters=parameters_of(equivalence_tests, "margin", "metrics", margin=None),
@@ -53,8 +53,8 @@ def _findings(found: Equivalence, subject: Subject) -> tuple[Finding, ...]:
             "equivalence.not_settled",
             "notice",
             msg(
-                "{open:int} of {all:int} comparisons settle nothing: the groups are neither shown to be the same "
-                "within {margin:num} nor shown to differ.",
+                "{open:int} of {all:int} comparisons are inconclusive: the groups are shown neither to be equal "
+                "within {margin:num} nor to differ.",
                 open=unsettled,
                 all=len(conclusions),
                 margin=found.margin,

@@ -22,7 +22,7 @@ declare(
     asked_by="scenarios",
     order=220,
     title=msg("Failure modes"),
-    question=msg("Which rows are served worst, and what is unusual about them?"),
+    question=msg("On which rows is the model worst, and what is unusual about them?"),
     purpose="the worst rows with reasons, how rows fail, slices with more than their share",
     within="full",
 )

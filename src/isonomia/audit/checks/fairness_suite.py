@@ -36,9 +36,7 @@ _SHOWN_BY_GROUP = ("by_group", "comparisons")
     order=80,
     family="people",
     title=msg("Fairness suite"),
-    question=msg(
-        "Which criteria of fairness hold, for every attribute and intersection, and how even-handed is it all?"
-    ),
+    question=msg("Which fairness criteria hold for each attribute and intersection, and what is the overall score?"),
     purpose="every criterion with its threshold, tests, and an overall score between 0 and 1 with its parts",
     parameters=(
         *parameters_of(suite, "config", "threshold", "ratio_threshold"),

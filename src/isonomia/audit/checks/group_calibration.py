@@ -20,7 +20,7 @@ SLOPE = 0.8
     order=120,
     family="people",
     title=msg("Calibration of intersections"),
-    question=msg("Do probabilities mean the same for every group, where groups meet, and class by class?"),
+    question=msg("Are the probabilities calibrated for every group, intersection and class?"),
     purpose="reliability, slope and calibration in the large of groups, intersections and classes",
     within="full",
 )

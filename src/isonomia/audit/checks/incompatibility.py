@@ -19,7 +19,7 @@ from isonomia.subject import Subject
     counted=True,
     order=100,
     family="people",
-    title=msg("What cannot hold together"),
+    title=msg("Incompatible criteria"),
     question=msg("Given these base rates, which criteria exclude each other, and by how much?"),
     purpose="criteria that exclude each other at these base rates, with numbers, and a guide to choosing by use",
     parameters=parameters_of(guide, "use"),

@@ -48,10 +48,11 @@ def _sentence(row: Mapping[str, Any]) -> Message:
     facts = {"group": row["group"], "own": row["own"], "similar": row["similar"]}
     if row.get("class") is None:
         return msg(
-            "Labels of {group} average {own:num}, those of the most similar people elsewhere {similar:num}.", **facts
+            "The mean label is {own:num} for {group} and {similar:num} for the most similar people in other groups.",
+            **facts,
         )
     return msg(
-        "{own:pct} of {group} are labelled {label}, and {similar:pct} of the most similar people elsewhere.",
+        "{own:pct} of {group} and {similar:pct} of the most similar people in other groups are labelled {label}.",
         label=row["class"],
         **facts,
     )

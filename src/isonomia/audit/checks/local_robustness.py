@@ -22,7 +22,7 @@ from isonomia.subject import Subject
     order=290,
     family="robustness",
     title=msg("Local robustness"),
-    question=msg("How firm is each decision, and are some people's decisions more fragile than others'?"),
+    question=msg("How stable is each decision, and are some people's decisions more fragile than others'?"),
     purpose="a score a row, the nearest flip, the most fragile rows, groups compared",
     within="full",
     parameters=(

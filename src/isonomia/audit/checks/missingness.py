@@ -42,7 +42,7 @@ def missingness(subject: Subject, **options: Any) -> Result:
                 "missingness.group",
                 "warning",
                 msg(
-                    "'{column}' is missing for {rate:pct} of {group}, and for {others:pct} of everyone else.",
+                    "'{column}' is missing for {rate:pct} of {group} and for {others:pct} of everyone else.",
                     column=row["column"],
                     rate=row["rate"],
                     group=row["group"],

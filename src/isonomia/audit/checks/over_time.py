@@ -32,7 +32,7 @@ _METRICS = {
     order=180,
     family="people",
     title=msg("Fairness over time"),
-    question=msg("Does even-handedness hold over time, or did it change?"),
+    question=msg("Is fairness stable over time?"),
     purpose="group metrics and gaps per period, control limits, change points",
     parameters=parameters_of(over_time_metrics, "every", "metrics", "by", "sigmas"),
 )
@@ -72,7 +72,8 @@ def _findings(result: OverTime, subject: Subject) -> tuple[Finding, ...]:
                 level=subject.settings.level,
             )
             message = msg(
-                "The gap of {metric} between {group} and {reference} changed by {change:num} from {period} on.", **facts
+                "Since {period}, the gap in {metric} between {group} and {reference} has changed by {change:num}.",
+                **facts,
             )
             found.append(
                 Finding(
@@ -92,7 +93,7 @@ def _findings(result: OverTime, subject: Subject) -> tuple[Finding, ...]:
             )
         elif alert["kind"] == "gap outside its limits" and points < MOST_POINTS:
             points += 1
-            message = msg("In {period} the gap of {metric} of {group} lies outside its control limits.", **facts)
+            message = msg("In {period}, the gap in {metric} for {group} is outside its control limits.", **facts)
             found.append(
                 Finding(
                     "over_time.limits",

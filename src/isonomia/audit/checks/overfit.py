@@ -19,7 +19,7 @@ from isonomia.subject import Subject
     "overfit",
     order=210,
     title=msg("Overfitting by slice"),
-    question=msg("Where is the model better on the rows it was trained on than on others?"),
+    question=msg("Where is the model better on training rows than on other rows?"),
     purpose="train-test gap of every slice; needs the option train",
     within="full",
     parameters=(

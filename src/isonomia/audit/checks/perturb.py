@@ -20,8 +20,8 @@ from isonomia.subject import Subject
     "perturb",
     order=270,
     family="robustness",
-    title=msg("Disturbed inputs"),
-    question=msg("How much worse does the model get when its inputs are noisy, missing or mistaken?"),
+    title=msg("Perturbed inputs"),
+    question=msg("How much worse does the model get when its inputs are noisy, missing or wrong?"),
     purpose="noise, swapped categories, missing values, rounding, wrong units; an adversary on request",
     within="full",
     parameters=(

@@ -114,7 +114,7 @@ def _against_population(against: Representation, subject: Subject) -> list[Findi
                 "representation.under_represented",
                 "warning",
                 msg(
-                    "{attribute}={group} has {share:pct} of the rows, but {expected:pct} of the population.",
+                    "{attribute}={group} is {share:pct} of the rows and {expected:pct} of the population.",
                     attribute=row["attribute"],
                     group=row["group"],
                     share=row["share"],

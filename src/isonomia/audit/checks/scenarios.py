@@ -40,7 +40,7 @@ def played(subject: Subject, options: dict[str, Any]) -> Scenarios:
     order=260,
     family="robustness",
     title=msg("Scenarios"),
-    question=msg("What becomes of the metrics when labels, predictions, people or features differ from these data?"),
+    question=msg("What happens to the metrics when labels, predictions, people or features differ from these data?"),
     purpose="nine kinds of change, each played many times: every metric, calibration, gaps between groups",
     within="full",
     parameters=_PARAMETERS,

@@ -20,7 +20,7 @@ declare(
     order=280,
     family="robustness",
     title=msg("Sensitivity"),
-    question=msg("Which metrics give way first as noise grows?"),
+    question=msg("Which metrics degrade first as noise grows?"),
     purpose="curves of every metric over growing noise, the most sensitive metric",
     within="full",
 )

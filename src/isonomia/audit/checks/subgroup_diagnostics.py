@@ -19,7 +19,7 @@ declare(
     asked_by="scenarios",
     order=230,
     title=msg("Subgroup diagnostics"),
-    question=msg("How does every metric fare in every subgroup?"),
+    question=msg("What is the value of each metric in each subgroup?"),
     purpose="every metric of every subgroup, or the reason why it has no value",
     within="full",
 )

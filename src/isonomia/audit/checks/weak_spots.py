@@ -22,6 +22,6 @@ declare(
     defaults={"min_samples": None, "critical": 1.0},
     order=190,
     title=msg("Weak spots"),
-    question=msg("Where does the model err more than it does overall?"),
+    question=msg("Where does the model make more errors than overall?"),
     purpose="slices of features (and pairs of them) where the model errs more",
 )

@@ -26,9 +26,7 @@ def sentence(row: Mapping[str, Any]) -> Message:
         "gap": row["gap"],
     }
     if conflict.forced == "tpr" and row["highest_value"] > 1:
-        return msg(
-            "{kept} cannot hold together at all: {high_group} would need a true positive rate of {high:pct}.", **facts
-        )
+        return msg("{kept} are incompatible: {high_group} would need a true positive rate of {high:pct}.", **facts)
     return msg(
         "With {kept} the {forced} would have to be {low:pct} for {low_group} and {high:pct} for {high_group}: a gap of "
         "{gap:points} points.",
@@ -46,7 +44,7 @@ def story_of(
             messages.append(
                 msg(
                     "Base rates by {by} are not shown to differ ({lowest} {low:pct}, {highest} {high:pct}, p {p:p}): "
-                    "all criteria may hold together.",
+                    "all criteria may hold at once.",
                     by=" x ".join(by),
                     **facts,
                 )
@@ -98,8 +96,8 @@ def conflicts_table(rows: Sequence[Mapping[str, Any]], measured: GroupMetrics) -
         (
             Column("by", [" x ".join(row["by"]) for row in rows], title=msg("by")),
             Column("kept", [row["conflict"].criteria[0] for row in rows], title=msg("kept equal")),
-            Column("against", [row["conflict"].criteria[1] for row in rows], title=msg("then fails")),
-            Column("forced", [forced_title(row["conflict"]) for row in rows], title=msg("forced apart")),
+            Column("against", [row["conflict"].criteria[1] for row in rows], title=msg("criterion that fails")),
+            Column("forced", [forced_title(row["conflict"]) for row in rows], title=msg("rate that must differ")),
             Column("lowest", [row["lowest"].name for row in rows], title=msg("smallest in")),
             Column("lowest_value", [row["lowest_value"] for row in rows], format="pct", title=msg("smallest")),
             Column("highest", [row["highest"].name for row in rows], title=msg("largest in")),
@@ -110,11 +108,11 @@ def conflicts_table(rows: Sequence[Mapping[str, Any]], measured: GroupMetrics) -
                 [row["gap_low"] for row in rows],
                 [row["gap_high"] for row in rows],
                 format="pct",
-                title=msg("forced gap"),
+                title=msg("required gap"),
             ),
-            Column("gap_now", [row["gap_now"] for row in rows], format="pct", title=msg("gap now")),
+            Column("gap_now", [row["gap_now"] for row in rows], format="pct", title=msg("current gap")),
         ),
-        msg("Criteria that cannot hold together"),
+        msg("Criteria that are incompatible with each other"),
         measured.tables["by_group"].backend,
     )
 
@@ -125,7 +123,7 @@ def formulas_table(rows: Sequence[Mapping[str, Any]], measured: GroupMetrics) ->
     return Table(
         (
             Column("kept", [conflict.criteria[0] for conflict in found], title=msg("kept equal")),
-            Column("forced", [forced_title(conflict) for conflict in found], title=msg("forced apart")),
+            Column("forced", [forced_title(conflict) for conflict in found], title=msg("rate that must differ")),
             Column("formula", [conflict.formula for conflict in found], title=msg("formula")),
             Column("source", [conflict.reference for conflict in found], title=msg("source")),
         ),

@@ -71,7 +71,7 @@ DESCRIPTIONS: dict[str, Description] = {
             msg("Predictive parity"),
             ("ppv",),
             "difference",
-            msg("proves favourable when selected"),
+            msg("has a favourable true outcome when selected"),
             "P(truth = 1 | decision = 1, group) is the same",
         ),
         Description(
@@ -87,7 +87,7 @@ DESCRIPTIONS: dict[str, Description] = {
             msg("Negative predictive parity"),
             ("npv",),
             "difference",
-            msg("proves unfavourable when rejected"),
+            msg("has an unfavourable true outcome when rejected"),
             "P(truth = 0 | decision = 0, group) is the same",
         ),
         Description(
@@ -95,7 +95,7 @@ DESCRIPTIONS: dict[str, Description] = {
             msg("Overall accuracy equality"),
             ("accuracy",),
             "difference",
-            msg("is decided rightly"),
+            msg("is decided correctly"),
             "P(decision = truth | group) is the same",
         ),
         Description(
@@ -134,10 +134,10 @@ def of_class(metric: str, label: str) -> Message | None:
     """
     return {
         "selection_rate": msg('is predicted "{label}"', label=label),
-        "tpr": msg('is predicted "{label}" where that is true', label=label),
-        "fpr": msg('is predicted "{label}" where that is not true', label=label),
-        "ppv": msg('is "{label}" where that is predicted', label=label),
-        "npv": msg('is not "{label}" where that is not predicted', label=label),
+        "tpr": msg('is predicted "{label}" when that is true', label=label),
+        "fpr": msg('is predicted "{label}" when that is not true', label=label),
+        "ppv": msg('is "{label}" when that is predicted', label=label),
+        "npv": msg('is not "{label}" when that is not predicted', label=label),
     }.get(metric)
 
 
@@ -215,7 +215,7 @@ class Criterion(Result):
             return [msg("{title} cannot be judged: {reason}.", title=self.title, reason=self.figure.note)]
         sentences = [self.facts(), *self._held_against()]
         if self.decided is False:
-            sentences.append(msg("The interval holds the threshold, so these data do not settle it."))
+            sentences.append(msg("The interval contains the threshold, so the data are inconclusive."))
         return sentences
 
     def facts(self) -> Message:
@@ -238,17 +238,17 @@ class Criterion(Result):
         }
         sentence = msg("{high_group} {what} at a rate of {high:pct}, {low_group} at {low:pct}.", **facts)
         if worst.get("units") == "numbers":
-            sentence = msg("{high_group} is predicted {high:num} on average, {low_group} {low:num}.", **facts)
+            sentence = msg("The mean prediction is {high:num} for {high_group} and {low:num} for {low_group}.", **facts)
         elif worst.get("units") == "per" and label:
             sentence = msg(
-                '{high_group} has {high:num} false negatives for each false positive of "{label}", {low_group} '
+                '{high_group} has {high:num} false negatives per false positive of "{label}" and {low_group} has '
                 "{low:num}.",
                 label=label,
                 **facts,
             )
         elif worst.get("units") == "per":
             sentence = msg(
-                "{high_group} has {high:num} false negatives for each false positive, {low_group} {low:num}.", **facts
+                "{high_group} has {high:num} false negatives per false positive and {low_group} has {low:num}.", **facts
             )
         if worst.get("control"):
             held = together(is_value(name, value) for name, value in worst["control"].items())
@@ -269,7 +269,7 @@ class Criterion(Result):
             "The four-fifths rule of the US EEOC (29 CFR 1607.4 D) is a rule of thumb, not a finding of law: numbers, "
             "significance and business necessity count too."
         )
-        above = msg("The ratio is {value:num} ({low:num} to {high:num}), at least {threshold:num}.", **ends)
+        above = msg("The ratio is {value:num} ({low:num} to {high:num}), not below {threshold:num}.", **ends)
         if self.code != "disparate_impact":
             under = msg("The ratio is {value:num} ({low:num} to {high:num}), below {threshold:num}.", **ends)
             return [above if self.passes else under]
@@ -346,8 +346,8 @@ def criterion(
         if name not in ("demographic_parity", "conditional_statistical_parity"):
             raise NotApplicable(
                 msg(
-                    "{criterion} is about decisions, and a regression predicts numbers; compare mean predictions and "
-                    "errors by group with group_metrics",
+                    "{criterion} applies to decisions, and a regression predicts numbers; compare mean predictions "
+                    "and errors by group with group_metrics",
                     criterion=description.title,
                 )
             )

@@ -15,9 +15,9 @@ USES: tuple[Use, ...] = get_args(Use)
 Priority = Literal["first", "also", "watch"]
 
 _PRIORITIES: dict[Priority, Message] = {
-    "first": msg("ask for first"),
-    "also": msg("ask for too"),
-    "watch": msg("watch"),
+    "first": msg("require first"),
+    "also": msg("also require"),
+    "watch": msg("monitor"),
 }
 _TITLES: dict[Use, Message] = {
     "credit": msg("credit"),
@@ -47,7 +47,7 @@ GUIDE: dict[Use, tuple[Advice, ...]] = {
         Advice(
             "equal_opportunity",
             "also",
-            msg("Those who would repay should be approved alike; a refusal keeps them out of the market."),
+            msg("People who would repay should be approved at equal rates; a refusal keeps them out of the market."),
         ),
         Advice(
             "disparate_impact",
@@ -67,12 +67,15 @@ GUIDE: dict[Use, tuple[Advice, ...]] = {
         Advice(
             "disparate_impact",
             "also",
-            msg("The four-fifths rule (29 CFR 1607.4 D) and NYC Local Law 144 look at ratios of selection rates."),
+            msg("The four-fifths rule (29 CFR 1607.4 D) and NYC Local Law 144 use ratios of selection rates."),
         ),
         Advice(
             "demographic_parity",
             "watch",
-            msg("Past hires label past opinions: where labels are doubtful, rates of selection say more than errors."),
+            msg(
+                "Past hires record past opinions: where labels are doubtful, selection rates are more informative "
+                "than errors."
+            ),
         ),
     ),
     "justice": (
@@ -84,7 +87,10 @@ GUIDE: dict[Use, tuple[Advice, ...]] = {
         Advice(
             "predictive_equality",
             "also",
-            msg("The false positive rate is the share of the harmless who are taken for a risk: the loss of liberty."),
+            msg(
+                "The false positive rate is the share of people who would not reoffend but are classed as a risk, at "
+                "the cost of their liberty."
+            ),
         ),
         Advice(
             "predictive_parity",
@@ -99,17 +105,17 @@ GUIDE: dict[Use, tuple[Advice, ...]] = {
         Advice(
             "equalized_odds",
             "first",
-            msg("Missed illness and needless treatment both harm; each should be as rare in every group."),
+            msg("Missed illness and needless treatment both harm; each should be equally rare in every group."),
         ),
         Advice(
             "negative_predictive_parity",
             "also",
-            msg('"Nothing found" ends the search for care: it should be as reliable for everyone.'),
+            msg('"Nothing found" ends the search for care: it should be equally reliable for everyone.'),
         ),
         Advice(
             "overall_accuracy_equality",
             "watch",
-            msg("Groups that are rare in the data are often served worse; labels such as cost can hide need."),
+            msg("Groups that are rare in the data often get worse predictions; labels such as cost can hide need."),
         ),
     ),
     "advertising": (
@@ -117,14 +123,14 @@ GUIDE: dict[Use, tuple[Advice, ...]] = {
             "demographic_parity",
             "first",
             msg(
-                "Who is shown an offer of work, housing or credit decides who can take it; there is no true outcome "
-                "to appeal to."
+                "Only people who are shown an offer of work, housing or credit can accept it; there is no true "
+                "outcome to compare with."
             ),
         ),
         Advice(
             "conditional_statistical_parity",
             "also",
-            msg("Compare people with the same stated interests: what remains is the system's own doing."),
+            msg("Compare people with the same stated interests: any remaining gap is due to the system."),
         ),
         Advice(
             "disparate_impact",
@@ -185,7 +191,7 @@ def guide(use: Use | None = None) -> Guide:
             Column("use", [_TITLES[one] for one, _ in rows], title=msg("use")),
             Column("priority", [_PRIORITIES[advice.priority] for _, advice in rows], title=msg("priority")),
             Column("criterion", [DESCRIPTIONS[advice.criterion].title for _, advice in rows], title=msg("criterion")),
-            Column("asks", [DESCRIPTIONS[advice.criterion].formula for _, advice in rows], title=msg("asks that")),
+            Column("asks", [DESCRIPTIONS[advice.criterion].formula for _, advice in rows], title=msg("requires that")),
             Column("why", [advice.reason for _, advice in rows], title=msg("why")),
         ),
         msg("Which criterion for which use"),

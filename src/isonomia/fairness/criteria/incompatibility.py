@@ -93,11 +93,11 @@ def incompatibility(
     """
     subject = Subject.of(data, model, counted=True, **given)
     if subject.task != "binary":
-        raise NotApplicable(msg("the theorems are about two classes, and the task is {task}", task=TASKS[subject.task]))
+        raise NotApplicable(msg("the theorems apply to two classes, and the task is {task}", task=TASKS[subject.task]))
     if subject.outcome.truth is None:
-        raise NotApplicable(msg("the data name no target, so there are no base rates"))
+        raise NotApplicable(msg("the data have no target, so there are no base rates"))
     if subject.surface.label is None:
-        raise NotApplicable(msg("there are no decisions, only scores: give a threshold"))
+        raise NotApplicable(msg("there are no decisions, only scores; pass a threshold"))
     measured = group_metrics(
         subject, metrics=["base_rate", "selection_rate", "tpr", "fpr", "ppv", "npv", "accuracy"], by=by
     )
@@ -107,7 +107,7 @@ def incompatibility(
     tests = _base_rate_tests(measured)
     found = Incompatibility(
         "incompatibility",
-        msg("What cannot hold together"),
+        msg("Incompatible criteria"),
         {
             "conflicts": conflicts_table(rows, measured),
             "base_rates": base_rates_table(measured),
@@ -123,7 +123,7 @@ def incompatibility(
     return subject.noted(found)
 
 
-_NOTE = msg("Forced values keep the named rates equal for all groups, at their values over all rows.")
+_NOTE = msg("Required values hold the named rates equal for all groups, at their values over all rows.")
 
 
 def _ways(measured: GroupMetrics) -> dict[tuple[str, ...], NDArray[Any]]:

@@ -94,8 +94,8 @@ def _strata_notes(result: GroupMetrics) -> list[Message]:
         return []
     return [
         msg(
-            "In {thin:int} of {all:int} strata fewer than two groups have {least:int} rows; nothing can be compared "
-            "there.",
+            "In {thin:int} of {all:int} strata, fewer than two groups have {least:int} rows, so nothing can be "
+            "compared there.",
             thin=thin,
             all=len(strata),
             least=result.min_per_group,
@@ -122,8 +122,8 @@ def _adjusted(result: GroupMetrics, reference: Any, level: float, backend: Backe
                 if row["difference"] is not None and row["difference"][0] * row["plain_difference"] < 0:
                     notes.append(
                         msg(
-                            "{group} against {reference}: the plain difference and the one at equal factors point in "
-                            "opposite directions (Simpson's paradox).",
+                            "{group} and {reference}: the overall difference and the difference within strata have "
+                            "opposite signs (Simpson's paradox).",
                             group=group,
                             reference=base,
                         )
@@ -135,12 +135,12 @@ def _adjusted(result: GroupMetrics, reference: Any, level: float, backend: Backe
             Column("metric", title=msg("metric")),
             Column("group", title=msg("group")),
             Column("reference", title=msg("reference")),
-            Column("difference", format="num", title=msg("difference at equal factors")),
-            Column("plain_difference", format="num", title=msg("plain difference")),
+            Column("difference", format="num", title=msg("difference within strata")),
+            Column("plain_difference", format="num", title=msg("overall difference")),
             Column("strata", format="int", title=msg("strata")),
             Column("p_value", format="p", title=msg("p-value")),
         ),
-        title=msg("Differences at equal legitimate factors"),
+        title=msg("Differences within strata of legitimate factors"),
         backend=backend,
     ).with_columns(Column("p_adjusted", p, format="p", title=msg("p adjusted")))
     return table, notes

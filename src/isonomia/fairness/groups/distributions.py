@@ -154,7 +154,7 @@ def _distributions(
         _pictures(tuple(controls)) if pairs else (),
         notes=(
             _NOTE,
-            *(() if pairs else (msg("There is only one group; nothing can be compared."),)),
+            *(() if pairs else (msg("There is only one group, so nothing can be compared."),)),
             *without_bootstrap(settings.n_boot),
         ),
     )
@@ -179,7 +179,7 @@ def _pictures(controls: tuple[str, ...]) -> tuple[Picture, ...]:
 
 
 _NOTE = msg(
-    "Figures are exact; intervals are a bootstrap on binned counts (at most 128 bins), wide on purpose for distances."
+    "Figures are exact; intervals are a bootstrap on binned counts (at most 128 bins), conservative for distances."
 )
 
 
@@ -270,6 +270,6 @@ def _quantiles(
             Column("value", exact["quantile"].ravel(), format="num", title=msg("value")),
             Column("difference", difference, low, high, format="num", title=msg("difference")),
         ),
-        msg("Quantiles of predictions, group against reference"),
+        msg("Quantiles of predictions, group and reference"),
         backend,
     )

@@ -36,9 +36,9 @@ ALPHA = 0.05
 SAME = msg("the same within the margin")
 DIFFERENT = msg("different, by more than the margin")
 SMALL = msg("different, by less than the margin")
-BEYOND = msg("different; whether within the margin is open")
-OPEN = msg("not settled: more rows are needed")
-NOTHING = msg("cannot be told")
+BEYOND = msg("different; inconclusive about the margin")
+OPEN = msg("inconclusive: more rows are needed")
+NOTHING = msg("undetermined")
 
 
 _FAMILY = msg(
@@ -175,7 +175,7 @@ def _tested(measured: GroupMetrics, margin: float) -> Equivalence:
 
 
 def _pictures(controls: Sequence[str]) -> tuple[Picture, ...]:
-    title = msg("Differences to the reference, with the intervals that the tests use")
+    title = msg("Differences from the reference, with the intervals used by the tests")
     options = {"labels": [*controls, "group"], "value": "difference", "facet": "metric", "reference": 0.0}
     return (Picture("forest", "equivalence", title, options),)
 

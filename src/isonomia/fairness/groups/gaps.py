@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Aggregate = Literal["worst", "mean"]
 
 FEW_GROUPS = msg("fewer than two groups with enough rows have a value")
-NO_DRAWS = msg("no bootstrap was asked for, or the metric has none")
+NO_DRAWS = msg("no bootstrap was requested, or the metric has none")
 NO_RATIO = msg("every group's rate is 0, or the metric can be negative")
 
 

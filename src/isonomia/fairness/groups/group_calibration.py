@@ -149,7 +149,10 @@ def _calibration(subject: Subject, by: By | Sequence[Sequence[str]], bins: int, 
         values["mce"] = replace(largest, note=as_text(msg("the largest of many gaps, which has no interval")))
     notes = overall.notes
     if several and len(surface.classes) > MAX_CLASSES:
-        notes = (*notes, msg("There are more than {most:int} classes; single classes are not shown.", most=MAX_CLASSES))
+        notes = (
+            *notes,
+            msg("There are more than {most:int} classes, so single classes are not shown.", most=MAX_CLASSES),
+        )
     return GroupCalibration(
         "group_calibration",
         msg("Calibration by group"),

@@ -248,18 +248,30 @@ def _notes(
 ) -> tuple[Message, ...]:
     notes = []
     if n_missing and missing == "exclude":
-        notes.append(msg("{n:int} rows with a missing protected value are left out.", n=n_missing))
+        notes.append(
+            msg(
+                "{n:# row with a missing protected value is|# rows with a missing protected value are} left out.",
+                n=n_missing,
+            )
+        )
     elif n_missing:
-        notes.append(msg("{n:int} rows have a missing protected value; they are a group of their own.", n=n_missing))
+        notes.append(
+            msg(
+                "{n:# row with a missing protected value forms|# rows with a missing protected value form} a group of "
+                "their own.",
+                n=n_missing,
+            )
+        )
     small = int((sizes < min_per_group).sum())
     if small:
         notes.append(
             msg(
-                "{n:int} groups have fewer than {least:int} rows: shown, but not used for the gap between groups.",
+                "{n:# group has|# groups have} fewer than {least:int} rows: shown, but not used for the gap between "
+                "groups.",
                 n=small,
                 least=min_per_group,
             )
         )
     if n_cells == 1:
-        notes.append(msg("There is only one group; nothing can be compared."))
+        notes.append(msg("There is only one group, so nothing can be compared."))
     return tuple(notes)

@@ -20,7 +20,7 @@ PERMUTATION = msg("permutation")
 WALD = msg("Wald, bootstrap covariance")
 #: Why groups were not tested.
 FEW_GROUPS = msg("fewer than two groups have a value: there is nothing to test")
-NO_COUNTS = msg("the counts leave nothing to test")
+NO_COUNTS = msg("the counts allow no test")
 NO_DRAWS = msg("not tested: this needs a bootstrap, and there was none")
 FEW_DRAWS = msg("not tested: a group has no value in most bootstrap replicates")
 NO_SPREAD = msg("not tested: some groups vary together, or not at all, over the bootstrap")

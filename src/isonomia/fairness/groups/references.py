@@ -58,5 +58,5 @@ def against_references(
         parts.append(
             replace(found, columns=(against, *found.select(("metric", "group", "reference")).columns, *figures))
         )
-    title = msg("Groups against every choice of reference")
+    title = msg("Groups compared with each choice of reference")
     return replace(Table.stack(parts), title=title, backend=subject.backend)

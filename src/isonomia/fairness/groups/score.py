@@ -39,10 +39,10 @@ MEANINGS: dict[str, Message] = {
 }
 #: The score from which each assessment holds.
 ASSESSMENTS: tuple[tuple[float, Message], ...] = (
-    (0.95, msg("Groups are treated very much alike on the measures of the score.")),
-    (0.85, msg("Groups are treated largely alike; smaller gaps remain.")),
-    (0.70, msg("There are gaps between groups that ask for attention.")),
-    (0.00, msg("There are large gaps between groups: act on the critical issues first.")),
+    (0.95, msg("Averaged over the measures of the score, the gaps between groups are very small.")),
+    (0.85, msg("Averaged over the measures of the score, the gaps between groups are small.")),
+    (0.70, msg("There are gaps between groups that require attention.")),
+    (0.00, msg("There are large gaps between groups: address the critical issues first.")),
 )
 
 
@@ -223,6 +223,6 @@ def score_table(parts: ScoreParts, backend: Backend) -> Table:
             Column("contribution", [part.contribution for _, _, part in rows], format="num", title=msg("contribution")),
             Column("meaning", [MEANINGS[key] for _, key, _ in rows], title=msg("what it is")),
         ),
-        msg("What the score is made of"),
+        msg("Composition of the score"),
         backend,
     )

@@ -273,7 +273,7 @@ def _pictures(measured: GroupMetrics) -> tuple[Picture, ...]:
         Picture(
             "bars",
             "score",
-            msg("What the score is made of"),
+            msg("Composition of the score"),
             {
                 "labels": ["attribute", "part"],
                 "value": "score",
@@ -299,8 +299,8 @@ def _pictures(measured: GroupMetrics) -> tuple[Picture, ...]:
 def _notes(measured: GroupMetrics, privileged: Any) -> list[Message]:
     assert measured.groups is not None
     notes = [
-        msg("The score ranks models and shows change; it is no statement of compliance with any law or policy."),
-        msg("The score is about each attribute alone; intersections are in the table of measures."),
+        msg("The score ranks models and shows change; it is not a statement of compliance with any law or policy."),
+        msg("The score covers each attribute separately; intersections are in the table of measures."),
         msg("Groups that are treated alike still differ by chance, so a fair model scores below 1; see its interval."),
     ]
     if privileged is None:

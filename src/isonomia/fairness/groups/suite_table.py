@@ -22,7 +22,7 @@ IMPLIED = {
 }
 #: An intersection is reported beside a wider group only where its figure is this many times as far from equality.
 WORSE = 1.5
-NO_TEST = msg("no test stands behind this measure")
+NO_TEST = msg("this measure has no test")
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Judged:
         if figure.value is None:
             return msg("not available")
         if figure.low is not None and figure.high is not None and figure.low <= self.threshold <= figure.high:
-            return msg("beyond, not settled") if self.exceeds else msg("within, not settled")
+            return msg("beyond, inconclusive") if self.exceeds else msg("within, inconclusive")
         return msg("beyond") if self.exceeds else msg("within")
 
     @property

@@ -115,7 +115,7 @@ def comparison_table(
             Column("p_adjusted", np.concatenate(adjust(compared)), format="p", title=msg("p adjusted")),
             Column("detectable", joined("detectable"), format=gap_style, title=msg("smallest detectable gap")),
         ),
-        msg("Groups against their reference"),
+        msg("Groups compared with their reference"),
         backend,
     )
 

@@ -98,7 +98,7 @@ def label_bias(
     subject = Subject.of(data, **options)
     known, attributes = subject.known, subject.attributes
     if known.target is None or not attributes:
-        raise NotApplicable(msg("the data name no target or no protected attribute"))
+        raise NotApplicable(msg("the data have no target or no protected attribute"))
     level, seed = subject.settings.level, subject.settings.seed
     label = Codes.encode(known.column(known.target), name=known.target).observed()
     if label.size < 2:
@@ -129,7 +129,7 @@ def label_bias(
         Picture(
             "forest",
             "neighbours",
-            msg("Labels against those of similar people in other groups"),
+            msg("Labels compared with those of similar people in other groups"),
             {"labels": "group", "value": "difference", "reference": 0.0, **facet},
         ),
     )
@@ -137,12 +137,12 @@ def label_bias(
     notes = [message, *rates.notes, *left_out_classes(known, label)]
     if max(column.counts().max() for column in attributes) > MAX_ASKED:
         notes.append(
-            msg("In larger groups, {n:int} people drawn at random are compared with similar ones.", n=MAX_ASKED)
+            msg("In larger groups, {n:int} people sampled at random are compared with similar people.", n=MAX_ASKED)
         )
     if len(known) > max_rows:
         notes.append(
             msg(
-                "Similar people are looked for among {n:int} of {all:int} rows, drawn at random.",
+                "Similar people are searched among {n:int} of {all:int} rows, sampled at random.",
                 n=max_rows,
                 all=len(known),
             )

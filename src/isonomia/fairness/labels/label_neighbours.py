@@ -58,7 +58,7 @@ def against_similar(
         own = np.isin(groups.cells.codes, group.cells)
         reason = None
         if points is None:
-            reason = msg("no column is left to compare people by")
+            reason = msg("no column is left for comparing people")
         elif own.sum() < 2 or (~own).sum() < k:
             reason = msg("too few rows in the group or outside it")
         found: list[dict[str, Any]] = [dict.fromkeys(_FIGURES) for _ in kinds]
@@ -68,7 +68,11 @@ def against_similar(
         if reason is None and points is not None:
             found = _figures(points, own, sampled, [values for _, values in kinds], w, k, level, progress)
         for (name, _), figures in zip(kinds, found, strict=True):
-            untested = None if figures["p_value"] is not None else msg("everyone differs by as much: nothing to test")
+            untested = (
+                None
+                if figures["p_value"] is not None
+                else msg("everyone differs by the same amount, so there is nothing to test")
+            )
             out.append({"class": name, "n": sampled.size, **figures, "note": reason or untested})
             members.append(group)
     return _table(out, members, data)

@@ -84,9 +84,15 @@ def missingness(
             if name not in names:
                 _compare(name, absent, column, data.weights, level, out)
     if not out:
-        notes: tuple[Message, ...] = (msg("No value is missing in the {n:int} columns looked at.", n=len(wanted)),)
+        notes: tuple[Message, ...] = (
+            msg("No value is missing in the {n:# column|# columns} examined.", n=len(wanted)),
+        )
     else:
-        notes = (msg("{n:int} columns miss nothing and are not shown.", n=complete),) if complete else ()
+        notes = (
+            (msg("{n:# column without missing values is|# columns without missing values are} not shown.", n=complete),)
+            if complete
+            else ()
+        )
     p = benjamini_hochberg(np.array([row["p_value"] for row in out], dtype=float))
     table = Table.from_rows(
         out,
@@ -123,7 +129,7 @@ def missingness(
         (),
         pictures,
         notes,
-        titles={"columns_with_gaps": msg("columns that miss values")},
+        titles={"columns_with_gaps": msg("columns with missing values")},
     )
 
 
@@ -142,7 +148,7 @@ def absent_values(column: nw.Series[Any], blanks: Sequence[str] = ()) -> np.ndar
 def _chosen(data: Dataset, attributes: Sequence[str] | None) -> tuple[Codes, ...]:
     known = dataset_attributes(data)
     if not known:
-        raise NotApplicable(msg("the data name no protected attribute"))
+        raise NotApplicable(msg("the data have no protected attribute"))
     if attributes is None:
         return known
     names = [column.name for column in known]

@@ -206,15 +206,15 @@ def _how(learning: Learning, several: bool) -> Message:
     }
     if several:
         return msg(
-            "Each attribute was told by gradient boosting of {rounds:int} rounds (learning rate {rate:num}, "
-            "{leaves:int} leaves a tree) in {folds:int} folds; what is lost without a column was measured on "
-            "at most {rows:int} rows of each fold.",
+            "Each attribute was predicted by gradient boosting with {rounds:int} rounds (learning rate {rate:num}, "
+            "{leaves:int} leaves per tree) in {folds:int} folds; the loss without a column was measured on at most "
+            "{rows:int} rows of each fold.",
             **facts,
         )
     return msg(
-        "The attribute was told by gradient boosting of {rounds:int} rounds (learning rate {rate:num}, "
-        "{leaves:int} leaves a tree) in {folds:int} folds; what is lost without a column was measured on at "
-        "most {rows:int} rows of each fold.",
+        "The attribute was predicted by gradient boosting with {rounds:int} rounds (learning rate {rate:num}, "
+        "{leaves:int} leaves per tree) in {folds:int} folds; the loss without a column was measured on at most "
+        "{rows:int} rows of each fold.",
         **facts,
     )
 
@@ -241,8 +241,8 @@ _ATTRIBUTES = (
 _CARRIERS = (
     Column("attribute", title=msg("protected attribute")),
     Column("column", title=msg("column")),
-    Column("importance", format="points", title=msg("lost without it")),
-    Column("information", format="pct", title=msg("information in it alone")),
+    Column("importance", format="points", title=msg("loss without the column")),
+    Column("information", format="pct", title=msg("information in the column alone")),
     Column("note", title=msg("note")),
 )
 

@@ -101,7 +101,7 @@ def representation(
     groups = Table.from_rows(
         rows, _GROUPS, title=msg("Groups in the data and in the population"), backend=kind
     ).with_columns(_adjusted([row["p_value"] for row in rows]))
-    tests = Table.from_rows(tested, _TESTS, title=msg("Does the data look like the population"), backend=kind)
+    tests = Table.from_rows(tested, _TESTS, title=msg("Shares in the data and in the population"), backend=kind)
     tables = {"groups": groups, "tests": tests.with_columns(_adjusted([row["p_value"] for row in tested]))}
     picture = Picture(
         "bars", "groups", msg("Share of each group"), {"labels": "group", "value": "share", "facet": "attribute"}
@@ -115,7 +115,7 @@ def representation(
             )
         )
     if unknown:
-        notes.append(msg("The population says nothing about {names}.", names=", ".join(unknown[:10])))
+        notes.append(msg("The population gives no shares of {names}.", names=", ".join(unknown[:10])))
     smallest = _smallest(rows, level)
     found = Representation(
         "representation",
@@ -126,7 +126,7 @@ def representation(
         (picture,),
         tuple(notes),
         tuple(unknown),
-        titles={"smallest_ratio": msg("smallest share against the population")},
+        titles={"smallest_ratio": msg("smallest share relative to the population")},
     )
     return subject.noted(found)
 

@@ -32,7 +32,7 @@ _VALUES = {
     "violating_neighbours": msg("neighbours whose predictions differ more than the people do"),
     "across_groups": msg("pairs of different groups whose predictions differ more than the people do"),
     "same_group": msg("pairs of one group whose predictions differ more than the people do"),
-    "pairs": msg("pairs looked at"),
+    "pairs": msg("pairs examined"),
 }
 #: Numbers in a block of pairs.
 BLOCK = 1 << 22
@@ -153,7 +153,7 @@ def awareness(
             Picture(
                 "scatter",
                 "pairs",
-                msg("The worst pairs: how far apart, and how differently treated"),
+                msg("The worst pairs: distance and difference of predictions"),
                 {"x": "distance", "y": "difference"},
             ),
         )
@@ -168,10 +168,10 @@ def awareness(
         other = cells.codes[first] != cells.codes[second]
         across = {"across_groups": share_of(pool & other), "same_group": share_of(pool & ~other)}
     message = (
-        msg("All {n:int} pairs were looked at.", n=bad.size)
+        msg("All {n:int} pairs were examined.", n=bad.size)
         if whole
         else msg(
-            "Of {all:int} pairs, {near:int} pairs of neighbours and {random:int} random ones were looked at.",
+            "Of {all:int} pairs, {near:int} pairs of neighbours and {random:int} random ones were examined.",
             all=_all_pairs(w),
             near=int(near.sum()),
             random=int((~near).sum()),
@@ -183,7 +183,7 @@ def awareness(
     if max_rows is not None and max_rows < there:
         notes.append(
             msg(
-                "{n:int} rows, drawn at random, were compared with their neighbours among all {all:int}.",
+                "{n:int} rows, sampled at random, were compared with their neighbours among all {all:int}.",
                 n=max_rows,
                 all=there,
             )
@@ -322,7 +322,7 @@ def _pair_table(
         "second_group": msg("group of the second"),
         "distance": msg("distance"),
         "difference": msg("difference of predictions"),
-        "excess": msg("more than allowed by"),
+        "excess": msg("excess over the allowed difference"),
     }
     formats: dict[str, Any] = {"first": "int", "second": "int"}
     formats |= dict.fromkeys(("distance", "difference", "excess"), "num4")
@@ -332,7 +332,7 @@ def _pair_table(
 def _share(bad: NDArray[np.bool_], v: Floats, first: Indices, second: Indices, level: float) -> Estimate:
     """The share of violating pairs; pairs with a person in common are not independent."""
     if bad.size == 0:
-        return Estimate.missing(msg("no such pair was looked at"))
+        return Estimate.missing(msg("no such pair was examined"))
     total = float(v.sum())
     share = float(v @ bad / total)
     off = v * (bad - share)

@@ -33,13 +33,13 @@ def benefits_of(subject: Subject, benefit: Any) -> Floats:
             raise SpecError("`benefit` by class, or of being right, is for classifications; this is a regression.")
         return surface.continuous
     if surface.label is None:
-        raise NotApplicable(msg("there are scores but no decisions, so nobody's benefit is known"))
+        raise NotApplicable(msg("there are scores but no decisions, so benefits are unknown"))
     if benefit == "prediction":
         if outcome.task != "binary":
             raise SpecError("`benefit='prediction'` is for numbers and two classes; say how good each class is.")
         return np.asarray(surface.label.astype(float))
     if outcome.truth is None:
-        raise NotApplicable(msg("there are no true outcomes to separate deserved benefits from undeserved ones"))
+        raise NotApplicable(msg("there are no true outcomes, so correct decisions are unknown"))
     if isinstance(benefit, Mapping):
         return _class_benefits(outcome, benefit)
     if outcome.task == "binary" and benefit is None:
@@ -67,18 +67,18 @@ def check_benefits(b: Floats, alpha: float) -> None:
     if (b < 0).any():
         raise NotApplicable(
             msg(
-                "{negative:int} of {all:int} benefits are negative, and an inequality index is for benefits of at "
-                "least 0; give other ones with benefit=",
+                "{negative:int} of {all:int} benefits are negative, and an inequality index needs benefits of at "
+                "least 0; pass others with benefit=",
                 negative=int((b < 0).sum()),
                 all=b.size,
             )
         )
     if not b.any():
-        raise NotApplicable(msg("every benefit is 0, so there is nothing to be shared unequally"))
+        raise NotApplicable(msg("every benefit is 0, so inequality is not defined"))
     if alpha <= 0 and (b == 0).any():
         raise NotApplicable(
             msg(
-                "{zero:int} benefits are 0, for which the index with alpha = {alpha:num} is infinite; take an alpha "
+                "{zero:int} benefits are 0, for which the index with alpha = {alpha:num} is infinite; use an alpha "
                 "above 0",
                 zero=int((b == 0).sum()),
                 alpha=alpha,
@@ -89,12 +89,12 @@ def check_benefits(b: Floats, alpha: float) -> None:
 def what_benefits_are(outcome: Outcome, benefit: Any) -> Message:
     """What a benefit is here."""
     if benefit is not None and not isinstance(benefit, str):
-        return msg("Benefits are those that were given.")
+        return msg("Benefits are as given.")
     if outcome.task == "regression" or benefit == "prediction":
-        return msg("A benefit is what is predicted.")
+        return msg("The benefit is the predicted number.")
     if outcome.task == "binary" and benefit is None:
-        return msg("A benefit is 1 for a right answer, 0 for a wrongful refusal, 2 for an undeserved favour.")
+        return msg("The benefit is 1 for a correct decision, 0 for a false negative and 2 for a false positive.")
     return msg(
-        "A benefit is 1 for a right answer and 0 for a wrong one: the classes have no order of favour unless "
-        "one is given."
+        "The benefit is 1 for a correct prediction and 0 for a wrong one: the classes have no order of preference "
+        "unless one is given."
     )

@@ -123,7 +123,7 @@ def consistency(
                 Column("row", position[worst], format="int", title=msg("row")),
                 Column("consistency", rows[worst], format="pct", title=msg("consistency")),
             ),
-            msg("Rows treated least like their neighbours"),
+            msg("Rows with the lowest consistency"),
             kind,
         ),
     }
@@ -143,11 +143,11 @@ def consistency(
     notes = [msg("People are compared by {n:int} columns; the protected ones are left out.", n=len(points.columns))]
     if points.left_out:
         names = ", ".join(f"{name} ({reason})" for name, reason in points.left_out[:5])
-        notes.append(msg("Columns that people cannot be compared by: {names}.", names=names))
+        notes.append(msg("Columns that cannot be used to compare people: {names}.", names=names))
     if sampled.size < n:
         notes.append(
             msg(
-                "{n:int} rows, drawn at random, were compared with their neighbours among all {all:int}.",
+                "{n:int} rows, sampled at random, were compared with their neighbours among all {all:int}.",
                 n=sampled.size,
                 all=n,
             )

@@ -144,7 +144,7 @@ def counterfactual(
         if drawn is not None:
             answers += _through(people, names, drawn, "graph", mechanism, keep_valid, seed, notes)
         if not used:
-            notes.append(msg("The model's answers do not depend on {name} itself.", name=" x ".join(names)))
+            notes.append(msg("The model's predictions do not depend on {name} itself.", name=" x ".join(names)))
             if drawn is None and through_proxies:
                 answers += _by_proxies(people, names, mechanism, keep_valid, seed, notes)
     if not all(answer.signed for answer in answers):
@@ -173,7 +173,7 @@ def _through(
     reached = graph.descendants(names)
     needed = reached & (inputs | graph.ancestors(inputs & reached))
     if not needed:
-        notes.append(msg("The graph leads from {name} to nothing that the model reads.", name=" x ".join(names)))
+        notes.append(msg("In the graph, {name} affects no column that the model uses.", name=" x ".join(names)))
         return []
     fitted = Mechanisms(people.data, graph, needed, mechanism=mechanism, seed=seed, categories=people.data.protected)
     return [ask(people, names, route, mechanisms=fitted, keep_valid=keep_valid)]
@@ -192,13 +192,13 @@ def _by_proxies(
         if proxy_columns:
             notes.append(
                 msg(
-                    "Instead, the columns that tell {name} are taken for its effects: {columns}.",
+                    "Instead, the columns that predict {name} are taken as its effects: {columns}.",
                     name=name,
                     columns=", ".join(proxy_columns),
                 )
             )
         else:
-            notes.append(msg("No column the model reads predicts {name}, so there is no proxy.", name=name))
+            notes.append(msg("No column the model uses predicts {name}, so there is no proxy.", name=name))
     if not edges:
         return []
     graph = CausalGraph.of(edges, people.data.columns)
@@ -207,7 +207,7 @@ def _by_proxies(
 
 def _chosen(data: Dataset, attributes: Sequence[str] | None) -> tuple[str, ...]:
     if not data.protected:
-        raise NotApplicable(msg("the data name no protected attribute"))
+        raise NotApplicable(msg("the data have no protected attribute"))
     if isinstance(attributes, str):
         attributes = [attributes]
     for name in attributes or ():
@@ -249,7 +249,7 @@ def _result(
         Picture(
             "bars",
             "by_group",
-            msg("People who would be decided differently"),
+            msg("People whose decision would change"),
             {"labels": "group", "value": "rate", "facet": "route"},
         ),
     ]

@@ -32,14 +32,14 @@ _TITLES = {
     "largest": msg("largest change"),
     "group": msg("group"),
     "row": msg("row"),
-    "before": msg("said"),
+    "before": msg("prediction"),
     "after": msg("counterfactual prediction"),
     "flip": msg("by the flip"),
     "graph": msg("by the graph"),
     "difference": msg("difference"),
     "p_value": msg("p-value"),
     "p_adjusted": msg("p adjusted"),
-    "disagree": msg("decided differently by one only"),
+    "disagree": msg("different decision by only one of them"),
     "note": msg("note"),
 }
 _FORMATS: dict[str, Any] = (
@@ -64,7 +64,7 @@ _FORMATS: dict[str, Any] = (
 #: Why a figure is missing.
 NO_ORDER = msg("several classes have no order: there is a size of change, but no direction")
 ONE_ROW = msg("one row: no interval")
-NO_SPREAD = msg("both say the same of everyone: there is nothing to test")
+NO_SPREAD = msg("both give the same result for everyone, so there is nothing to test")
 
 
 def _why_missing(answer: Altered, n: int) -> Message | None:
@@ -118,7 +118,7 @@ def change_table(
                 )
                 for name, value in zip(names, row, strict=True):
                     out[name].append(value)
-    return Table.of(out, _FORMATS, _TITLES, msg("What would change under another value"), backend)
+    return Table.of(out, _FORMATS, _TITLES, msg("Changes under another value"), backend)
 
 
 def by_group_table(
@@ -156,7 +156,7 @@ def by_group_table(
             )
             for name, value in zip(out, row, strict=True):
                 out[name].append(value)
-    return Table.of(out, _FORMATS, _TITLES, msg("Who would be decided differently"), backend)
+    return Table.of(out, _FORMATS, _TITLES, msg("People whose decision would change"), backend)
 
 
 def row_table(answers: Sequence[Altered], backend: Backend) -> Table:
@@ -241,7 +241,7 @@ def compared_table(answers: Sequence[Altered], weights: Floats | None, level: fl
         return None
     shown: dict[str, Any] = {**out, "p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float))}
     shown["note"] = shown.pop("note")  # the last column, as everywhere
-    return Table.of(shown, _FORMATS, _TITLES, msg("What the graph says beyond the flip"), backend)
+    return Table.of(shown, _FORMATS, _TITLES, msg("The graph compared with the flip"), backend)
 
 
 def _rate(changed: NDArray[np.bool_], w: Floats | None, level: float) -> tuple[float, float, float]:

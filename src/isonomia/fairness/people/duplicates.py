@@ -101,13 +101,13 @@ def duplicates(
     subject = Subject.of(data, **given)
     data, level = subject.known, subject.settings.level
     if data.target is None:
-        raise NotApplicable(msg("the data name no target, so labels cannot disagree"))
+        raise NotApplicable(msg("the data have no target, so there are no labels to compare"))
     names = [name for name in data.features if name not in data.protected] if columns is None else list(columns)
     for name in names:
         if name not in data.columns:
             raise SpecError(f"`columns` must name columns of the data; got {name!r}.{close_to(name, data.columns)}")
     if not names:
-        raise NotApplicable(msg("no column is left to compare people by once the protected ones are removed"))
+        raise NotApplicable(msg("no column is left for comparing people once the protected ones are removed"))
     people = _People.of(data, names, subject.weights)
     mixed = people.mixed
     tables = {"sets": _sets(subject, names, people)}
@@ -120,7 +120,7 @@ def duplicates(
             Picture(
                 "forest",
                 "by_group",
-                msg("Outcomes against equals of other groups"),
+                msg("Outcomes compared with duplicates in other groups"),
                 {"labels": "group", "value": "difference", "reference": 0.0, **facet},
             ),
         )
@@ -128,7 +128,7 @@ def duplicates(
     duplicated, in_conflict = (_rate(part, people.w, level) for part in (equal, conflict))
     conflicting = _rate(conflict[equal], people.w[equal], level)
     notes = (
-        msg("People are the same where they agree in {n:int} columns.", n=len(names)),
+        msg("People are identical when they agree in {n:# column|# columns}.", n=len(names)),
         *left_out_classes(data, people.label),
     )
     found = Duplicates(
@@ -148,10 +148,10 @@ def duplicates(
         conflicting,
         in_conflict,
         titles={
-            "duplicated": msg("rows with an equal"),
+            "duplicated": msg("rows with a duplicate"),
             "conflicting": msg("of them with different labels"),
-            "in_conflict": msg("rows with an equal of another label"),
-            "sets_in_conflict": msg("sets of equals with different labels"),
+            "in_conflict": msg("rows with a duplicate of a different label"),
+            "sets_in_conflict": msg("sets of duplicates with different labels"),
         },
     )
     return subject.noted(found)
@@ -224,7 +224,7 @@ def _sets(subject: Subject, names: Sequence[str], people: _People) -> Table:
             titles[key], formats[key] = msg("share of {label}", label=kind), "pct"
     for name in names[:8]:
         shown[name] = [str(value) for value in data.column(name)[first[order].tolist()].to_list()]
-    return Table.of(shown, formats, titles, msg("Sets of equal people with different labels"), data.backend)
+    return Table.of(shown, formats, titles, msg("Sets of identical people with different labels"), data.backend)
 
 
 def _by_group(
@@ -244,9 +244,9 @@ def _by_group(
             n, figures = _against_equals(own, sets, people.w[used], values[used], level)
             note = None
             if figures is None:
-                note = msg("no equal of another group in a set with different labels")
+                note = msg("no duplicate from another group in a set with different labels")
             elif figures[-1] is None:
-                note = msg("every set shared with others agrees about it")
+                note = msg("every set shared with other groups has a single label")
             own_mean, others, gap, low, high, p_value = figures or (None,) * 6
             row = {"class": kind, "n": n, "own": own_mean, "others": others, "difference": (gap, low, high)}
             out.append({**row, "p_value": p_value, "note": note})
@@ -259,13 +259,13 @@ def _by_group(
             *classes,
             Column("n", format="int", title=msg("rows")),
             Column("own", format="num", title=msg("mean true outcome")),
-            Column("others", format="num", title=msg("of equals in other groups")),
+            Column("others", format="num", title=msg("of duplicates in other groups")),
             Column("difference", format="num", title=msg("difference")),
             Column("p_value", format="p", title=msg("p-value")),
             Column("p_adjusted", format="p", title=msg("p adjusted")),
             Column("note", title=msg("note")),
         ),
-        title=msg("Equal people of different groups"),
+        title=msg("Identical people in different groups"),
         backend=data.backend,
     )
     return replace(table, columns=(group_columns(members)[0], *table.columns))

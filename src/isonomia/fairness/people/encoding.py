@@ -92,7 +92,7 @@ def encode_people(
         (parts if part.ndim == 2 else categories).append(part)  # type: ignore[arg-type]
         used.append(name)
     if not used:
-        raise NotApplicable(msg("no column is left to compare people by once the protected ones are taken out"))
+        raise NotApplicable(msg("no column is left for comparing people once the protected ones are removed"))
     numbers = np.hstack(parts) if parts else np.zeros((len(table), 0))
     scale = float(len(used)) if metric == "gower" else 1.0
     if not categories:

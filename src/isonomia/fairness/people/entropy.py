@@ -23,7 +23,7 @@ from isonomia.typing import Floats
 
 #: Benefits with at most this many different values are counted, so that their bootstrap is exact.
 MAX_COUNTED = 50
-NO_BENEFIT = msg("nobody of the group has a benefit, so that there is nothing to be shared unequally")
+NO_BENEFIT = msg("nobody in the group has a benefit, so inequality is not defined")
 
 
 @dataclass(frozen=True, repr=False)
@@ -300,7 +300,7 @@ def _tables(
         "n": msg("rows"),
         "benefit": msg("mean benefit"),
         "index": msg("index within the group"),
-        "contribution": msg("adds to the inequality within"),
+        "contribution": msg("contribution to the inequality within groups"),
         "note": msg("note"),
     }
     formats: dict[str, Any] = dict.fromkeys(rows, "num4") | {"groups": "int", "between_share": "pct", "by": "text"}

@@ -114,7 +114,7 @@ def nearest(
     inside = np.ones(n, dtype=bool) if pool is None else pool
     most = int(inside.sum())
     if Integer(1).check("k", k) > most:
-        raise NotApplicable(msg("there are {n:int} rows, fewer than the {k:int} neighbours of each", n=most, k=k))
+        raise NotApplicable(msg("there are {n:int} rows, too few for {k:int} neighbours each", n=most, k=k))
     distinct, row = _distinct(points.matrix)
     counts = count_by(row[inside], len(distinct))
     there = np.flatnonzero(counts)

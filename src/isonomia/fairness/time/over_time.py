@@ -170,7 +170,7 @@ def over_time(
         tables["alerts"] = alert_table(alerts, kind)
     notes = [msg("Control limits lie {sigmas:num} standard errors around the mean of all periods.", sigmas=sigmas)]
     if not known.all():
-        notes.append(msg("{n:int} rows without a moment are left out.", n=int((~known).sum())))
+        notes.append(msg("{n:# row without a time is|# rows without a time are} left out.", n=int((~known).sum())))
     found = OverTime(
         "over_time",
         msg("Fairness over time"),

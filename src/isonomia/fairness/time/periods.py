@@ -52,7 +52,7 @@ def periods_of(time: Any, *, every: Every | int | None = None, name: str = "peri
         raise DataError("Every moment is missing; nothing can be told over time.")
     if codes.size < 2:
         raise NotApplicable(
-            msg("all rows fall into one period ({period}), so there is no before and after", period=codes.texts[0])
+            msg("all rows fall into one period ({period}), so nothing can be compared over time", period=codes.texts[0])
         )
     if codes.size > MAX_PERIODS:
         raise DataError(f"There are {codes.size:,} periods (at most {MAX_PERIODS}). Take longer ones with every=...")

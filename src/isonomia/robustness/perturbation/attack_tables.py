@@ -42,8 +42,8 @@ def attack_table(study: Study, backend: Backend) -> Table:
     columns["loss"] = share(columns["drop"], span_of(metric, base))
     table = table_of(columns, metric, msg("The worst case found within each level"), backend)
     return table.with_columns(
-        replace(table["way"], title=msg("Looked for by")),
-        replace(table["queries"], title=msg("Questions a row"), format="num"),
+        replace(table["way"], title=msg("Search method")),
+        replace(table["queries"], title=msg("Queries per row"), format="num"),
     )
 
 
@@ -76,13 +76,13 @@ def attack_findings(study: Study) -> list[Finding]:
 def _sentence(gaps: dict[str, Any], rate: bool) -> Message:
     if rate and not np.isnan(gaps["flips"]):
         return msg(
-            "Moving each number by at most {level:num} standard deviations flips {flips:pct} of decisions; "
-            "{metric} goes from {base:pct} to {value:pct} ({n:int} rows).",
+            "Changing each number by at most {level:num} standard deviations flips {flips:pct} of decisions; {metric} "
+            "goes from {base:pct} to {value:pct} ({n:# row|# rows}).",
             **gaps,
         )
     return msg(
-        "Moving each number by at most {level:num} standard deviations takes {metric} from {base:num} to "
-        "{value:num} ({n:int} rows).",
+        "Changing each number by at most {level:num} standard deviations takes {metric} from {base:num} to "
+        "{value:num} ({n:# row|# rows}).",
         **gaps,
     )
 

@@ -234,7 +234,7 @@ class Copies:
         if not self.perturbers:
             names = ", ".join(f"'{one.id}'" for one in perturbers)
             raise NotApplicable(
-                msg("no column can be disturbed by {names}: each is of another kind, or of one value only", names=names)
+                msg("no column can be perturbed by {names}: each is constant or of another kind", names=names)
             )
 
     def run(self, count: int, judge: Judge, search: Search | None, progress: Progress) -> tuple[Floats, Floats]:
@@ -243,7 +243,7 @@ class Copies:
         same, moved = np.zeros(n), np.zeros(n)
         step = max(1, self.altering.portion // n)
         everyone = np.arange(n)
-        stage = progress.stage("copies", msg("Disturbing every row"), total=count)
+        stage = progress.stage("copies", msg("Perturbing every row"), total=count)
         for start in range(0, count, step):
             stage.at(start)
             size = min(step, count - start)

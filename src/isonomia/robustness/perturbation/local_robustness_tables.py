@@ -54,7 +54,7 @@ def show(firm: Firmness, backend: Backend) -> LocalRobustness:
             Picture(
                 "forest",
                 "groups",
-                msg("Disturbed copies with another decision, by group"),
+                msg("Perturbed copies with another decision, by group"),
                 {"labels": ["attribute", "group"], "value": "flips", "flag": "small"},
             )
         )
@@ -74,7 +74,7 @@ def show(firm: Firmness, backend: Backend) -> LocalRobustness:
         Picture(
             "histogram",
             "distribution",
-            msg("How firm decisions are"),
+            msg("Stability of decisions"),
             {
                 "left": "left",
                 "right": "right",
@@ -145,10 +145,10 @@ def _fragile_table(firm: Firmness, backend: Backend) -> Table:
         "low": msg("from"),
         "high": msg("to"),
         "deviation": msg("Mean change of the prediction"),
-        "said": msg("Said"),
+        "said": msg("Prediction"),
         "distance": msg("Nearest flip"),
         "changes": msg("What flips it"),
-        "then": msg("Said then"),
+        "then": msg("Prediction after the flip"),
         "note": msg("note"),
     }
     if firm.tolerance is not None:
@@ -197,8 +197,8 @@ def _flip_table(firm: Firmness, backend: Backend) -> Table:
     return Table(
         (
             Column("feature", [columns.features[index].name for index in order], title=msg("Feature")),
-            Column("share", share[order], format="pct", title=msg("Changes in so many nearest flips")),
-            Column("move", np.array(moves)[order], format="num", title=msg("Mean move, in standard deviations")),
+            Column("share", share[order], format="pct", title=msg("Nearest flips that change it")),
+            Column("move", np.array(moves)[order], format="num", title=msg("Mean change, in standard deviations")),
             Column(
                 "note",
                 [_why_no_move(bool(columns.numeric[index]), bool(changed[:, index].any())) for index in order],
@@ -212,8 +212,8 @@ def _flip_table(firm: Firmness, backend: Backend) -> Table:
 
 def _why_no_move(number: bool, changed: bool) -> Message | None:
     if not changed:
-        return msg("it changes in no nearest flip")
-    return None if number else msg("a category is exchanged, not moved")
+        return msg("no nearest flip changes it")
+    return None if number else msg("a category is replaced, not shifted")
 
 
 def _distribution(firm: Firmness, backend: Backend) -> Table:
@@ -396,7 +396,7 @@ def _values(firm: Firmness) -> tuple[dict[str, Any], dict[str, Message]]:
         "fragile_share": msg("Fragile decisions"),
         "flips_found": msg("Rows with a flip found"),
         "median_distance": msg("Median distance of the nearest flip"),
-        "queries": msg("Questions a row"),
+        "queries": msg("Queries per row"),
     }
     if firm.tolerance is not None:
         titles |= {"mean_score": msg("Copies with the same prediction"), "fragile_share": msg("Fragile predictions")}
@@ -406,7 +406,7 @@ def _values(firm: Firmness) -> tuple[dict[str, Any], dict[str, Message]]:
 def _notes(firm: Firmness) -> tuple[Message, ...]:
     notes = [
         msg(
-            "{n:int} copies of each row, disturbed at level {level:num}: a decision that survives fewer than "
+            "{n:int} copies of each row, perturbed at level {level:num}: a decision that survives fewer than "
             "{least:pct} of them is called fragile.",
             n=firm.n_iterations,
             level=firm.strength,
@@ -414,21 +414,21 @@ def _notes(firm: Firmness) -> tuple[Message, ...]:
         )
     ]
     if firm.tolerance is not None:
-        notes.append(msg("A prediction that moves by at most {size:num} counts as the same.", size=firm.tolerance))
+        notes.append(msg("A prediction that changes by at most {size:num} counts as the same.", size=firm.tolerance))
     if firm.nearest is not None:
         notes.append(
             msg(
-                "Distances are in standard deviations, a category exchanged counting 1. They are those of the nearest "
-                "flips found: the true ones can only be shorter."
+                "Distances are in standard deviations; a changed category counts as 1. They belong to the nearest "
+                "flips found: the true distances can only be shorter."
             )
         )
         lost = int(np.isnan(firm.nearest.distance).sum())
         if lost:
-            notes.append(msg("No flip was found for {n:int} rows.", n=lost))
+            notes.append(msg("No flip was found for {n:# row|# rows}.", n=lost))
     columns = firm.altering.columns
     same = [feature.name for feature, flat in zip(columns.features, columns.constant, strict=True) if flat]
     if same:
-        notes.append(msg("Columns of one value only have no noise of their own: {names}.", names=", ".join(same)))
+        notes.append(msg("Constant columns get no noise: {names}.", names=", ".join(same)))
     for name, reason in firm.altering.left.items():
         notes.append(msg("The column {name} was left as it is: {reason}", name=name, reason=reason))
     return tuple(notes)
@@ -458,14 +458,14 @@ def _overall_finding(firm: Firmness, share: Estimate) -> list[Finding]:
 def _how_many(firm: Firmness, gaps: dict[str, Any]) -> Message:
     if firm.tolerance is not None:
         return msg(
-            "{share:pct} of predicted numbers move by more than {size:num} in more than {least:pct} of copies "
-            "disturbed at level {level:num} ({n:int} rows).",
+            "{share:pct} of predicted numbers change by more than {size:num} in more than {least:pct} of copies "
+            "perturbed at level {level:num} ({n:# row|# rows}).",
             size=firm.tolerance,
             **gaps,
         )
     return msg(
-        "{share:pct} of decisions change in more than {least:pct} of copies disturbed at level {level:num} "
-        "({n:int} rows).",
+        "{share:pct} of decisions change in more than {least:pct} of copies perturbed at level {level:num} ({n:# "
+        "row|# rows}).",
         **gaps,
     )
 
@@ -488,14 +488,14 @@ def _group_findings(firm: Firmness, groups: list[dict[str, Any]]) -> list[Findin
                 "local_robustness.group",
                 "warning" if more else "notice",
                 msg(
-                    "Decisions about {group} change in {flips:pct} of disturbed copies, against {base:pct} for "
-                    "{reference} ({n:int} rows).",
+                    "Decisions about {group} change in {flips:pct} of perturbed copies, compared with {base:pct} for "
+                    "{reference} ({n:# row|# rows}).",
                     **gaps,
                 )
                 if firm.tolerance is None
                 else msg(
-                    "Predicted numbers of {group} move by more than {size:num} in {flips:pct} of disturbed "
-                    "copies, against {base:pct} for {reference} ({n:int} rows).",
+                    "Predicted numbers of {group} change by more than {size:num} in {flips:pct} of perturbed copies, "
+                    "compared with {base:pct} for {reference} ({n:# row|# rows}).",
                     size=firm.tolerance,
                     **gaps,
                 ),

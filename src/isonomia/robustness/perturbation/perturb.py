@@ -207,7 +207,7 @@ class _Run:
     def single_features(self, step: float) -> None:
         """Each feature alone, disturbed by the first perturber that ran and can change it."""
         names = self.trials.altering.names
-        with self.progress.stage("features", msg("Disturbing single features"), total=len(names)) as stage:
+        with self.progress.stage("features", msg("Perturbing single features"), total=len(names)) as stage:
             for index in stage.over(range(len(names))):
                 able = [one for one in self.ran if index in self._indices(one)]
                 if able:
@@ -224,7 +224,7 @@ class _Run:
         if self.failed:
             return next(iter(self.failed.values()))[1]
         names = ", ".join(f"'{one.id}'" for one in self.idle)
-        return msg("no column can be disturbed by {names}: each is of another kind, or of one value only", names=names)
+        return msg("no column can be perturbed by {names}: each is constant or of another kind", names=names)
 
 
 def choose_perturbers(

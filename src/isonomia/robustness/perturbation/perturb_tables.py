@@ -37,24 +37,24 @@ _NUMBERS: dict[str, Format] = {
 def headings() -> dict[str, Message]:
     """What the columns of all tables of this examination are called."""
     return {
-        "perturber": msg("Disturbance"),
+        "perturber": msg("Perturbation"),
         "level": msg("Level"),
         "metric": msg("Metric"),
-        "base": msg("Undisturbed"),
-        "value": msg("Disturbed"),
-        "std": msg("Spread over trials"),
+        "base": msg("Unperturbed"),
+        "value": msg("Perturbed"),
+        "std": msg("Standard deviation over trials"),
         "worst": msg("Worst trial"),
         "drop": msg("Loss"),
         "drop_low": msg("at least"),
         "drop_high": msg("at most"),
-        "loss": msg("Loss as a share"),
+        "loss": msg("Relative loss"),
         "flips": msg("Decisions that change"),
         "flips_low": msg("from"),
         "flips_high": msg("to"),
         "change": msg("Mean change of the prediction"),
-        "touched": msg("Rows disturbed"),
+        "touched": msg("Perturbed rows"),
         "trials": msg("Trials"),
-        "sample": msg("The interval counts"),
+        "sample": msg("The interval covers"),
         "feature": msg("Feature"),
         "p_value": msg("p-value"),
         "p_adjusted": msg("Adjusted p-value"),
@@ -76,7 +76,7 @@ def show(study: Study, backend: Backend) -> Result:
     values, titles = _values(study)
     return Result(
         "perturb",
-        msg("Disturbed inputs"),
+        msg("Perturbed inputs"),
         tables,
         values,
         tuple(findings),
@@ -135,7 +135,7 @@ def _level_table(study: Study, backend: Backend) -> Table:
     columns["loss"] = share(columns["drop"], span)
     columns |= _of_decisions(study.effects)
     columns["note"] = [effect.notes[0] for effect in study.effects]
-    return table_of(columns, metric, msg("{metric} under each disturbance", metric=metric.title), backend)
+    return table_of(columns, metric, msg("{metric} under each perturbation", metric=metric.title), backend)
 
 
 def _metric_table(study: Study, backend: Backend) -> Table:
@@ -154,7 +154,7 @@ def _metric_table(study: Study, backend: Backend) -> Table:
             parts.setdefault(name, []).extend(values)
     order = ["metric", *(name for name in parts if name != "metric")]
     columns = {name: _array(parts[name]) for name in order}
-    return table_of(columns, None, msg("All metrics under each disturbance"), backend)
+    return table_of(columns, None, msg("All metrics under each perturbation"), backend)
 
 
 def _array(values: list[Any]) -> Any:
@@ -176,7 +176,7 @@ def _feature_table(study: Study, backend: Backend) -> Table:
     columns["p_value"] = np.array([effect.p_value[0] for effect in effects])
     columns["p_adjusted"] = benjamini_hochberg(columns["p_value"])
     columns["note"] = [effect.notes[0] for effect in effects]
-    return table_of(columns, metric, msg("Each feature disturbed alone"), backend)
+    return table_of(columns, metric, msg("Each feature perturbed alone"), backend)
 
 
 def table_of(columns: dict[str, Any], metric: Metric | None, title: Message, backend: Backend) -> Table:
@@ -207,7 +207,7 @@ def _values(study: Study) -> tuple[dict[str, Any], dict[str, Message]]:
     titles = {
         "base": metric.title,
         "largest_loss": msg("Largest loss"),
-        "worst_disturbance": msg("Worst disturbance"),
+        "worst_disturbance": msg("Worst perturbation"),
         "most_important": msg("Feature that matters most for robustness"),
     }
     if study.features and _ranked(study)[0].drop[0] > 0:
@@ -236,15 +236,15 @@ def estimate(study: Study, effect: Effect, index: int = 0) -> Estimate:
 def _notes(study: Study) -> tuple[Message, ...]:
     notes = [
         msg(
-            "A loss is positive where the metric got worse. Disturbed rows were made with seed {seed:int}.",
+            "A loss is positive where the metric got worse. Perturbed rows were made with seed {seed:int}.",
             seed=study.trials.seed,
         ),
     ]
-    notes += [msg("No column can be disturbed by “{name}”.", name=one.title) for one in study.idle]
+    notes += [msg("No column can be perturbed by “{name}”.", name=one.title) for one in study.idle]
     columns = study.trials.altering.columns
     same = [feature.name for feature, flat in zip(columns.features, columns.constant, strict=True) if flat]
     if same:
-        notes.append(msg("Columns of one value only have no noise of their own: {names}.", names=", ".join(same)))
+        notes.append(msg("Constant columns get no noise: {names}.", names=", ".join(same)))
     for name, reason in study.left_out.items():
         notes.append(msg("The column {name} was left as it is: {reason}", name=name, reason=reason))
     return tuple(notes)
@@ -281,10 +281,14 @@ def _finding(study: Study, effect: Effect, metric: Metric, base: float, span: fl
         "n": len(study.trials.altering),
     }
     message = (
-        msg("{metric} goes from {base:pct} to {value:pct} under “{name}” of level {level:num} ({n:int} rows).", **gaps)
+        msg(
+            "{metric} goes from {base:pct} to {value:pct} under “{name}” at level {level:num} ({n:# row|# rows}).",
+            **gaps,
+        )
         if metric.format == "pct"
         else msg(
-            "{metric} goes from {base:num} to {value:num} under “{name}” of level {level:num} ({n:int} rows).", **gaps
+            "{metric} goes from {base:num} to {value:num} under “{name}” at level {level:num} ({n:# row|# rows}).",
+            **gaps,
         )
     )
     return Finding(
@@ -343,14 +347,14 @@ def _feature_findings(study: Study) -> list[Finding]:
         }
         message = (
             msg(
-                "{metric} goes from {base:pct} to {value:pct} when {feature} alone is disturbed at level {level:num} "
-                "({n:int} rows).",
+                "{metric} goes from {base:pct} to {value:pct} when only {feature} is perturbed at level {level:num} "
+                "({n:# row|# rows}).",
                 **gaps,
             )
             if metric.format == "pct"
             else msg(
-                "{metric} goes from {base:num} to {value:num} when {feature} alone is disturbed at level "
-                "{level:num} ({n:int} rows).",
+                "{metric} goes from {base:num} to {value:num} when only {feature} is perturbed at level {level:num} "
+                "({n:# row|# rows}).",
                 **gaps,
             )
         )
@@ -382,7 +386,7 @@ def _failures(study: Study) -> list[Finding]:
         Finding(
             "perturb.failure",
             "notice",
-            msg("The model gives no answer under “{name}”: {reason}", name=perturber.title, reason=reason),
+            msg("The model fails under “{name}”: {reason}", name=perturber.title, reason=reason),
             Estimate.missing(msg("the model raised an error"), n=len(study.trials.altering)),
             n=len(study.trials.altering),
             evidence="perturb/levels",
@@ -409,7 +413,7 @@ def _pictures(study: Study) -> list[Picture]:
             Picture(
                 "bars",
                 "levels",
-                msg("Loss of {metric} by disturbance", metric=metric.title),
+                msg("Loss of {metric} by perturbation", metric=metric.title),
                 {"labels": "perturber", "value": "drop"},
             )
         )
@@ -419,7 +423,7 @@ def _pictures(study: Study) -> list[Picture]:
             Picture(
                 "bars",
                 "features",
-                msg("Loss of {metric} with one feature disturbed", metric=metric.title),
+                msg("Loss of {metric} with one feature perturbed", metric=metric.title),
                 {"labels": "feature", "value": "drop", "where": {"feature": shown}},
             )
         )

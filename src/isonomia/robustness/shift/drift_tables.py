@@ -55,7 +55,7 @@ def show(found: Drift, backend: Backend, second: Table | None) -> Result:
         "drifted_features": msg("Features that drifted"),
         "features": msg("Features compared"),
         "dataset_drift": msg("Drift"),
-        "auc": msg("AUC of telling the samples apart"),
+        "auc": msg("AUC of a classifier between the samples"),
     }
     findings = [_finding(found, int(i)) for i in np.flatnonzero(drifted)]
     if found.joint is not None and found.joint_p is not None and found.adjusted[-1] < found.alpha:
@@ -68,7 +68,7 @@ def show(found: Drift, backend: Backend, second: Table | None) -> Result:
         )
         if found.adjust == "holm"
         else msg(
-            "Of the variables told at most {alpha:pct} are expected to be false alarms (Benjamini-Hochberg over "
+            "Of the variables reported, at most {alpha:pct} are expected to be false alarms (Benjamini-Hochberg over "
             "{n:int} tests).",
             n=found.adjusted.size,
             alpha=found.alpha,
@@ -147,7 +147,7 @@ def _why_missing(shift: Shift) -> Message | None:
     if any(mean is None or np.isnan(mean) for mean in shift.mean):
         return msg("no finite value before, or none now")
     if _in_sd(shift) is None:
-        return msg("all values were the same before: there is no standard deviation to measure by")
+        return msg("all values were the same before, so the standard deviation is 0")
     return None
 
 
@@ -233,7 +233,7 @@ def _joint(found: Drift) -> Finding:
         "drift.joint",
         "warning" if auc.value >= 0.6 else "notice",
         msg(
-            "A classifier tells current rows from earlier ones with an AUC of {auc:num} ({low:num} to {high:num}).",
+            "A classifier separates current rows from earlier ones with an AUC of {auc:num} ({low:num} to {high:num}).",
             auc=auc.value,
             low=auc.low,
             high=auc.high,

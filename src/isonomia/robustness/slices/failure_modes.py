@@ -139,9 +139,9 @@ def failure_modes(
         "slices": len(over),
     }
     titles = {
-        "worst_rows": msg("Rows served worst"),
+        "worst_rows": msg("Worst rows"),
         "confident": msg("Wrong and confident"),
-        "slices": msg("Slices with more than their share"),
+        "slices": msg("Over-represented slices"),
     }
     return Result(
         "failure_modes",
@@ -202,24 +202,24 @@ _HEADINGS = {
     "row": msg("Row"),
     "true": msg("true"),
     "said": msg("predicted"),
-    "confidence": msg("Probability of it"),
-    "harm": msg("How badly served"),
-    "kind": msg("In what way"),
+    "confidence": msg("Predicted probability"),
+    "harm": msg("Harm"),
+    "kind": msg("Kind of failure"),
     "reasons": msg("What is unusual"),
     "n": msg("Rows"),
     "share": msg("Share of rows"),
     "low": msg("from"),
     "high": msg("to"),
-    "mean_harm": msg("Mean of how badly served"),
+    "mean_harm": msg("Mean harm"),
     "feature": msg("Feature"),
     "slice": msg("Slice"),
     "n_worst": msg("Of the worst rows"),
     "share_of_worst": msg("Share of the worst rows"),
-    "lift": msg("Times its share"),
-    "error": msg("Mean of how badly served"),
+    "lift": msg("Ratio to its share"),
+    "error": msg("Mean harm"),
     "p_value": msg("p-value"),
     "p_adjusted": msg("Adjusted p-value"),
-    "told": msg("More than its share"),
+    "told": msg("Over-represented"),
 }
 _FORMATS: dict[str, Format] = {
     "row": "int",
@@ -287,7 +287,7 @@ def _row_table(
     names = ["row", "true", "said", "confidence", "harm", "kind", "reasons"]
     if np.isnan(harm.confidence).all():  # numbers and scores have no probability
         names.remove("confidence")
-    return table_of_rows(rows, names, msg("The rows served worst"), backend, formats=_FORMATS, headings=_HEADINGS)
+    return table_of_rows(rows, names, msg("The worst rows"), backend, formats=_FORMATS, headings=_HEADINGS)
 
 
 def _kind_table(harm: Harm, level: float, backend: Backend) -> Any:
@@ -308,7 +308,7 @@ def _kind_table(harm: Harm, level: float, backend: Backend) -> Any:
                 }
             )
     names = ("kind", "n", "share", "low", "high", "mean_harm")
-    return table_of_rows(rows, names, msg("How rows fail"), backend, formats=_FORMATS, headings=_HEADINGS)
+    return table_of_rows(rows, names, msg("Kinds of failure"), backend, formats=_FORMATS, headings=_HEADINGS)
 
 
 def _slice_table(found: Sequence[Pattern], alpha: float, backend: Backend) -> Any:
@@ -372,7 +372,8 @@ def _findings(
                 "failure_modes.confident",
                 "notice",
                 msg(
-                    "{n:int} rows ({share:pct}) are decided wrong with a probability of at least {confident:num}.",
+                    "{n:# row|# rows} ({share:pct}) are classified wrongly with a probability of at least "
+                    "{confident:num}.",
                     n=sure,
                     share=sure / n,
                     confident=confident,
@@ -395,7 +396,7 @@ def _finding(p: Pattern, worst: NDArray[np.bool_], level: float) -> Finding:
         "failure_modes.slice",
         "warning" if p.lift >= WARNING else "notice",
         msg(
-            "{slice} is {share:pct} of the rows and {worst:pct} of those served worst: {lift:num} times its share.",
+            "{slice} makes up {share:pct} of all rows and {worst:pct} of the worst rows: {lift:num} times its share.",
             slice=condition(p.feature, p.text),
             share=p.share,
             worst=p.share_of_worst,
@@ -419,7 +420,7 @@ def _pictures(over: Sequence[Pattern]) -> tuple[Picture, ...]:
         Picture(
             "bars",
             "kinds",
-            msg("How rows fail"),
+            msg("Kinds of failure"),
             {"labels": "kind", "value": "share", "low": "low", "high": "high", "names": kind_titles()},
         ),
     ]
@@ -429,7 +430,7 @@ def _pictures(over: Sequence[Pattern]) -> tuple[Picture, ...]:
             Picture(
                 "bars",
                 "slices",
-                msg("Slices with more than their share of the worst rows"),
+                msg("Slices over-represented among the worst rows"),
                 {"labels": ["feature", "slice"], "value": ["share", "share_of_worst"], "where": shown},
             )
         )

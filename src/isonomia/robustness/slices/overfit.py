@@ -374,7 +374,7 @@ class _Sides:
     def _note(self, n_train: int, n_test: int, train: Reason | None, test: Reason | None) -> Message | None:
         """Why a slice has no gap, or was not tested."""
         if train is not None:
-            return msg("no value on the rows of training: {reason}", reason=train)
+            return msg("no value on the training rows: {reason}", reason=train)
         if test is not None:
             return msg("no value on the other rows: {reason}", reason=test)
         few = min(n_train, n_test) < self.minimum

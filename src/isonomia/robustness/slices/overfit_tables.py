@@ -44,7 +44,7 @@ def show(found: Comparison, backend: Backend) -> Result:
         "overfitted_slices": len(worst),
     }
     titles = {
-        "train": msg("On the rows of training"),
+        "train": msg("On training rows"),
         "test": msg("On other rows"),
         "gap": msg("Train-test gap"),
         "overfitted_slices": msg("Overfitted slices"),
@@ -121,9 +121,9 @@ def _table(
     titles = {
         "feature": msg("Feature"),
         "slice": msg("Slice"),
-        "n_train": msg("Rows of training"),
+        "n_train": msg("Training rows"),
         "n_test": msg("Other rows"),
-        "train": msg("On the rows of training"),
+        "train": msg("On training rows"),
         "test": msg("On other rows"),
         "gap": msg("Train-test gap"),
         "gap_low": msg("from"),
@@ -156,7 +156,7 @@ def _feature_table(found: Comparison, backend: Backend) -> Table:
                 "overfit_slices": int(found.overfitted(part).sum()),
                 "note": None
                 if gaps.size > 1
-                else msg("one slice: there is no spread")
+                else msg("one slice: no standard deviation")
                 if gaps.size
                 else msg("no slice was tested"),
             }
@@ -206,14 +206,14 @@ def _finding(found: Comparison, row: dict[str, Any], listed: Sequence[dict[str, 
     }
     message = (
         msg(
-            "{metric} is {train:pct} on the rows of training and {test:pct} on others where {slice} ({n:int} rows): "
-            "the model learnt these rows by heart.",
+            "{metric} is {train:pct} on training rows and {test:pct} on other rows where {slice} ({n:# row|# rows}): "
+            "the model overfits here.",
             **gaps,
         )
         if found.metric.format == "pct"
         else msg(
-            "{metric} is {train:num} on the rows of training and {test:num} on others where {slice} ({n:int} "
-            "rows): the model learnt these rows by heart.",
+            "{metric} is {train:num} on training rows and {test:num} on other rows where {slice} ({n:# row|# rows}): "
+            "the model overfits here.",
             **gaps,
         )
     )
@@ -243,9 +243,9 @@ def _everywhere(found: Comparison) -> tuple[Finding, ...]:
         return ()
     gaps = {"metric": found.metric.title, "train": float(overall.train[0]), "test": float(overall.test[0])}
     message = (
-        msg("{metric} is {train:pct} on the rows of training and {test:pct} on others, over all rows.", **gaps)
+        msg("{metric} is {train:pct} on training rows and {test:pct} on other rows overall.", **gaps)
         if found.metric.format == "pct"
-        else msg("{metric} is {train:num} on the rows of training and {test:num} on others, over all rows.", **gaps)
+        else msg("{metric} is {train:num} on training rows and {test:num} on other rows overall.", **gaps)
     )
     n = int(overall.n_test[0])
     return (

@@ -210,7 +210,7 @@ def _show(
     }
     found = [row for row in rows if _tells(row, main, tolerance)]
     found.sort(key=lambda row: -row["relative"])
-    notes = [msg("Values without an interval, and subgroups marked small, are not to be leaned on.")]
+    notes = [msg("Do not rely on values without an interval or on subgroups marked as small.")]
     if left_out:
         notes.append(msg("Metrics that do not apply here: {metrics}.", metrics=", ".join(list(left_out)[:12])))
     pictures: tuple[Picture, ...] = ()
@@ -260,7 +260,7 @@ def _finding(row: dict[str, Any], tolerance: float, level: float) -> Finding:
         "subgroup_diagnostics.worse",
         "notice",
         msg(
-            "{metric} is {value:num4} for {group}, against {overall:num4} overall ({n:int} rows).",
+            "{metric} is {value:num4} for {group} and {overall:num4} overall ({n:# row|# rows}).",
             metric=metric.title,
             value=row["value"],
             group=group,

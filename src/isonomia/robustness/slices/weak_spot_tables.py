@@ -44,7 +44,7 @@ def headings() -> dict[str, Message]:
         "value": msg("Value"),
         "low": msg("from"),
         "high": msg("to"),
-        "severity": msg("Error above the overall one"),
+        "severity": msg("Error above overall"),
         "severity_low": msg("at least"),
         "severity_high": msg("at most"),
         "p_value": msg("p-value"),
@@ -81,7 +81,7 @@ def show(search: Search, backend: Backend, *, honest: bool, n_rows: int) -> Resu
                 continue
             tables[f"heatmap_{index}"] = _heat_table(search, part, backend)
             title = msg(
-                "{metric} where {one} and {two} meet",
+                "{metric} by {one} and {two}",
                 metric=search.parts.metric.title,
                 one=part.names[0],
                 two=part.names[1],
@@ -374,14 +374,14 @@ def _finding(search: Search, spot: Spot) -> Finding:
     }
     message = (
         msg(
-            "{metric} is {value:pct} where {slice}, against {overall:pct} overall: {severity:pct} more error "
-            "({n:int} rows).",
+            "{metric} is {value:pct} where {slice} and {overall:pct} overall: {severity:pct} more error ({n:# row|# "
+            "rows}).",
             **gaps,
         )
         if metric.format == "pct"
         else msg(
-            "{metric} is {value:num} where {slice}, against {overall:num} overall: {severity:pct} more error "
-            "({n:int} rows).",
+            "{metric} is {value:num} where {slice} and {overall:num} overall: {severity:pct} more error ({n:# row|# "
+            "rows}).",
             **gaps,
         )
     )

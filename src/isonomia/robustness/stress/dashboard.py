@@ -130,7 +130,7 @@ class _Page:
                     "large",
                     "note",
                 ),
-                msg("What each metric loses at worst"),
+                msg("Largest loss of each metric"),
                 backend,
             ),
             "ranking": table_of(
@@ -148,12 +148,12 @@ class _Page:
             "stability": stability,
             "large_drops": len(large),
             "metrics": len(rows),
-            "worst_scenario": self._title(ranking[0]["scenario"]) if ranking else msg("none could be played"),
+            "worst_scenario": self._title(ranking[0]["scenario"]) if ranking else msg("none could be run"),
         }
         titles = {
             "stability": msg("Stability (1: no metric gets worse)"),
             "large_drops": msg("Metrics with large drops"),
-            "metrics": msg("Metrics judged"),
+            "metrics": msg("Metrics evaluated"),
             "worst_scenario": msg("Worst scenario"),
         }
         return Dashboard(
@@ -262,7 +262,7 @@ class _Page:
                 scores[name] = 1.0 - np.where(with_value > 0, total / np.maximum(with_value, 1), np.nan)
         known = {name: trials for name, trials in scores.items() if not np.isnan(trials).all()}
         if not known:
-            return [], Estimate.missing(msg("no scenario could be played"))
+            return [], Estimate.missing(msg("no scenario could be run"))
         parts: list[dict[str, Any]] = [
             {"scenario": name, **_spread(trials, self.level)} for name, trials in known.items()
         ]
@@ -318,13 +318,13 @@ class _Page:
                 Picture(
                     "bars",
                     "dashboard",
-                    msg("What each metric loses at worst, on a common scale"),
+                    msg("Largest loss of each metric, on a common scale"),
                     {
                         "labels": "metric",
                         "value": "relative",
                         "names": METRICS.titles(),
                         "reference": self.played.tolerance,
-                        "reference_label": msg("worth telling"),
+                        "reference_label": msg("reported"),
                     },
                 )
             )
@@ -341,7 +341,7 @@ class _Page:
                         "high": "score_high",
                         "names": names,
                         "reference": 1.0,
-                        "reference_label": msg("as it is"),
+                        "reference_label": msg("baseline"),
                     },
                 )
             )
@@ -350,13 +350,15 @@ class _Page:
     def _notes(self) -> tuple[Message, ...]:
         notes = [
             msg(
-                "Stability is the mean over scenarios of what metrics keep: it depends on which scenarios were played, "
-                "and how strong they were."
+                "Stability is the mean share of a metric that is retained over scenarios: it depends on the scenarios "
+                "and their strengths."
             ),
         ]
         if self.played.absent:
             notes.append(
-                msg("{n:int} scenarios could not be run; a table gives the reasons.", n=len(self.played.absent))
+                msg(
+                    "{n:# scenario|# scenarios} could not be run; a table gives the reasons.", n=len(self.played.absent)
+                )
             )
         return tuple(notes)
 

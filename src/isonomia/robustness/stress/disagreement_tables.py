@@ -77,7 +77,7 @@ def show(ranked: Ranked, backend: Backend, level: float) -> Result:
         "agreement": table(
             agreement,
             ("metric_1", "metric_2", "tau", "rho", "swaps", "clear_swaps", "note"),
-            msg("How far metrics agree on the ranking"),
+            msg("Agreement of metrics on the ranking"),
         ),
         "swaps": table(records, _SWAP, msg("Pairs that two metrics put in opposite order")),
         "rankings": table(
@@ -98,15 +98,13 @@ def show(ranked: Ranked, backend: Backend, level: float) -> Result:
     items = {"models": msg("Models"), "slices": msg("Slices"), "scenarios": msg("Scenarios")}
     titles = {
         "items": items[ranked.across],
-        "metrics": msg("Metrics judged"),
+        "metrics": msg("Metrics evaluated"),
         "mean_tau": msg("Mean Kendall's tau"),
         "clear_swaps": msg("Clear swaps"),
         "different_winners": msg("Different winners"),
     }
     notes = (
-        msg(
-            "Metrics are turned so that higher is better. A swap is clear where intervals leave little room for chance."
-        ),
+        msg("Metrics are oriented so that higher is better. A swap is clear where it is unlikely to be due to chance."),
     )
     return Result(
         "metric_disagreement",
@@ -152,7 +150,7 @@ def _agreement(ranked: Ranked, swaps: Swaps) -> list[dict[str, Any]]:
             "rho": spearman(ranked.better[:, a], ranked.better[:, b]),
             "swaps": int(number[a * m + b]),
             "clear_swaps": int(clear[a * m + b]),
-            "note": msg("one of the metrics puts all items level") if np.isnan(tau[a, b]) else None,
+            "note": msg("one of the metrics ranks all items equally") if np.isnan(tau[a, b]) else None,
         }
         for a, b in combinations(range(m), 2)
     ]

@@ -119,7 +119,7 @@ def _inputs(now: Situation, features: Any) -> tuple[str, ...]:
         if name not in now.inputs:
             raise SpecError(f"`features` must name columns the model reads; got {name!r}.{close_to(name, now.inputs)}")
     if not names:
-        raise NotApplicable(msg("the model reads no feature"))
+        raise NotApplicable(msg("the model uses no feature"))
     return names
 
 
@@ -145,9 +145,9 @@ def _frame(series: list[nw.Series[Any]]) -> Any:
 @scenario(
     "demographic_swap",
     purpose="people are recorded as members of another group",
-    title=msg("Recorded as another group"),
+    title=msg("Group recorded wrongly"),
     level=1.0,
-    unit=msg("share of the people whose group is recorded wrong"),
+    unit=msg("share of people whose group is recorded wrongly"),
     needs=("model", "attributes"),
 )
 @validated(attribute=Text("a protected attribute").or_none("for all"))
@@ -169,13 +169,13 @@ def demographic_swap(now: Situation, rng: np.random.Generator, level: float, att
     if attribute is not None and attribute not in usable:
         raise NotApplicable(
             msg(
-                "'{attribute}' has only one value, more than {most:int}, or the model does not read it",
+                "'{attribute}' has only one value, has more than {most:int}, or is not used by the model",
                 attribute=attribute,
                 most=MAX_VALUES,
             )
         )
     if not usable:
-        raise NotApplicable(msg("the model reads no protected attribute that has several values"))
+        raise NotApplicable(msg("the model uses no protected attribute that has several values"))
     name = attribute if attribute is not None else usable[int(rng.integers(len(usable)))]
     column = now.attributes[names.index(name)]
     values = np.array([code for code in range(column.size) if code != column.missing])

@@ -65,7 +65,7 @@ def _class(now: Situation, of_class: Any) -> int:
 @scenario(
     "covariate_shift",
     purpose="people with high (or low) values of a feature become more frequent",
-    title=msg("Other people come"),
+    title=msg("Shift in population"),
     level=0.5,
     most=3.0,
     unit=msg("standard deviations by which a feature's mean moves"),
@@ -118,7 +118,7 @@ def _features(now: Situation, features: Any) -> tuple[str, ...]:
 
     found: tuple[str, ...] = now.once(("covariate_shift.names", names), moving)
     if not found:
-        raise NotApplicable(msg("every feature is constant, or has a value of its own in every row"))
+        raise NotApplicable(msg("every feature is constant, or unique in every row"))
     return found
 
 
@@ -163,7 +163,7 @@ def _standardised(z: Floats) -> Floats:
 @scenario(
     "temporal_shift",
     purpose="only a stretch of time counts, wherever it lies",
-    title=msg("Only a stretch of time"),
+    title=msg("Part of the time range"),
     level=0.75,
     unit=msg("share of the rows that is left out"),
     needs=("time",),

@@ -105,8 +105,8 @@ _HAS: Mapping[Need, Callable[[Situation], bool]] = {
 }
 _LACKING: Mapping[Need, Message] = {
     "model": msg("it changes features, so it needs the model, not only its predictions"),
-    "time": msg("the data name no column of time (time=...)"),
-    "attributes": msg("the data name no protected attribute (protected=...)"),
+    "time": msg("the data have no time column (time=...)"),
+    "attributes": msg("the data have no protected attribute (protected=...)"),
     "ranking": msg("the predictions have neither probabilities nor scores"),
     "decisions": msg("there are scores but no decisions"),
     "features": msg("there is no feature"),

@@ -47,16 +47,16 @@ def show(
     values: dict[str, Any] = {
         "metric": METRICS[main].title,
         "baseline": figures[main],
-        "worst_scenario": msg("none could be played") if worst is None else names[worst["scenario"]],
-        "degradation": _estimate(worst, level) if worst else Estimate.missing(msg("no scenario could be played")),
+        "worst_scenario": msg("none could be run") if worst is None else names[worst["scenario"]],
+        "degradation": _estimate(worst, level) if worst else Estimate.missing(msg("no scenario could be run")),
         "played": len(runs),
     }
     titles = {
-        "metric": msg("Metric judged by first"),
+        "metric": msg("Primary metric"),
         "baseline": METRICS[main].title,
         "worst_scenario": msg("Worst scenario"),
-        "degradation": msg("Degradation in it"),
-        "played": msg("Scenarios played"),
+        "degradation": msg("Degradation in that scenario"),
+        "played": msg("Scenarios run"),
     }
     return Scenarios(
         "scenarios",
@@ -85,9 +85,9 @@ def headings() -> dict[str, Message]:
         "level": msg("Strength"),
         "metric": msg("metric"),
         "attribute": msg("attribute"),
-        "baseline": msg("As it is"),
+        "baseline": msg("Baseline"),
         "mean": msg("Mean over trials"),
-        "std": msg("Spread over trials"),
+        "std": msg("Standard deviation over trials"),
         "low": msg("from"),
         "high": msg("to"),
         "worst": msg("Worst trial"),
@@ -99,12 +99,12 @@ def headings() -> dict[str, Message]:
         "change": msg("Change of the gap"),
         "change_low": msg("at least"),
         "change_high": msg("at most"),
-        "reason": msg("Why not"),
+        "reason": msg("Reason"),
         "share_worse": msg("Trials that are worse"),
         "rank": msg("Rank"),
-        "response": msg("Degradation at the strongest"),
+        "response": msg("Degradation at the highest strength"),
         "slope": msg("Degradation per unit of strength"),
-        "gives_way": msg("Gives way at a strength of"),
+        "gives_way": msg("Exceeds the tolerance at strength"),
         "direction": msg("direction"),
         "baseline_low": msg("from"),
         "baseline_high": msg("to"),
@@ -269,14 +269,14 @@ def _gap_table(
 
 def _gap_note(trials: Any) -> Message | None:
     missing = int(np.isnan(trials).sum())
-    reason = msg("fewer than two groups have one")
+    reason = msg("fewer than two groups have a value")
     return no_value(reason, missing, len(trials)) if missing else None
 
 
 def absent_table(absent: Mapping[str, str], backend: Backend) -> Table:
     """Scenarios that could not be played, and why."""
     rows = [{"scenario": name, "reason": reason} for name, reason in absent.items()]
-    return table_of(rows, ("scenario", "reason"), msg("Scenarios that could not be played"), backend)
+    return table_of(rows, ("scenario", "reason"), msg("Scenarios that could not be run"), backend)
 
 
 def _estimate(row: Mapping[str, Any], level: float) -> Estimate:
@@ -396,7 +396,7 @@ def _pictures(tables: Mapping[str, Table], names: Mapping[str, Message], main: s
                 "where": {"metric": main},
                 "names": names,
                 "reference": 0.0,
-                "reference_label": msg("as it is"),
+                "reference_label": msg("baseline"),
             },
         ),
         Picture(
@@ -421,8 +421,8 @@ def _notes(
 ) -> tuple[Message, ...]:
     notes = [
         msg(
-            "Degradation is above 0 where a metric gets worse, whichever way is better for it. Intervals are the "
-            "middle part of the trials."
+            "Degradation is above 0 where a metric gets worse, whatever its direction. Intervals are the central part "
+            "of the trials."
         ),
     ]
     for name, run in runs.items():
@@ -437,7 +437,7 @@ def _notes(
             )
         del name
     if absent:
-        notes.append(msg("{n:int} scenarios could not be run; a table gives the reasons.", n=len(absent)))
+        notes.append(msg("{n:# scenario|# scenarios} could not be run; a table gives the reasons.", n=len(absent)))
     if left_out:
         notes.append(msg("Metrics that do not apply here: {metrics}.", metrics=", ".join(list(left_out)[:12])))
     return tuple(notes)

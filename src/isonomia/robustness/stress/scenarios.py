@@ -177,7 +177,7 @@ def scenarios(
     figures = baselines(measures, level, 200, seed)
     runs: dict[str, Run] = {}
     absent: dict[str, str] = {}
-    with base.progress.stage("scenarios", msg("Playing scenarios"), total=len(planned)) as stage:
+    with base.progress.stage("scenarios", msg("Running scenarios"), total=len(planned)) as stage:
         for one in stage.over(planned):
             try:
                 runs[one.name] = play(one, measures, n_trials, seed)

@@ -124,7 +124,7 @@ def sensitivity(
     figures = baselines(measures, level, 0, seed)
     runs: dict[str, list[Run]] = {}
     absent: dict[str, str] = {}
-    with base.progress.stage("scenarios", msg("Playing scenarios"), total=len(planned)) as stage:
+    with base.progress.stage("scenarios", msg("Running scenarios"), total=len(planned)) as stage:
         for one in stage.over(planned):
             try:
                 runs[one.name] = [play(one.at(step), measures, n_trials if step else 1, seed) for step in steps]
@@ -180,7 +180,7 @@ class _Shown:
             "metrics": table_of(
                 rows,
                 ("scenario", "metric", "response", "slope", "gives_way", "rank", "note"),
-                msg("Which metrics give way first"),
+                msg("Metrics that degrade first"),
                 backend,
             ),
         }
@@ -210,7 +210,7 @@ class _Shown:
             findings,
             self._pictures(rows, titles),
             self._notes(),
-            titles={"most_sensitive": msg("Most sensitive metric"), "strengths": msg("Strengths tried")},
+            titles={"most_sensitive": msg("Most sensitive metric"), "strengths": msg("Strengths tested")},
             levels=self.levels,
             most_sensitive=most_sensitive,
             responses=responses,
@@ -250,11 +250,11 @@ class _Shown:
 
     def _why_not(self, note: Message | None, yields: float, relative: Any) -> Message | None:
         if np.isnan(relative).any():
-            return note or msg("it is 0 as it is: there is nothing to be a share of")
+            return note or msg("the baseline is 0, so a relative loss is not defined")
         return (
             None
             if np.isfinite(yields)
-            else msg("it never loses {least:pct} within the strengths tried", least=self.tolerance)
+            else msg("it never loses {least:pct} at the strengths tested", least=self.tolerance)
         )
 
     def _first(self, name: str, rows: Sequence[Mapping[str, Any]]) -> str | None:
@@ -279,7 +279,7 @@ class _Shown:
             "sensitivity.gives_way",
             "notice",
             msg(
-                '{metric} gives way first under the scenario "{scenario}": it loses {tolerance:pct} at a strength of '
+                '{metric} degrades first under the scenario "{scenario}": it loses {tolerance:pct} at a strength of '
                 "{at:num}.",
                 metric=metric.title,
                 scenario=title,
@@ -305,7 +305,7 @@ class _Shown:
                     Picture(
                         "lines",
                         "curves",
-                        msg("Degradation as it grows: {scenario}", scenario=title),
+                        msg("Degradation by strength: {scenario}", scenario=title),
                         {
                             "x": "level",
                             "value": "relative",
@@ -313,7 +313,7 @@ class _Shown:
                             "names": names,
                             "where": {"scenario": name, "metric": drawn},
                             "reference": self.tolerance,
-                            "reference_label": msg("worth telling"),
+                            "reference_label": msg("reported"),
                         },
                     )
                 )
@@ -329,7 +329,7 @@ class _Shown:
         if zero:
             notes.append(
                 msg(
-                    "A share of 0 is not defined, so these metrics have no place on the common scale: {names}.",
+                    "A share of 0 is not defined, so these metrics are not on the common scale: {names}.",
                     names=", ".join(zero),
                 )
             )

@@ -159,7 +159,7 @@ def threshold_sweep(
     surface, truth = binary_of(subject, of_class)
     score = surface.ranking
     if score is None:
-        raise NotApplicable(msg("the predictions hold neither probabilities nor scores, so there is nothing to cut"))
+        raise NotApplicable(msg("the predictions have neither probabilities nor scores, so no threshold applies"))
     if truth.all() or not truth.any():
         raise NotApplicable(msg("all labels belong to one class, so no threshold can separate them"))
     chosen = _metrics(metrics)
@@ -187,7 +187,7 @@ def binary_of(subject: Subject, of_class: Any) -> tuple[Surface, NDArray[np.bool
     """The predictions and labels as two classes; of several, one against the rest."""
     surface = subject.surface
     if surface.task == "regression":
-        raise NotApplicable(msg("a predicted number is no decision: there is no threshold to move"))
+        raise NotApplicable(msg("a predicted number is not a decision, so there is no threshold to change"))
     if surface.task == "binary":
         if of_class is not None:
             raise SpecError("`of_class` is for several classes; these data have two.")

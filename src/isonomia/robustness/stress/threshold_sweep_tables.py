@@ -24,7 +24,7 @@ _TITLES = {
     "value": msg("Value"),
     "low": msg("from"),
     "high": msg("to"),
-    "current": msg("At the threshold in use"),
+    "current": msg("At the current threshold"),
     "gain": msg("Gain"),
     "attribute": msg("attribute"),
     "gap": msg("Gap"),
@@ -32,9 +32,9 @@ _TITLES = {
     "n": msg("Rows"),
     "limit": msg("Limit"),
     "at_least": msg("At least"),
-    "kept_from": msg("Kept from a threshold of"),
-    "kept_to": msg("Kept up to a threshold of"),
-    "kept_now": msg("Kept by the threshold in use"),
+    "kept_from": msg("Met from threshold"),
+    "kept_to": msg("Met up to threshold"),
+    "kept_now": msg("Met at the current threshold"),
     "selection_rate": msg("Selection rate"),
     "tpr": msg("True positive rate"),
     "fpr": msg("False positive rate"),
@@ -79,10 +79,11 @@ def show(curves: Curves, limits: Sequence[Limit], backend: Backend, level: float
     if limits:
         tables["limits"] = _limit_table(curves, limits, backend)
     values: dict[str, Any] = {"threshold": curves.current, "thresholds": len(curves.thresholds)}
-    titles = {"threshold": msg("Threshold in use"), "thresholds": msg("Thresholds tried")}
+    titles = {"threshold": msg("Current threshold"), "thresholds": msg("Thresholds tested")}
     notes = [
         msg(
-            "The best threshold of a metric is picked on the rows it is measured on: on new rows expect a little less."
+            "The best threshold of a metric is selected on the rows it is measured on: expect slightly less on new "
+            "rows."
         ),
     ]
     if curves.small:
@@ -148,7 +149,7 @@ def _best_table(curves: Curves, backend: Backend) -> Table:
 
 
 def _why_not_now(metric: Metric, now: float) -> Message | None:
-    return msg("no value as it is: {reason}", reason=metric.undefined) if np.isnan(now) else None
+    return msg("no baseline value: {reason}", reason=metric.undefined) if np.isnan(now) else None
 
 
 def _why_no_rate(rates: Mapping[str, float]) -> Message | None:
@@ -159,8 +160,8 @@ def _why_no_rate(rates: Mapping[str, float]) -> Message | None:
 
 def _why_not_kept(now: float, first: int) -> Message | None:
     if np.isnan(now):
-        return msg("no value at the threshold in use: fewer than two groups have one, or the largest is 0")
-    return msg("no threshold keeps it") if first < 0 else None
+        return msg("no value at the current threshold: fewer than two groups have one, or the largest is 0")
+    return msg("no threshold meets it") if first < 0 else None
 
 
 def _gap_table(curves: Curves, backend: Backend) -> Table:
@@ -172,7 +173,7 @@ def _gap_table(curves: Curves, backend: Backend) -> Table:
             "value": float(value[t]),
             "low": float(low[t]),
             "high": float(high[t]),
-            "note": msg("fewer than two groups have one, or the largest is 0") if np.isnan(value[t]) else None,
+            "note": msg("fewer than two groups have a value, or the largest is 0") if np.isnan(value[t]) else None,
         }
         for part in curves.between
         for name, (value, low, high) in part.gaps.items()
@@ -233,8 +234,8 @@ def _limit_table(curves: Curves, limits: Sequence[Limit], backend: Backend) -> T
                     }
                 )
     names = ("gap", "attribute", "at_least", "limit", "current", "kept_now", "kept_from", "kept_to", "note")
-    table = _table(rows, names, msg("Where each limit is kept"), backend)
-    return table.with_columns(replace(table["gap"], title=msg("What must hold")))
+    table = _table(rows, names, msg("Where each limit is met"), backend)
+    return table.with_columns(replace(table["gap"], title=msg("Requirement")))
 
 
 def _findings(curves: Curves, limits: Sequence[Limit], level: float) -> tuple[Finding, ...]:
@@ -287,14 +288,14 @@ def _finding(curves: Curves, limit: Limit, attribute: str, now: float, met: Any,
             "after": float(curves.overall[name][0][best]),
         }
         message = msg(
-            "{gap} between groups of {attribute} is {now:num} at the threshold in use ({at:num}); the limit "
-            "of {limit:num} is kept at {other:num}, where {metric} is {after:num4} instead of {before:num4}.",
+            "{gap} between groups of {attribute} is {now:num} at the current threshold ({at:num}); the limit of "
+            "{limit:num} is met at {other:num}, where {metric} is {after:num4} instead of {before:num4}.",
             **gaps,
         )
     else:
         message = msg(
-            "{gap} between groups of {attribute} is {now:num} at the threshold in use ({at:num}); no "
-            "threshold that still decides between people keeps the limit of {limit:num}.",
+            "{gap} between groups of {attribute} is {now:num} at the current threshold ({at:num}); no threshold that "
+            "still separates people meets the limit of {limit:num}.",
             **gaps,
         )
     off = (1 - now) / max(1 - limit.value, 1e-9) if limit.at_least else now / max(limit.value, 1e-9)
