@@ -41,6 +41,9 @@ class Method:
         Subgroups: where the method's `k`, `max_l` or `min_support` differ from the common ones.
     measure : callable, optional
         Subgroups: (`Problem`, `Subgroup`) -> the same subgroup measured on other rows; needed for `holdout`.
+    nested : bool
+        Subgroups: whether they are conjunctions whose average of ``stats["metric"]`` departs, so that a condition can
+        be tested for what it adds.
     complete : bool
         Pairs: whether it answers for everyone it looks at, so that it has no limit unless one is given.
     """
@@ -55,6 +58,7 @@ class Method:
     reference: str = ""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     measure: Callable[..., Any] | None = None
+    nested: bool = False
     complete: bool = False
 
     def read(self, options: Mapping[str, Any], *, path: str = "") -> dict[str, Any]:

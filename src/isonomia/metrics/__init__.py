@@ -6,6 +6,7 @@ from isonomia.metrics.bins import Strategy, expected_calibration_error
 from isonomia.metrics.calibration import Reliability, reliability
 from isonomia.metrics.counts import ERROR_RATE
 from isonomia.metrics.evaluation import confusion, evaluate, evaluate_all
+from isonomia.metrics.expected_error import expected_error
 from isonomia.metrics.functions import score, table
 from isonomia.metrics.measured import Measured
 from isonomia.metrics.one_class import of_class, one_vs_rest
@@ -37,6 +38,7 @@ __all__ = [
     "evaluate",
     "evaluate_all",
     "expected_calibration_error",
+    "expected_error",
     "influence",
     "measure",
     "of_class",

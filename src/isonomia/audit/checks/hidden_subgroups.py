@@ -10,11 +10,13 @@ from isonomia.discovery import METHODS, SubgroupResult, find_subgroups
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Finding, Picture, Result, Table, rank
 from isonomia.languages import Message, msg
-from isonomia.parameters import Entry, Parameter, Several, parameters_of
+from isonomia.parameters import Entry, Number, Parameter, Several, parameters_of
 from isonomia.subject import Subject
 
 #: Below this many rows two halves show nothing.
 _FEWEST = 200
+#: Rows a subgroup must hold, at least.
+_SMALLEST = 32
 
 
 @check(
@@ -25,9 +27,8 @@ _FEWEST = 200
     purpose="searches all features for subgroups with more errors; found on half of the rows, measured on the rest",
     within="full",
     parameters=(
-        Parameter(
-            "methods", Several(Entry(METHODS), 1, single=True), ["sliceline", "divexplorer"], "the searches to run"
-        ),
+        Parameter("methods", Several(Entry(METHODS), 1, single=True), ["sliceline"], "the searches to run"),
+        Parameter("alpha", Number(above=0, at_most=1), 0.99, "SliceLine's weight of the error compared with the size"),
         *parameters_of(
             find_subgroups,
             "k",
@@ -42,7 +43,11 @@ _FEWEST = 200
     ),
 )
 def hidden_subgroups(subject: Subject, *, methods: list[str], **options: Any) -> Result:
-    """SliceLine on errors and DivExplorer on rates, each with a holdout, so that p-values are those of fresh rows."""
+    """SliceLine on errors (or other methods) with a holdout, so that p-values are those of fresh rows.
+
+    Where the model gives scores, errors are compared with those that the scores let expect: decisions near the border
+    are wrong more often, also those of the best possible model. P-values are adjusted (Holm) over what is listed.
+    """
     assert subject.truth is not None  # says why the check does not apply, where there is no target
     subject.needs_decisions()
     data = subject.known
@@ -91,8 +96,15 @@ def hidden_subgroups(subject: Subject, *, methods: list[str], **options: Any) ->
 
 def _search(subject: Subject, method: str, given: dict[str, Any]) -> SubgroupResult:
     options = {"max_overlap": 0.6, **given}
+    alpha = options.pop("alpha")
     if METHODS[method].measure is None:
         options.pop("holdout")
+    if METHODS[method].nested:
+        options |= {"metric": _metric(subject)}
+    if method == "sliceline":
+        options |= {"alpha": alpha}
+    if method == "divexplorer":
+        options |= {"rank_by": "t", "min_support": options["min_support"] or _support(subject, options["holdout"])}
     return find_subgroups(
         subject,
         method=method,
@@ -100,6 +112,18 @@ def _search(subject: Subject, method: str, given: dict[str, Any]) -> SubgroupRes
         progress=subject.progress,
         **options,
     )
+
+
+def _metric(subject: Subject) -> str:
+    """Errors beyond those that scores let expect; plain errors where there are no scores."""
+    surface = subject.surface
+    return "error_given_score" if surface.label is not None and surface.probability is not None else "error"
+
+
+def _support(subject: Subject, holdout: float) -> int:
+    """The rows a subgroup must hold: 1% of those searched, as SliceLine has it."""
+    searched = round(len(subject.known) * (1 - holdout))
+    return max(_SMALLEST, -(-searched // 100))
 
 
 def _distinct(findings: list[Finding]) -> tuple[Finding, ...]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.discovery.subgroups.rates import Quantity
 from isonomia.evidence import Estimate, wilson
 from isonomia.evidence.intervals import normal_interval
 from isonomia.languages import msg
-from isonomia.typing import Floats
+from isonomia.typing import Bools, Floats
 
 
 def best_indices(score: Floats, size: Floats, k: int) -> list[int]:
@@ -48,17 +51,56 @@ def average(values: Floats, weights: Floats | None, *, binary: bool, level: floa
     return Estimate(mean, float(low), float(high), n, "normal", level=level)
 
 
-def upper_tail(values: Floats, inside: NDArray[np.bool_], weights: Floats | None, *, binary: bool) -> float | None:
-    """The p-value that a subgroup's average is not above the rest's.
+def compared_with(examined: Quantity, inside: Bools, weights: Floats | None) -> float | None:
+    """What a subgroup's average is compared with: the expected one of its rows, else the average of everyone."""
+    if examined.expected is None:
+        return average(examined.values, weights, binary=examined.binary).value
+    return average(examined.expected[inside], None if weights is None else weights[inside], binary=False).value
 
-    For rates without weights the exact hypergeometric tail (Fisher's one-sided test), otherwise Welch's t.
+
+def upper_tail(examined: Quantity, inside: Bools, weights: Floats | None) -> float | None:
+    """The p-value that a subgroup's average is not above the rest's, or not above the expected one.
+
+    For rates without weights Fisher's exact one-sided test; against expected chances pi the tail of a binomial with
+    their average (W. Hoeffding 1956: no unequal chances of the same average have a heavier one). Otherwise Welch's t,
+    on what the values have beyond the expected ones.
     """
-    n, size = values.size, int(inside.sum())
+    n, size = examined.values.size, int(inside.sum())
     if size == 0 or size == n:
         return None
-    if binary and weights is None:
-        return hypergeometric_tail(int(values[inside].sum()), size, int(values.sum()), n)
-    return _welch_upper(values, inside, weights)
+    if examined.binary and weights is None:
+        hits = int(examined.values[inside].sum())
+        if examined.expected is not None:
+            return binomial_tail(hits, size, float(examined.expected[inside].mean()))
+        return hypergeometric_tail(hits, size, int(examined.values.sum()), n)
+    return _welch_upper(examined.excess(), inside, weights)
+
+
+def beyond_parent(examined: Quantity, inside: Bools, parent: Bools, weights: Floats | None) -> float:
+    """The p-value that a condition adds nothing: that a subgroup is not worse than the rest of a larger one.
+
+    1 where one of the two has fewer than two rows.
+    """
+    if int(inside.sum()) < 2 or int((parent & ~inside).sum()) < 2:
+        return 1.0
+    rows = np.flatnonzero(parent)
+    plain = examined.expected is None
+    part = replace(
+        examined, values=examined.excess()[rows], defined=None, binary=examined.binary and plain, expected=None
+    )
+    p = upper_tail(part, inside[rows], None if weights is None else weights[rows])
+    return 1.0 if p is None else p
+
+
+def binomial_tail(hits: int, size: int, chance: float) -> float:
+    """The chance of at least `hits` among `size` rows that each have this chance.
+
+    >>> round(binomial_tail(3, 4, 0.5), 4)
+    0.3125
+    """
+    from scipy.special import bdtrc
+
+    return 1.0 if hits <= 0 else float(bdtrc(hits - 1, size, chance))
 
 
 def hypergeometric_tail(hits: int, size: int, total_hits: int, n: int) -> float:

@@ -22,6 +22,7 @@ class Divergence:
     """One metric over all subgroups, in the order of `Patterns`.
 
     `rows` is the number of rows a rate is about (effective, with weights); `rate` and the rest are NaN where it is 0.
+    Where a quantity has expected values, its rate is that of what goes beyond them.
     """
 
     quantity: Quantity
@@ -191,7 +192,7 @@ def _rate(quantity: Quantity, sums: Floats, where: Columns) -> tuple[Floats, Flo
     rows = sums[:, where.rows]
     rate = np.where(rows > 0, sums[:, where.hits] / rows, np.nan)
     effective = rows if where.weight2 is None else rows**2 / sums[:, where.weight2]
-    if quantity.binary:
+    if quantity.binary and quantity.expected is None:
         hits, misses = rate * effective + 1, (1 - rate) * effective + 1
         both = hits + misses
         return rate, effective, hits / both, hits * misses / (both**2 * (both + 1))
@@ -207,7 +208,7 @@ def lay_out(quantities: Sequence[Quantity], weights: Floats | None) -> tuple[dic
     columns = []
     for index, quantity in enumerate(quantities):
         defined = quantity.defined
-        values = quantity.values if defined is None else np.where(defined, quantity.values, 0.0)
+        values = quantity.excess() if defined is None else np.where(defined, quantity.excess(), 0.0)
         positions: dict[str, int] = {}
 
         def put(what: str, array: Any, index: int = index, positions: dict[str, int] = positions) -> None:
@@ -217,7 +218,7 @@ def lay_out(quantities: Sequence[Quantity], weights: Floats | None) -> tuple[dic
         put("hits", values)
         if defined is not None:
             put("rows", defined.astype(float))
-        if not quantity.binary:
+        if not quantity.binary or quantity.expected is not None:
             put("squares", values**2)
         if weights is not None:
             put("weight2", weights if defined is None else weights * defined)

@@ -9,7 +9,7 @@ import numpy as np
 from isonomia.counting import Lattice
 from isonomia.discovery.method import Method
 from isonomia.discovery.subgroups._divergence_tables import Found, divergence_pictures, divergence_tables
-from isonomia.discovery.subgroups._testing import average, best_indices
+from isonomia.discovery.subgroups._testing import average, best_indices, compared_with
 from isonomia.discovery.subgroups.divergence import Divergence, Patterns, divergence_of, lay_out
 from isonomia.discovery.subgroups.method import METHODS, Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
@@ -25,7 +25,6 @@ TITLES = {"metric": msg("Metric"), "rate": msg("Rate"), "divergence": msg("Diver
 
 def run(problem: Problem) -> Search:
     """Count every frequent subgroup once, for all metrics together."""
-    tolerance, direction = problem.options["th_redundancy"], problem.options["direction"]
     quantities = [quantity(problem, metric) for metric in metrics_of(problem, default_metrics(problem))]
     names, columns = lay_out(quantities, problem.weights)
     lattice = Lattice(
@@ -40,7 +39,7 @@ def run(problem: Problem) -> Search:
     p_values = np.array([part.p_value for part in patterns.divergences])
     found: list[Found] = []
     for part, p in zip(patterns.divergences, p_values, strict=True):
-        best = _best(patterns, part, problem.k, direction, tolerance)
+        best = _best(patterns, part, problem)
         adjusted = benjamini_hochberg_among(p[best], p_values)
         for index, q in zip(best, adjusted, strict=True):
             found.append(
@@ -82,16 +81,19 @@ def default_metrics(problem: Problem) -> tuple[str, ...]:
     raise SpecError("Say which class a rate is about: metric='selection_rate:class' (predictions), 'base_rate:class'.")
 
 
-def _best(patterns: Patterns, part: Divergence, k: int, direction: str, tolerance: float | None) -> list[int]:
-    """The k most divergent subgroups that are not redundant, in the direction that is worse."""
+def _best(patterns: Patterns, part: Divergence, problem: Problem) -> list[int]:
+    """The k most divergent (or most surely divergent) subgroups that are not redundant, in the direction asked for."""
+    direction, tolerance = problem.options["direction"], problem.options["th_redundancy"]
     rate = RATES.get(part.quantity.id.partition(":")[0])
     worse = "high" if rate is None else rate.worse
     side = worse if direction == "worse" else direction
     value = {"high": part.divergence, "low": -part.divergence}.get(side, np.abs(part.divergence))
+    if problem.options["rank_by"] == "t":
+        value = np.sign(value) * part.t
     ranked = np.where(np.isnan(value), -np.inf, value)
     if tolerance is not None:
         ranked = np.where(patterns.redundant(part.divergence, float(tolerance)), -np.inf, ranked)
-    return best_indices(ranked, patterns.sums[:, 0], k)
+    return best_indices(ranked, patterns.sums[:, 0], problem.k)
 
 
 def _subgroup(problem: Problem, patterns: Patterns, part: Divergence, index: int, p: float, q: float) -> Subgroup:
@@ -108,16 +110,18 @@ def _measured(
         rows = rows & part.quantity.defined
     weights = None if problem.weights is None else problem.weights[rows]
     defined = not np.isnan(part.rate[index])
+    estimate = average(part.quantity.values[rows], weights, binary=part.quantity.binary)
+    plain = part.quantity.expected is None
     return replace(
         subgroup,
         stats={
             "metric": part.quantity.id,
-            "rate": float(part.rate[index]) if defined else None,
+            "rate": float(part.rate[index]) if defined and plain else estimate.value,
             "divergence": float(part.divergence[index]) if defined else None,
             "t": float(part.t[index]) if defined else None,
         },
-        estimate=average(part.quantity.values[rows], weights, binary=part.quantity.binary),
-        overall=part.base,
+        estimate=estimate,
+        overall=part.base if plain else compared_with(part.quantity, rows, problem.weights),
         measure=part.quantity.measure,
         p_value=p if defined else None,
         p_adjusted=q if defined else None,
@@ -150,10 +154,14 @@ METHODS.add(
                 "leave out subgroups where some item changes the divergence by at most this",
             ),
             Parameter("direction", Choice(("worse", "high", "low", "both")), "worse", "the divergence to rank by"),
+            Parameter(
+                "rank_by", Choice(("divergence", "t")), "divergence", "what comes first: how large it is or how sure"
+            ),
             Parameter("n_corrective", Integer(0), 10, "corrective items to list per metric"),
         ),
         defaults={"min_support": 0.05},
         measure=measure,
+        nested=True,
         reference="E. Pastor, L. de Alfaro, E. Baralis (2021), Looking for trouble, SIGMOD, "
         "doi 10.1145/3448016.3457284",
     )

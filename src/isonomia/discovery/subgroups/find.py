@@ -16,7 +16,9 @@ from isonomia.data import Task
 from isonomia.discovery.method import Method
 from isonomia.discovery.subgroups import _reading, present
 from isonomia.discovery.subgroups.method import METHODS, Search, Subgroup
+from isonomia.discovery.subgroups.nested import added_by_conditions, without_idle_conditions
 from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.subgroups.ranges import best_ranges, in_bins_of, wider_bins
 from isonomia.discovery.subgroups.result import SubgroupResult
 from isonomia.errors import SpecError
 from isonomia.events import Clock, Progress, ProgressLike
@@ -110,7 +112,10 @@ def find_subgroups(
         much again). Where more would be needed it stops, flagged as partial.
     holdout : float, optional
         Share of the rows that is kept out of the search; what was found is measured on it. The p-values then need
-        adjusting for the subgroups reported alone.
+        adjusting for the subgroups reported alone (Holm). Where subgroups are conjunctions with a higher (or lower)
+        average, bins twice as wide are searched too and neighbouring bins joined to the range that departs most,
+        conditions that add nothing are dropped, and what is adjusted is the largest of the p-values against all other
+        rows and against the rest of each subgroup with one condition less.
     max_overlap : float, optional
         Leave out subgroups that share more than this much of their rows (intersection over union) with a better one.
     progress : callable or Progress, optional
@@ -163,25 +168,35 @@ def find_subgroups(
     with clock.progress.stage(chosen.id, msg("Searching for subgroups"), total=1) as stage:
         if holdout is None:
             measured, search = problem, chosen.run(widened)
+            search, masks = _without_repeats(search, measured, max_overlap, problem.k)
         else:
-            measured, search = _with_holdout(chosen, widened, holdout)
+            measured, search = _with_holdout(chosen, widened, holdout, max_overlap, problem.k)
+            masks = [item.mask(measured.by_name) for item in search.subgroups]
         stage.at(1)
-    search, masks = _without_repeats(search, measured, max_overlap, problem.k)
     return subject.noted(_assemble(chosen, problem, measured, search, masks, clock))
 
 
-def _with_holdout(method: Method, problem: Problem, holdout: float) -> tuple[Problem, Search]:
-    """Search one part of the rows, measure what was found on the other."""
+def _with_holdout(
+    method: Method, problem: Problem, holdout: float, max_overlap: float | None, k: int
+) -> tuple[Problem, Search]:
+    """Search one part of the rows, measure what was found on the other.
+
+    What is measured is chosen on the part searched: without conditions that add nothing there, and without repeats.
+    """
     if method.measure is None:
         raise SpecError(f"The method '{method.id}' cannot measure what it found on other rows; leave `holdout` out.")
     order = np.random.default_rng(problem.seed).permutation(problem.n)
     cut = problem.n - round(problem.n * holdout)
     if cut < 1 or cut == problem.n:
         raise SpecError(f"`holdout` leaves one of the two parts empty: {problem.n} rows, holdout {holdout:g}.")
-    search = method.run(problem.take(np.sort(order[:cut])))
-    other = problem.take(np.sort(order[cut:]))
+    searched, other = problem.take(np.sort(order[:cut])), problem.take(np.sort(order[cut:]))
+    search = method.run(searched)
+    if method.nested:
+        search = _in_ranges(method, searched, search)
+        search = replace(search, subgroups=_shortened(searched, search.subgroups))
+    search, _ = _without_repeats(search, searched, max_overlap, k)
     again = [method.measure(other, subgroup) for subgroup in search.subgroups]
-    adjusted = holm([np.nan if item.p_value is None else item.p_value for item in again])
+    adjusted = holm([_largest_p(method, other, item) for item in again])
     subgroups = tuple(
         replace(item, p_adjusted=None if np.isnan(p) else float(p)) for item, p in zip(again, adjusted, strict=True)
     )
@@ -191,6 +206,38 @@ def _with_holdout(method: Method, problem: Problem, holdout: float) -> tuple[Pro
         measured=problem.n - cut,
     )
     return other, replace(search, subgroups=subgroups, notes=(*search.notes, note))
+
+
+def _in_ranges(method: Method, problem: Problem, search: Search) -> Search:
+    """The search with ranges of several bins, the most striking first: also found in bins twice as wide."""
+    assert method.measure is not None  # `_with_holdout` refuses such methods
+    wide = method.run(wider_bins(problem))
+    found = [*search.subgroups, *(in_bins_of(item, problem) for item in wide.subgroups)]
+    ranged = [method.measure(problem, best_ranges(problem, item)) for item in found]
+    ordered = sorted(ranged, key=lambda item: 1.0 if item.p_value is None else item.p_value)
+    return replace(
+        search,
+        subgroups=tuple(ordered),
+        tested=search.tested + wide.tested,
+        nodes=search.nodes + wide.nodes,
+        complete=search.complete and wide.complete,
+    )
+
+
+def _shortened(problem: Problem, found: Sequence[Subgroup]) -> tuple[Subgroup, ...]:
+    """Subgroups without idle conditions; those that become the same are listed once."""
+    out: dict[tuple[object, ...], Subgroup] = {}
+    for item in found:
+        shorter = without_idle_conditions(problem, item)
+        out.setdefault((present.kind_of_finding(item), *sorted(shorter.conditions.items())), shorter)
+    return tuple(out.values())
+
+
+def _largest_p(method: Method, problem: Problem, item: Subgroup) -> float:
+    """The largest p-value of a subgroup: against all other rows, and against the rest of each larger subgroup."""
+    if item.p_value is None:
+        return np.nan
+    return max([item.p_value, *(added_by_conditions(problem, item).values() if method.nested else ())])
 
 
 def _without_repeats(

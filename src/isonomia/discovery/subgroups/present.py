@@ -13,6 +13,7 @@ from isonomia.data import Backend
 from isonomia.discovery.subgroups.conditions import slice_text, value_text
 from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.subgroups.rates import GIVEN_SCORE
 from isonomia.evidence import Finding, Format, Picture, Table, rank
 from isonomia.languages import Message, msg
 
@@ -136,7 +137,9 @@ def findings_of(method: str, search: Search, table: Table, features: Mapping[str
             "n": row["size"],
         }
         text = (
-            msg("{measure}: {value:pct} where {slice}, {overall:pct} overall ({n:# row|# rows}).", **params)
+            msg("{measure}: {value:pct} where {slice}, {overall:pct} expected by score ({n:# row|# rows}).", **params)
+            if item.stats.get("metric") == GIVEN_SCORE
+            else msg("{measure}: {value:pct} where {slice}, {overall:pct} overall ({n:# row|# rows}).", **params)
             if search.style == "pct"
             else msg("{measure}: {value:num} where {slice}, {overall:num} overall ({n:# row|# rows}).", **params)
         )

@@ -97,6 +97,11 @@ class Problem:
         return {column.name: column for column in self.features}
 
     @cached_property
+    def shared(self) -> dict[str, Any]:
+        """What several steps of a search read, by name: quantities are computed once."""
+        return {}
+
+    @cached_property
     def outcome(self) -> Floats:
         """The outcome each row gets: 1 for the favourable decision, the predicted number, or the error.
 

@@ -6,7 +6,7 @@ rows whose true outcome is negative, and only about them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from isonomia.data import Task
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.languages import Message, msg
-from isonomia.metrics import ERROR_RATE, METRICS, Metric, Rows, RowSums
+from isonomia.metrics import ERROR_RATE, METRICS, Metric, Rows, RowSums, expected_error
 from isonomia.metrics import of_class as metric_of_class
 from isonomia.models import Surface
 from isonomia.typing import Bools, Floats
@@ -26,7 +26,8 @@ from isonomia.typing import Bools, Floats
 class Quantity:
     """One value per row, and where it is defined (None: everywhere).
 
-    `binary` says that the values are 0 and 1, so that an average is a rate.
+    `binary` says that the values are 0 and 1, so that an average is a rate. `expected` is what a row's value is
+    compared with; None where all rows are compared with the average of everyone.
     """
 
     id: str
@@ -34,6 +35,7 @@ class Quantity:
     values: Floats
     defined: Bools | None
     binary: bool
+    expected: Floats | None = None
 
     @property
     def style(self) -> Literal["pct", "num"]:
@@ -42,8 +44,18 @@ class Quantity:
 
     def take(self, rows: NDArray[Any]) -> Quantity:
         """On some of the rows."""
-        defined = None if self.defined is None else self.defined[rows]
-        return Quantity(self.id, self.measure, self.values[rows], defined, self.binary)
+        defined, expected = (None if part is None else part[rows] for part in (self.defined, self.expected))
+        return replace(self, values=self.values[rows], defined=defined, expected=expected)
+
+    def flipped(self) -> Quantity:
+        """The opposite, where a low value is the worse one."""
+        top = 1.0 if self.binary else 0.0
+        expected = None if self.expected is None else top - self.expected
+        return replace(self, values=top - self.values, expected=expected)
+
+    def excess(self) -> Floats:
+        """What each row's value has beyond the expected one; the value itself where nothing else is expected."""
+        return self.values if self.expected is None else self.values - self.expected
 
 
 @dataclass(frozen=True)
@@ -90,7 +102,9 @@ _LIST = (
     Rate("prediction", METRICS["mean_prediction"], "predicted number", msg("mean prediction"), ("label",)),
     Rate("target", METRICS["mean_label"], "true number", msg("mean true outcome"), ("truth",)),
 )
-#: All metrics by name, besides "error".
+#: The error rate compared with what the scores let expect.
+GIVEN_SCORE = "error_given_score"
+#: All metrics by name, besides "error" and "error_given_score".
 RATES: dict[str, Rate] = {rate.id: rate for rate in _LIST}
 
 
@@ -99,13 +113,23 @@ def quantity(problem: Problem, metric: str) -> Quantity:
 
     For several classes a rate of one class against the rest is requested as "fpr:class"; "error_rate" and "accuracy"
     are about all classes. "error" is whatever error was given, or 0/1 for classes and the absolute error for numbers.
+    "error_given_score" is the error rate compared with that of all rows with such scores (`metrics.expected_error`).
     """
+    if metric not in problem.shared:
+        problem.shared[metric] = _quantity(problem, metric)
+    found: Quantity = problem.shared[metric]
+    return found
+
+
+def _quantity(problem: Problem, metric: str) -> Quantity:
     name, _, of_class = metric.partition(":")
     if name == "error":
         return _error(problem)
+    if metric == GIVEN_SCORE:
+        return _given_score(problem)
     rate = RATES.get(name)
     if rate is None:
-        raise SpecError(f"Unknown metric {metric!r}.{close_to(name, ['error', *RATES])}")
+        raise SpecError(f"Unknown metric {metric!r}.{close_to(name, ['error', GIVEN_SCORE, *RATES])}")
     if problem.task not in rate.tasks:
         fitting = [known.id for known in RATES.values() if problem.task in known.tasks]
         raise SpecError(
@@ -121,6 +145,18 @@ def quantity(problem: Problem, metric: str) -> Quantity:
     values, defined = RowSums(found, _rows(problem)).values()
     binary = rate.metric.of_decisions
     return Quantity(metric, measure, values, None if defined is None or defined.all() else defined, binary=binary)
+
+
+def defined_rows(problem: Problem, examined: Quantity) -> tuple[Problem, Quantity]:
+    """The rows where a quantity is defined."""
+    if examined.defined is None:
+        return problem, examined
+    key = f"defined rows of {examined.id}"
+    if key not in problem.shared:
+        rows = np.flatnonzero(examined.defined)
+        problem.shared[key] = problem.take(rows), replace(examined.take(rows), defined=None)
+    found: tuple[Problem, Quantity] = problem.shared[key]
+    return found
 
 
 def _rows(problem: Problem) -> Rows:
@@ -145,6 +181,15 @@ def _error(problem: Problem) -> Quantity:
     binary = bool(((loss == 0) | (loss == 1)).all())
     measure = msg("error rate") if binary else msg("mean error")
     return Quantity("error", measure, loss, None, binary)
+
+
+def _given_score(problem: Problem) -> Quantity:
+    plain = quantity(problem, "error_rate")
+    assert problem.truth is not None  # the error rate needs it
+    expected = expected_error(problem.truth, _rows(problem).surface, problem.weights)
+    if expected is None:
+        raise DataError(f"The metric '{GIVEN_SCORE}' needs probabilities (y_score); there are none.")
+    return replace(plain, id=GIVEN_SCORE, expected=expected)
 
 
 def _of_class(problem: Problem, rate: Rate, of_class: str) -> tuple[Metric, Message]:

@@ -269,6 +269,7 @@ METHODS.add(
         ),
         defaults={"min_support": lambda n: min(n, max(30, n // 1000))},
         measure=measure,
+        nested=True,
         reference="Y. Chung, T. Kraska, N. Polyzotis, K. H. Tae, S. E. Whang (2020), Automated data slicing for model "
         "validation, IEEE TKDE 32:2284, doi 10.1109/TKDE.2019.2916074",
     )

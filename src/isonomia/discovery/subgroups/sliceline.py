@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Lattice, Level
 from isonomia.discovery.method import Method
-from isonomia.discovery.subgroups._testing import average, best_indices, upper_tail
+from isonomia.discovery.subgroups._testing import average, best_indices, compared_with, upper_tail
 from isonomia.discovery.subgroups.method import METHODS, Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
-from isonomia.discovery.subgroups.rates import Quantity, metrics_of, quantity
+from isonomia.discovery.subgroups.rates import Quantity, defined_rows, metrics_of, quantity
 from isonomia.errors import SpecError
 from isonomia.evidence import Format
 from isonomia.languages import msg
@@ -102,8 +102,8 @@ def run(problem: Problem) -> Search:
 
 def _search(problem: Problem, error: Quantity) -> Search:
     """The best slices by one error, on the rows where it is defined (false positives: the negatives alone)."""
-    part = problem if error.defined is None else problem.take(np.flatnonzero(error.defined))
-    values = error.values if error.defined is None else error.values[error.defined]
+    part, error = defined_rows(problem, error)
+    values = error.values
     if values.size and values.min() < 0:
         raise SpecError(f"SliceLine needs errors of at least 0; '{error.id}' has negative values. Take another metric.")
     weights = part.weights
@@ -111,19 +111,21 @@ def _search(problem: Problem, error: Quantity) -> Search:
     if not part.features or not values.size or total == 0:
         note = msg("There is no error in {metric}, so no slice can be worse.", metric=error.measure)
         return Search((), error.measure, tested=0, style=error.style, formats=FORMATS, titles=TITLES, notes=(note,))
+    # where something else than the average is expected, errors count by what they have beyond it
+    counted = values if error.expected is None else error.excess() + total / part.n
+    gains = {} if error.expected is None else {"gain": np.maximum(counted, 0.0)}
     lattice = Lattice(
         part.features,
-        {"error": values},
+        {"error": counted, **gains},
         min_size=part.min_rows,
         weights=weights,
         budget=problem.max_memory,
         clock=problem.clock,
     )
-    best = _walk(lattice, values, problem, total)
+    best = _walk(lattice, np.maximum(counted, 0.0), problem, total)
     tests = lattice.possible(problem.max_l)
     subgroups = tuple(
-        _subgroup(part, problem, error, values, lattice.conditions(items), score, tests)
-        for score, _, items in best.entries
+        _subgroup(part, error, lattice.conditions(items), score, tests) for score, _, items in best.entries
     )
     return Search(
         subgroups,
@@ -138,16 +140,17 @@ def _search(problem: Problem, error: Quantity) -> Search:
     )
 
 
-def _walk(lattice: Lattice, values: Floats, problem: Problem, total: float) -> _Best:
+def _walk(lattice: Lattice, gains: Floats, problem: Problem, total: float) -> _Best:
+    """The best slices; none within a slice has more error than the slice's gains (its errors above 0) add up to."""
     score = _Score(problem.options["alpha"], float(lattice.totals[0]), total, lattice.min_size)
     best = _Best(problem.k)
-    largest = _largest_by_item(lattice, values)
+    largest = _largest_by_item(lattice, gains)
 
     def promising(level: Level) -> NDArray[np.bool_]:
         limit = best.threshold - _ROUNDING * max(1.0, abs(best.threshold))
         cap = largest[level.items].min(axis=1)
-        bound = score.bound(level.sums[:, 0], level.sums[:, 1], cap)
-        return np.asarray((level.sums[:, 1] > 0) & (bound > limit))
+        bound = score.bound(level.sums[:, 0], level.sums[:, -1], cap)
+        return np.asarray((level.sums[:, -1] > 0) & (bound > limit))
 
     for level in lattice.walk(problem.max_l, admit=promising, keep=promising):
         best.add(level, score.of(level.sums[:, 0], level.sums[:, 1]))
@@ -157,7 +160,7 @@ def _walk(lattice: Lattice, values: Floats, problem: Problem, total: float) -> _
 def _largest_by_item(lattice: Lattice, values: Floats) -> Floats:
     """The largest error among the rows of each item."""
     if values.min() == values.max() or bool(((values == 0) | (values == 1)).all()):
-        return np.where(lattice.item_sums[:, 1] > 0, values.max(), 0.0)
+        return np.where(lattice.item_sums[:, -1] > 0, values.max(), 0.0)
     out = np.empty(lattice.n_items)
     for feature, column in enumerate(lattice.columns):
         top = np.zeros(column.size)
@@ -167,17 +170,9 @@ def _largest_by_item(lattice: Lattice, values: Floats) -> Floats:
     return out
 
 
-def _subgroup(
-    part: Problem,
-    problem: Problem,
-    error: Quantity,
-    values: Floats,
-    conditions: dict[int, int],
-    score: float,
-    tests: int,
-) -> Subgroup:
+def _subgroup(part: Problem, error: Quantity, conditions: dict[int, int], score: float, tests: int) -> Subgroup:
     named = {part.features[feature].name: (code,) for feature, code in sorted(conditions.items())}
-    subgroup = _measured(part, error, values, Subgroup(named))
+    subgroup = _measured(part, error, Subgroup(named))
     p = subgroup.p_value
     return replace(
         subgroup,
@@ -186,11 +181,11 @@ def _subgroup(
     )
 
 
-def _measured(part: Problem, error: Quantity, values: Floats, subgroup: Subgroup) -> Subgroup:
+def _measured(part: Problem, error: Quantity, subgroup: Subgroup) -> Subgroup:
     """Sizes, errors and the test of one slice."""
     inside = subgroup.mask(part.by_name)
     weights = part.weights
-    mine = values[inside]
+    mine = error.values[inside]
     weight = None if weights is None else weights[inside]
     total = float(mine.sum() if weight is None else mine @ weight)
     estimate = average(mine, weight, binary=error.binary)
@@ -204,26 +199,24 @@ def _measured(part: Problem, error: Quantity, values: Floats, subgroup: Subgroup
         },
         estimate=estimate,
         measure=error.measure,
-        overall=average(values, weights, binary=error.binary).value,
-        p_value=upper_tail(values, inside, weights, binary=error.binary),
+        overall=compared_with(error, inside, weights),
+        p_value=upper_tail(error, inside, weights),
     )
 
 
 def measure(problem: Problem, subgroup: Subgroup) -> Subgroup:
     """A slice measured on other rows."""
-    error = quantity(problem, str(subgroup.stats["metric"]))
-    part = problem if error.defined is None else problem.take(np.flatnonzero(error.defined))
-    values = error.values if error.defined is None else error.values[error.defined]
-    again = _measured(part, error, values, subgroup)
-    weights = part.weights
-    n = float(part.n)
+    part, error = defined_rows(problem, quantity(problem, str(subgroup.stats["metric"])))
+    again = _measured(part, error, subgroup)
+    weights = np.ones(part.n) if part.weights is None else part.weights
     inside = subgroup.mask(part.by_name)
-    size = float(inside.sum() if weights is None else weights[inside].sum())
-    total = float(values.sum() if weights is None else values @ weights)
+    size, total = float(weights[inside].sum()), float(error.values @ weights)
     score = None
     if size > 0 and total > 0:
-        scale = _Score(problem.options["alpha"], n, total, 1.0)
-        score = float(scale.of(np.array([size]), np.array([again.stats["sum_slice_error"]]))[0])
+        scale = _Score(problem.options["alpha"], float(part.n), total, 1.0)
+        shift = 0.0 if error.expected is None else total / part.n
+        own = float((error.excess()[inside] + shift) @ weights[inside])
+        score = float(scale.of(np.array([size]), np.array([own]))[0])
     return replace(again, stats={**again.stats, "slice_score": score})
 
 
@@ -238,6 +231,7 @@ METHODS.add(
         ),
         defaults={"min_support": lambda n: min(n, max(32, -(-n // 100)))},
         measure=measure,
+        nested=True,
         reference="S. Sagadeeva, M. Boehm (2021), SliceLine, SIGMOD, doi 10.1145/3448016.3457323",
     )
 )

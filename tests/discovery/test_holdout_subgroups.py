@@ -1,0 +1,95 @@
+"""What is found on one half and measured on the other: ranges of bins, idle conditions, p-values that are fresh."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from isonomia.counting import Codes
+from isonomia.discovery import find_subgroups
+from isonomia.discovery.subgroups._testing import beyond_parent, binomial_tail, upper_tail
+from isonomia.discovery.subgroups.method import Subgroup
+from isonomia.discovery.subgroups.nested import without_idle_conditions
+from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.subgroups.ranges import best_ranges, in_bins_of, wider_bins
+from isonomia.discovery.subgroups.rates import quantity
+
+
+def of_errors(errors: Any, **columns: Any) -> Problem:
+    return Problem(features=tuple(columns.values()), errors=np.asarray(errors, dtype=float), min_support=5)
+
+
+def test_a_range_across_bins_is_found_by_brute_force_too(rng: np.random.Generator) -> None:
+    x = Codes.cut(rng.random(4000), np.linspace(0, 1, 11), name="x")
+    errors = rng.random(4000) < np.where((x.codes >= 3) & (x.codes <= 5), 0.5, 0.1)
+    problem = of_errors(errors, x=x)
+    found = best_ranges(problem, Subgroup({"x": (4,)}, stats={"metric": "error"}))
+    assert found.conditions == {"x": (3, 4, 5)}
+    gain = errors - errors.mean()
+    scores = {
+        (i, j): gain[(x.codes >= i) & (x.codes <= j)].sum() / np.sqrt(((x.codes >= i) & (x.codes <= j)).sum())
+        for i in range(10)
+        for j in range(i, 10)
+        if j - i < 9
+    }
+    assert max(scores, key=lambda key: scores[key]) == (3, 5)
+
+
+def test_wider_bins_are_the_same_rows() -> None:
+    x = Codes.cut([0.5, 1.5, 2.5, 3.5, 4.5, np.nan], range(6), name="x")
+    problem = of_errors([0, 0, 0, 0, 0, 0], x=x)
+    wide = wider_bins(problem)
+    assert wide.features[0].codes.tolist() == [0, 0, 1, 1, 1, 2]
+    assert wide.features[0].edges == (0.0, 2.0, 5.0)
+    for code in range(3):
+        subgroup = Subgroup({"x": (code,)})
+        assert (in_bins_of(subgroup, problem).mask(problem.by_name) == subgroup.mask(wide.by_name)).all()
+
+
+def test_a_condition_that_adds_nothing_is_dropped(rng: np.random.Generator) -> None:
+    job, sex = (
+        Codes.encode(rng.choice(list("abc"), 3000), name="job"),
+        Codes.encode(rng.integers(0, 2, 3000), name="sex"),
+    )
+    problem = of_errors(rng.random(3000) < np.where(job.codes == 1, 0.4, 0.1), job=job, sex=sex)
+    found = without_idle_conditions(problem, Subgroup({"job": (1,), "sex": (0,)}, stats={"metric": "error"}))
+    assert set(found.conditions) == {"job"}
+    both = of_errors(rng.random(3000) < np.where((job.codes == 1) & (sex.codes == 0), 0.4, 0.1), job=job, sex=sex)
+    kept = without_idle_conditions(both, Subgroup({"job": (1,), "sex": (0,)}, stats={"metric": "error"}))
+    assert set(kept.conditions) == {"job", "sex"}
+
+
+def test_tails_are_those_of_scipy(rng: np.random.Generator) -> None:
+    assert binomial_tail(7, 20, 0.2) == pytest.approx(stats.binom.sf(6, 20, 0.2))
+    inside, errors = rng.random(300) < 0.3, rng.random(300) < 0.3
+    examined = quantity(of_errors(errors, x=Codes.encode(inside, name="x")), "error")
+    table = [[int((errors & inside).sum()), int((~errors & inside).sum())]]
+    table.append([int((errors & ~inside).sum()), int((~errors & ~inside).sum())])
+    fisher = stats.fisher_exact(table, alternative="greater").pvalue
+    assert upper_tail(examined, inside, None) == pytest.approx(fisher)
+    everyone = np.ones(300, dtype=bool)
+    assert beyond_parent(examined, inside, everyone, None) == pytest.approx(fisher)
+
+
+def test_the_binomial_tail_bounds_unequal_chances(rng: np.random.Generator) -> None:
+    """Hoeffding's theorem, by simulation."""
+    chances = rng.beta(0.5, 2, 60)
+    hits = (rng.random((40_000, 60)) < chances).sum(axis=1)
+    for count in range(int(chances.sum()) + 2, int(chances.sum()) + 12):
+        assert (hits >= count).mean() <= binomial_tail(count, 60, float(chances.mean())) + 0.003
+
+
+def test_a_group_that_rides_along_is_not_named() -> None:
+    """Errors depend on x alone: with a holdout no condition on another feature survives."""
+    named = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        x, group = rng.random(4000), rng.choice(list("ABC"), 4000)
+        errors = rng.random(4000) < np.where(x > 0.9, 0.5, 0.1)
+        found = find_subgroups({"x": x, "g": group}, method="sliceline", errors=errors, holdout=0.5, max_overlap=0.6)
+        assert any(finding.sure and set(finding.who) == {"x"} for finding in found.findings)
+        named += any(finding.sure and "g" in finding.who for finding in found.findings)
+    assert named <= 1
