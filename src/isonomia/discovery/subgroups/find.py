@@ -237,7 +237,7 @@ def _largest_p(method: Method, problem: Problem, item: Subgroup) -> float:
     """The largest p-value of a subgroup: against all other rows, and against the rest of each larger subgroup."""
     if item.p_value is None:
         return np.nan
-    return max([item.p_value, *(added_by_conditions(problem, item).values() if method.nested else ())])
+    return float(max([item.p_value, *(added_by_conditions(problem, item).values() if method.nested else ())]))
 
 
 def _without_repeats(
