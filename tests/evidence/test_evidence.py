@@ -11,7 +11,7 @@ from scipy import stats
 from isonomia.evidence import (
     Estimate,
     benjamini_hochberg,
-    detectable_difference,
+    detectable_rates,
     holm,
     percentile,
     two_proportions,
@@ -94,10 +94,35 @@ def test_percentile_leaves_out_undefined_draws() -> None:
 def test_a_gap_as_large_as_detectable_is_found_four_times_in_five() -> None:
     rng = np.random.default_rng(0)
     n, base = 400, 0.3
-    gap = float(detectable_difference(base, n, n))
-    a, b = rng.binomial(n, base, 4000), rng.binomial(n, base + gap, 4000)
-    found = (two_proportions(a, np.full(4000, n), b, np.full(4000, n)) < 0.05).mean()
-    assert found == pytest.approx(0.8, abs=0.05)
+    below, above = (float(gap) for gap in detectable_rates(base, n, n))
+    for rate in (base - below, base + above):
+        a, b = rng.binomial(n, base, 4000), rng.binomial(n, rate, 4000)
+        found = (two_proportions(a, np.full(4000, n), b, np.full(4000, n)) < 0.05).mean()
+        assert 0.79 < found < 0.85
+
+
+def test_detectable_rates_stay_within_zero_and_one() -> None:
+    rate = np.array([0.05, 0.05, 0.95, 0.0, 1.0, 0.5, np.nan])
+    size = np.array([30, 5000, 30, 200, 200, 2, 100])
+    below, above = detectable_rates(rate, 1000, size)
+    known = ~np.isnan(below)
+    assert known.tolist() == [False, True, True, False, True, False, False]
+    assert (rate[known] - below[known] >= 0).all()
+    known = ~np.isnan(above)
+    assert known.tolist() == [True, True, False, True, False, False, False]
+    assert (rate[known] + above[known] <= 1).all()
+
+
+@given(st.floats(0.05, 0.95), st.integers(20, 5000), st.integers(20, 5000))
+def test_laws_of_detectable_rates(rate: float, m: int, n: int) -> None:
+    below, above = detectable_rates(rate, m, n)
+    mirrored = detectable_rates(1 - rate, m, n)
+    np.testing.assert_allclose([below, above], mirrored[::-1], atol=2e-4)
+    more = detectable_rates(rate, 2 * m, 2 * n)
+    strict = detectable_rates(rate, m, n, alpha=0.0005)
+    for gap, narrower, wider in zip((below, above), more, strict, strict=True):
+        assert np.isnan(gap) or narrower <= gap
+        assert np.isnan(wider) or wider > gap
 
 
 def test_an_estimate_without_a_value_says_why() -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from isonomia.audit.check_registry import CHECKS, Family
 from isonomia.evidence import Column, Finding, Result, Table, benjamini_hochberg, holm
+from isonomia.fairness.groups.detectable import detectable_at
 from isonomia.languages import Message, msg
 from isonomia.typing import Floats
 
@@ -115,7 +116,8 @@ def _settled(result: Result, families: Families) -> Result:
     fresh = {}
     for name, table in _tested(result):
         values = [families.adjusted.get(key, np.nan) for key in _keys(result.code, name, table)]
-        fresh[name] = table.with_columns(replace(table["p_adjusted"], values=np.array(values, dtype=float)))
+        corrected = table.with_columns(replace(table["p_adjusted"], values=np.array(values, dtype=float)))
+        fresh[name] = detectable_at(corrected, families.level("people"))  # comparisons of groups have them
     findings = tuple(
         finding if finding.p_value is None else _graded(finding, families.adjusted[_key(finding, result, row)])
         for row, finding in enumerate(result.findings)

@@ -8,7 +8,7 @@ from isonomia.evidence.finding import SEVERITIES, Finding, Severity, rank, ranki
 from isonomia.evidence.folding import Fold, fold, folding
 from isonomia.evidence.intervals import check_level, normal_quantile, percentile, wilson
 from isonomia.evidence.multiplicity import AlphaInvesting, benjamini_hochberg, benjamini_hochberg_among, holm
-from isonomia.evidence.power import detectable_difference, detectable_mean_difference
+from isonomia.evidence.power import detectable_means, detectable_rates
 from isonomia.evidence.remedies import REMEDIES
 from isonomia.evidence.result import Drawing, Picture, Result
 from isonomia.evidence.score_intervals import odds_difference, score_difference, score_odds_ratio, score_ratio
@@ -43,8 +43,8 @@ __all__ = [
     "benjamini_hochberg_among",
     "check_level",
     "chi_square",
-    "detectable_difference",
-    "detectable_mean_difference",
+    "detectable_means",
+    "detectable_rates",
     "equivalent_means",
     "equivalent_proportions",
     "finite",

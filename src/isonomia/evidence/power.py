@@ -3,45 +3,99 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from isonomia.evidence.significance import SMALL_CELL
 from isonomia.parameters import Number, validated
+from isonomia.typing import Floats
 
 ALPHA = 0.05
 POWER = 0.8
-
-
-def detectable_difference(
-    rate: ArrayLike, n1: ArrayLike, n2: ArrayLike, *, alpha: float = ALPHA, power: float = POWER
-) -> NDArray[np.float64]:
-    """The smallest difference of two rates that a two-sided test would find with the given power.
-
-    (z_{1 - alpha/2} + z_{power}) sqrt(p (1 - p) (1/n1 + 1/n2)), with p the rate of the reference group, at least one
-    success or failure away from 0 and 1 (otherwise a rate of 0 would seem to detect any gap). At most 1.
-
-    >>> round(float(detectable_difference(0.3, 200, 200)), 3)
-    0.128
-    """
-    a, b = np.asarray(n1, dtype=float), np.asarray(n2, dtype=float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        edge = np.minimum(1.0 / np.maximum(b, 1.0), 0.5)
-        p = np.clip(np.asarray(rate, dtype=float), edge, 1 - edge)
-        gap = detectable_mean_difference(np.sqrt(p * (1 - p)), a, np.sqrt(p * (1 - p)), b, alpha=alpha, power=power)
-    return np.asarray(np.minimum(gap, 1.0), dtype=float)
+#: Halvings of the bracket: gaps are exact to 0.01 points, and never too small.
+HALVINGS = 14
 
 
 @validated(alpha=Number(above=0, below=1), power=Number(above=0, below=1))
-def detectable_mean_difference(
-    sd1: ArrayLike, n1: ArrayLike, sd2: ArrayLike, n2: ArrayLike, *, alpha: float = ALPHA, power: float = POWER
-) -> NDArray[np.float64]:
-    """The smallest difference of two means that a two-sided test would find with the given power.
+def detectable_rates(
+    rate: ArrayLike, reference_size: ArrayLike, size: ArrayLike, *, alpha: float = ALPHA, power: float = POWER
+) -> tuple[Floats, Floats]:
+    """The smallest gap below, and above, a reference rate that a two-sided test finds with the given power.
 
-    (z_{1 - alpha/2} + z_{power}) sqrt(sd1^2/n1 + sd2^2/n2); NaN where a group is empty.
+    With p the rate of the reference, q that of the group and r the pooled one, the smallest |q - p| for which
+
+        |q - p| - c >= z_{1 - alpha/2} sqrt(r (1 - r) (1/n + 1/m)) + z_{power} sqrt(q (1 - q) / n + p (1 - p) / m)
+
+    the variance of the test where the rates are equal, and that of both rates where they differ by the gap; counts are
+    whole numbers, and c = (1/n + 1/m) / 2 allows for it (twice as much where an expected count is below 5, since
+    Fisher's exact test decides there).
+
+    Parameters
+    ----------
+    rate : array
+        Rates of the references.
+    reference_size, size : arrays
+        (Effective) rows of the references and of the groups.
+    alpha : float
+        The level of the test: that of the first step of a correction (alpha over the number of tests) where there
+        are many.
+    power : float
+
+    Returns
+    -------
+    below, above : arrays
+        Sizes of gaps; NaN where no rate within [0, 1] is so far away.
+
+    References
+    ----------
+    J. L. Fleiss, A. Tytun, H. K. Ury (1980), Biometrics 36:343.
+
+    Examples
+    --------
+    >>> below, above = detectable_rates([0.3, 0.3, 0.05], [200, 1000, 100], [200, 100, 100])
+    >>> below.round(3).tolist(), above.round(3).tolist()
+    ([0.124, 0.132, nan], [0.14, 0.144, 0.137])
+    """
+    p, m, n = np.broadcast_arrays(*(np.asarray(part, dtype=float) for part in (rate, reference_size, size)))
+    below, above = _nearest(p, m, n, alpha, power)
+    return below, above
+
+
+def _nearest(p: Floats, m: Floats, n: Floats, alpha: float, power: float) -> Floats:
+    """How far from p, towards 0 and towards 1, the nearest detectable rate lies; NaN where there is none."""
+    from scipy.special import ndtri
+
+    reach, beyond = float(ndtri(1 - alpha / 2)), float(ndtri(power))
+
+    def found(q: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            pooled = share * q + rest
+            equal = pooled * (1 - pooled)
+            needed = np.sqrt(equal * inverse) * reach + np.sqrt(q * (1 - q) / n + of_reference) * beyond
+            few = np.minimum(pooled, 1 - pooled) * smaller < SMALL_CELL
+            return np.abs(q - p) >= needed + np.where(few, inverse, inverse / 2)
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inverse, share, smaller = 1 / n + 1 / m, n / (n + m), np.minimum(n, m)
+        rest, of_reference = (1 - share) * p, p * (1 - p) / m
+    near = np.stack([p, p]).astype(float)
+    far = np.stack([np.zeros(p.shape), np.ones(p.shape)])
+    possible = found(far) & (n > 0) & (m > 0) & (near != far)
+    for _ in range(HALVINGS):
+        middle = (near + far) / 2
+        enough = found(middle)
+        near, far = np.where(enough, near, middle), np.where(enough, middle, far)
+    return np.where(possible, np.abs(far - p), np.nan)
+
+
+@validated(alpha=Number(above=0, below=1), power=Number(above=0, below=1))
+def detectable_means(error: ArrayLike, *, alpha: float = ALPHA, power: float = POWER) -> Floats:
+    """The smallest difference, with this standard error, that a two-sided z-test finds with the given power.
+
+    (z_{1 - alpha/2} + z_{power}) error; the same in both directions.
+
+    >>> detectable_means([0.05, 0.1]).round(3).tolist()
+    [0.14, 0.28]
     """
     from scipy.special import ndtri
 
-    reach = float(ndtri(1 - alpha / 2) + ndtri(power))
-    a, b = np.asarray(n1, dtype=float), np.asarray(n2, dtype=float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = np.sqrt(np.square(np.asarray(sd1, dtype=float)) / a + np.square(np.asarray(sd2, dtype=float)) / b)
-    return np.where((a > 0) & (b > 0), reach * spread, np.nan)
+    return np.asarray(float(ndtri(1 - alpha / 2) + ndtri(power)) * np.asarray(error, dtype=float))

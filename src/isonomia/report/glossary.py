@@ -68,10 +68,11 @@ GLOSSARY: tuple[tuple[Message, Message], ...] = (
         ),
     ),
     (
-        msg("Smallest detectable gap"),
+        msg("Detectable below and above the reference"),
         msg(
-            "The smallest difference that groups of this size could have shown with 80% power. The absence of a "
-            "finding below it does not mean that there is no difference."
+            "The smallest differences, in each direction, that tests at the corrected level of the run find in 80% of "
+            "the cases with groups of these sizes. The absence of a finding below them does not mean that there is no "
+            "difference."
         ),
     ),
     (

@@ -65,11 +65,31 @@ def group_fairness(subject: Subject, *, intersections: bool) -> Result:
         dict(result.overall),
         _findings(result, subject),
         pictures,
-        (
-            *result.notes,
-            msg("Differences are group minus reference: a negative value means that the group's figure is lower."),
-        ),
+        (*result.notes, *_notes(subject)),
     )
+
+
+def _notes(subject: Subject) -> tuple[Message, ...]:
+    sign = msg("Differences are group minus reference: a negative value means that the group's figure is lower.")
+    found = (
+        msg(
+            "A gap becomes a finding from {means:pct} of the predictions' standard deviation (of errors: {errors:pct} "
+            "of the reference's) on, and only where it stands after correction; smaller gaps are in the table.",
+            means=MEAN_GAP,
+            errors=ERROR_GAP,
+        )
+        if subject.task == "regression"
+        else msg(
+            "A gap becomes a finding from {gap:points} points on, and only where it stands after correction; smaller "
+            "gaps are in the table.",
+            gap=RATE_GAP,
+        )
+    )
+    detectable = msg(
+        "Detectable gaps are those found in 80% of the cases at the corrected level of the run, with groups of these "
+        "sizes."
+    )
+    return sign, found, detectable
 
 
 #: With more classes than this, a table per group is too large to read.

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import (
-    benjamini_hochberg,
-    detectable_difference,
+    holm,
     normal_p,
-    normal_quantile,
     odds_difference,
     score_difference,
     score_odds_ratio,
@@ -22,7 +20,6 @@ from isonomia.evidence import (
     two_proportions,
 )
 from isonomia.evidence.intervals import difference_error, difference_interval, difference_p, quotient, ratio_interval
-from isonomia.evidence.power import ALPHA, POWER
 from isonomia.fairness.groups.grouping import Group, Groups
 from isonomia.languages import msg
 from isonomia.metrics import Measured
@@ -62,7 +59,8 @@ class Compared:
     ratio_low: Floats
     ratio_high: Floats
     p_value: Floats
-    detectable: Floats
+    #: what detectable gaps are computed from (`detectable.Behind`), a row per group
+    behind: Floats
 
 
 def strata_of(
@@ -170,7 +168,7 @@ def _compare_rates(parts: Sequence[tuple[Measured, _Pairs]], level: float) -> li
         tuple(np.nan_to_num(pooled(side, what)) if what != "value" else pooled(side, what) for what in _SIDE)
         for side in ("group", "reference")
     )
-    difference, ratio, detectable = p1 - p2, quotient(p1, p2), detectable_difference(p2, n1, n2)
+    difference, ratio = p1 - p2, quotient(p1, p2)
     within = np.concatenate([np.array(pairs.within, dtype=bool) for _, pairs in parts])
     part = np.zeros(within.shape)
     if within.any():  # against the others of the reference
@@ -201,7 +199,7 @@ def _compare_rates(parts: Sequence[tuple[Measured, _Pairs]], level: float) -> li
         ratio,
         *(np.where(np.isnan(ratio), np.nan, end) for end in (ratio_low, ratio_high)),
         np.where(nothing, np.nan, p_value),
-        detectable,
+        np.stack([p2, n2, n1, 1 - part], axis=1),
     )
     ends = np.cumsum([len(pairs.group) for _, pairs in parts])[:-1]
     split = zip(*(np.split(column, ends) for column in columns), strict=True)
@@ -245,7 +243,7 @@ def _compare_odds(measured: Measured, pairs: _Pairs, level: float) -> Compared:
         quotient(measured.value[g], measured.value[r]),
         *(np.where(known & (p2 > 0), end, np.nan) for end in score_odds_ratio(*counts, level)),
         np.where(known, two_proportions(*(np.nan_to_num(count) for count in counts)), np.nan),
-        _reach() * difference_error(figures.take(g), figures.take(r)),
+        difference_error(figures.take(g), figures.take(r))[:, None],
     )
 
 
@@ -270,7 +268,7 @@ def _compare(measured: Measured, pairs: _Pairs, level: float) -> Compared:
         ratio_low,
         ratio_high,
         _test(difference, error) if one.ends is None else difference_p(one, other, together),
-        _reach() * error,
+        error[:, None],
     )
 
 
@@ -287,10 +285,10 @@ def _correlation(measured: Measured, pairs: _Pairs) -> Floats:
 
 
 def adjust(compared: Sequence[Compared]) -> list[Floats]:
-    """Benjamini-Hochberg over all comparisons of all metrics."""
+    """Holm's correction over all comparisons of all metrics."""
     if not compared:
         return []
-    flat = benjamini_hochberg(np.concatenate([part.p_value for part in compared]))
+    flat = holm(np.concatenate([part.p_value for part in compared]))
     return list(np.split(flat, np.cumsum([part.p_value.size for part in compared])[:-1]))
 
 
@@ -346,8 +344,3 @@ def _test(difference: Floats, error: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         p = normal_p(difference / error)
     return np.where((error == 0) & (difference == 0), 1.0, p)
-
-
-def _reach() -> float:
-    """How many standard errors a difference must span to be found with the usual power at the usual level."""
-    return normal_quantile(1 - ALPHA) + normal_quantile(2 * POWER - 1)

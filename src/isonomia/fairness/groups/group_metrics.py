@@ -39,7 +39,8 @@ class GroupMetrics(Result):
         not define a group is empty in its row.
     comparisons : frame
         A row per metric and group: ``metric, group, reference, difference, difference_low, difference_high, ratio,
-        ratio_low, ratio_high, p_value, p_adjusted, detectable``. Differences are group - reference.
+        ratio_low, ratio_high, p_value, p_adjusted, detectable_below, detectable_above``. Differences are group -
+        reference.
     disparities : frame
         A row per metric and way of grouping: the largest less the smallest value over the groups, and their ratio.
     overall : mapping of Estimate
@@ -103,7 +104,7 @@ def group_metrics(
     verify: Literal["fairlearn"] | None = None,
     **given: Unpack[SubjectOptions],
 ) -> GroupMetrics:
-    """Metrics by group, their differences and ratios, with intervals, tests and the smallest detectable gap.
+    """Metrics by group, their differences and ratios, with intervals, tests and detectable gaps.
 
     Parameters
     ----------
@@ -133,9 +134,10 @@ def group_metrics(
     of counts carry percentile intervals of a bootstrap drawn as multinomial counts over cells, so rows are never
     touched again. P-values are those of the score test, which rejects at the 5% level exactly where the 95% interval
     leaves out 0 (Fisher's exact test adds caution in small cells, to both), or of a z-test with the standard errors;
-    ``p_adjusted`` is after Benjamini and Hochberg over all rows of the table. ``detectable`` is the smallest gap that
-    these group sizes would show with a power of 80% at the 5% level. The largest gap between groups that are alike is
-    never 0: read it with its interval.
+    ``p_adjusted`` is after Holm over all rows of the table. ``detectable_below`` and ``detectable_above`` are the
+    smallest gaps in each direction that a test at the first step of that correction (5% over the number of tests) finds
+    with groups of these sizes in 80% of the cases; missing where no rate within [0, 1] is so far away. The largest gap
+    between groups that are alike is never 0: read it with its interval.
 
     Examples
     --------

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from isonomia.data import Backend
 from isonomia.evidence import Column, Format, Table
+from isonomia.evidence.power import ALPHA
 from isonomia.fairness.groups.comparisons import UNSTEADY, Compared, Stratum, adjust
+from isonomia.fairness.groups.detectable import detectable_columns
 from isonomia.fairness.groups.gaps import FEW_GROUPS, Gap, ends_of, gap_of
 from isonomia.fairness.groups.grouping import Group, Groups
 from isonomia.languages import Message, msg
@@ -103,6 +105,8 @@ def comparison_table(
         for (part, group), reference in zip(pairs, references, strict=True)
     ]
     group = group_columns([group for _, group in pairs])[0]
+    behind = [tuple(row) for part in compared for row in part.behind.tolist()]
+    made = int((~np.isnan(joined("p_value"))).sum())
     return Table(
         (
             Column("metric", [part.metric for part, _ in pairs], title=msg("metric")),
@@ -113,7 +117,7 @@ def comparison_table(
             figure("ratio", 1, "num", msg("ratio")),
             Column("p_value", joined("p_value"), format="p", title=msg("p-value"), keys=tests),
             Column("p_adjusted", np.concatenate(adjust(compared)), format="p", title=msg("p adjusted")),
-            Column("detectable", joined("detectable"), format=gap_style, title=msg("smallest detectable gap")),
+            *detectable_columns(behind, ALPHA / max(made, 1), gap_style),
         ),
         msg("Groups compared with their reference"),
         backend,

@@ -1,0 +1,55 @@
+"""How small a gap a comparison could have shown, in each direction, at the level that its test has to reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from isonomia.evidence import Column, Format, Table, detectable_means, detectable_rates
+from isonomia.languages import Message, msg
+from isonomia.typing import Floats
+
+#: What stands behind a comparison: (rate of those compared with, their rows, rows of the group, share of the reference
+#: that is not the group itself), or (standard error,).
+Behind = tuple[float, ...]
+
+BELOW, ABOVE = "detectable_below", "detectable_above"
+_TITLES = {BELOW: msg("detectable below the reference"), ABOVE: msg("detectable above the reference")}
+_NONE = {
+    BELOW: msg("no gap below the reference is detectable with so few rows"),
+    ABOVE: msg("no gap above the reference is detectable with so few rows"),
+}
+
+
+def detectable_columns(behind: Sequence[Behind], alpha: float, style: Format | None) -> tuple[Column, Column]:
+    """The smallest gaps below and above the reference that a test at level alpha finds in 80% of the cases.
+
+    Their keys are what stands behind each comparison, so that they can be computed again at another level.
+    """
+    below, above = np.full((2, len(behind)), np.nan)
+    rates = [row for row, parts in enumerate(behind) if len(parts) == 4]
+    means = [row for row, parts in enumerate(behind) if len(parts) == 1]
+    if rates:
+        rate, reference, size, scale = np.array([behind[row] for row in rates]).T
+        below[rates], above[rates] = (gap * scale for gap in detectable_rates(rate, reference, size, alpha=alpha))
+    if means:
+        below[means] = above[means] = detectable_means([behind[row][0] for row in means], alpha=alpha)
+    return _column(BELOW, below, behind, style), _column(ABOVE, above, behind, style)
+
+
+def _column(name: str, values: Floats, behind: Sequence[Behind], style: Format | None) -> Column:
+    compared = [len(parts) == 4 and not np.isnan(parts).any() for parts in behind]
+    absent = np.isnan(values) & np.array(compared, dtype=bool)
+    missing = [_NONE[name] if one else None for one in absent.tolist()]
+    reasons: list[Message | str | None] | None = list(missing) if any(missing) else None
+    return Column(name, values, reason=reasons, format=style, title=_TITLES[name], keys=list(behind))
+
+
+def detectable_at(table: Table, alpha: float) -> Table:
+    """The table with its detectable gaps at another level; one without them as it is."""
+    if BELOW not in table:
+        return table
+    column = table[BELOW]
+    behind = [tuple(float("nan") if part is None else float(part) for part in key) for key in column.keys or ()]
+    return table.with_columns(*detectable_columns(behind, alpha, column.format))
