@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable, SpecError
+from isonomia.evidence import wilson
+from isonomia.evidence.intervals import Figures, difference_p
 from isonomia.languages.locales import catalog
 from isonomia.metrics import evaluate, expected_calibration_error, reliability
-from isonomia.metrics.bins import STRATEGIES, bin_edges
+from isonomia.metrics.bins import STRATEGIES, bin_edges, binned
+from isonomia.metrics.calibration_interval import CalibrationEnds
 from isonomia.models import Surface
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -43,7 +46,7 @@ def test_errors_by_definition(seed: int, n: int, weighted: bool, bins: int, stra
     rng = np.random.default_rng(seed)
     y, p = rng.integers(0, 2, n), rng.choice([rng.random(n), np.round(rng.random(n), 1)])
     w = rng.uniform(0.1, 3.0, n) if weighted else None
-    found = reliability(y, two(p), bins=bins, strategy=strategy, weights=w, n_boot=0)
+    found = reliability(y, two(p), bins=bins, strategy=strategy, weights=w)
     edges = bin_edges(p, bins, strategy, w)
     ece, mce = by_definition(y, p, edges, np.ones(n) if w is None else w)
     assert (found.ece.value, found.mce.value) == pytest.approx((ece, mce))
@@ -62,7 +65,7 @@ def test_confidence_of_nine_tenths_that_is_always_right_is_off_by_one_tenth() ->
 def test_several_classes_are_judged_by_the_most_probable() -> None:
     rng = np.random.default_rng(1)
     p, y = rng.dirichlet(np.ones(4), 300), rng.integers(0, 4, 300)
-    found = reliability(y, Surface.of_probabilities(p, classes="abcd"), n_boot=50)
+    found = reliability(y, Surface.of_probabilities(p, classes="abcd"))
     right, top = (p.argmax(axis=1) == y).astype(int), p.max(axis=1)
     assert found.ece.value == pytest.approx(expected_calibration_error(right, two(top)))
     assert found.brier.value == pytest.approx(((p - np.eye(4)[y]) ** 2).sum(axis=1).mean())
@@ -73,7 +76,7 @@ def test_several_classes_are_judged_by_the_most_probable() -> None:
 def test_bins_hold_what_they_say() -> None:
     p = np.array([0.0, 0.05, 0.1, 0.3, 0.7, 0.95, 1.0])
     y = np.array([0, 1, 0, 0, 1, 1, 1])
-    rows = list(reliability(y, two(p), n_boot=0).tables["bins"].rows())
+    rows = list(reliability(y, two(p)).tables["bins"].rows())
     assert [(row["bin"], row["n"]) for row in rows] == [
         ("[0, 0.1)", 2),
         ("[0.1, 0.2)", 1),
@@ -81,7 +84,7 @@ def test_bins_hold_what_they_say() -> None:
         ("[0.7, 0.8)", 1),
         ("[0.9, 1]", 2),
     ]
-    low = binomtest(1, 2, alternative="greater").proportion_ci(method="exact").low  # below Wilson's: a single case
+    low = stats.binomtest(1, 2, alternative="greater").proportion_ci(method="exact").low  # a single case
     assert (rows[0]["observed_low"], rows[0]["observed_high"]) == pytest.approx((low, 1 - low))
     assert rows[0]["gap"] == pytest.approx(0.5 - 0.025)
 
@@ -94,11 +97,11 @@ def test_groups_are_what_their_rows_alone_would_be(weighted: bool) -> None:
     y = (rng.random(n) < p**1.5).astype(np.uint8)
     w = rng.uniform(0.5, 2.0, n) if weighted else None
     groups = Codes.encode(np.array(sex, dtype=object), name="sex")
-    found = reliability(y, two(p), groups=groups, weights=w, n_boot=100)
+    found = reliability(y, two(p), groups=groups, weights=w)
     assert [row["group"] for row in found.tables["by_group"].rows()] == ["<F>", "M", "missing"]
     for code, row in enumerate(found.tables["by_group"].rows()):
         rows = groups.codes == code
-        alone = reliability(y[rows], two(p[rows]), weights=None if w is None else w[rows], n_boot=100)
+        alone = reliability(y[rows], two(p[rows]), weights=None if w is None else w[rows])
         assert row["n"] == rows.sum()
         assert row["mce"] == pytest.approx(alone.mce.value)
         for name, estimate in (("brier", alone.brier), ("gap", alone.gap), ("slope", alone.slope)):
@@ -106,7 +109,7 @@ def test_groups_are_what_their_rows_alone_would_be(weighted: bool) -> None:
             assert ends == pytest.approx((estimate.value, estimate.low, estimate.high)), name
         assert row["ece"] == pytest.approx(alone.ece.value)
         assert 0 <= row["ece_low"] <= row["ece"] <= row["ece_high"] <= 1
-    whole = reliability(y, two(p), weights=w, n_boot=0)
+    whole = reliability(y, two(p), weights=w)
     assert found.ece.value == pytest.approx(whole.ece.value)
     assert len(found.tables["bins_by_group"]) > len(found.tables["bins"])
     assert [picture.table for picture in found.pictures] == ["bins", "bins_by_group"]
@@ -120,14 +123,14 @@ def test_slope_is_that_of_a_logistic_regression(weighted: bool) -> None:
     y = (rng.random(800) < 1 / (1 + np.exp(-0.5 * logit - 0.3))).astype(np.uint8)
     w = rng.uniform(0.5, 2.0, 800) if weighted else None
     fitted = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(logit[:, None], y, sample_weight=w)
-    slope = reliability(y, two(p), weights=w, n_boot=0).slope
+    slope = reliability(y, two(p), weights=w).slope
     assert slope.value == pytest.approx(float(fitted.coef_[0, 0]), abs=1e-5)
     assert slope.low < 0.5 < slope.high
     draws = []
     for _ in range(200):
         rows = rng.integers(0, 800, 800)
         part = None if w is None else w[rows]
-        draws.append(reliability(y[rows], two(p[rows]), weights=part, n_boot=0).slope.value)
+        draws.append(reliability(y[rows], two(p[rows]), weights=part).slope.value)
     assert (slope.high - slope.low) / 3.92 == pytest.approx(np.std(draws), rel=0.2)
 
 
@@ -141,7 +144,7 @@ def test_slope_is_that_of_a_logistic_regression(weighted: bool) -> None:
     ],
 )
 def test_no_slope_where_none_can_be_fitted(y: Any, p: Any) -> None:
-    slope = reliability(np.array(y), two(p), n_boot=10).slope
+    slope = reliability(np.array(y), two(p)).slope
     assert slope.value is None
     assert slope.note.startswith(
         "no slope: all outcomes are the same" if len(set(y)) == 1 else "no slope can be fitted"
@@ -158,9 +161,48 @@ def test_interval_of_the_error_covers(n: int, shift: float) -> None:
     for _ in range(200):
         p = rng.random(n)
         y = (rng.random(n) < p * (1 - 2 * shift) + shift).astype(np.uint8)
-        estimate = evaluate("ece", y, two(p), n_boot=300)
+        estimate = evaluate("ece", y, two(p))
         hits += estimate.low <= truth <= estimate.high
     assert hits / 200 >= 0.9
+
+
+def test_the_excess_of_a_noisy_gap_is_that_of_the_folded_normal() -> None:
+    ends = CalibrationEnds(
+        np.array([[0.03, 0.0]]), np.array([[0.0004, 0.0001]]), np.full((1, 2), 0.5), np.array([500.0])
+    )
+    excess = ends._excess(np.abs(ends.gap))[0]
+    expected = [stats.foldnorm.mean(gap / s, scale=s) - gap for gap, s in ((0.03, 0.02), (0.0, 0.01))]
+    np.testing.assert_allclose(excess, expected)
+    low, high = (float(end[0]) for end in ends.at(0.025))
+    stretched = float(ends._excess(np.abs(ends.gap) * high / 0.03).sum())
+    assert high == pytest.approx(0.03 + 1.959964 * float(ends.error[0]) - stretched, abs=1e-6)
+    assert 0 <= low < 0.03
+
+
+def test_a_small_group_is_not_worse_calibrated_because_it_is_small() -> None:
+    """The error of 60 rows is far above that of 1,000 for the same model; the test of their difference knows."""
+    rng = np.random.default_rng(8)
+    p = rng.random(300 * 1060)
+    y = (rng.random(p.size) < p).astype(np.uint8)
+    small, large = (slice(0, 300 * 60), slice(300 * 60, None))
+    figures = []
+    for rows, n in ((small, 60), (large, 1000)):
+        groups = Codes("g", np.repeat(np.arange(300), n), tuple(range(300)))
+        table = binned(y[rows], two(p[rows]), groups=groups)
+        figures.append(Figures(table.error(), ends=table.ends()))
+    assert figures[0].value.mean() > 3 * figures[1].value.mean()
+    assert (difference_p(*figures) < 0.05).mean() <= 0.05
+
+
+def test_the_gap_of_few_outcomes_has_the_interval_of_the_observed_rate() -> None:
+    y, p = np.array([1] * 2 + [0] * 98), np.full(100, 0.1)
+    row = next(reliability(y, two(p), groups=Codes.encode(["a"] * 100, name="g")).tables["by_group"].rows())
+    low, high = wilson(2, 100)
+    assert (row["gap_low"], row["gap_high"]) == pytest.approx((float(low) - 0.1, float(high) - 0.1))
+    assert row["p_value"] == pytest.approx(2 * stats.norm.sf(0.08 / np.sqrt(0.1 * 0.9 / 100)))
+    assert row["brier_low"] is None
+    many = reliability(np.array([1] * 40 + [0] * 60), two(np.linspace(0.2, 0.8, 100))).gap
+    assert (many.method, many.low < many.value < many.high) == ("hall", True)
 
 
 def test_equal_mass_merges_equal_edges() -> None:
@@ -169,7 +211,7 @@ def test_equal_mass_merges_equal_edges() -> None:
     assert bin_edges(np.full(5, 0.3), 10, "quantile").tolist() == [0.0, 1.0]
     counts = [
         row["n"]
-        for row in reliability(np.arange(100) % 2, two(np.linspace(0, 1, 100)), strategy="quantile", n_boot=0)
+        for row in reliability(np.arange(100) % 2, two(np.linspace(0, 1, 100)), strategy="quantile")
         .tables["bins"]
         .rows()
     ]
@@ -187,7 +229,7 @@ def test_what_cannot_be_judged() -> None:
 
 
 def test_the_result_is_json_safe_and_speaks_portuguese() -> None:
-    found = reliability(np.array([0, 1, 1]), two([0.2, 0.6, 0.7]), n_boot=20)
+    found = reliability(np.array([0, 1, 1]), two([0.2, 0.6, 0.7]))
     told = found.to_dict()
     assert told["values"]["ece"]["value"] == pytest.approx(found.ece.value)
     assert found.title.text("pt-BR") == "Calibração das probabilidades"

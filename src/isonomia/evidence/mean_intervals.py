@@ -7,7 +7,7 @@ the same: the level at which the interval of their difference begins to contain 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Protocol
 
@@ -39,7 +39,7 @@ class Ends(Protocol):
         """Some of the figures."""
 
 
-class _Arrays:
+class Arrays:
     """Dataclasses whose arrays have one entry per figure."""
 
     def take(self, index: NDArray[Any]) -> Any:
@@ -48,9 +48,22 @@ class _Arrays:
         chosen = {name: part[index] for name, part in arrays.items() if isinstance(part, np.ndarray)}
         return replace(self, **chosen)  # type: ignore[type-var]
 
+    @classmethod
+    def joined(cls, parts: Sequence[Any]) -> Any:
+        """The figures of several, one after the other; None stands for one figure without a value (all NaN)."""
+        first = next(part for part in parts if part is not None)
+        names = [part.name for part in fields(first) if isinstance(getattr(first, part.name), np.ndarray)]
+        arrays = {
+            name: np.concatenate(
+                [np.full_like(getattr(first, name)[:1], np.nan) if p is None else getattr(p, name) for p in parts]
+            )
+            for name in names
+        }
+        return replace(first, **arrays)
+
 
 @dataclass(frozen=True, eq=False)
-class MeanEnds(_Arrays):
+class MeanEnds(Arrays):
     """Means of rows that may be skewed.
 
     Attributes
@@ -130,7 +143,7 @@ def _untransformed(x: Floats, a: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class LogitEnds(_Arrays):
+class LogitEnds(Arrays):
     """Values in (0, 1) with standard errors, on the logit scale; `size` rows where the error is not known.
 
     Attributes
@@ -161,7 +174,7 @@ class LogitEnds(_Arrays):
 
 
 @dataclass(frozen=True, eq=False)
-class AreaEnds(_Arrays):
+class AreaEnds(Arrays):
     """Areas under the ROC curve: Newcombe's score interval, widened where DeLong's error asks for more.
 
     The score interval holds the areas A' with |A - A'| <= z sqrt(V(A')), where for m positives and n negatives

@@ -71,7 +71,7 @@ def measure(
         elif metric.family == "means":
             out[metric.id] = of_means(metric, sets, n_boot, seed, level)
         else:
-            out[metric.id] = of_ranks(metric, sets, n_boot, seed, level)
+            out[metric.id] = of_ranks(metric, sets, level)
     return out
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from isonomia.counting import resample_sums, sum_by
 from isonomia.errors import NotApplicable
-from isonomia.evidence.intervals import SAME, bootstrap_interval, quotient
+from isonomia.evidence.intervals import SAME, quotient
 from isonomia.evidence.mean_intervals import FEWEST_OF_CLASS, AreaEnds, LogitEnds
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import check_applicable
@@ -107,12 +108,12 @@ def _class_weights(sets: RowSets) -> tuple[Floats, Floats]:
     return sets.sums(plain), sets.sums(squares)
 
 
-def of_ranks(metric: Metric, sets: RowSets, n_boot: int, seed: int, level: float) -> Measured:
+def of_ranks(metric: Metric, sets: RowSets, level: float) -> Measured:
+    """A metric of ordered rows over the sets, one by one."""
     assert metric.from_rows is not None  # the registry makes sure
     value, error, size = (np.full(len(sets), np.nan) for _ in range(3))
     reasons: list[Message | str | None] = [None] * len(sets)
-    drawn = None if metric.draws is None or not n_boot else np.full((len(sets), n_boot), np.nan)
-    rng = np.random.default_rng(seed)  # one for all sets: equal noise would hide the spread of a difference
+    ends: list[Any] = [None] * len(sets)
     for index, chosen in sets.each():
         part = sets.rows.take(chosen)
         size[index] = len(part)
@@ -127,24 +128,26 @@ def of_ranks(metric: Metric, sets: RowSets, n_boot: int, seed: int, level: float
         error[index] = np.nan if spread is None else spread
         if np.isnan(value[index]):
             reasons[index] = metric.undefined
-        if drawn is not None and metric.draws is not None:
-            drawn[index] = metric.draws(part.truth, part.surface, part.weights, n_boot, rng)
+        elif metric.ends is not None:
+            ends[index] = metric.ends(part.truth, part.surface, part.weights)
+    nothing = np.full(len(sets), np.nan)
     found = Measured(
         metric=metric,
         value=value,
-        low=np.full(len(sets), np.nan),
-        high=np.full(len(sets), np.nan),
+        low=nothing,
+        high=nothing,
         n=size,
         size=size,
-        draws=drawn,
-        error=None if drawn is not None else error,
+        error=error,
         method=metric.interval,
         reasons=tuple(reasons),
     )
-    if drawn is not None:
-        low, high = bootstrap_interval(value, drawn, level, hold=True)  # the value itself may be biased
-        return replace(found, low=low, high=high)
-    return _of_area(found, sets, level) if metric.interval and metric.draws is None else found
+    known = [part for part in ends if part is not None]
+    if known:
+        joined = type(known[0]).joined(ends)
+        low, high = joined.at((1 - level) / 2)
+        return replace(found, low=low, high=high, error=joined.error, ends=joined)
+    return _of_area(found, sets, level) if metric.interval and metric.ends is None else found
 
 
 def _of_area(found: Measured, sets: RowSets, level: float) -> Measured:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, sum_by, tally
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
+from isonomia.metrics.calibration_interval import CalibrationEnds
 from isonomia.metrics.counts import CLASSES, NO_ROWS, ratio
 from isonomia.metrics.registry import METRICS, Metric, Prepared, Shared
 from isonomia.models import Surface
@@ -25,10 +26,6 @@ Strategy = Literal["uniform", "quantile"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 BINS = 10
 MAX_BINS = 1000
-#: Replicates are drawn for as many groups at a time as stay below this many numbers.
-BLOCK_CELLS = 1 << 22
-#: A bin whose gap is this many standard errors from 0 is taken to be off.
-STANDS_OUT = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,48 +75,9 @@ class Bins:
         w, w2, p, wp, p2 = map(fold, (self.w, self.w2, self.p, self.wp, self.p2))
         return Bins(self.edges, fold(self.n), w, w2, p, wp, p2, extra)
 
-    def draws(self, n_boot: int, rng: np.random.Generator) -> Floats:
-        """Plausible true calibration errors given what was seen, (n_boot, G): their quantiles are the interval.
-
-        The seen error is the true one plus an excess, for noise in a bin adds to the error whatever its sign. The
-        excess is simulated: bins are given noise as large as a proportion of their rows has (two successes and two
-        failures added, so that a bin without a miss is not taken for certain) and noise of the bins' sizes. Around the
-        gaps seen this tells how large the true error may be; how small, around gaps that are 0 where they do not stand
-        out from the noise. Each draw is the seen error less such an excess, never below 0. A plain bootstrap counts the
-        noise twice and misses the truth about half of the time where a model is well calibrated.
-        """
-        groups = self.n.shape[0]
-        step = max(1, BLOCK_CELLS // (n_boot * max(self.n.shape[1], 1)))
-        blocks = [self._draw(slice(start, start + step), n_boot, rng) for start in range(0, groups, step)]
-        return np.concatenate(blocks, axis=1)
-
-    def _draw(self, part: slice, n_boot: int, rng: np.random.Generator) -> Floats:
-        w, w2 = self.w[part].sum(axis=-1), self.w2[part].sum(axis=-1)
-        share = np.nan_to_num(ratio(w, w.sum(axis=-1, keepdims=True)))
-        size = np.nan_to_num(ratio(w * w, w2))
-        rows = np.maximum(1, np.rint(np.nan_to_num(ratio(w.sum(axis=-1) ** 2, w2.sum(axis=-1))))).astype(np.int64)
-        rate = (np.nan_to_num(ratio(self.w[part][..., 1], w)) * size + 2) / (size + 4)
-        noise = share * np.sqrt(rate * (1 - rate) / np.maximum(size, 1e-12))
-        gap = np.nan_to_num(ratio(self.gaps[part], w))
-        mass = rng.multinomial(rows, _sums_to_one(share), size=(n_boot, len(rows))) / rows[:, None]
-        shift = noise * rng.standard_normal(mass.shape) + gap * (mass - share)
-        seen, spread = share * gap, np.sqrt(noise**2 + gap**2 * share * (1 - share) / rows[:, None])
-        kept = np.where(np.abs(seen) > STANDS_OUT * spread, seen, 0.0)
-        error = np.abs(seen).sum(axis=-1)
-        cautious, plain = (
-            np.sort(error - np.abs(gaps + shift).sum(axis=-1) + np.abs(gaps).sum(axis=-1), axis=0)
-            for gaps in (kept, seen)
-        )
-        upper = np.arange(n_boot)[:, None] >= n_boot // 2
-        ordered = np.where(upper, np.maximum(cautious, plain), np.minimum(cautious, plain))
-        return np.where(w.sum(axis=-1) > 0, rng.permuted(np.maximum(ordered, 0.0), axis=0), np.nan)
-
-
-def _sums_to_one(share: Floats) -> Floats:
-    """Shares of the bins; those of an empty group, which has none, all in the first."""
-    out = np.array(share)
-    out[..., 0] += 1.0 - share.sum(axis=-1)
-    return np.clip(out, 0.0, 1.0)
+    def ends(self) -> CalibrationEnds:
+        """What the intervals of the groups' calibration errors follow from."""
+        return CalibrationEnds.of(self.w.sum(axis=-1), self.w2.sum(axis=-1), self.w[..., 1], self.gaps)
 
 
 def confidence_and_outcome(truth: NDArray[Any], surface: Surface) -> tuple[Floats, NDArray[np.uint8]]:
@@ -220,10 +178,8 @@ def _ece(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple
     return expected_calibration_error(truth, surface, weights=weights), None
 
 
-def _ece_draws(
-    truth: NDArray[Any], surface: Surface, weights: Floats | None, n_boot: int, rng: np.random.Generator
-) -> Floats:
-    return binned(truth, surface, weights=weights).draws(n_boot, rng)[:, 0]
+def _ece_ends(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> CalibrationEnds:
+    return binned(truth, surface, weights=weights).ends()
 
 
 def _prepared_ece(surface: Surface, shared: Shared) -> Prepared:
@@ -260,8 +216,8 @@ METRICS.add(
         format="num4",
         from_rows=_ece,
         prepared=_prepared_ece,
-        draws=_ece_draws,
-        interval="simulation",
+        ends=_ece_ends,
+        interval="folded normal",
         references=("M. Pakdaman Naeini et al. (2015), AAAI", "C. Guo et al. (2017), ICML, 1321"),
     )
 )

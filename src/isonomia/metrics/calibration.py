@@ -19,19 +19,22 @@ from isonomia.evidence import (
     Result,
     Table,
     check_level,
-    normal_quantile,
-    percentile,
+    normal_p,
     wilson,
 )
-from isonomia.evidence.intervals import without_bootstrap
-from isonomia.languages import Message, msg
+from isonomia.evidence.intervals import student_interval
+from isonomia.evidence.mean_intervals import same_p
+from isonomia.languages import Message, Name, msg
+from isonomia.metrics._measure import measure
 from isonomia.metrics.applicable import check_applicable
-from isonomia.metrics.bins import BINS, Bins, Strategy, binned
+from isonomia.metrics.bins import BINS, Bins, Strategy, binned, confidence_and_outcome
 from isonomia.metrics.calibration_slope import recalibrate
 from isonomia.metrics.counts import NO_ROWS, ratio
-from isonomia.metrics.registry import METRICS
+from isonomia.metrics.means import mean
+from isonomia.metrics.registry import METRICS, Metric
+from isonomia.metrics.row_sets import RowSets
+from isonomia.metrics.row_sums import Rows
 from isonomia.models import Surface
-from isonomia.parameters import N_BOOT, SEED, validated
 from isonomia.typing import Floats
 
 
@@ -39,10 +42,10 @@ from isonomia.typing import Floats
 class Reliability(Result):
     """How well probabilities keep their word.
 
-    ``tables["bins"]`` has a row a bin that is not empty: `bin`, `n`, `predicted` (mean probability), `observed` (share
-    that happened) with `observed_low`, `observed_high`, and `gap` = observed - predicted. With groups,
-    ``tables["bins_by_group"]`` has the same for each `group`, and ``tables["by_group"]`` a row a group with the figures
-    of `values`.
+    ``tables["bins"]`` has a row per bin that is not empty: `bin`, `n`, `predicted` (mean probability), `observed`
+    (share that happened) with `observed_low`, `observed_high`, and `gap` = observed - predicted. With groups,
+    ``tables["bins_by_group"]`` has the same for each `group`, and ``tables["by_group"]`` a row per group with the
+    figures of `values` and the p-value that the gap is 0.
     """
 
     @property
@@ -75,7 +78,6 @@ class Reliability(Result):
         return value
 
 
-@validated(n_boot=N_BOOT, seed=SEED)
 def reliability(
     truth: NDArray[Any],
     surface: Surface,
@@ -85,8 +87,6 @@ def reliability(
     strategy: Strategy = "uniform",
     weights: Floats | None = None,
     level: float = 0.95,
-    n_boot: int = 1000,
-    seed: int = 0,
 ) -> Reliability:
     """Reliability table, calibration errors and Brier score, overall and by group.
 
@@ -101,9 +101,10 @@ def reliability(
     bins, strategy
         How many bins, of equal width ("uniform") or equal mass ("quantile").
     weights : array, optional
-    level, n_boot, seed
-        Of the intervals. Observed rates: Wilson. ECE: simulation of the noise in the bins, widened to hold the value.
-        Brier score, gap and slope: normal.
+    level : float
+        Of the intervals. Observed rates: Wilson. ECE: the noise of its bins (`CalibrationEnds`). Gap and Brier score:
+        Hall's skewness-corrected t. With fewer than five rows of an outcome the gap has Wilson's interval of the
+        observed rate, less the mean prediction, and the Brier score none. Slope: Student.
 
     Raises
     ------
@@ -128,56 +129,38 @@ def reliability(
     reason = check_applicable(METRICS["brier_score"], truth, surface, weights)
     if reason is not None:
         raise NotApplicable(reason)
-    table = _tally(truth, surface, groups, bins, strategy, weights)
+    table = binned(truth, surface, groups=groups, bins=bins, strategy=strategy, weights=weights)
     whole = table.overall()
-    rng = np.random.default_rng(seed)
-    summary = _summary(whole, _slopes(truth, surface, None, weights), level, n_boot, rng)
+    rows = Rows(truth, surface, weights)
+    summary, unsure = _summary(whole, rows, None, level)
     several = surface.task != "binary"
-    why = _why_missing(summary, several)[0]
-    figures = {name: _estimate(name, summary, int(whole.n.sum()), level, why) for name in _METHODS}
+    why = {"slope": _why_missing(summary, several)[0], "brier": unsure[0]}
+    figures = {name: _estimate(name, summary, int(whole.n.sum()), level, why.get(name)) for name in _METHODS}
     tables = {"bins": _bin_table(whole, None, level)}
     pictures = [Picture("reliability", "bins", msg("Predicted and observed"), _OPTIONS)]
     if groups is not None:
-        by_group = _summary(table, _slopes(truth, surface, groups, weights), level, n_boot, rng)
-        tables["by_group"] = _group_table(groups, by_group, _why_missing(by_group, several))
+        by_group, unsure = _summary(table, rows, groups, level)
+        reasons = {"slope": _why_missing(by_group, several), "brier": unsure}
+        tables["by_group"] = _group_table(groups, by_group, reasons)
         tables["bins_by_group"] = _bin_table(table, groups, level)
         title = msg("Predicted and observed, by group")
         pictures.append(Picture("reliability", "bins_by_group", title, {**_OPTIONS, "color": "group"}))
     title = msg("Calibration of probabilities")
-    return Reliability("calibration", title, tables, figures, pictures=tuple(pictures), notes=_notes(surface, n_boot))
-
-
-def _tally(
-    truth: NDArray[Any], surface: Surface, groups: Codes | None, bins: int, strategy: Strategy, weights: Floats | None
-) -> Bins:
-    quantities = METRICS["brier_score"].quantities
-    assert quantities is not None  # the registry makes sure
-    brier = quantities(truth, surface)[:, 0]
-    w = 1.0 if weights is None else weights
-    values = {"b": brier, "wb": w * brier, "wb2": w * brier * brier}
-    return binned(truth, surface, groups=groups, bins=bins, strategy=strategy, weights=weights, values=values)
-
-
-def _slopes(
-    truth: NDArray[Any], surface: Surface, groups: Codes | None, weights: Floats | None
-) -> tuple[Floats, Floats] | None:
-    """Slopes and their errors; a slope of the most probable class has no meaning, so only two classes have one."""
-    return recalibrate(truth, surface, groups=groups, weights=weights) if surface.task == "binary" else None
+    return Reliability("calibration", title, tables, figures, pictures=tuple(pictures), notes=_notes(surface))
 
 
 _OPTIONS = {"predicted": "predicted", "observed": "observed", "low": "observed_low", "high": "observed_high", "n": "n"}
 
 
-def _notes(surface: Surface, n_boot: int) -> tuple[Message, ...]:
+def _notes(surface: Surface) -> tuple[Message, ...]:
     growing = msg(
         "The expected calibration error cannot be below 0, so in a sample it is above 0 even for a perfect model, and "
         "more so in small groups."
     )
-    notes = (growing, *without_bootstrap(n_boot))
     if surface.task == "binary":
-        return notes
+        return (growing,)
     return (
-        *notes,
+        growing,
         msg("With several classes, the figures are about the most probable class: how often it is correct."),
     )
 
@@ -186,44 +169,66 @@ def _notes(surface: Surface, n_boot: int) -> tuple[Message, ...]:
 Summary = dict[str, tuple[Floats, ...]]
 
 
-def _summary(
-    table: Bins, slopes: tuple[Floats, Floats] | None, level: float, n_boot: int, rng: np.random.Generator
-) -> Summary:
-    """The figures of each group, with the ends of their intervals where they have some."""
-    z = normal_quantile(level)
+def _summary(table: Bins, rows: Rows, groups: Codes | None, level: float) -> tuple[Summary, list[Message | None]]:
+    """The figures of each group with the ends of their intervals, and why a Brier score has none."""
+    tail = (1 - level) / 2
     size = table.w.sum(axis=(-2, -1))
+    effective = ratio(size * size, table.w2.sum(axis=(-2, -1)))
     observed, predicted = ratio(table.w[..., 1].sum(axis=-1), size), ratio(table.p.sum(axis=(-2, -1)), size)
-    out: Summary = {"n": (table.n.sum(axis=(-2, -1)),), "predicted": (predicted,), "observed": (observed,)}
     ece = table.error()
-    nothing = np.full(ece.shape, np.nan)
-    out["ece"] = (ece, nothing, nothing)
-    if n_boot:
-        low, high = percentile(table.draws(n_boot, rng), level)
-        out["ece"] = (ece, np.minimum(low, ece), np.minimum(np.maximum(high, ece), 1.0))
+    out: Summary = {"n": (table.n.sum(axis=(-2, -1)),), "predicted": (predicted,), "observed": (observed,)}
+    out["ece"] = (ece, *table.ends().at(tail))
     out["mce"] = (table.largest(),)
-    w2 = table.w2.sum(axis=(-2, -1))
-    square = (table.w2 - 2 * table.wp)[..., 1].sum(axis=-1) + table.p2.sum(axis=(-2, -1))
-    linear = table.w2[..., 1].sum(axis=-1) - table.wp.sum(axis=(-2, -1))
-    out["gap"] = _normal(observed - predicted, w2, linear, square, size, z)
-    brier, linear, square = (table.extra[name].sum(axis=(-2, -1)) for name in ("b", "wb", "wb2"))
-    value, low, high = _normal(ratio(brier, size), w2, linear, square, size, z)
-    out["brier"] = (value, np.maximum(low, 0.0), high)
-    slope, error = slopes if slopes is not None else (nothing, nothing)
-    out["slope"] = (slope, slope - z * error, slope + z * error)
-    return out
+    columns = () if groups is None else (groups,)
+    out["gap"], p_value = _gap(rows, columns, observed, predicted, effective, level)
+    brier = METRICS["brier_score"]
+    found = measure([brier], RowSets.of(rows, columns, empty=True), n_boot=0, level=level)[brier.id]
+    out["brier"] = (found.value, found.low, found.high)
+    reasons = [None if why is None else msg("no interval: {reason}", reason=why) for why in found.unsure]
+    slope = error = np.full(ece.shape, np.nan)
+    if rows.surface.task == "binary":  # a slope of the most probable class has no meaning
+        assert rows.truth is not None
+        slope, error = recalibrate(rows.truth, rows.surface, groups=groups, weights=rows.weights)
+    out["slope"] = (slope, *student_interval(slope, error, effective - 1, level))
+    out["p_value"] = (p_value,)
+    return out, reasons
 
 
-def _normal(
-    mean: Floats, w2: Floats, linear: Floats, square: Floats, size: Floats, z: float
-) -> tuple[Floats, Floats, Floats]:
-    """A weighted mean with its normal interval: variance sum w^2 (x - mean)^2 / (sum w)^2, times m / (m - 1)."""
-    effective = ratio(size * size, w2)
-    spread = np.maximum(square - 2 * mean * linear + mean * mean * w2, 0.0)
-    error = np.sqrt(ratio(ratio(spread * effective, effective - 1), size * size))
-    return mean, mean - z * error, mean + z * error
+#: Observed minus predicted: a mean over rows, for `measure`.
+GAP = Metric(
+    id="calibration_gap",
+    purpose="mean of outcome less predicted probability",
+    title=msg("Observed minus predicted"),
+    tasks=("binary",),
+    surface=("probability",),
+    family="means",
+    higher_is_better=None,
+    range=(-1.0, 1.0),
+    undefined=NO_ROWS,
+    quantities=lambda truth, surface: (truth - surface.probability)[:, None],  # type: ignore[operator]
+    from_sums=mean,
+)
 
 
-_METHODS = {"ece": "simulation", "mce": "", "brier": "normal", "gap": "normal", "slope": "normal"}
+def _gap(
+    rows: Rows, columns: tuple[Codes, ...], observed: Floats, predicted: Floats, size: Floats, level: float
+) -> tuple[tuple[Floats, ...], Floats]:
+    """Observed less predicted with its interval, and the p-value that it is 0: Hall's t, or the rate's score test."""
+    assert rows.truth is not None
+    p, outcome = confidence_and_outcome(rows.truth, rows.surface)
+    judged = Rows(outcome, Surface("binary", (0, 1), probability=p), rows.weights)
+    found = measure([GAP], RowSets.of(judged, columns, empty=True), n_boot=0, level=level)[GAP.id]
+    assert found.ends is not None
+    few = np.isnan(found.low)
+    n = np.nan_to_num(size)
+    low, high = (end - predicted for end in wilson(np.nan_to_num(observed) * n, n, level))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        score = normal_p((observed - predicted) / np.sqrt(predicted * (1 - predicted) / size))
+    low, high = np.where(few, low, found.low), np.where(few, high, found.high)
+    return (found.value, low, high), np.where(few, score, same_p(found.value, found.ends.at))
+
+
+_METHODS = {"ece": "folded normal", "mce": "", "brier": "hall", "gap": "hall", "slope": "student"}
 #: Why there is no slope.
 SEVERAL_CLASSES = msg("no slope: with several classes, only the most probable one is examined")
 ONE_OUTCOME = msg("no slope: all outcomes are the same")
@@ -252,7 +257,9 @@ def _estimate(name: str, summary: Summary, n: int, level: float, why: Message | 
     if np.isnan(value):
         return Estimate.missing(why or NO_ROWS, n=n)
     low, high = ends or (np.nan, np.nan)
-    return Estimate(value, low, high, n, "" if np.isnan(low) else _METHODS[name], level=level)
+    if np.isnan(low):
+        return Estimate(value, n=n, level=level, note=None if why is None else Name(why))
+    return Estimate(value, low, high, n, _METHODS[name], level=level)
 
 
 _TITLES = {
@@ -265,6 +272,7 @@ _TITLES = {
     "mce": msg("Largest gap in a bin"),
     "brier": msg("Brier score"),
     "slope": msg("Calibration slope"),
+    "p_value": msg("p-value"),
 }
 
 
@@ -302,14 +310,13 @@ def _bin_table(table: Bins, groups: Codes | None, level: float) -> Table:
     )
 
 
-_FORMATS: Mapping[str, Format] = {"n": "int", "predicted": "pct", "observed": "pct", "gap": "points"}
+_FORMATS: Mapping[str, Format] = {"n": "int", "predicted": "pct", "observed": "pct", "gap": "points", "p_value": "p"}
 
 
-def _group_table(groups: Codes, summary: Summary, notes: list[Message | None]) -> Table:
+def _group_table(groups: Codes, summary: Summary, reasons: Mapping[str, list[Message | None]]) -> Table:
     columns = [_group_column(groups, _names(groups))]
     for name, (value, *ends) in summary.items():
         low, high = ends or (None, None)
-        reason = notes if name == "slope" else None
         style = _FORMATS.get(name, "num4")
-        columns.append(Column(name, value, low, high, reason, format=style, title=_TITLES[name]))
+        columns.append(Column(name, value, low, high, reasons.get(name), format=style, title=_TITLES[name]))
     return Table(tuple(columns), msg("Calibration by group"))

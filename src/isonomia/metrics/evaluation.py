@@ -80,7 +80,7 @@ def evaluate(
     of losses have Hall's skewness-corrected t interval, R2 that of a bootstrap of its moments. The area under the ROC
     curve has Newcombe's score interval, widened where DeLong's standard error on the logit scale asks for it, average
     precision Boyd's logit interval; both, and losses of probabilities, need five rows of each class. The expected
-    calibration error has a simulation of the noise in its bins. A largest error has no interval. All take rows to be
+    calibration error has that of the noise in its bins. A largest error has no interval. All take rows to be
     independent.
 
     Examples

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Task
@@ -74,9 +73,9 @@ class Metric:
         The one quantity is 0 or 1 on every row, so its mean is a proportion.
     from_rows : callable, family "ranks"
         (truth, surface, weights or None) to (value, standard error or None); raises NotApplicable with the reason.
-    draws : callable, family "ranks"
-        (truth, surface, weights or None, n_boot, generator) to plausible true values, where there is no standard
-        error: their quantiles are the interval (widened to hold the value, which may be biased).
+    ends : callable, family "ranks"
+        (truth, surface, weights or None) to the intervals of the value at any level, where a standard error alone does
+        not give them.
     prepared : callable, family "ranks"
         A surface, and a dictionary that all metrics of this surface share, to a quick function (truth, weights or
         None) -> value, NaN where undefined: rows are put in order once, for many metrics, labels and weights.
@@ -115,7 +114,7 @@ class Metric:
     from_sums: Callable[[NDArray[Any], NDArray[Any]], Floats] | None = None
     proportion: bool = False
     from_rows: Callable[[NDArray[Any], Surface, Floats | None], tuple[float, float | None]] | None = None
-    draws: Callable[[NDArray[Any], Surface, Floats | None, int, np.random.Generator], Floats] | None = None
+    ends: Callable[[NDArray[Any], Surface, Floats | None], Any] | None = None
     prepared: Callable[[Surface, Shared], Prepared] | None = None
     influence: Callable[[NDArray[Any], Surface, Floats | None], tuple[float, Floats]] | None = None
     interval: str = ""

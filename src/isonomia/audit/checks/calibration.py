@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from isonomia.audit.check_registry import check
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table, holm
 from isonomia.fairness import condition
-from isonomia.fairness.groups.group_calibration import gap_p_values
 from isonomia.languages import Message, msg
 from isonomia.metrics import reliability
 from isonomia.subject import Subject
@@ -36,8 +37,6 @@ def calibration(subject: Subject) -> Result:
     options: dict[str, Any] = {
         "weights": subject.weights,
         "level": subject.settings.level,
-        "n_boot": subject.settings.n_boot,
-        "seed": subject.settings.seed,
     }
     overall = reliability(truth, surface, **options)
     tables, pictures, findings = dict(overall.tables), list(overall.pictures), []
@@ -65,10 +64,10 @@ _TITLES: dict[str, Callable[[str], Message]] = {
 
 def _tested(table: Table, column: Codes, subject: Subject) -> Table:
     """The table of a reliability by group with the tests that the gap of each group is 0."""
-    p = gap_p_values(table["gap"], subject.settings.level)
+    p = np.asarray(table["p_value"].values, dtype=float)
     keys = [("calibration", None, (column.name,), group) for group in table["group"].values]
     return table.with_columns(
-        Column("p_value", p, format="p", title=msg("p-value"), keys=keys),
+        replace(table["p_value"], keys=keys),
         Column("p_adjusted", holm(p), format="p", title=msg("p adjusted")),
     )
 
@@ -101,7 +100,7 @@ def _findings(table: Table, column: Codes, subject: Subject) -> list[Finding]:
                 "calibration.group_gap",
                 "warning" if p_value is not None else "notice",
                 message,
-                Estimate(gap, low, high, n=row["n"], method="normal", level=subject.settings.level),
+                Estimate(gap, low, high, n=row["n"], method="hall", level=subject.settings.level),
                 who={column.name: text},
                 n=row["n"],
                 magnitude=abs(gap) / GAP,

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from isonomia.data import Backend, to_numpy
 from isonomia.data.schema import kind_of_values
 from isonomia.errors import NotApplicable
-from isonomia.evidence import Column, Estimate, Picture, Result, Table, benjamini_hochberg, normal_p
-from isonomia.evidence.intervals import error_within
+from isonomia.evidence import Column, Estimate, Picture, Result, Table, benjamini_hochberg
 from isonomia.fairness.groups.grouping import (
     By,
     Groups,
@@ -27,7 +26,6 @@ from isonomia.languages.naming import as_text
 from isonomia.metrics import Reliability, Strategy, reliability
 from isonomia.models import Surface
 from isonomia.subject import Subject, SubjectOptions, is_column
-from isonomia.typing import Floats
 
 #: Class-wise calibration is spelt out for at most this many classes.
 MAX_CLASSES = 20
@@ -126,8 +124,6 @@ def _calibration(subject: Subject, by: By | Sequence[Sequence[str]], bins: int, 
         "strategy": strategy,
         "weights": subject.weights,
         "level": settings.level,
-        "n_boot": settings.n_boot,
-        "seed": settings.seed,
     }
     parts: list[tuple[Message | None, tuple[str, ...], Reliability]] = []
     sets = combinations_of([column.name for column in columns], by)
@@ -140,8 +136,8 @@ def _calibration(subject: Subject, by: By | Sequence[Sequence[str]], bins: int, 
             parts.append((msg("{name}", name=str(label)), way, reliability(true, one_class, groups=code, **options)))
     several = surface.task == "multiclass"
     tables = {
-        "by_group": _joined(parts, "by_group", several, settings.level, subject.backend),
-        "curves": _joined(parts, "bins_by_group", several, settings.level, subject.backend),
+        "by_group": _joined(parts, "by_group", several, subject.backend),
+        "curves": _joined(parts, "bins_by_group", several, subject.backend),
     }
     overall = parts[0][2]
     values = dict(overall.values)
@@ -175,7 +171,6 @@ def _joined(
     parts: Sequence[tuple[Message | None, tuple[str, ...], Reliability]],
     name: str,
     several: bool,
-    level: float,
     backend: Backend,
 ) -> Table:
     tables = [part.tables[name] for _, _, part in parts]
@@ -187,23 +182,15 @@ def _joined(
     joined = Table.stack(tables)
     columns += [replace(joined["group"], title=msg("group")) if c.name == "group" else c for c in joined.columns]
     if name == "by_group":
-        p = gap_p_values(joined["gap"], level)
+        p = np.asarray(joined["p_value"].values, dtype=float)
         classes = [None if label is None else label.text() for label in labels]
         keys = [("calibration", *key) for key in zip(classes, ways, joined["group"].values, strict=True)]
-        columns.append(Column("p_value", p, format="p", title=msg("p-value"), keys=keys))
+        columns[-1] = replace(joined["p_value"], keys=keys)
         columns.append(Column("p_adjusted", benjamini_hochberg(p), format="p", title=msg("p adjusted")))
     return replace(joined, columns=tuple(columns), backend=backend)
 
 
 _TOP = msg("most probable")
-
-
-def gap_p_values(column: Column, level: float) -> Floats:
-    """P-values that predicted and observed rates are the same, from the normal intervals of their gaps."""
-    gap, low, high = (np.asarray(part, dtype=float) for part in (column.values, column.low, column.high))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        error = error_within(low, high, level)
-        return np.where(error > 0, normal_p(gap / error), np.nan)
 
 
 def _pictures(groups: Groups, several: bool) -> tuple[Picture, ...]:
