@@ -65,7 +65,7 @@ class CalibrationEnds(Arrays):
     @property
     def error(self) -> Floats:
         """Standard errors of the observed calibration errors."""
-        return np.sqrt(self.noise.sum(axis=-1) + self._mass())
+        return np.asarray(np.sqrt(self.noise.sum(axis=-1) + self._mass()))
 
     def at(self, tail: float | Floats) -> tuple[Floats, Floats]:
         """Both ends at this tail probability."""
@@ -92,7 +92,7 @@ class CalibrationEnds(Arrays):
         """Variance that comes from how many rows fall into each bin."""
         seen = np.abs(self.gap)
         within = np.nan_to_num(ratio(seen * seen, self.share)).sum(axis=-1)
-        return np.maximum(within - seen.sum(axis=-1) ** 2, 0.0) / self.size
+        return np.asarray(np.maximum(within - seen.sum(axis=-1) ** 2, 0.0) / self.size)
 
     def _excess(self, gap: Floats) -> Floats:
         """By how much the size of a noisy gap exceeds that of the true one, on average."""
@@ -100,4 +100,5 @@ class CalibrationEnds(Arrays):
 
         s = np.sqrt(np.maximum(self.noise, 1e-300))
         scaled = gap / s
-        return s * np.sqrt(2 / np.pi) * np.exp(-np.minimum(scaled * scaled / 2, 700)) - 2 * gap * ndtr(-scaled)
+        bell = np.exp(-np.minimum(scaled * scaled / 2, 700))
+        return np.asarray(s * np.sqrt(2 / np.pi) * bell - 2 * gap * ndtr(-scaled))
