@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.conftest import MakeFrame
 
 from isonomia import DataError, SpecError, load_model
-from isonomia.mitigation import MITIGATIONS, Massage, Resample, Reweigh
+from isonomia.mitigation import MITIGATIONS, Decorrelate, Massage, Repair, Represent, Resample, Reweigh
 from isonomia.models import save_model
 
 #: One of each, with everyone as one group: scikit-learn's checks know no protected attribute.
@@ -29,6 +29,9 @@ ONE_GROUP = [
     Reweigh(LinearRegression(), sensitive=()),
     Resample(sensitive=()),
     Massage(sensitive=()),
+    Repair(sensitive=()),
+    Decorrelate(sensitive=()),
+    Represent(sensitive=(), prototypes=2, max_iter=1),
 ]
 #: What trains an estimator: made around one.
 TRAINING = [Reweigh, Resample, Massage]

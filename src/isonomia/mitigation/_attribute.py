@@ -47,7 +47,7 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]
 
         `drop` leaves out the columns of the protected attribute.
         """
-        rows = _table(X)
+        rows = named_table(X)
         given = rows.to_native() if rows is not None else X if hasattr(X, "shape") else np.asarray(X)
         if len(given.shape) == 1:
             raise DataError("X must have two dimensions; got a 1D array. Reshape your data: X.reshape(-1, 1).")
@@ -118,7 +118,7 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]
         return np.asarray(values)
 
 
-def _table(X: Any) -> nw.DataFrame[Any] | None:
+def named_table(X: Any) -> nw.DataFrame[Any] | None:
     """X as a table whose columns have names; None for arrays and for numbered columns."""
     if issparse(X):
         return None
@@ -129,13 +129,13 @@ def _table(X: Any) -> nw.DataFrame[Any] | None:
 
 
 def _length(X: Any) -> int:
-    rows = _table(X)
+    rows = named_table(X)
     given = X if hasattr(X, "shape") else np.asarray(X)
     return len(rows) if rows is not None else int(given.shape[0])
 
 
 def _columns(X: Any, names: Sequence[str], owner: str) -> dict[str, nw.Series[Any]]:
-    table = _table(X)
+    table = named_table(X)
     if table is None:
         raise DataError(
             f"{owner} reads the protected attribute from columns of X ({', '.join(map(repr, names))}), but X is "

@@ -224,6 +224,9 @@ def _mitigations() -> Iterator[Allowed]:
     around = "our own: calls the estimator it holds, which must be listed here itself; no state but numbers and texts"
     for module, name in (("massaging", "Massage"), ("reweighing", "Reweigh"), ("sampling", "Resample")):
         yield Allowed("ObjectNode", f"isonomia.mitigation.{module}.{name}", around)
+    arrays = "our own: numbers learnt from the training data, in arrays"
+    for module, name in (("decorrelate", "Decorrelate"), ("repair", "Repair"), ("representation", "Represent")):
+        yield Allowed("ObjectNode", f"isonomia.mitigation.{module}.{name}", arrays)
 
 
 #: Every type that a skops file may hold.
