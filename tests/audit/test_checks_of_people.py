@@ -66,7 +66,7 @@ def codes(found: Any) -> set[str]:
 def test_an_unfair_subject_is_found_out() -> None:
     found = report(people(), NEW)
     fired = codes(found)
-    assert {"counterfactual.flip", "label_bias.similar_people", "missingness.group", "proxies.told"} <= fired
+    assert {"counterfactual.flip", "label_bias.similar_people", "missingness.group", "proxies.predictable"} <= fired
     flip = next(finding for finding in found.findings if finding.code == "counterfactual.flip")
     assert flip.severity == "critical"
     outcomes = {section.code: section.outcome for section in found.document.sections}
@@ -86,7 +86,7 @@ def test_an_even_subject_is_left_alone() -> None:
         "counterfactual.flip",
         "label_bias.similar_people",
         "missingness.group",
-        "proxies.told",
+        "proxies.predictable",
         "over_time.change",
         "consistency.group",
         "group_calibration.slope",

@@ -127,7 +127,7 @@ def test_bad_options(copula: Copula, options: dict[str, Any], message: str) -> N
 
 
 CONDITIONS: list[tuple[Any, str]] = [
-    ({"gender": "F"}, "no column of the generator"),
+    ({"gender": "F"}, "not a column of the generator"),
     ({"sex": "X"}, "never has the value 'X'"),
     ({"sex": (0, 1)}, "cannot lie in an interval"),
     ({"sex": []}, "allows no value"),

@@ -142,7 +142,7 @@ def test_headline_figures_are_written_as_their_column_and_points_are_named() -> 
     result = Result("x", msg("X"), {"t": table}, {"rate": 0.25, "gap": -0.1, "other": 2.0}, formats={"other": "int"})
     assert [result.style(name) for name in ("rate", "gap", "other", "none")] == ["pct", "points", "int", "num"]
     assert table["gap"].heading() == "Gap (points)"
-    assert table["gap"].heading("pt-BR") == "Diferença (pontos)"
+    assert table["gap"].heading("pt-BR") == "Diferença (p.p.)"
     assert result.heading("gap") == "Gap"  # the unit stands with the number
     assert headline(result, "gap", "en") == "-10.0 points"
     assert headline(result, "rate", "pt-BR") == "25,0%"

@@ -57,7 +57,7 @@ def test_a_row_placed_beside_the_boundary_is_the_most_fragile() -> None:
     assert first["distance"] == pytest.approx(0.01 / frame["x"].std(ddof=0), rel=0.01)
     assert first["changes"].startswith("x: 0.01 → ")
     assert ";" not in first["changes"], "nothing but x flips it"
-    assert (first["said"], first["then"]) == ("1", "0")
+    assert (first["prediction"], first["then"]) == ("1", "0")
     assert (result.scores[np.arange(300) != 137] > first["score"]).all()
     assert (np.delete(result.distance, 137) > 0.6 / frame["x"].std(ddof=0) - 1e-6).all()
 

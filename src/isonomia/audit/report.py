@@ -85,7 +85,7 @@ class Report:
 
     @property
     def folds(self) -> tuple[Fold, ...]:
-        """The same findings, those about the same people, columns or side of the model together; the worst first."""
+        """The same findings, those about the same people, columns or aspect of the model together; the worst first."""
         return self.document.folds
 
     @property

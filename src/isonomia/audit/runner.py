@@ -59,8 +59,8 @@ def audit(
         With its protected attributes; with predictions (``prediction=``, ``score=``) where no model is given. A plain
         frame takes its roles as keywords, arrays are given as ``sensitive_features=`` and so on (see `Subject.of`).
     model : optional
-        Anything that predicts: a fitted estimator, a callable, an `isonomia.Model`. It is asked once. Predictions may
-        be given instead, as a `Surface` or a column.
+        Anything that predicts: a fitted estimator, a callable, an `isonomia.Model`. It is called once. Predictions
+        may be given instead, as a `Surface` or a column.
     checks : "quick", "standard", "full" or names of checks
     policy : name, file, mapping or Policy, optional
         What the subject is compared with (`isonomia policies` lists those that come with the package).
@@ -271,7 +271,7 @@ def _fingerprint(
     subject: Subject, chosen: Sequence[Check], policy: Policy | None, options: Options, families: Families
 ) -> dict[str, Any]:
     roles: Mapping[str, Any] = {} if subject.dataset is None else subject.dataset.options()
-    asked = {
+    settings = {
         "checks": [entry.id for entry in chosen],
         "policy": None if policy is None else policy.model_dump(mode="json"),
         "options": {name: dict(values) for name, values in options.items()},
@@ -283,7 +283,7 @@ def _fingerprint(
         "reference": str(subject.settings.reference),
         "seed": subject.settings.seed,
     }
-    text = json.dumps(asked, sort_keys=True, default=str)
+    text = json.dumps(settings, sort_keys=True, default=str)
     model = subject.model
     return {
         "data_sha256": subject.fingerprint,

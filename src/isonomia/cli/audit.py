@@ -61,7 +61,7 @@ def audit(
 ) -> None:
     """Examine what a model does to people.
 
-    With --policy it is held against thresholds, and the exit code tells the verdict.
+    With --policy the figures are compared with thresholds, and the exit code is the verdict.
     """
     from isonomia.audit import audit as examine
     from isonomia.cli.output import deliver

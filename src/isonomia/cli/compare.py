@@ -36,14 +36,14 @@ def compare(
     changes, findings = comparison.tables["changes"], comparison.tables["findings"]
     _show(screen, comparison.tables["verdicts"])
     moved = _kept(findings, "state", leave="unchanged")
-    screen.tell(msg("{n:# finding is|# findings are} unchanged.", n=len(findings) - len(moved)))
+    screen.say(msg("{n:# finding is|# findings are} unchanged.", n=len(findings) - len(moved)))
     _show(screen, moved)
     moved = _kept(changes, "direction", leave="same")
-    screen.tell(msg("{moved:int} of {n:int} figures changed by more than chance.", moved=len(moved), n=len(changes)))
+    screen.say(msg("{moved:int} of {n:int} figures changed by more than chance.", moved=len(moved), n=len(changes)))
     _show(screen, moved)
     for note in comparison.notes:
-        screen.tell(note)
-    screen.tell(msg("Something got worse.") if comparison.worse else msg("Nothing got worse."))
+        screen.say(note)
+    screen.say(msg("Something got worse.") if comparison.worse else msg("Nothing got worse."))
     raise typer.Exit(comparison.exit_code)
 
 

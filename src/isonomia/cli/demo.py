@@ -60,7 +60,7 @@ def demo(
     from isonomia.models import save_model
 
     screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
-    screen.tell(
+    screen.say(
         msg("Credit data with three known biases, a gradient boosting model trained on half, audited on the rest.")
     )
     out.mkdir(parents=True, exist_ok=True)
@@ -78,7 +78,7 @@ def demo(
     if screen.talks:
         _compare_with_truth(screen, made.truth.biased, test, report)
         screen.say()
-        screen.tell(msg("Try it yourself:"))
+        screen.say(msg("Try it yourself:"))
         screen.say(
             f"  isonomia audit {out / 'applications.csv'} --model {out / 'model.skops'} --target decision "
             "--positive granted --protected sex,ethnicity,age:25,60 --privileged sex=male --policy nyc-ll144"

@@ -128,7 +128,7 @@ def _show(screen: Screen, result: SubgroupResult) -> None:
     hidden |= {"outcome", "diff_outcome", "overlap"}
     screen.table(table.without(*hidden), title=result.title.text(screen.language))
     for note in result.notes:
-        screen.tell(note)
+        screen.say(note)
 
 
 def _support(text: str | None) -> float | int | None:

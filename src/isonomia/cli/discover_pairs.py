@@ -116,7 +116,7 @@ def _show(screen: Screen, result: PairResult) -> None:
         screen.data(result.to_dict())
         return
     for finding in result.findings:
-        screen.tell(finding.message)
+        screen.say(finding.message)
     if len(result.pairs):
         table = result.tables["witnesses"]
         changed = {c.name for c in table.columns if any(isinstance(value, Change) for value in c.values)}
@@ -125,4 +125,4 @@ def _show(screen: Screen, result: PairResult) -> None:
         shown = table.select([*first, *rest]).take(range(min(SHOWN, len(table))))
         screen.table(shown, title=result.title.text(screen.language))
     for note in result.notes:
-        screen.tell(note)
+        screen.say(note)

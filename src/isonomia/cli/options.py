@@ -39,7 +39,7 @@ Prediction = Annotated[
 Score = Annotated[
     list[str] | None, typer.Option("--score", metavar="COL", help="Its probabilities; several classes: a=COL,b=COL")
 ]
-Weight = Annotated[str | None, typer.Option("--weight", metavar="COL", help="One weight a row.")]
+Weight = Annotated[str | None, typer.Option("--weight", metavar="COL", help="One weight per row.")]
 Task = Annotated[
     Literal["binary", "multiclass", "regression"] | None,
     typer.Option("--task", metavar="T", help="binary, multiclass or regression; else read off the data."),

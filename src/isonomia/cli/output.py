@@ -32,7 +32,7 @@ def deliver(report: Report, screen: Screen, *, out: Path | None, junit: Path | N
         screen.show(summary(report.document, screen.language))
         screen.say()
         if "html" in saved:
-            screen.tell(msg("Full report: {path}", path=str(saved["html"])))
+            screen.say(msg("Full report: {path}", path=str(saved["html"])))
         else:
-            screen.tell(msg("Pass --out FOLDER to write the full report."))
+            screen.say(msg("Pass --out FOLDER to write the full report."))
     return saved

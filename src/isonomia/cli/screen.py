@@ -73,14 +73,11 @@ class Screen:
         """A value as JSON, on stdout."""
         sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
 
-    def say(self, text: str = "", *, style: str | None = None) -> None:
-        """A line for people, on stdout; nothing when quiet or in JSON."""
+    def say(self, text: str | Message = "", *, style: str | None = None) -> None:
+        """A line for people in their language, on stdout; nothing when quiet or in JSON."""
         if self.talks:
-            self.console().print(printable(text, lines=True), style=style if self.color else None, soft_wrap=True)
-
-    def tell(self, said: Message) -> None:
-        """A sentence for people in their language, on stdout; nothing when quiet or in JSON."""
-        self.say(said.text(self.language))
+            line = text if isinstance(text, str) else text.text(self.language)
+            self.console().print(printable(line, lines=True), style=style if self.color else None, soft_wrap=True)
 
     def remark(self, text: str) -> None:
         """A line about the run, on stderr; nothing when quiet."""

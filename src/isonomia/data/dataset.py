@@ -55,7 +55,7 @@ class Dataset:
         Columns with a model's decisions, and with its probabilities (or scores). For several classes `score` is a
         sequence of columns in the order of the sorted classes, or a mapping from class to column.
     weight, time : str, optional
-        Columns with a weight a row, and with the moment of a row.
+        Columns with the weight and with the time of each row.
     features : sequence of str, optional
         What a model sees. By default every column that has no other role and no nested values; protected attributes
         count as features too, since most models are trained with them.
@@ -195,7 +195,7 @@ class Dataset:
 
     @cached_property
     def weights(self) -> np.ndarray[Any, Any] | None:
-        """One weight a row, or None."""
+        """One weight per row, or None."""
         if self.roles.weight is None:
             return None
         return numbers(self.column(self.roles.weight))
@@ -218,7 +218,7 @@ class Dataset:
         index = np.asarray(rows)
         if index.dtype == bool:
             if index.shape != (len(self),):
-                raise DataError(f"A mask must have one value a row: expected {len(self)}, got shape {index.shape}.")
+                raise DataError(f"A mask must have one value per row: expected {len(self)}, got shape {index.shape}.")
             index = np.flatnonzero(index)
         elif index.ndim != 1 or (index.size and index.dtype.kind not in "iu"):
             raise DataError(f"Rows must be given as whole numbers or a mask; got {index.dtype} of shape {index.shape}.")

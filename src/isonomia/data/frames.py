@@ -143,7 +143,7 @@ def _from_mapping(columns: Mapping[Any, Any]) -> nw.DataFrame[Any]:
             raise DataError(f"Every column must be a list or an array; '{name}' is {type(values).__name__}.")
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
-        raise DataError(f"The columns differ in length: {lengths}. Every column needs one value a row.")
+        raise DataError(f"The columns differ in length: {lengths}. Every column needs one value per row.")
     return nw.from_native(
         to_frame({str(name): to_numpy(values) for name, values in columns.items()}, default_backend()),
         eager_only=True,

@@ -64,7 +64,7 @@ def permutation(
     """The permutation p-value that all rows of one table have the same shares.
 
     Shuffling the outcomes among the rows of the data keeps both margins of the table, and gives its cells a
-    multivariate hypergeometric distribution: the tables are drawn from that, one number a cell. The p-value is
+    multivariate hypergeometric distribution: the tables are drawn from that, one number per cell. The p-value is
     (1 + tables at least as extreme) / (1 + n_perm), which is valid for any n_perm. NaN where only one row or column
     has counts.
 

@@ -56,7 +56,7 @@ class Estimate(Record, kind="estimate"):
 
     @classmethod
     def missing(cls, reason: str | Message, *, n: int = 0) -> Estimate:
-        """No figure, and the reason; a message is told in the reader's language."""
+        """No figure, and the reason; a message is written in the reader's language."""
         return cls(None, n=n, note=as_text(reason))
 
     def __repr__(self) -> str:

@@ -21,7 +21,7 @@ SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "notice")
 
 @dataclass(frozen=True)
 class Finding(Record, Shown, kind="finding"):
-    """What was found, for whom, how many rows, how large, how sure.
+    """What was found: who is affected, how many rows, how large, how certain.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Finding(Record, Shown, kind="finding"):
         The key of that test among the tests of its run: the key of a row of a table's column ``p_value``, or ``(check,
         table, row)`` where the column has none. None where the p-value stands in no table.
     threshold : float, optional
-        The threshold the figure was held against.
+        The threshold the figure was compared with.
     reference : mapping
         Whom they are compared with, as column and value.
     remedy : str, optional

@@ -1,4 +1,4 @@
-"""Findings of several checks about the same thing, told once.
+"""Findings of several checks about the same subject, reported once.
 
 Many checks look at the same people: one finds that a group is selected less often, another that its labels are lower,
 a third that its decisions are less steady. Folding puts them together, the worst first; it is a way of reading, and
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from isonomia.evidence.finding import Finding, Severity, rank
 
-#: What a finding is about: people, columns, or a side of the model as a whole.
+#: What a finding is about: people, columns, or an aspect of the model as a whole.
 About = tuple[str, frozenset[tuple[str, str]]]
 
 
@@ -30,7 +30,7 @@ class Fold:
 
     @property
     def first(self) -> Finding:
-        """The worst of them, which is told."""
+        """The worst of them, which is reported."""
         return self.findings[0]
 
     @property
@@ -60,12 +60,12 @@ class Fold:
 
     @property
     def also(self) -> tuple[str, ...]:
-        """The checks besides the one that is told."""
+        """The checks besides the one that is reported."""
         return self.checks[1:]
 
 
 def fold(findings: Iterable[Finding]) -> tuple[Fold, ...]:
-    """Findings about the same people, the same columns or the same side of the model, each in exactly one fold.
+    """Findings about the same people, the same columns or the same aspect of the model, each in exactly one fold.
 
     Two findings belong together where they are about the same people, or compare the same two groups the other way
     round; where they name no people, the same columns; where they name neither, the same topic (else the same check).

@@ -141,7 +141,7 @@ class Result(Record, Shown, kind="result"):
         return name.replace("_", " ")
 
     def style(self, name: str) -> Format:
-        """How a figure of `values` is written: as told, as the tables' column of its name, or as a number."""
+        """How a figure of `values` is written: as declared, as the tables' column of its name, or as a number."""
         named = (table[name].format for table in self.tables.values() if name in table)
         return self.formats.get(name) or next((style for style in named if style not in (None, "text")), None) or "num"
 

@@ -117,9 +117,9 @@ def reliability(
 
     Examples
     --------
-    >>> said = Surface.of_probabilities([0.2] * 10 + [0.8] * 10, classes=("no", "yes"))
+    >>> predicted = Surface.of_probabilities([0.2] * 10 + [0.8] * 10, classes=("no", "yes"))
     >>> happened = np.array([1] + [0] * 9 + [1] * 7 + [0] * 3)
-    >>> found = reliability(happened, said)
+    >>> found = reliability(happened, predicted)
     >>> [(row["bin"], row["n"], row["observed"]) for row in found.tables["bins"].rows()]
     [('[0.2, 0.3)', 10, 0.1), ('[0.8, 0.9)', 10, 0.7)]
     >>> round(found.ece.value, 6), round(found.gap.value, 6)

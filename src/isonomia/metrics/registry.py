@@ -43,7 +43,7 @@ class Metric:
     family : "counts", "means" or "ranks"
         Which of the functions below compute it.
     higher_is_better : bool or None
-        The direction; None where the metric only describes (a selection rate).
+        The direction; None for a descriptive metric (a selection rate).
     range : (float, float)
         The values it can take.
     undefined : Message
@@ -151,7 +151,7 @@ class Metric:
         return "none" if self.higher_is_better is None else "higher" if self.higher_is_better else "lower"
 
     def worse_by(self, value: float, base: float) -> float:
-        """How much worse a value is than a base one (negative: better); 0 change for a metric that only describes.
+        """How much worse a value is than a base one (negative: better); 0 change for a descriptive metric.
 
         >>> from isonomia.metrics import METRICS
         >>> METRICS["mae"].worse_by(1.5, 1.0), METRICS["accuracy"].worse_by(0.75, 1.0)

@@ -80,12 +80,12 @@ def joined(parts: Sequence[tuple[Answer, int]], make: str) -> Answer:
 def check_shape(returned: Any, n: int, make: str) -> NDArray[Any]:
     """The returned values as an array with one row per input row."""
     if returned is None:
-        raise ModelError(f"The model ({make}) returned nothing; it must return one value a row.")
+        raise ModelError(f"The model ({make}) returned nothing; it must return one value per row.")
     try:
         values = as_values(returned)
     except ValueError as error:  # lists of different lengths
         raise ModelError(
-            f"The model ({make}) returned {type(returned).__name__}, which is no array: {error}"
+            f"The model ({make}) returned {type(returned).__name__}, which is not an array: {error}"
         ) from error
     if values.ndim not in (1, 2) or values.shape[0] != n:
         shape = f"an array of shape {values.shape}" if values.ndim else f"one {type(returned).__name__}"
@@ -158,7 +158,7 @@ def _task(question: Question, own: Sequence[Any]) -> Task:
     task: Task = question.task or ("binary" if len(own) == 2 else "multiclass")
     if task == "binary" and len(own) > 2:
         raise ModelError(
-            f"The model ({question.make}) tells {len(own)} classes apart ({', '.join(map(repr, own[:8]))}), but the "
+            f"The model ({question.make}) has {len(own)} classes ({', '.join(map(repr, own[:8]))}), but the "
             "task is binary. Give the dataset task='multiclass', or give a model of two classes."
         )
     return task

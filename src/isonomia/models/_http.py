@@ -47,7 +47,7 @@ def read_address(address: str) -> SplitResult:
         parts = urlsplit(address)
         host, _ = parts.hostname, parts.port
     except ValueError as error:
-        raise SpecError(f"{address!r} is no address: {error}.") from None
+        raise SpecError(f"{address!r} is not an address: {error}.") from None
     if parts.scheme not in ("http", "https") or not host:
         raise SpecError(f"An endpoint's address must begin with http:// or https:// and name a host; got {address!r}.")
     if parts.username is not None or parts.password is not None:
@@ -90,7 +90,7 @@ class Caller:
             body = json.dumps(content, allow_nan=False).encode()
         except ValueError:
             raise ModelError(
-                f"The endpoint {self.shown} is asked in JSON, which has no infinite numbers; the rows hold some."
+                f"The endpoint {self.shown} is asked in JSON, which has no infinite numbers; the rows contain some."
             ) from None
         return self._ask("POST", path, body, f"about {n} rows")
 
@@ -158,7 +158,7 @@ class Caller:
             return json.loads(found, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
             raise ModelError(
-                f"The endpoint {self.shown} answered with something that is no JSON when asked {what} "
+                f"The endpoint {self.shown} answered with something that is not JSON when asked {what} "
                 f"({error}){_excerpt(found)}."
             ) from None
 

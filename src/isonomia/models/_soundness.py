@@ -108,7 +108,7 @@ def _check_gradient_boosting(part: Any, *, name: str) -> None:
     _require(width == part.n_trees_per_iteration_, name, "it has another number of trees than it says")
     # each stage adds to an array that the first guess makes: ask for it about one row, and look at its shape
     _require(
-        isinstance(part.init_, str) or "Dummy" in type(part.init_).__name__, name, "its first guess is no constant"
+        isinstance(part.init_, str) or "Dummy" in type(part.init_).__name__, name, "its first guess is not a constant"
     )
     try:
         first = part._raw_predict_init(np.zeros((1, part.n_features_in_), dtype=np.float32))
@@ -131,7 +131,7 @@ def _check_histogram_boosting(part: Any, *, name: str) -> None:
     _require(categorical.size == part.n_features_in_, name, "its bins belong to other columns")
     for column in np.flatnonzero(categorical):
         known = np.asarray(bins.bin_thresholds_[column], dtype=float)
-        _require(((known >= 0) & (known < 256)).all(), name, "its categories are no codes")
+        _require(((known >= 0) & (known < 256)).all(), name, "its categories are not codes")
     if part._preprocessor is not None:
         _check_preprocessor(part._preprocessor, part.n_features_in_, name=name)
     for stage in part._predictors:

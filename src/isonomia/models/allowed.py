@@ -63,7 +63,7 @@ def _plain() -> Iterator[Allowed]:
     yield Allowed(
         "FunctionNode",
         "sklearn.utils.validation.check_array",
-        "checks and converts an array (the columns of histogram boosting that are no categories)",
+        "checks and converts an array (the columns of histogram boosting that are not categories)",
     )
     yield Allowed(
         "PartialNode", "functools.partial", "calls one function with fixed arguments; the function must be listed here"

@@ -15,7 +15,7 @@ def distinct(values: Any) -> tuple[Any, ...]:
     return tuple(label for label in Codes.encode(values).labels if label is not None)
 
 
-def refuse_foreign_labels(predicted: Sequence[Any], truth: Sequence[Any], *, said_in: str, target: str) -> None:
+def refuse_foreign_labels(predicted: Sequence[Any], truth: Sequence[Any], *, found_in: str, target: str) -> None:
     """Predictions none of which is a value of the target are written differently, or are not decisions at all."""
     if not predicted or not truth or any(index_of(label, truth) is not None for label in predicted):
         return
@@ -23,17 +23,17 @@ def refuse_foreign_labels(predicted: Sequence[Any], truth: Sequence[Any], *, sai
         return  # one class in the data and the other one predicted
     shown = ", ".join(map(repr, predicted[:5])) + (", ..." if len(predicted) > 5 else "")
     raise DataError(
-        f"{said_in} holds {shown}, but the target '{target}' holds {', '.join(map(repr, truth[:5]))}. "
+        f"{found_in} has {shown}, but the target '{target}' has {', '.join(map(repr, truth[:5]))}. "
         f"{look_like_scores(predicted)}Write the predictions with the values of the target."
     )
 
 
-def refuse_near_misses(predicted: Sequence[Any], truth: Sequence[Any], *, said_in: str, target: str) -> None:
+def refuse_near_misses(predicted: Sequence[Any], truth: Sequence[Any], *, found_in: str, target: str) -> None:
     """A prediction that differs from a value of the target by case or spaces alone is a slip, not another class."""
     plain = {str(label).strip().casefold(): label for label in truth}
     for label in predicted:
         near = plain.get(str(label).strip().casefold())
         if near is not None and index_of(label, truth) is None:
             raise DataError(
-                f"{said_in} holds {label!r} where the target '{target}' holds {near!r}. Write both the same way."
+                f"{found_in} has {label!r} where the target '{target}' has {near!r}. Write both the same way."
             )

@@ -214,7 +214,7 @@ class Document(Shown):
 
     @cached_property
     def folds(self) -> tuple[Fold, ...]:
-        """Findings about the same people, columns or side of the model together, the worst first."""
+        """Findings about the same people, columns or aspect of the model together, the worst first."""
         return fold(self.findings)
 
     def called(self, code: str) -> Message:

@@ -6,10 +6,52 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from isonomia.evidence import REMEDIES, Column, Estimate, Table
+from isonomia.evidence import Column, Estimate, Table
 from isonomia.languages import Message, encode
 from isonomia.languages.encoding import KIND
 
+#: How the advice of version 1 began, and the remedy it is now; codes of findings that have another name now.
+_ADVICE = {
+    "Look at the pairs,": "retrain_without_pairs",
+    "Measure it": "confirm_on_new_rows",
+    "See whether the labels": "explain_differing_labels",
+    "Leaving the": "examine_proxies",
+    "Look at the rows": "compare_with_neighbours",
+    "Collect more rows of the": "collect_rows_or_widen_margin",
+    "Recalibrate": "recalibrate_by_group",
+    "Look at the pairs listed,": "choose_fair_distance",
+    "Leave the attribute": "remove_attribute",
+    "Collect more rows of this": "collect_rows",
+    "Find out what": "explain_change",
+    "Find out why;": "explain_missing_values",
+    "Ask how the": "question_labels",
+    "Check the labels": "check_labels_and_features",
+    "Find out why before": "measure_on_current_rows",
+    "Review these": "review_confident_errors",
+    "Look at these": "review_rows",
+    "Train with more": "regularise",
+    "Set the width": "calibrate_width_by_group",
+    "Say beforehand": "choose_metric_beforehand",
+    "Ask how likely": "monitor_scenario",
+    "Even-handedness": "measure_fairness_again",
+    "One threshold": "set_thresholds_by_group",
+    "Judge the model": "judge_by_stable_metrics",
+    "Do not read": "read_other_metrics_too",
+    "Small, valid": "harden_inputs",
+    "Have people": "review_borderline_cases",
+    "This group": "improve_group_data",
+    "Train with such": "train_with_noise",
+    "The model leans": "verify_feature",
+    "Decide what": "handle_invalid_rows",
+    "Choose which": "choose_criterion",
+    "Look at the groups": "compare_base_rates",
+    "See whether the base": "check_base_rates",
+    "Look at the decision": "check_threshold_and_labels",
+    "Look at what": "review_false_positives",
+    "Check how well": "check_representation",
+    "The model is": "correct_bias",
+}
+_CODES = {"proxies.told": "proxies.predictable"}
 _ESTIMATE = {"value", "low", "high", "n", "method", "note", "level"}
 
 
@@ -33,9 +75,10 @@ def upgraded(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _finding(given: Mapping[str, Any]) -> dict[str, Any]:
     advice = given.get("advice") or {}
-    remedy = next((name for name, known in REMEDIES.items() if known.template == advice.get("template")), None)
+    remedy = next((name for start, name in _ADVICE.items() if advice.get("template", "").startswith(start)), None)
     return {
         **given,
+        "code": _CODES.get(given["code"], given["code"]),
         "message": _message(given["message"]),
         "estimate": _estimate(given["estimate"]),
         "remedy": remedy,

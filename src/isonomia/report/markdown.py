@@ -12,7 +12,7 @@ from isonomia.languages.message import write_number
 from isonomia.report import words
 from isonomia.report.document import Document, Section, Verdict
 from isonomia.report.tables import cells, shown_columns
-from isonomia.report.texts import figure, headline, rows, said, sentence, tame, who
+from isonomia.report.texts import figure, headline, readable, rows, sentence, tame, who
 
 #: How many rows of a table are written; `report.json` has all of them.
 ROWS = 50
@@ -82,7 +82,7 @@ def _subject(document: Document, language: str) -> Iterable[str]:
 def _examined(key: str, value: Any, language: str) -> str:
     if key == "task" and value in words.SUBJECT:
         return escape(words.called(words.SUBJECT, value, language))
-    return said(value, language, escape)
+    return readable(value, language, escape)
 
 
 def _verdict(verdict: Verdict | None, language: str) -> Iterable[str]:
@@ -190,7 +190,7 @@ def _fingerprint(document: Document, language: str) -> str:
     rows = [
         [
             escape(words.called(words.FINGERPRINT, key, language)),
-            said(str(value) if isinstance(value, int) else value, language, escape),
+            readable(str(value) if isinstance(value, int) else value, language, escape),
         ]
         for key, value in document.fingerprint.items()
     ]

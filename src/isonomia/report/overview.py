@@ -59,7 +59,7 @@ def checks(document: Document, language: Language) -> list[View]:
             "title": sentence(section.title, language),
             "purpose": sentence(section.purpose, language),
             "outcome": section.outcome,
-            "said": words.OUTCOMES[section.outcome].text(language),
+            "label": words.OUTCOMES[section.outcome].text(language),
             "reason": sentence(section.reason, language),
             "grades": _grades(counts.get(section.code, Counter()), language),
         }

@@ -122,7 +122,7 @@ def section_view(section: Section, setting: Setting) -> View:
         "purpose": sentence(section.purpose, setting.language),
         "outcome": section.outcome,
         "open": section.outcome in ("issue", "failed"),
-        "said": words.OUTCOMES[section.outcome].text(setting.language),
+        "label": words.OUTCOMES[section.outcome].text(setting.language),
         "reason": sentence(section.reason, setting.language),
     }
 

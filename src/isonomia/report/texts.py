@@ -101,7 +101,7 @@ def with_unit(value: float | None, style: str, language: str) -> str:
     """A number with its unit where its format has one that is not written with it.
 
     >>> with_unit(-0.123, "points", "pt-BR")
-    '-12,3 pontos'
+    '-12,3 p.p.'
     """
     text = write_number(value, style, language)
     return msg("{number} points", number=text).text(language) if style == "points" and value is not None else text
@@ -145,13 +145,13 @@ def headline(result: Result, name: str, language: str, escape: Callable[[str], s
         return figure(value, language, style)
     if isinstance(value, float) and not isinstance(value, bool):
         return with_unit(value, style, language)
-    return said(value, language, escape)
+    return readable(value, language, escape)
 
 
-def said(value: Any, language: str, escape: Callable[[str], str] = tame) -> str:
+def readable(value: Any, language: str, escape: Callable[[str], str] = tame) -> str:
     """Any value of a subject, a fingerprint or a headline as a person reads it.
 
-    >>> said(True, "pt-BR"), said(48842, "en"), said(["sex", "race"], "en"), said({"sex": "Male"}, "en")
+    >>> readable(True, "pt-BR"), readable(48842, "en"), readable(["sex", "race"], "en"), readable({"sex": "Male"}, "en")
     ('sim', '48,842', 'sex, race', 'sex = Male')
     """
     if value is None:
@@ -167,7 +167,7 @@ def said(value: Any, language: str, escape: Callable[[str], str] = tame) -> str:
     if isinstance(value, float):
         return write_number(value, "num", language)
     if isinstance(value, Mapping):
-        return ", ".join(f"{escape(str(name))} = {said(item, language, escape)}" for name, item in value.items())
+        return ", ".join(f"{escape(str(name))} = {readable(item, language, escape)}" for name, item in value.items())
     if isinstance(value, Sequence):
-        return ", ".join(said(item, language, escape) for item in value)
+        return ", ".join(readable(item, language, escape) for item in value)
     return shown(value, language, escape)

@@ -12,7 +12,7 @@ from isonomia.report.document import Document, Verdict
 from isonomia.report.glossary import GLOSSARY
 from isonomia.report.overview import View, overview
 from isonomia.report.parts import Setting, result_view, section_view
-from isonomia.report.texts import figure, interval, moment, said, sentence, tame, who
+from isonomia.report.texts import figure, interval, moment, readable, sentence, tame, who
 
 
 def document_view(document: Document, setting: Setting) -> View:
@@ -65,7 +65,7 @@ def _pairs(values: Mapping[str, Any], names: Mapping[str, Any], language: Langua
     def read(key: str, value: Any) -> str:
         if key == "task" and value in names:
             return words.called(names, value, language)
-        return said(value, language)
+        return readable(value, language)
 
     return [(tame(words.called(names, key, language)), read(key, value)) for key, value in values.items()]
 
@@ -95,7 +95,7 @@ def _verdict(verdict: Verdict | None, language: Language) -> View:
                 "interval": interval(criterion.estimate, language).strip(),
                 "limit": words.limit(criterion, language),
                 "outcome": criterion.outcome,
-                "said": words.CRITERIA[criterion.outcome].text(language),
+                "label": words.CRITERIA[criterion.outcome].text(language),
                 "point": "" if criterion.point is None else words.POINTS[criterion.point].text(language),
                 "reason": sentence(criterion.reason, language),
                 "citation": tame(criterion.citation, 200),

@@ -115,8 +115,8 @@ def outcome(criterion: Criterion, language: str) -> str:
     >>> outcome(Criterion("ratio", "not_enough_evidence", Estimate(0.86, 0.44, 1.54), 0.8, point="keeps"), "en")
     'not enough evidence (the figure itself keeps the limit)'
     """
-    said = CRITERIA[criterion.outcome].text(language)
-    return said if criterion.point is None else f"{said} ({POINTS[criterion.point].text(language)})"
+    label = CRITERIA[criterion.outcome].text(language)
+    return label if criterion.point is None else f"{label} ({POINTS[criterion.point].text(language)})"
 
 
 def limit(criterion: Criterion, language: str) -> str:

@@ -69,7 +69,7 @@ def conformal(  # type: ignore[misc]  # a score column of a plain frame is named
         With a target; with predictions where no model is given.
         A plain frame takes its roles as keywords (``target=...``; see `subject.Reading`).
     model : optional
-        Anything that predicts; asked once.
+        Anything that predicts; called once.
     calibration : Dataset, optional
         Rows that were not used to train the model, on which the width is set; `data` is then all examined. By default
         a random half of `data` sets it, and the other half is examined.
@@ -112,7 +112,7 @@ def conformal(  # type: ignore[misc]  # a score column of a plain frame is named
     >>> from isonomia import Dataset
     >>> rng = np.random.default_rng(0)
     >>> y = rng.normal(size=2000)
-    >>> data = Dataset({"x": y, "y": y, "said": y + rng.normal(size=2000)}, target="y", prediction="said")
+    >>> data = Dataset({"x": y, "y": y, "predicted": y + rng.normal(size=2000)}, target="y", prediction="predicted")
     >>> result = conformal(data, alpha=0.2)
     >>> 0.75 < result.values["coverage"].value < 0.85
     True

@@ -43,5 +43,5 @@ def chained(parts: Sequence[Message]) -> Message | None:
         return None
     joined = parts[0]
     for more in parts[1:]:
-        joined = Message("{told}; {more}", {"told": joined, "more": more})
+        joined = Message("{first}; {more}", {"first": joined, "more": more})
     return joined

@@ -70,11 +70,11 @@ def read_arrays(
     if y_pred is None and y_score is None:
         raise DataError("Give predictions (y_pred) or scores (y_score).")
     true = None if y_true is None else _column(y_true, "y_true", positive, task)
-    said = None if y_pred is None else _column(y_pred, "y_pred", positive, task)
+    predicted = None if y_pred is None else _column(y_pred, "y_pred", positive, task)
     if y_true is None and y_pred is None and task != "regression":
         return _scores_alone(y_score), None
-    kind = task or _infer(true, said)
-    if kind != "regression" and y_pred is not None and said is None:
+    kind = task or _infer(true, predicted)
+    if kind != "regression" and y_pred is not None and predicted is None:
         raise DataError(
             "The predictions are fractional numbers where labels are wanted: they look like scores. Give them as "
             "y_score, or cut them at a threshold."
@@ -82,8 +82,8 @@ def read_arrays(
     if kind == "regression":
         surface = Surface.of_numbers(y_pred)
         return surface, None if y_true is None else read_truth(y_true, surface, what="y_true")
-    classes = _classes(kind, true, said, positive)
-    label = None if said is None else encode_labels(said, classes, what="predictions")
+    classes = _classes(kind, true, predicted, positive)
+    label = None if predicted is None else encode_labels(predicted, classes, what="predictions")
     surface = _with_scores(kind, classes, label, y_score)
     return surface, None if true is None else over_classes(true, classes, what="y_true")
 
@@ -112,7 +112,7 @@ def _with_scores(kind: Task, classes: tuple[Any, ...], label: NDArray[Any] | Non
         return Surface(kind, classes, label=label)
     table = as_numbers(y_score, what="scores")
     if kind == "binary" and table.ndim == 1 and np.isfinite(table).all() and ((table < 0) | (table > 1)).any():
-        # where scores that are no probabilities become decisions is not known
+        # where scores that are not probabilities become decisions is not known
         surface = Surface(kind, classes, score=finite_numbers(table, what="scores"))
     else:
         surface = Surface.of_probabilities(check_probabilities(table, len(classes)), classes=classes)
@@ -135,8 +135,8 @@ def _column(values: Any, what: str, positive: Any, task: Task | None) -> Codes |
     return Codes.encode(values, name=what)
 
 
-def _infer(true: Codes | None, said: Codes | None) -> Task:
-    base = true if true is not None else said
+def _infer(true: Codes | None, predicted: Codes | None) -> Task:
+    base = true if true is not None else predicted
     if base is None:
         return "regression"
     known = [label for label in base.labels if label is not None]
@@ -146,10 +146,12 @@ def _infer(true: Codes | None, said: Codes | None) -> Task:
     return task_of("integer" if number else "category", len(known), name=base.name)
 
 
-def _classes(task: Task, true: Codes | None, said: Codes | None, positive: Any) -> tuple[Any, ...]:
-    if true is None and said is None:
+def _classes(task: Task, true: Codes | None, predicted: Codes | None, positive: Any) -> tuple[Any, ...]:
+    if true is None and predicted is None:
         return (0, 1)
-    labels = [label for column in (true, said) if column is not None for label in column.labels if label is not None]
+    labels = [
+        label for column in (true, predicted) if column is not None for label in column.labels if label is not None
+    ]
     if task != "multiclass":
         return two_classes(labels, positive, what="the labels")
     known = ordered(labels)

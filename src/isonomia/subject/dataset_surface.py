@@ -22,11 +22,11 @@ def surface_of(
     Parameters
     ----------
     data : Dataset
-        With a `prediction` column, a `score` column (or one a class), or both. The score of a binary target is that of
+        With a `prediction` column, a `score` column (one per class), or both. The score of a binary target is that of
         the positive class; ``score={0: "risk"}`` says that a column is about another one.
     threshold : float, optional
         Where scores are cut into decisions when there is no `prediction` column: 0.5 for probabilities by default.
-        Scores that are no probabilities are not cut unless it is given: they have no decisions then.
+        Scores that are not probabilities are not cut unless it is given: they have no decisions then.
     kind : "auto", "probability" or "score"
         What the score column of a binary target holds. By default numbers that all lie in [0, 1] are probabilities,
         others are scores.
@@ -67,14 +67,18 @@ def _classes(data: Dataset) -> tuple[Any, ...]:
     """The classes of target and prediction together; two of them are (negative, positive)."""
     roles = data.roles
     truth = distinct(data.column(roles.target)) if roles.target is not None else ()
-    said = distinct(data.column(roles.prediction)) if roles.prediction is not None else ()
+    predicted = distinct(data.column(roles.prediction)) if roles.prediction is not None else ()
     if roles.target is not None and roles.prediction is not None:
-        refuse_foreign_labels(said, truth, said_in=f"The prediction column '{roles.prediction}'", target=roles.target)
-        refuse_near_misses(said, truth, said_in=f"The prediction column '{roles.prediction}'", target=roles.target)
+        refuse_foreign_labels(
+            predicted, truth, found_in=f"The prediction column '{roles.prediction}'", target=roles.target
+        )
+        refuse_near_misses(
+            predicted, truth, found_in=f"The prediction column '{roles.prediction}'", target=roles.target
+        )
     if data.task == "multiclass":
-        return ordered((*truth, *said, *data.score_classes))
+        return ordered((*truth, *predicted, *data.score_classes))
     return two_classes(
-        (*truth, *said), data.positive, what=f"target and prediction ('{roles.target}', '{roles.prediction}')"
+        (*truth, *predicted), data.positive, what=f"target and prediction ('{roles.target}', '{roles.prediction}')"
     )
 
 

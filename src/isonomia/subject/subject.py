@@ -410,7 +410,7 @@ class Subject:
         return found
 
     def like(self, other: Any) -> Subject:
-        """Other rows (a Dataset, or a frame with the same columns) with the same model, asked about once."""
+        """Other rows (a Dataset, or a frame with the same columns) with the same model, predicted once."""
         if isinstance(other, Subject):
             return other
         data = other if isinstance(other, Dataset) else self.data.replace(other)
@@ -422,7 +422,7 @@ class Subject:
         )
 
     def noted(self, result: R) -> R:
-        """A result that states which rows were left out, where the caller has not been told already."""
+        """A result that states which rows were left out, unless its notes already say so."""
         return replace(result, notes=(*result.notes, *self.notes)) if self.notes else result
 
 

@@ -17,7 +17,7 @@ R = TypeVar("R")
 #: The option of a check that examines a sample of rows.
 SAMPLE = Parameter("max_rows", Integer(1), 20_000, "rows examined at most; more are sampled")
 #: The same for a check that calls the model on many altered versions of every row: its budget of model rows.
-ASKED = Parameter("max_rows", Integer(1), 8_000, "rows the model is asked about in altered form; more are sampled")
+ALTERED_ROWS = Parameter("max_rows", Integer(1), 8_000, "rows that are altered and predicted; larger data are sampled")
 #: People are compared with their neighbours. Who is near is found among all rows of the sample, so fewer people make
 #: the interval wider and nothing else.
 PEOPLE = Parameter("max_people", Integer(1), 4_000, "people compared with their neighbours, at most")
@@ -31,7 +31,7 @@ def sampled(subject: Subject, maximum: int) -> NDArray[np.intp]:
     return np.sort(np.random.default_rng(subject.settings.seed).choice(n, maximum, replace=False))
 
 
-def said_of_sample(rows: NDArray[np.intp], subject: Subject) -> tuple[Message, ...]:
+def predicted_of_sample(rows: NDArray[np.intp], subject: Subject) -> tuple[Message, ...]:
     """That a sample was looked at, where it was."""
     if rows.size == len(subject):
         return ()
@@ -41,7 +41,7 @@ def said_of_sample(rows: NDArray[np.intp], subject: Subject) -> tuple[Message, .
 def sample_of(subject: Subject, maximum: int) -> tuple[Subject, tuple[Message, ...]]:
     """The subject, or a sample of its rows where there are more than `most`, and the note that states it."""
     rows = sampled(subject, maximum)
-    return (subject if rows.size == len(subject) else subject.take(rows)), said_of_sample(rows, subject)
+    return (subject if rows.size == len(subject) else subject.take(rows)), predicted_of_sample(rows, subject)
 
 
 def neighbourly(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._sample import PEOPLE, SAMPLE, neighbourly, said_of_sample
+from isonomia.audit.checks._sample import PEOPLE, SAMPLE, neighbourly, predicted_of_sample
 from isonomia.evidence import Finding, Result
 from isonomia.fairness import awareness as measure_awareness
 from isonomia.languages import msg
@@ -54,5 +54,5 @@ def awareness(subject: Subject, **options: Any) -> Result:
                 remedy="choose_fair_distance",
             ),
         )  # type: ignore[assignment]
-    notes = (*result.notes, *said_of_sample(rows, subject))
+    notes = (*result.notes, *predicted_of_sample(rows, subject))
     return replace(result, findings=findings, notes=notes)

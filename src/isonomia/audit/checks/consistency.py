@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._sample import PEOPLE, SAMPLE, neighbourly, said_of_sample
+from isonomia.audit.checks._sample import PEOPLE, SAMPLE, neighbourly, predicted_of_sample
 from isonomia.evidence import Finding, Result, normal_p
 from isonomia.evidence.intervals import error_within
 from isonomia.fairness import consistency as measure_consistency
@@ -86,5 +86,5 @@ def consistency(subject: Subject, **options: Any) -> Result:
                 format="pct",
             )
         )
-    notes = (*result.notes, *said_of_sample(rows, subject))
+    notes = (*result.notes, *predicted_of_sample(rows, subject))
     return replace(result, findings=tuple(findings), notes=notes)

@@ -9,7 +9,7 @@ import numpy as np
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._declared import settings
-from isonomia.audit.checks._sample import ASKED, said_of_sample, sampled
+from isonomia.audit.checks._sample import ALTERED_ROWS, predicted_of_sample, sampled
 from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.parameters import parameters_of
@@ -41,7 +41,7 @@ from isonomia.subject import Subject
             "keep_valid",
             min_per_group=None,
         ),
-        ASKED,
+        ALTERED_ROWS,
     ),
 )
 def local_robustness(subject: Subject, *, max_rows: int, **options: Any) -> Result:
@@ -54,4 +54,4 @@ def local_robustness(subject: Subject, *, max_rows: int, **options: Any) -> Resu
     table = result.tables["fragile"]
     row = replace(table["row"], values=indices[np.asarray(table["row"].values, dtype=np.intp)])
     tables = {**result.tables, "fragile": table.with_columns(row)}
-    return replace(result, tables=tables, notes=(*result.notes, *said_of_sample(rows, subject)))
+    return replace(result, tables=tables, notes=(*result.notes, *predicted_of_sample(rows, subject)))

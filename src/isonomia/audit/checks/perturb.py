@@ -7,7 +7,7 @@ from typing import Any
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._declared import settings
-from isonomia.audit.checks._sample import ASKED, sample_of
+from isonomia.audit.checks._sample import ALTERED_ROWS, sample_of
 from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.parameters import parameters_of
@@ -42,7 +42,7 @@ from isonomia.subject import Subject
             levels=(0.1, 0.2, 0.3),
             n_trials=3,
         ),
-        ASKED,
+        ALTERED_ROWS,
     ),
     keys={"n_trials": "n_trials", "metric": "metric"},
 )

@@ -13,7 +13,7 @@ from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
 #: An attribute predicted this much better than by guessing (0: as by guessing, 1: always) is reported.
-TOLD = 0.3
+PREDICTABLE = 0.3
 
 
 @check(
@@ -44,12 +44,12 @@ def proxies(subject: Subject, **options: Any) -> Result:
     findings = []
     for row in result.tables["attributes"].rows():
         name, low = row["attribute"], row["balanced_accuracy_low"]
-        if low is None or (low - row["guessing"]) / (1 - row["guessing"]) < TOLD:
+        if low is None or (low - row["guessing"]) / (1 - row["guessing"]) < PREDICTABLE:
             continue
         carriers = ", ".join(result.carriers(name, most=3)) or "—"
         findings.append(
             Finding(
-                "proxies.told",
+                "proxies.predictable",
                 "notice",
                 msg(
                     "{attribute} can be predicted from the other columns with a balanced accuracy of {value:pct}; "
@@ -60,8 +60,8 @@ def proxies(subject: Subject, **options: Any) -> Result:
                 ),
                 result.balanced_accuracy[name],
                 n=result.balanced_accuracy[name].n,
-                magnitude=(row["balanced_accuracy"] - row["guessing"]) / (1 - row["guessing"]) / TOLD,
-                threshold=TOLD,
+                magnitude=(row["balanced_accuracy"] - row["guessing"]) / (1 - row["guessing"]) / PREDICTABLE,
+                threshold=PREDICTABLE,
                 evidence="proxies/columns",
                 format="pct",
                 columns=(name,),

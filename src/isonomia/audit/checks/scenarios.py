@@ -7,7 +7,7 @@ from typing import Any
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._declared import settings
-from isonomia.audit.checks._sample import ASKED, sample_of
+from isonomia.audit.checks._sample import ALTERED_ROWS, sample_of
 from isonomia.evidence import Result
 from isonomia.languages import msg
 from isonomia.parameters import parameters_of
@@ -18,7 +18,7 @@ from isonomia.subject import Subject
 
 _PARAMETERS = (
     *parameters_of(play, "scenarios", "n_trials", "metrics", "metric", "tolerance", n_trials=20),
-    ASKED,
+    ALTERED_ROWS,
 )
 
 

@@ -108,7 +108,7 @@ def read_conditions(given: Mapping[str, Any] | Sequence[Condition]) -> tuple[Con
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise SpecError(
-            f"Conditions name {', '.join(map(repr, repeated))} more than once; give one condition a column."
+            f"Conditions name {', '.join(map(repr, repeated))} more than once; give one condition per column."
         )
     return conditions
 
@@ -135,7 +135,7 @@ def holds(conditions: Sequence[Condition], frame: Any) -> NDArray[np.bool_]:
     for condition in conditions:
         if condition.column not in table.columns:
             raise DataError(
-                f"A condition names the column {condition.column!r}, which the data has not."
+                f"A condition names the column {condition.column!r}, which is not in the data."
                 f"{close_to(condition.column, table.columns)}"
             )
         rows &= condition.holds(table[condition.column])

@@ -47,7 +47,7 @@ class Copula:
     Attributes
     ----------
     marginals : mapping of Marginal
-        One a column, in the order of the columns.
+        One per column, in the order of the columns.
     missing : mapping of float
         The share of missing values of columns of numbers that have any; each adds a latent dimension.
     correlation : array, shape (d, d)
@@ -205,7 +205,9 @@ class Copula:
         for condition in conditions:
             name = condition.column
             if name not in self.marginals:
-                raise DataError(f"A condition names {name!r}, no column of the generator.{close_to(name, names)}")
+                raise DataError(
+                    f"A condition names {name!r}, which is not a column of the generator.{close_to(name, names)}"
+                )
             marginal = self.marginals[name]
             wants = (
                 isinstance(condition, OneOf) and None in condition.values and marginal.kind in ("integer", "numeric")

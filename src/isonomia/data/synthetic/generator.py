@@ -95,8 +95,8 @@ def generate(
     n_pairs : int
         Pairs of subgroups.
     n_samples : Amount
-        Rows drawn for each subgroup. An Amount is one number for all pairs, a tuple (low, high) to draw one a pair, or
-        a list with one a pair.
+        Rows of each subgroup. An Amount is one number for all pairs, a tuple (low, high) to draw one per pair, or
+        a list with one per pair.
     n_background : int
         Rows of the plain population.
     bias : Amount

@@ -16,7 +16,7 @@ from isonomia.data.synthetic.copula import Copula
 from isonomia.data.synthetic.marginals import Levels, Marginal
 from isonomia.errors import DataError, SpecError
 
-#: A number for every pair; a tuple (low, high), or a mapping with these keys, to draw one a pair; a list of one a pair.
+#: One number for all pairs; a tuple (low, high) or a mapping with these keys to draw one per pair; a list of them.
 Amount = float | tuple[float, float] | Sequence[Any] | Mapping[str, float]
 
 #: Levels below this share never define a subgroup.
@@ -159,7 +159,7 @@ def _possible(marginal: Marginal, condition: Condition) -> bool:
 def amounts(
     given: Amount, n: int, rng: np.random.Generator, name: str, *, low: float, high: float, whole: bool = False
 ) -> NDArray[np.float64]:
-    """One number a pair: the same for all, drawn from a range, or as listed.
+    """One number per pair: the same for all, drawn from a range, or as listed.
 
     >>> amounts((0.2, 0.2), 2, np.random.default_rng(0), "similarity", low=0, high=1).tolist()
     [0.2, 0.2]
@@ -181,7 +181,7 @@ def amounts(
         return rng.uniform(ends[0], ends[1], n)
     if isinstance(given, Sequence) and not isinstance(given, str):
         if len(given) != n:
-            raise SpecError(f"`{name}` given as a list must have one number a pair ({n}); got {len(given)}.")
+            raise SpecError(f"`{name}` given as a list must have one number per pair ({n}); got {len(given)}.")
         return _checked(given, name, low, high, whole)
     return np.repeat(_checked([given], name, low, high, whole), n)
 

@@ -60,7 +60,9 @@ def order_levels(
     """
     for name in orders:
         if name not in {marginal.name for marginal in marginals}:
-            raise SpecError(f"`orders` names {name!r}, no column.{close_to(name, [m.name for m in marginals])}")
+            raise SpecError(
+                f"`orders` names {name!r}, which is not a column.{close_to(name, [m.name for m in marginals])}"
+            )
     for j, marginal in enumerate(marginals):
         if marginal.name in orders and marginal.kind not in ("category", "boolean"):
             raise SpecError(f"`orders` is for categories; '{marginal.name}' contains numbers, which have an order.")

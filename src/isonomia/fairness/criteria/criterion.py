@@ -251,8 +251,8 @@ class Criterion(Result):
                 "{high_group} has {high:num} false negatives per false positive and {low_group} has {low:num}.", **facts
             )
         if worst.get("control"):
-            held = together(is_value(name, value) for name, value in worst["control"].items())
-            sentence = msg("Where {held}: {sentence}", held=held, sentence=sentence)
+            condition = together(is_value(name, value) for name, value in worst["control"].items())
+            sentence = msg("Where {condition}: {sentence}", condition=condition, sentence=sentence)
         return sentence
 
     def _held_against(self) -> list[Message]:

@@ -313,7 +313,9 @@ def _matching(groups: Groups, members: Sequence[int], reference: Any, sizes: NDA
         )
     unknown = [name for name in wanted if name not in groups.names]
     if unknown:
-        raise SpecError(f"`reference` names {unknown[0]!r}, which is no attribute.{close_to(unknown[0], groups.names)}")
+        raise SpecError(
+            f"`reference` names {unknown[0]!r}, which is not an attribute.{close_to(unknown[0], groups.names)}"
+        )
     allowed = {name: _values(value) for name, value in wanted.items() if name in by}
     for name, values in allowed.items():
         column = next(column for column in groups.columns if column.name == name)

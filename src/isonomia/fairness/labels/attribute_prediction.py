@@ -36,7 +36,7 @@ class Learning:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class Predicted:
     """One column predicted from others; `importance` is the balanced accuracy lost when a column is shuffled."""
 
     size: int
@@ -47,7 +47,7 @@ class Told:
     note: Message | None = None
 
 
-def tell(
+def predict_attribute(
     target: Codes,
     X: Floats,
     categorical: Sequence[bool],
@@ -56,7 +56,7 @@ def tell(
     *,
     level: float,
     stage: Stage,
-) -> Told:
+) -> Predicted:
     """Predict a column from the matrix `X`; `stage` advances with each fold."""
     counts, minimum = target.counts(), max(MIN_ROWS, learning.folds)
     common = [code for code in range(target.size) if counts[code] >= minimum and code != target.missing]
@@ -64,14 +64,14 @@ def tell(
         note = msg("fewer than two values of '{attribute}' have {least:int} rows", attribute=target.name, least=minimum)
         nothing = Estimate.missing(note)
         unknown = np.full(X.shape[1], np.nan)
-        return Told(len(common), nothing, nothing, unknown, unknown, note)
+        return Predicted(len(common), nothing, nothing, unknown, unknown, note)
     rows = np.isin(target.codes, common)
     y = np.searchsorted(common, target.codes[rows])
     w = np.ones(y.size) if weights is None else weights[rows]
     with one_thread():
         proba, lost, error = _cross_validated(_binned(X[rows], categorical), y, w, categorical, learning, stage)
     auc, right = judge(y, proba, None if weights is None else w, level)
-    return Told(len(common), auc, right, lost, error)
+    return Predicted(len(common), auc, right, lost, error)
 
 
 def judge(y: Indices, proba: Floats, weights: Floats | None, level: float) -> tuple[Estimate, Estimate]:

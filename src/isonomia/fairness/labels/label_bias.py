@@ -19,7 +19,7 @@ from isonomia.evidence.intervals import normal_interval
 from isonomia.fairness.groups.averages import effective_rows
 from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import BY, By, attribute_sets
-from isonomia.fairness.labels.label_neighbours import MAX_ASKED, against_similar
+from isonomia.fairness.labels.label_neighbours import MAX_COMPARED, against_similar
 from isonomia.fairness.labels.label_values import left_out_classes
 from isonomia.fairness.labels.mutual_information import equal_shares, information, permuted, spread, table
 from isonomia.languages import msg
@@ -37,7 +37,7 @@ TARGET_BINS = 5
 class LabelBias(Result):
     """Signs that labels depend on the group.
 
-    ``tables["base_rates"]``: base rate (or mean) of each group. ``tables["information"]``: what an attribute tells
+    ``tables["base_rates"]``: base rate (or mean) of each group. ``tables["information"]``: what an attribute says
     about the label, alone and given the strata. ``tables["neighbours"]``: labels of each group against those of the
     most similar people of other groups.
     """
@@ -64,7 +64,7 @@ def label_bias(
         With a target and protected attributes. A weight is the number of people that a row stands for.
     given : sequence of str, optional
         Legitimate factors: the label and the attribute are compared within strata of these (numbers in four bins). By
-        default the two other features that tell most about the label.
+        default the two other features that carry most information about the label.
     k : int
         How many neighbours of other groups a row is compared with.
     by : "each", "intersection", "all" or lists of names
@@ -79,7 +79,7 @@ def label_bias(
     -----
     Conditional mutual information I(label; attribute | given) in nats, less what chance alone gives; its p-value comes
     from permuting the attribute within strata, where rows keep their weights. Its standard error adds the variance of
-    the delta method (rows drawn anew) and that of the permutations (where there is nothing to tell).
+    the delta method (rows drawn anew) and that of the permutations (where there is no association).
 
     Neighbours: d_i = label_i - mean label of the k nearest rows outside the group (ties shared, the mean weighted), and
     the mean of d over the group. Labels are 1 for the favourable class, 1 for each of several classes in turn (one
@@ -135,9 +135,9 @@ def label_bias(
     )
     message = msg("The label is compared within strata of: {names}.", names=", ".join(chosen) or "—")
     notes = [message, *rates.notes, *left_out_classes(known, label)]
-    if max(column.counts().max() for column in attributes) > MAX_ASKED:
+    if max(column.counts().max() for column in attributes) > MAX_COMPARED:
         notes.append(
-            msg("In larger groups, {n:int} people sampled at random are compared with similar people.", n=MAX_ASKED)
+            msg("In larger groups, {n:int} people sampled at random are compared with similar people.", n=MAX_COMPARED)
         )
     if len(known) > max_rows:
         notes.append(
@@ -208,7 +208,7 @@ def _column_codes(data: Dataset, name: str, bins: int = 4) -> Codes:
 
 
 def _telling(data: Dataset, label: Codes) -> tuple[str, ...]:
-    """The two features, protected ones apart, that tell most about the label."""
+    """The two features, protected ones apart, that carry most information about the label."""
     scores = []
     everyone = Codes("", np.zeros(len(label), np.uint8), (0,))
     for name in data.features:

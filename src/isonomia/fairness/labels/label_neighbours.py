@@ -24,7 +24,7 @@ from isonomia.languages import msg
 from isonomia.typing import Floats
 
 #: Of a larger group this many people, drawn at random, are compared with similar ones, who are found among all.
-MAX_ASKED = 2_000
+MAX_COMPARED = 2_000
 
 _FIGURES = ("own", "similar", "difference", "disagreement", "p_value")
 
@@ -63,8 +63,8 @@ def against_similar(
             reason = msg("too few rows in the group or outside it")
         found: list[dict[str, Any]] = [dict.fromkeys(_FIGURES) for _ in kinds]
         sampled = np.flatnonzero(own)
-        if sampled.size > MAX_ASKED:
-            sampled = np.sort(rng.choice(sampled, MAX_ASKED, replace=False))
+        if sampled.size > MAX_COMPARED:
+            sampled = np.sort(rng.choice(sampled, MAX_COMPARED, replace=False))
         if reason is None and points is not None:
             found = _figures(points, own, sampled, [values for _, values in kinds], w, k, level, progress)
         for (name, _), figures in zip(kinds, found, strict=True):

@@ -18,7 +18,7 @@ from isonomia.evidence import Column, Estimate, Picture, Result, Table
 from isonomia.evidence.intervals import normal_interval
 from isonomia.fairness.groups.averages import effective_rows
 from isonomia.fairness.groups.grouping import BY, By, attribute_sets
-from isonomia.fairness.labels.attribute_prediction import LEAVES, RATE, Learning, tell
+from isonomia.fairness.labels.attribute_prediction import LEAVES, RATE, Learning, predict_attribute
 from isonomia.fairness.labels.mutual_information import equal_shares, information, spread, table
 from isonomia.fairness.people.encoding import MAX_CATEGORIES
 from isonomia.languages import Message, msg
@@ -46,7 +46,7 @@ class Proxies(Result):
     balanced_accuracy: Mapping[str, Estimate] = field(default_factory=dict)
 
     def carriers(self, attribute: str, *, least: float = 0.01, most: int = 10) -> tuple[str, ...]:
-        """The columns that tell most about an attribute by themselves, strongest first."""
+        """The columns that carry most information about an attribute by themselves, strongest first."""
         rows = [row for row in self.tables["columns"].rows() if row["attribute"] == attribute]
         rows = sorted((row for row in rows if row["information"] >= least), key=lambda row: -row["information"])
         return tuple(row["column"] for row in rows[:most])
@@ -143,7 +143,7 @@ def proxies(
     stage = Progress.of(progress).stage("folds", msg("Predicting protected attributes"), total=len(targets) * folds)
     for target in targets:
         column = target.take(rows).observed()
-        one = tell(column, X, categorical, weights, learning, level=level, stage=stage)
+        one = predict_attribute(column, X, categorical, weights, learning, level=level, stage=stage)
         auc[column.name], balanced[column.name] = one.auc, one.balanced
         attribute_rows.append(
             {
@@ -222,7 +222,7 @@ def _how(learning: Learning, several: bool) -> Message:
 def carriers(
     data: Dataset, attribute: str, columns: Sequence[str], *, least: float = 0.01, most: int = 10
 ) -> tuple[str, ...]:
-    """The columns that tell most about an attribute by themselves (mutual information), strongest first."""
+    """The columns with most mutual information about an attribute, strongest first."""
     target = next(column for column in dataset_attributes(data) if column.name == attribute)
     X, kept, categorical = _matrix(data, [name for name in columns if name in data.columns], np.arange(len(data)))
     alone = [_information(target, X[:, index], categorical[index], data.weights, 0.95)[0] for index in range(len(kept))]

@@ -203,7 +203,7 @@ def _read_population(population: Population, columns: Sequence[Codes]) -> dict[s
     out: dict[str, dict[str, float]] = {}
     for name, shares in population.items():
         if name not in names:
-            raise SpecError(f"`population` names {name!r}, which is no protected attribute.{close_to(name, names)}")
+            raise SpecError(f"`population` names {name!r}, which is not a protected attribute.{close_to(name, names)}")
         if not isinstance(shares, Mapping) or not shares:
             raise SpecError(f"`population` must give a share for each value of '{name}'; got {shares!r}.")
         try:

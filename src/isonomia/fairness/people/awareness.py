@@ -23,7 +23,7 @@ from isonomia.parameters import Choice, Either, Integer, Made, Number, validated
 from isonomia.subject import Subject, SubjectOptions
 from isonomia.typing import Floats, Indices
 
-#: Given the rows of the first and of the second people of each pair, a distance of at least 0 a pair.
+#: Given the rows of the first and of the second people of each pair, a distance of at least 0 per pair.
 PairMetric = Callable[[Any, Any], Any]
 
 WORST_PAIRS = 20
@@ -98,7 +98,7 @@ def awareness(
     k : int
         Number of nearest neighbours that every row is paired with: there a difference is hard to justify.
     max_pairs : int
-        The budget. Where all pairs are no more than this, all are looked at; else the neighbours (up to half of it)
+        The budget. Up to this many pairs, all are examined; else the neighbours (up to half of it)
         and random pairs.
     **given
         How to read the data, and settings (see `subject.Reading` and `subject.Settings`). A weight is the number of

@@ -75,7 +75,7 @@ def generalized_entropy(
     benefit : "prediction", "correct", array or mapping, optional
         Benefit of each person, in place of the usual one: the predicted number itself (what a regression takes by
         itself; it must not be negative) or the favourable decision, "correct" for being judged rightly (1) or
-        not (0; what several classes take by themselves), one number of at least 0 a row, or how good each class is, as
+        not (0; what several classes take by themselves), a number of at least 0 per row, or how good each class is, as
         ``{"A": 1, "B": 0.5, "C": 0}``: then b = 1 + (worth of the predicted - worth of the true class) / the range of
         worths, the formula of two classes.
     by : "all", "each", "intersection" or lists of names

@@ -49,7 +49,7 @@ def periods_of(time: Any, *, every: Every | int | None = None, name: str = "peri
         known = np.ones(len(column), bool) if column.missing is None else column.codes != column.missing
         codes = _numbered(column.take(known).observed(), every, name)
     if not known.any():
-        raise DataError("Every moment is missing; nothing can be told over time.")
+        raise DataError("Every time is missing, so nothing can be compared over time.")
     if codes.size < 2:
         raise NotApplicable(
             msg("all rows fall into one period ({period}), so nothing can be compared over time", period=codes.texts[0])

@@ -55,7 +55,7 @@ def load_onnx(content: bytes, *, name: str) -> OnnxPredictor:
 
 @dataclass
 class OnnxPredictor:
-    """An ONNX session: one input for all columns, or one a column."""
+    """An ONNX session: one input for all columns, or one per column."""
 
     session: Any
     labels: tuple[tuple[Any, ...], ...] = ()

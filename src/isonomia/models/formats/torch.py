@@ -176,7 +176,7 @@ def _whole(values: NDArray[np.float64]) -> NDArray[np.float64]:
         fits = (values >= -1e-6).all() and (np.abs(totals - 1) <= 1e-3).all()
     if not fits and np.isfinite(values).all():
         raise ModelError(
-            "The PyTorch model returned several columns that are no probabilities (a row must sum to 1). If they are "
+            "The PyTorch model returned several columns that are not probabilities (a row must sum to 1). If they are "
             "logits, say output='score' (softmax is taken) or output='label' (the largest decides)."
         )
     shares: NDArray[np.float64] = np.clip(values, 0, None) / totals

@@ -119,7 +119,7 @@ class _Search:
 
     def __init__(self, trials: Trials, budget: int) -> None:
         self.trials, self.altering, self.budget = trials, trials.altering, budget
-        predicted = self.altering.said
+        predicted = self.altering.predicted
         self.rng = np.random.default_rng([trials.seed, 7])
         self.gradients = known_gradients(self.altering)
         self.way: Way = "gradient" if self.gradients is not None else "decisions"
@@ -146,7 +146,7 @@ class _Search:
 
     def _judge(self, predicted: Surface, rows: Indices) -> tuple[Floats, Bools]:
         """How close each answer is to another decision (or how far from the truth a number is), and who flipped."""
-        base = self.altering.said
+        base = self.altering.predicted
         if predicted.continuous is not None:
             return np.abs(predicted.continuous - self.trials.measures.truth[rows]), np.zeros(len(rows), dtype=bool)
         if base.label is None or predicted.label is None:
@@ -222,7 +222,7 @@ class _Search:
         return spent
 
     def _positive(self, rows: Indices) -> Bools:
-        label = self.altering.said.label
+        label = self.altering.predicted.label
         return np.zeros(len(rows), dtype=bool) if label is None else np.asarray(label[rows] == 1)
 
     def _one_by_one(self, box: Box, moves: Indices) -> int:
@@ -291,7 +291,7 @@ class _Search:
     # results ---------------------------------------------------------------------------------------------------------
 
     def _measured(self, level: float) -> Attack:
-        trials, base = self.trials, self.altering.said
+        trials, base = self.trials, self.altering.predicted
         right = np.ones(len(self.best), dtype=bool)
         if base.label is not None:
             right = (base.label == trials.measures.truth) & self.flipped

@@ -33,7 +33,7 @@ class Altering:
     model : Model
     names : sequence of str
         The columns that may change; all others that the model reads stay as they are.
-    said : Surface, optional
+    predicted : Surface, optional
         What the model says about the rows as they are, where that is known.
     strict : bool
         Whether a column that cannot be encoded (all missing, infinite values) is an error, or left as it is.
@@ -53,7 +53,7 @@ class Altering:
         data: Dataset,
         model: Model,
         names: Sequence[str],
-        said: Surface | None = None,
+        predicted: Surface | None = None,
         *,
         strict: bool = True,
         progress: Progress | None = None,
@@ -63,8 +63,8 @@ class Altering:
         self.names = tuple(feature.name for feature in features)
         rows = np.stack([f.encode(data.column(f.name)) for f in features], axis=1)
         self.columns = Columns(features, rows)
-        self.said = model.surface(data) if said is None else said
-        self._paced = PacedModel(model, data, self.said, progress)
+        self.predicted = model.surface(data) if predicted is None else predicted
+        self._paced = PacedModel(model, data, self.predicted, progress)
         wanted = dict.fromkeys((*data.features, *(model.features or ())))
         self._others = [name for name in wanted if name in data.columns and name not in self.names]
         self._order = [name for name in wanted if name in data.columns]
@@ -124,7 +124,7 @@ class Altering:
         new = np.flatnonzero(self.changed(rows, count))
         if new.size == len(rows):
             return self.ask(rows, np.tile(np.arange(len(self)), count)), new.size
-        kept = joined([self.said] * count)
+        kept = joined([self.predicted] * count)
         return (spliced(kept, new, self.ask(rows[new], new % len(self))) if new.size else kept), new.size
 
     def ask_frames(self, frames: Sequence[Any], indices: Indices) -> Surface:

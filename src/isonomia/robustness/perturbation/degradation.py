@@ -11,7 +11,7 @@ from isonomia.typing import Floats
 
 
 def worse_by(metric: Metric, values: Any, baseline: float) -> Floats:
-    """How much worse values are than the baseline, in the metric's units; NaN for a metric that only describes.
+    """How much worse values are than the baseline, in the metric's units; NaN for a descriptive metric.
 
     >>> from isonomia.metrics import METRICS
     >>> worse_by(METRICS["auc"], [0.75, 1.0], 0.875).tolist(), worse_by(METRICS["mae"], [3.0], 2.0).tolist()

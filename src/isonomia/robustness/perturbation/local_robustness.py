@@ -174,7 +174,7 @@ def local_robustness(
     altering = Altering(
         rows, subject.needs_model(), names, subject.surface, strict=features is not None, progress=events
     )
-    judge = Judge(altering.said, tolerance)
+    judge = Judge(altering.predicted, tolerance)
     copies = Copies(altering, chosen, steps[0], keep_valid=keep_valid, seed=seed)
     search = Search(altering, judge, budget=budget, seed=seed) if nearest else None
     same, deviation = copies.run(n_iterations, judge, search, events)
@@ -260,7 +260,7 @@ class Copies:
             own = np.tile(everyone, size)
             flipped = judge.changed(predicted, own)
             same += size - flipped.reshape(size, n).sum(axis=0)
-            moved += differences(self.altering.said, predicted)[1].sum(axis=0)
+            moved += differences(self.altering.predicted, predicted)[1].sum(axis=0)
             if search is not None and rows is not None:
                 search.keep(rows, own, flipped)
         scale = judge.tolerance if judge.tolerance else 1.0

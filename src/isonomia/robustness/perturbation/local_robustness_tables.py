@@ -120,7 +120,7 @@ def _fragile_table(firm: Firmness, backend: Backend) -> Table:
         "low": firm.low[rows],
         "high": firm.high[rows],
         "deviation": firm.deviation[rows],
-        "said": [_predicted(firm.altering.said, int(row)) for row in rows],
+        "prediction": [_predicted(firm.altering.predicted, int(row)) for row in rows],
     }
     if firm.nearest is not None:
         found = np.isfinite(firm.nearest.distance[rows])
@@ -145,7 +145,7 @@ def _fragile_table(firm: Firmness, backend: Backend) -> Table:
         "low": msg("from"),
         "high": msg("to"),
         "deviation": msg("Mean change of the prediction"),
-        "said": msg("Prediction"),
+        "prediction": msg("Prediction"),
         "distance": msg("Nearest flip"),
         "changes": msg("What flips it"),
         "then": msg("Prediction after the flip"),

@@ -168,7 +168,7 @@ class Search:
         return ends
 
     def _pool(self) -> Indices:
-        predicted = self.altering.said
+        predicted = self.altering.predicted
         if predicted.label is None:
             return np.sort(self.rng.permutation(len(predicted))[: 2 * REFERENCES])
         picked = [np.flatnonzero(predicted.label == code) for code in np.unique(predicted.label)]

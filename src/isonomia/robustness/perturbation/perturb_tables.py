@@ -196,7 +196,12 @@ def _values(study: Study) -> tuple[dict[str, Any], dict[str, Message]]:
     measures, trials = study.trials.measures, study.trials
     metric = measures.metrics[0]
     found = evaluate_all(
-        measures.truth, trials.altering.said, [metric], weights=measures.weights, level=trials.level, seed=trials.seed
+        measures.truth,
+        trials.altering.predicted,
+        [metric],
+        weights=measures.weights,
+        level=trials.level,
+        seed=trials.seed,
     )
     worst = max(study.effects, key=lambda effect: effect.drop[0])
     values: dict[str, Any] = {

@@ -68,7 +68,7 @@ class Trials:
     ) -> None:
         self.altering, self.measures = altering, measures
         self.n_trials, self.level, self.seed, self.keep_valid = n_trials, level, seed, keep_valid
-        self.base: Reading = measures.read(altering.said)
+        self.base: Reading = measures.read(altering.predicted)
         self.sign = np.array([-1.0 if metric.higher_is_better else 1.0 for metric in measures.metrics])
         self.size = measures.total**2 / float(measures.w @ measures.w)
         self._parts: dict[tuple[int, ...], Columns] = {}
@@ -85,7 +85,7 @@ class Trials:
             values.append(reading.value)
             reasons = [known or fresh for known, fresh in zip(reasons, reading.reasons, strict=True)]
             pulls += reading.influence * len(reading.value)
-            flipped, apart = differences(self.altering.said, surface)
+            flipped, apart = differences(self.altering.predicted, surface)
             flips += float(flipped.sum(axis=0) @ self.measures.w) / self.measures.total
             change += float(apart.sum(axis=0) @ self.measures.w) / self.measures.total
             touched += moved
@@ -133,7 +133,7 @@ class Trials:
         """What the model says in as many trials as fit in a call, and how many rows were changed."""
         n = len(self.altering)
         if level == 0:
-            yield self.altering.said, 0
+            yield self.altering.predicted, 0
             return
         step = max(1, self.altering.portion // n)
         for start in range(0, count, step):

@@ -105,7 +105,7 @@ def drift(
         have them; weights are used where they are there. All rows are compared, also those without a target: the
         population is in question, and the share of missing targets is one of its traits.
     model : optional
-        Anything that predicts; asked once about each, so that its predictions are compared.
+        Anything that predicts; its predictions for both are compared.
     features : sequence of str, optional
         Columns to compare; those of the reference by default.
     bins : int

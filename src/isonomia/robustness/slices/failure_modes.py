@@ -68,7 +68,7 @@ def failure_modes(
         With a target; with predictions where no model is given. Rows without a target are left out.
         A plain frame takes its roles as keywords (``target=...``; see `subject.Reading`).
     model : optional
-        Anything that predicts; asked once.
+        Anything that predicts; called once.
     top_k : int
         Rows listed.
     share : float
@@ -87,7 +87,7 @@ def failure_modes(
     Returns
     -------
     Result
-        Tables ``rows`` (the worst rows: position, what was true and said, how badly, in what way, reasons), ``kinds``
+        Tables ``rows`` (the worst: position, true and predicted outcome, harm, kind of failure, reasons), ``kinds``
         (how many rows fail in which way) and ``slices`` (shares of all rows and of the worst ones, with tests).
 
     Notes
@@ -201,7 +201,7 @@ def _unusual(name: str, value: str, how: float | None, *, numeric: bool) -> Mess
 _HEADINGS = {
     "row": msg("Row"),
     "true": msg("true"),
-    "said": msg("predicted"),
+    "predicted": msg("predicted"),
     "confidence": msg("Predicted probability"),
     "harm": msg("Harm"),
     "kind": msg("Kind of failure"),
@@ -219,7 +219,7 @@ _HEADINGS = {
     "error": msg("Mean harm"),
     "p_value": msg("p-value"),
     "p_adjusted": msg("Adjusted p-value"),
-    "told": msg("Over-represented"),
+    "over_represented": msg("Over-represented"),
 }
 _FORMATS: dict[str, Format] = {
     "row": "int",
@@ -276,7 +276,7 @@ def _row_table(
         {
             "row": int(positions[row]),
             "true": shown(subject.truth[row]),
-            "said": predicted(int(row)),
+            "predicted": predicted(int(row)),
             "confidence": float(harm.confidence[row]),
             "harm": float(harm.size[row]),
             "kind": str(harm.kind[row]),
@@ -284,7 +284,7 @@ def _row_table(
         }
         for index, row in enumerate(order)
     ]
-    names = ["row", "true", "said", "confidence", "harm", "kind", "reasons"]
+    names = ["row", "true", "predicted", "confidence", "harm", "kind", "reasons"]
     if np.isnan(harm.confidence).all():  # numbers and scores have no probability
         names.remove("confidence")
     return table_of_rows(rows, names, msg("The worst rows"), backend, formats=_FORMATS, headings=_HEADINGS)
@@ -324,7 +324,7 @@ def _slice_table(found: Sequence[Pattern], alpha: float, backend: Backend) -> An
             "error": p.error,
             "p_value": p.p_value,
             "p_adjusted": p.p_adjusted,
-            "told": bool(p.lift > LIFT and p.p_adjusted < alpha),
+            "over_represented": bool(p.lift > LIFT and p.p_adjusted < alpha),
         }
         for p in _by_lift(found)
     ]
@@ -339,7 +339,7 @@ def _slice_table(found: Sequence[Pattern], alpha: float, backend: Backend) -> An
         "error",
         "p_value",
         "p_adjusted",
-        "told",
+        "over_represented",
     )
     title = msg("Slices and the worst rows")
     return table_of_rows(rows, names, title, backend, formats=_FORMATS, headings=_HEADINGS)
@@ -425,7 +425,7 @@ def _pictures(over: Sequence[Pattern]) -> tuple[Picture, ...]:
         ),
     ]
     if over:
-        shown = {"feature": list({p.feature for p in over}), "told": True}
+        shown = {"feature": list({p.feature for p in over}), "over_represented": True}
         pictures.append(
             Picture(
                 "bars",

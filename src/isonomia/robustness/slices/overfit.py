@@ -108,7 +108,7 @@ def overfit(
     train, test : Dataset
         The rows the model was trained on, and others; both with a target.
     model : optional
-        Anything that predicts; asked once about each. Without it the predictions that both datasets carry.
+        Anything that predicts; called once for each. Without it the predictions that both datasets carry.
     metric : str, optional
         Metric of the gap: any of the registry with a direction, or "error_rate", "mae", "mse", "log_loss". By default
         the error rate, or the mean absolute error of a regression. (Metrics of ordered rows, such as AUC, are not
@@ -150,8 +150,8 @@ def overfit(
     >>> x = np.arange(4000) % 100 + 0.5
     >>> y = np.arange(4000) // 100 % 2
     >>> unsure = np.where(x > 80, np.arange(4000) // 200 % 2, y)
-    >>> known = Dataset({"x": x, "y": y, "said": y}, target="y", prediction="said")
-    >>> new = Dataset({"x": x, "y": y, "said": unsure}, target="y", prediction="said")
+    >>> known = Dataset({"x": x, "y": y, "predicted": y}, target="y", prediction="predicted")
+    >>> new = Dataset({"x": x, "y": y, "predicted": unsure}, target="y", prediction="predicted")
     >>> [row["slice"] for row in overfit(known, new).tables["worst"].rows()]
     ['[79.7, 89.6)', '[89.6, 99.5]']
     """

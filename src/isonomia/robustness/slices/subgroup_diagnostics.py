@@ -61,7 +61,7 @@ def subgroup_diagnostics(
         With a target; with predictions where no model is given.
         A plain frame takes its roles as keywords (``target=...``; see `subject.Reading`).
     model : optional
-        Anything that predicts; asked once.
+        Anything that predicts; called once.
     features : sequence of str, optional
         Whose values are the subgroups: the protected attributes, or all features where there are none, by default.
         Numbers are cut into `bins` slices with as many rows each.

@@ -105,7 +105,7 @@ def weak_spots(
         With a target; with predictions where no model is given. Rows without a target are left out.
         A plain frame takes its roles as keywords (``target=...``; see `subject.Reading`).
     model : optional
-        Anything that predicts; asked once.
+        Anything that predicts; called once.
     pairs : bool
         Whether to cross every two features as well.
     metric : str, optional
@@ -150,8 +150,8 @@ def weak_spots(
     >>> from isonomia import Dataset
     >>> x = np.arange(4000) % 100
     >>> wrong = (x >= 40) & (x < 60) & (np.arange(4000) % 3 > 0)
-    >>> frame = {"x": x + 0.5, "y": np.zeros(4000, dtype=int) + (x > 50), "said": ((x > 50) ^ wrong).astype(int)}
-    >>> result = weak_spots(Dataset(frame, target="y", prediction="said"))
+    >>> frame = {"x": x + 0.5, "y": np.zeros(4000, dtype=int) + (x > 50), "predicted": ((x > 50) ^ wrong).astype(int)}
+    >>> result = weak_spots(Dataset(frame, target="y", prediction="predicted"))
     >>> [(row["slice"], round(row["value"], 2)) for row in result.tables["weak_spots"].rows()]
     [('x in [40.1, 59.9)', 0.67)]
     """

@@ -88,7 +88,7 @@ def sensitivity(
     n_trials : int
         Trials at each level. Levels share their random numbers, so that curves are smooth.
     tolerance : float
-        The degradation (on the common scale) at which a metric is said to give way.
+        The degradation (on the common scale) at which a metric counts as degraded.
 
     Returns
     -------
@@ -107,7 +107,8 @@ def sensitivity(
     >>> from isonomia import Dataset
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=1000)
-    >>> data = Dataset({"x": x, "y": x + 0.1 * rng.normal(size=1000), "said": x}, target="y", prediction="said")
+    >>> frame = {"x": x, "y": x + 0.1 * rng.normal(size=1000), "predicted": x}
+    >>> data = Dataset(frame, target="y", prediction="predicted")
     >>> found = sensitivity(data, metrics=["mae", "r2"], n_trials=10)
     >>> found.most_sensitive
     {'score_noise': 'mae'}

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Query:
     """Rows with other features, for which the model has not predicted yet."""
 
     frame: Any
@@ -42,7 +42,7 @@ class Situation:
     truth : array
         Class codes over ``surface.classes``, or numbers for a regression.
     surface : Surface
-        What was said.
+        The predictions.
     weights : array or None
         One weight per row.
     attributes : tuple of Codes
@@ -59,7 +59,7 @@ class Situation:
     weights: Floats | None = None
     attributes: tuple[Codes, ...] = ()
     model: Model | None = None
-    asked: Asked | None = None
+    query: Query | None = None
     progress: Progress = field(default_factory=Progress, repr=False)
     memory: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
@@ -117,20 +117,20 @@ class Situation:
     def with_features(self, frame: Any, rows: NDArray[Any] | None = None) -> Situation:
         """Other features: a frame of the model's columns for all rows, or for those at the positions `rows`."""
         indices = np.arange(len(self)) if rows is None else np.asarray(rows, dtype=np.intp)
-        return replace(self, asked=Asked(frame, indices))
+        return replace(self, query=Query(frame, indices))
 
     def answered(self, surface: Surface) -> Situation:
         """The situation once the model has predicted for its changed rows."""
-        assert self.asked is not None
-        rows = self.asked.rows
+        assert self.query is not None
+        rows = self.query.rows
         if len(rows) == len(self):
-            return replace(self, surface=surface, asked=None)
+            return replace(self, surface=surface, query=None)
         parts = {}
         for kind in self.surface.kinds:
             values = getattr(self.surface, kind).copy()
             values[rows] = getattr(surface, kind)
             parts[kind] = values
-        return replace(self, surface=replace(self.surface, **parts), asked=None)
+        return replace(self, surface=replace(self.surface, **parts), query=None)
 
 
 def _within(indices: NDArray[Any], n: int) -> bool:

@@ -99,7 +99,7 @@ def _answered(situations: Iterator[Situation]) -> Iterator[Situation]:
     rows = 0
     for now in situations:
         buffer.append(now)
-        rows += 0 if now.asked is None else len(now.asked.rows)
+        rows += 0 if now.query is None else len(now.query.rows)
         if rows >= BATCH_ROWS or rows == 0:
             yield from _ask(buffer)
             buffer, rows = [], 0
@@ -107,7 +107,7 @@ def _answered(situations: Iterator[Situation]) -> Iterator[Situation]:
 
 
 def _ask(buffer: Sequence[Situation]) -> Iterator[Situation]:
-    waiting = [now for now in buffer if now.asked is not None]
+    waiting = [now for now in buffer if now.query is not None]
     tables = [_table(now) for now in waiting]
     answers: dict[int, Any] = {}
     start = 0
@@ -123,12 +123,12 @@ def _ask(buffer: Sequence[Situation]) -> Iterator[Situation]:
             answers[id(now)] = surface.take(np.arange(end - len(table), end))
         start = stop
     for now in buffer:
-        yield now if now.asked is None else now.answered(answers[id(now)])
+        yield now if now.query is None else now.answered(answers[id(now)])
 
 
 def _table(now: Situation) -> nw.DataFrame[Any]:
-    assert now.asked is not None
-    table = nw.maybe_reset_index(wrap(now.asked.frame))
-    if len(table) != len(now.asked.rows):
-        raise SpecError(f"A scenario returned {len(table)} rows of features for {len(now.asked.rows)} rows.")
+    assert now.query is not None
+    table = nw.maybe_reset_index(wrap(now.query.frame))
+    if len(table) != len(now.query.rows):
+        raise SpecError(f"A scenario returned {len(table)} rows of features for {len(now.query.rows)} rows.")
     return table

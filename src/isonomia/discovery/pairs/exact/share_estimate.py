@@ -16,7 +16,7 @@ from isonomia.evidence import wilson
 from isonomia.typing import Floats
 
 #: Maximum of people drawn, of descents of a tree, and of people decided by the model itself.
-MAX_DRAWN, WALKS, MAX_ASKED = 20_000, 2_000_000, 2000
+MAX_DRAWN, WALKS, MAX_QUERIES = 20_000, 2_000_000, 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ def estimate(
     n = int(np.clip(walks // (len(search.trees.roots) * variants), 100, MAX_DRAWN))
     people = search.descent.draw(known.open, known.open_volume, n, rng)
     verdict = search.people(people)
-    close = np.flatnonzero(verdict < 0)[: min(MAX_ASKED, max(0, rows) // variants)]
+    close = np.flatnonzero(verdict < 0)[: min(MAX_QUERIES, max(0, rows) // variants)]
     if close.size:
         verdict[close] = search.ask(people[close])
     found, unknown = int((verdict == 1).sum()), int((verdict < 0).sum())

@@ -60,7 +60,7 @@ def discrimination_patterns(
     sensitive : sequence of str
         Features that x may be made of.
     delta : float
-        What is no discrimination yet, in [0, 1).
+        Differences up to this are not discrimination, in [0, 1).
     k : int, optional
         How many; None for all.
     ranking : "discrimination" or "divergence"
