@@ -14,6 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 
 import isonomia as iso
 from isonomia import fairness
+from isonomia.fairness.people.entropy import between_ends
 
 
 def aif360_consistency(X: np.ndarray[Any, Any], y: np.ndarray[Any, Any], k: int) -> float:
@@ -223,6 +224,27 @@ def test_the_interval_covers() -> None:
         total = found.estimates["total"]
         inside += total.low <= truth <= total.high
     assert inside >= 51
+
+
+@pytest.mark.parametrize(("groups", "differ"), [(2, False), (5, False), (2, True), (5, True)])
+def test_what_lies_between_groups_covers_also_where_there_is_nothing(groups: int, differ: bool) -> None:
+    rng = np.random.default_rng(groups)
+    benefit, share = np.array([0.0, 1.0, 2.0]), np.array([[0.12, 0.76, 0.12]] * groups)
+    if differ:
+        share[0] = [0.25, 0.7, 0.05]
+
+    def between(counts: Any) -> tuple[Any, float]:
+        means = counts @ benefit / counts.sum(axis=-1)
+        sums = np.stack([counts @ benefit**power for power in (0, 1, 2, 0, 1, 2)], axis=-1)
+        return sums, aif360_index(np.repeat(means, 100), 2)  # everyone has the mean benefit of their group
+
+    truth = between(share * 100)[1]
+    inside = []
+    for _ in range(400):
+        sums, value = between(np.stack([rng.multinomial(100, part) for part in share]).astype(float))
+        low, high = between_ends(sums, value, 0.95)
+        inside.append(low <= truth + 1e-12 and truth <= max(high, value) + 1e-12)
+    assert 0.92 <= np.mean(inside) <= 0.99
 
 
 def test_adult_by_sex(shared_data: Path) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, composite, resample_sums, sum_by
 from isonomia.data import Backend
 from isonomia.evidence import Estimate, Picture, Result, Table, percentile
-from isonomia.evidence.intervals import without_bootstrap
+from isonomia.evidence.intervals import SAME, without_bootstrap
 from isonomia.fairness.groups.comparisons import UNSTEADY
 from isonomia.fairness.groups.grouping import BY, By, form_groups, rows_with_attributes
 from isonomia.fairness.people.benefits import benefits_of, check_benefits, what_benefits_are
@@ -88,7 +88,8 @@ def generalized_entropy(
 
     Notes
     -----
-    Intervals are percentile bootstrap intervals on counts. AIF360's value at alpha = 0 is this one divided by mu,
+    Intervals are percentile bootstrap intervals on counts; that of what lies between groups begins at 0 unless the
+    groups' mean benefits differ significantly (`between_ends`). AIF360's value at alpha = 0 is this one divided by mu,
     against its own documentation.
 
     References
@@ -130,7 +131,7 @@ def generalized_entropy(
         parts = _parts(draws, alpha) if draws is not None else (None, None)
         estimates |= {
             "within": _estimate(within, parts[0], n, level),
-            "between": _estimate(between, parts[1], n, level),
+            "between": _estimate(between, parts[1], n, level, between_ends(sums, between, level)),
         }
         pictures = (
             Picture(
@@ -196,10 +197,47 @@ def _parts(sums: Floats, alpha: float) -> tuple[Any, Any]:
     return within, terms.sum(axis=-1)
 
 
+def between_ends(sums: Floats, between: float, level: float) -> tuple[float, float]:
+    """The ends of what lies between groups: 0 is the lower one where the groups' means do not differ significantly.
+
+    What lies between is never below 0, and of equal groups it is above 0 in every sample, so that resamples miss 0. Up
+    to a factor it is Q = sum (m_g - m)^2 / v_g, over the groups' mean benefits m_g with variances v_g and their mean m
+    weighted by 1 / v_g. Q has a noncentral chi-square distribution: the ends are those of its noncentrality, 0 where Q
+    is within the central one, times between / Q.
+
+    Parameters
+    ----------
+    sums : (groups, 6) array
+        Of weight, weight x benefit and its function h, as in `index_of`; of weight^2, weight^2 x benefit and
+        weight^2 x benefit^2.
+    """
+    from scipy.special import chdtr, chndtrinc
+
+    size, first, _, w2, w2b, w2bb = sums[sums[:, 0] > 0].T
+    mean, rows = first / size, size**2 / w2
+    own = np.maximum(w2bb - 2 * mean * w2b + mean**2 * w2, 0.0) / w2 * rows / np.maximum(rows - 1, 1)
+    variance = np.where(own > SAME, own, np.average(own, weights=size)) / rows  # equal benefits: the spread of all
+    df = mean.size - 1
+    if df < 1 or not (variance > 0).all():
+        return np.nan, np.nan
+    centre = np.average(mean, weights=1 / variance)
+    q = float(((mean - centre) ** 2 / variance).sum())
+    if q <= SAME:
+        return 0.0, np.nan
+    tail = (1 - level) / 2
+    below = float(chdtr(df, q))
+    low, high = (0.0 if below <= share else float(chndtrinc(q, df, share)) for share in (1 - tail, tail))
+    return low * between / q, high * between / q
+
+
 def _sums(
     b: Floats, w: Floats, counts: NDArray[np.int64], column: Codes, alpha: float, n_boot: int, seed: int
 ) -> tuple[Floats, Floats | None]:
-    """Sums (groups, 3) over rows, each counted so often, and their bootstrap replicates (n_boot, groups, 3)."""
+    """Sums over rows, each counted so often, and their bootstrap replicates.
+
+    The sums (groups, 6) are of weight, weight x benefit, weight x h(benefit), then of squared weight times 1, benefit
+    and squared benefit; replicates (n_boot, groups, 3) are those of the first three.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         logarithm = np.log(b)
         h = {1.0: np.where(b > 0, b * logarithm, 0.0), 0.0: logarithm}.get(float(alpha), b**alpha)
@@ -217,6 +255,8 @@ def _sums(
 
     sums = np.stack([over(x) for x in quantities], axis=-1)
     folded = sums.reshape(column.size, values.size, 3).sum(axis=1)
+    squares = [sum_by(column.codes, counts * w * w * b**power, column.size) for power in range(3)]
+    folded = np.concatenate([folded, np.stack(squares, axis=-1)], axis=-1)
     if n_boot == 0:
         return folded, None
     products = np.stack([np.stack([over(x * y) for x in quantities], axis=-1) for y in quantities], axis=-2)
@@ -266,11 +306,12 @@ def _tables(
         fold = groups.indicator([groups.groups[i].cells for i in members]).T  # ways of a grouping never overlap
         own = fold @ sums
         within, between = (float(part) for part in _parts(own, alpha))
-        ends = [(None, None), (None, None)]
+        ends: list[tuple[float | None, float | None]] = [(None, None), (None, None)]
         drawn = None if draws is None else np.einsum("gc,bcq->bgq", fold, draws)
         if drawn is not None:
-            parts = zip((within, between), _parts(drawn, alpha), strict=True)
-            ends = [_ends(value, part, level) for value, part in parts]  # type: ignore[misc]
+            inside, across = _parts(drawn, alpha)
+            known = between_ends(own, between, level)
+            ends = [_ends(within, inside, level), _ends(between, across, level, known)]
         name = " x ".join(way)
         share = between / total if total > 0 else None
         for key, value in zip(rows, (name, len(members), (within, *ends[0]), (between, *ends[1]), share), strict=True):
@@ -325,16 +366,15 @@ def _group_ends(draws: Floats | None, groups: int, level: float) -> tuple[list[A
     return low.tolist(), high.tolist()
 
 
-def _estimate(value: Any, draws: Any, n: int, level: float) -> Estimate:
+def _estimate(value: Any, draws: Any, n: int, level: float, known: tuple[float, float] | None = None) -> Estimate:
     if draws is None:
         return Estimate(float(value), n=n, level=level)
-    return Estimate(float(value), *_ends(float(value), draws, level), n=n, method="bootstrap", level=level)
+    return Estimate(float(value), *_ends(float(value), draws, level, known), n=n, method="bootstrap", level=level)
 
 
-def _ends(value: float, draws: Any, level: float) -> tuple[float, float]:
-    """The interval of the resamples, with the value in it.
-
-    What lies between groups is never below 0, so that resamples lie above it where there is next to none.
-    """
+def _ends(value: float, draws: Any, level: float, known: tuple[float, float] | None = None) -> tuple[float, float]:
+    """The interval of the resamples, with the value in it; of known ends the lower one and the farther upper one."""
     low, high = percentile(draws, level)
+    if known is not None:
+        low, high = known[0], np.fmax(high, known[1])
     return float(np.fmin(low, value)), float(np.fmax(high, value))
