@@ -376,5 +376,5 @@ def _ends(value: float, draws: Any, level: float, known: tuple[float, float] | N
     """The interval of the resamples, with the value in it; of known ends the lower one and the farther upper one."""
     low, high = percentile(draws, level)
     if known is not None:
-        low, high = known[0], np.fmax(high, known[1])
+        low, high = np.asarray(known[0]), np.fmax(high, known[1])
     return float(np.fmin(low, value)), float(np.fmax(high, value))
