@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from isonomia.evidence.intervals import newcombe_interval, normal_quantiles
 from isonomia.typing import Floats
 
-#: The statistic is z to within this much before the last step, which makes the end exact to about 1e-9 standard errors.
+#: The statistic is z to within this share before a last step, which makes an end exact to about 1e-8 standard errors.
 TOLERANCE = 1e-5
 ROUNDING = 1e-12
 #: Secant steps, usually 4 to 6, before the bracket is halved instead.
@@ -219,14 +219,17 @@ def _of_shares(
 
 
 def _solve(statistic: Statistic, start: Floats, span: Floats, z: Floats) -> Floats:
-    """How far from the value (between 0 and `span`) an increasing statistic, 0 at the value, is z."""
+    """How far from the value (between 0 and `span`) an increasing statistic, 0 at the value, is z.
+
+    The logarithm of statistic / z is solved: a statistic that grows steeply near a bound misleads a secant.
+    """
     found = ~(span > 0)  # the value lies at a bound, or there is none
     low, high = np.zeros(span.shape), span
     x1 = np.where((start > 0) & (start < span), start, span / 2)
     x0 = NEAR * x1
-    f0 = statistic(x0) - z
+    f0 = np.log(statistic(x0) / z)
     for step in range(SECANT_STEPS + HALVINGS):
-        f1 = statistic(x1) - z
+        f1 = np.log(statistic(x1) / z)
         above = f1 > 0
         low, high = np.where(above, low, x1), np.where(above, x1, high)
         x2, middle = x1 - f1 * (x1 - x0) / (f1 - f0), (low + high) / 2
