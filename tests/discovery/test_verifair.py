@@ -125,7 +125,7 @@ def test_rows_are_used_once_and_the_budget_is_told(rng: np.random.Generator) -> 
     row = next(iter(few.tables["subgroups"].rows()))
     assert (row["verdict"], row["n"], row["error_probability"]) == ("not decided", 300, None)
     assert few.metrics["DSN"] == 0
-    assert any("Not decided" in note.text() for note in few.notes)
+    assert any("not decided" in note.text() for note in few.notes)
     assert not few.findings
 
 

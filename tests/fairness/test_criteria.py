@@ -38,7 +38,7 @@ def test_passes_and_interpretations() -> None:
     assert parity.difference.value == pytest.approx(0.2)
     assert "40.0%" in parity.interpretation()
     assert "40,0%" in parity.interpretation("pt-BR")
-    assert "selecionado" in parity.interpretation("pt-BR")
+    assert "taxa de seleção" in parity.interpretation("pt-BR")
     assert fairness.demographic_parity(p, sensitive_features=s, threshold=0.25).passes is True
     impact = fairness.disparate_impact(p, sensitive_features=s)
     assert (impact.ratio.value, impact.passes) == (0.5, False)

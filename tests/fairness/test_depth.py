@@ -157,7 +157,7 @@ def test_equal_base_rates_force_nothing() -> None:
     assert found.compatible is True
     assert np.allclose(found.tables["conflicts"]["gap"].values, 0.0, atol=1e-12)
     assert not found.findings
-    assert "may hold together" in found.explain()
+    assert "may hold at once" in found.explain()
 
 
 def test_scores_cannot_be_calibrated_and_balanced() -> None:

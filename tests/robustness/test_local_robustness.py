@@ -324,7 +324,7 @@ def test_wrong_options_are_told(options: dict[str, Any], words: str) -> None:
 
 
 def test_what_cannot_be_disturbed_or_asked_is_told() -> None:
-    with pytest.raises(NotApplicable, match="no model"):
+    with pytest.raises(NotApplicable, match="needs the model"):
         local_robustness(Dataset(cloud(50)), None)
     with pytest.raises(NotApplicable, match="no column can be perturbed"):
         local_robustness(Dataset({"x": np.ones(20)}), step)

@@ -417,7 +417,7 @@ def test_wrong_options_are_told(options: dict[str, Any], told: str) -> None:
 
 def test_predictions_alone_and_rows_without_target_are_told() -> None:
     frame, model = people(60)
-    with pytest.raises(NotApplicable, match="no model"):
+    with pytest.raises(NotApplicable, match="needs the model"):
         perturb(Dataset(frame.assign(p=frame["y"]), target="y", prediction="p"), None)
     with pytest.raises(NotApplicable, match="no target"):
         perturb(Dataset(frame.drop(columns="y")), model)

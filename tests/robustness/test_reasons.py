@@ -81,7 +81,7 @@ def test_a_model_that_accepts_nobody_has_no_precision() -> None:
     assert row["base"] is not None
     assert isinstance(row["note"], Message)
     assert "no value in 3 of 3 trials" in str(row["note"])
-    assert row["note"].text("pt-BR").startswith("sem valor em 3 de 3 tentativas")
+    assert row["note"].text("pt-BR").startswith("sem valor em 3 de 3 repetições")
 
 
 @pytest.mark.parametrize("metric", ["auc", "recall", "error_rate"])

@@ -63,7 +63,7 @@ def test_predictions_alone_are_enough_where_no_feature_changes(people: MakePeopl
     alone = scenarios(data.with_roles(score=None).replace(frame).with_roles(score="p"), n_trials=4)
     assert set(alone.runs) == set(WITHOUT)
     assert set(alone.absent) == set(WITH)
-    assert all("no model" in reason for reason in alone.absent.values())
+    assert all("needs the model" in reason for reason in alone.absent.values())
     asked = scenarios(data, model, WITHOUT, n_trials=4)
     for name in WITHOUT:
         np.testing.assert_allclose(asked.runs[name].values, alone.runs[name].values, atol=1e-12)
