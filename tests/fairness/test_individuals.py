@@ -104,11 +104,12 @@ def test_gower_distance_is_the_mean_over_columns() -> None:
 # awareness -----------------------------------------------------------------------------------------------------
 
 
-def test_all_pairs_against_brute_force() -> None:
+@pytest.mark.parametrize("unit", ["spread", "range"])
+def test_all_pairs_against_brute_force(unit: Any) -> None:
     rng = np.random.default_rng(1)
     X, p = rng.random((60, 3)), rng.random(60)
-    found = fairness.awareness(X, y_score=p, lipschitz=1.5)
-    spread = X.max(axis=0) - X.min(axis=0)
+    found = fairness.awareness(X, y_score=p, lipschitz=1.5, standardise=unit)
+    spread = 4 * X.std(axis=0) if unit == "spread" else X.max(axis=0) - X.min(axis=0)
     bad = sum(
         abs(p[i] - p[j]) > 1.5 * np.mean(np.abs(X[i] - X[j]) / spread) + 1e-9 for i in range(60) for j in range(i)
     )

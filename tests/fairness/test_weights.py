@@ -241,19 +241,19 @@ def test_pairs_are_weighted() -> None:
     rng = np.random.default_rng(0)
     x, p, w = rng.random((40, 2)), rng.random(40), rng.integers(0, 4, 40)
     s = {"s": rng.choice(list("ab"), 40)}
-    found = fairness.awareness(x, y_score=p, weights=w, sensitive_features=s)
+    found = fairness.awareness(x, y_score=p, weights=w, sensitive_features=s, standardise="range")
     often = np.repeat(np.arange(40), w)
-    plain = fairness.awareness(x[often], y_score=p[often], sensitive_features={"s": s["s"][often]})
+    plain = fairness.awareness(x[often], y_score=p[often], sensitive_features={"s": s["s"][often]}, standardise="range")
     # copies of a row are pairs that do not violate: as many violating pairs, among more
     pairs = (w.sum() ** 2 - (w**2).sum()) / 2
     n = w.sum()
     assert found.share.value * pairs == pytest.approx(plain.share.value * n * (n - 1) / 2)
-    scaled = fairness.awareness(x, y_score=p, weights=5 * w, sensitive_features=s)
+    scaled = fairness.awareness(x, y_score=p, weights=5 * w, sensitive_features=s, standardise="range")
     assert (scaled.share.value, scaled.share.low) == pytest.approx((found.share.value, found.share.low))
     assert scaled.near.value == pytest.approx(found.near.value)
     across = found.values["across_groups"].value
     assert across == pytest.approx(plain.values["across_groups"].value)  # nobody is in two groups
-    drawn = fairness.awareness(x, y_score=p, weights=w, max_pairs=700, k=2, seed=1).share
+    drawn = fairness.awareness(x, y_score=p, weights=w, max_pairs=700, k=2, seed=1, standardise="range").share
     assert drawn.low < found.share.value < drawn.high
 
 

@@ -13,13 +13,12 @@ from isonomia.counting import Codes
 from isonomia.data import Dataset, wrap
 from isonomia.events import Progress
 from isonomia.evidence import Column, Table, benjamini_hochberg, normal_p
-from isonomia.evidence.intervals import error_within
-from isonomia.fairness.groups.averages import mean_interval
 from isonomia.fairness.groups.grouping import By, Group, form_groups
 from isonomia.fairness.groups.tables import group_columns
 from isonomia.fairness.labels.label_values import worths
 from isonomia.fairness.people.encoding import Points, encode_people
 from isonomia.fairness.people.neighbours import nearest
+from isonomia.fairness.people.shared_neighbours import number_estimate, variance_with_neighbours
 from isonomia.languages import msg
 from isonomia.typing import Floats
 
@@ -88,7 +87,10 @@ def _figures(
     level: float,
     progress: Progress,
 ) -> list[dict[str, Any]]:
-    """For each kind of label: own mean, that of similar people, the difference and the disagreement with ends, p."""
+    """For each kind of label: own mean, that of similar people, the difference and the disagreement with ends, p.
+
+    People of the group share similar people outside it: errors are those of pairs that share people.
+    """
     near = nearest(points, k, rows=rows, pool=~own, progress=progress)
     mine = None if w is None else w[rows]
     everything = np.column_stack(kinds)
@@ -96,12 +98,14 @@ def _figures(
     apart = np.abs(everything[rows] - similar)  # of labels 0 and 1: the share of similar people with the other one
     out = []
     for index, values in enumerate(kinds):
-        gap = mean_interval(values[rows] - similar[:, index], mine, level)
-        error = error_within(gap[1], gap[2], level)
-        p = float(normal_p(gap[0] / error)) if error > 0 else None
-        means = [mean_interval(part, mine, level)[0] for part in (values[rows], similar[:, index])]
-        disagreement = mean_interval(apart[:, index], mine, level)
-        out.append(dict(zip(_FIGURES, (*means, tuple(gap), tuple(disagreement), p), strict=True)))
+        means = [float(np.average(part, weights=mine)) for part in (values[rows], similar[:, index])]
+        variance = variance_with_neighbours(near, rows, values, weights=w)
+        gap = number_estimate(means[0] - means[1], variance, rows.size, level)
+        p = float(normal_p((means[0] - means[1]) / np.sqrt(variance))) if variance > 0 else None
+        sign = np.where(values[rows] >= similar[:, index], 1.0, -1.0)
+        variance = variance_with_neighbours(near, rows, values, weights=w, sign=sign)
+        disagreement = number_estimate(float(np.average(apart[:, index], weights=mine)), variance, rows.size, level)
+        out.append(dict(zip(_FIGURES, (*means, gap, disagreement, p), strict=True)))
     return out
 
 

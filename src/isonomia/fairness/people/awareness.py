@@ -13,9 +13,10 @@ from isonomia.counting import MISSING, Codes, composite, sum_by
 from isonomia.data import Backend, wrap
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.events import Progress, ProgressLike
-from isonomia.evidence import Estimate, Picture, Result, Table, wilson
+from isonomia.evidence import Estimate, Picture, Result, Table
 from isonomia.fairness.people.encoding import METRICS, STANDARDISE, Metric, Points, Standardise, people_of, points_of
 from isonomia.fairness.people.neighbours import nearest
+from isonomia.fairness.people.shared_neighbours import share_estimate, variance_of_pairs
 from isonomia.languages import msg
 from isonomia.languages.naming import together
 from isonomia.models import Surface
@@ -67,7 +68,7 @@ def awareness(
     model: Any = None,
     *,
     metric: Metric | PairMetric = "gower",
-    standardise: Standardise = "range",
+    standardise: Standardise = "spread",
     lipschitz: float = 1.0,
     unit: float | None = None,
     k: int = 5,
@@ -89,8 +90,9 @@ def awareness(
     metric : "gower", "euclidean", "manhattan" or a function
         How far apart two people are. A function is given two frames of the features (protected ones included), a row
         per pair, and returns a distance of at least 0 per pair.
-    standardise : "range", "std" or "none"
-        The scale of numeric columns before distances are taken.
+    standardise : "spread", "std", "range" or "none"
+        The scale of numeric columns before distances are taken: four standard deviations unless given. The range of a
+        sample grows with its size and depends on two people, so that figures in that unit differ between samples.
     lipschitz : float
         How large a difference of predictions one unit of distance allows.
     unit : float, optional
@@ -120,7 +122,7 @@ def awareness(
 
     Examples
     --------
-    >>> found = awareness({"x": [0.0, 0.1, 1.0]}, y_score=[0.1, 0.9, 0.8])
+    >>> found = awareness({"x": [0.0, 0.1, 1.0]}, y_score=[0.1, 0.9, 0.6])
     >>> found.table[["first", "second"]].to_numpy().tolist()
     [[0, 1]]
     """
@@ -338,10 +340,6 @@ def _share(bad: NDArray[np.bool_], v: Floats, first: Indices, second: Indices, l
     off = v * (bad - share)
     size = int(max(first.max(), second.max())) + 1
     of_people = sum_by(first, off, size) + sum_by(second, off, size)
-    alone = float(off @ off)
-    variance = max(float(of_people @ of_people) - alone, alone) / total**2
-    # where all pairs are alike there is no spread to see: as many as can be formed without using anyone twice
+    variance = variance_of_pairs(of_people, float(off @ off)) / total**2
     people = np.unique(np.concatenate([first, second])).size
-    n = share * (1 - share) / variance if variance > 0 else people / 2
-    low, high = wilson(share * n, n, level)
-    return Estimate(share, float(low), float(high), n=int(bad.size), method="wilson", level=level)
+    return share_estimate(share, variance, people, int(bad.size), level)

@@ -7,23 +7,22 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.data import Backend
 from isonomia.errors import NotApplicable
 from isonomia.events import ProgressLike
 from isonomia.evidence import Column, Estimate, Picture, Result, Table
-from isonomia.fairness.groups.averages import mean_interval
 from isonomia.fairness.groups.grouping import form_groups
 from isonomia.fairness.groups.tables import group_columns
 from isonomia.fairness.people.encoding import METRICS, STANDARDISE, Metric, Standardise, points_of
 from isonomia.fairness.people.neighbours import Neighbours, nearest
-from isonomia.languages import Message, msg
+from isonomia.fairness.people.shared_neighbours import number_estimate, share_estimate, variance_with_neighbours
+from isonomia.languages import msg
 from isonomia.models import Surface
 from isonomia.parameters import Choice, Integer, Number, validated
 from isonomia.subject import Subject, SubjectOptions
-from isonomia.typing import Floats
+from isonomia.typing import Bools, Floats, Indices
 
 #: How many of the rows that stand out most are listed.
 WORST_ROWS = 20
@@ -89,12 +88,15 @@ def consistency(
     Notes
     -----
     Rows at the distance of the k-th neighbour share the remaining weight, so the order of the rows does not matter; a
-    library that takes the ones it meets first (AIF360) gives the same value where there are no such ties. Intervals are
-    normal ones of a mean over rows; they take no account of rows sharing neighbours.
+    library that takes the ones it meets first (AIF360) gives the same value where there are no such ties. Rows share
+    neighbours, so their figures are not independent: the variance adds the covariance of every two pairs (a row and one
+    of its neighbours) with a person in common, as in `awareness`. Intervals of decisions are Wilson's at the number of
+    independent pairs with that variance, those of numbers normal.
 
     References
     ----------
     R. Zemel et al. (2013), ICML: Learning fair representations.
+    P. Aronow, C. Samii, V. Assenova (2015), Political Analysis 23:564 (variance over pairs).
 
     Examples
     --------
@@ -113,11 +115,12 @@ def consistency(
         sampled = np.sort(np.random.default_rng(subject.settings.seed).choice(n, max_rows, replace=False))
     found = nearest(points, k, rows=sampled, pool=w > 0, progress=subject.progress)
     rows = np.full(n, np.nan)
-    rows[sampled] = _agreement(surface, sampled, found, weights, unit)
+    averages = _Averages(surface, sampled, found, weights, unit, level)
+    rows[sampled] = averages.agreement
     kind, position = subject.backend, np.flatnonzero(subject.rows)
     worst = sampled[np.argsort(rows[sampled], kind="stable")[:WORST_ROWS]]
     tables = {
-        "by_group": _by_group(rows[sampled], w[sampled], [column.take(sampled) for column in columns], level, kind),
+        "by_group": _by_group(averages, [column.take(sampled) for column in columns], kind),
         "rows": Table(
             (
                 Column("row", position[worst], format="int", title=msg("row")),
@@ -139,7 +142,7 @@ def consistency(
         if columns
         else ()
     )
-    value, low, high = mean_interval(rows[sampled], w[sampled], level)
+    figure = averages.over(np.ones(sampled.size, dtype=bool))
     notes = [msg("People are compared by {n:int} columns; the protected ones are left out.", n=len(points.columns))]
     if points.left_out:
         names = ", ".join(f"{name} ({reason})" for name, reason in points.left_out[:5])
@@ -152,7 +155,6 @@ def consistency(
                 all=n,
             )
         )
-    figure = Estimate(value, low, high, n=sampled.size, method="normal", level=level)
     result = Consistency(
         "consistency",
         msg("Consistency"),
@@ -168,48 +170,69 @@ def consistency(
     return subject.noted(result)
 
 
-def _agreement(
-    surface: Surface, sampled: NDArray[np.intp], found: Neighbours, weights: Floats | None, unit: float | None
-) -> Floats:
-    """1 - |own prediction - mean of the neighbours'| of each sampled row."""
+class _Averages:
+    """Agreement of each asked row with its neighbours, and its average over sets of rows."""
+
+    def __init__(
+        self,
+        surface: Surface,
+        asked: Indices,
+        near: Neighbours,
+        weights: Floats | None,
+        unit: float | None,
+        level: float,
+    ) -> None:
+        self.asked, self.near, self.weights, self.level = asked, near, weights, level
+        self.decisions = surface.continuous is None
+        self.values = _predicted(surface, unit)
+        own, others = self.values[asked], near.mean(self.values, weights)
+        if self.values.ndim == 2:
+            self.sign = np.where(own > 0, 0.5, -0.5)  # classes differ in two indicators
+        else:
+            self.sign = np.where(own >= others, 1.0, -1.0)
+        apart = self.sign * (own - others)
+        self.agreement: Floats = 1.0 - (apart.sum(axis=1) if apart.ndim == 2 else apart)
+
+    def over(self, inside: Bools) -> Estimate:
+        """The average over some of the asked rows."""
+        w = np.ones(self.asked.size) if self.weights is None else self.weights[self.asked]
+        share = np.where(inside, w, 0.0)
+        if not share.any():
+            return Estimate.missing(msg("its rows have no weight"))
+        value, rows = float(share @ self.agreement / share.sum()), int(inside.sum())
+        if rows < 2:
+            return Estimate(value, n=rows, note=msg("one row: no interval"))
+        variance = variance_with_neighbours(
+            self.near, self.asked, self.values, weights=self.weights, sign=self.sign, share=share
+        )
+        if self.decisions:
+            return share_estimate(value, variance, rows, rows, self.level)
+        return number_estimate(value, variance, rows, self.level)
+
+
+def _predicted(surface: Surface, unit: float | None) -> Floats:
+    """Predictions on the scale where a difference of 1 is the largest: numbers, decisions, indicators of classes."""
     if surface.continuous is not None:
-        predicted = surface.continuous
-        spread = float(np.ptp(predicted)) if unit is None else float(unit)
-        return np.asarray(1.0 - np.abs(predicted[sampled] - found.mean(predicted, weights)) / (spread or 1.0))
+        spread = float(np.ptp(surface.continuous)) if unit is None else float(unit)
+        return np.asarray(surface.continuous / (spread or 1.0), dtype=float)
     assert surface.label is not None  # the caller has looked
     if len(surface.classes) == 2:
-        predicted = surface.label.astype(float)
-        return np.asarray(1.0 - np.abs(predicted[sampled] - found.mean(predicted, weights)))
-    one_hot = np.zeros((len(surface), len(surface.classes)))
-    one_hot[np.arange(len(surface)), surface.label] = 1.0
-    same = found.mean(one_hot, weights)
-    return np.asarray(np.take_along_axis(same, surface.label[sampled].astype(np.intp)[:, None], axis=1)[:, 0])
+        return surface.label.astype(float)
+    return np.asarray(surface.label[:, None] == np.arange(len(surface.classes)), dtype=float)
 
 
-def _by_group(rows: Floats, w: Floats, columns: Sequence[Codes], level: float, backend: Backend) -> Table:
-    out: list[dict[str, Any]] = []
+def _by_group(averages: _Averages, columns: Sequence[Codes], backend: Backend) -> Table:
     groups = form_groups(columns, by="all").groups if columns else ()
-    cells = form_groups(columns).cells.codes if columns else np.zeros(len(rows), np.uint8)
-    for group in groups:
-        inside = np.isin(cells, group.cells)
-        values = mean_interval(rows[inside], w[inside], level) if w[inside].any() else (None, None, None)
-        out.append({"n": int(inside.sum()), "consistency": tuple(values), "note": _why_missing(values)})
+    cells = form_groups(columns).cells.codes if columns else np.zeros(averages.asked.size, np.uint8)
+    sets = [np.isin(cells, group.cells) for group in groups]
     table = Table.from_rows(
-        out,
+        [{"n": int(inside.sum()), "consistency": averages.over(inside)} for inside in sets],
         (
             Column("n", format="int", title=msg("rows")),
             Column("consistency", format="pct", title=msg("consistency")),
-            Column("note", title=msg("note")),
         ),
         title=msg("Consistency by group"),
         backend=backend,
     )
     named, by = group_columns(groups)
     return replace(table, columns=(by, named, *table.columns))
-
-
-def _why_missing(values: Sequence[float | None]) -> Message | None:
-    """Why a group has no figure, or no interval."""
-    if values[0] is None:
-        return msg("its rows have no weight")
-    return msg("one row: no interval") if values[1] is None or np.isnan(values[1]) else None

@@ -19,7 +19,7 @@ from isonomia.subject import Subject
 from isonomia.typing import Floats
 
 Metric = Literal["euclidean", "manhattan", "gower"]
-Standardise = Literal["std", "range", "none"]
+Standardise = Literal["std", "spread", "range", "none"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 STANDARDISE: tuple[Standardise, ...] = get_args(Standardise)
 
@@ -61,18 +61,19 @@ def encode_people(
 ) -> Points:
     """Rows as points, without the protected columns.
 
-    A number is divided by its standard deviation ("std"), its range ("range") or nothing ("none"). A category becomes
-    one column per value. Where numbers are scaled, these columns are scaled so that two different values lie at a
-    distance of 1; unscaled they are 0 and 1, as `pandas.get_dummies` makes them. A missing number is put at the mean of
-    its column and marked in a column of its own; a missing category is a value of its own. ``metric="gower"`` is the
-    mean over columns of |a - b| / range (numbers) or of being different (categories), in [0, 1].
+    A number is divided by its standard deviation ("std"), four of them ("spread", nearly the range of most people), its
+    range ("range") or nothing ("none"). A category becomes one column per value. Where numbers are scaled, these
+    columns are scaled so that two different values lie at a distance of 1; unscaled they are 0 and 1, as
+    `pandas.get_dummies` makes them. A missing number is put at the mean of its column and marked in a column of its
+    own; a missing category is a value of its own. ``metric="gower"`` is the mean over columns of |a - b| / range
+    (numbers) or of being different (categories), in [0, 1]; with "spread" instead of the range where that is given.
 
     >>> people = encode_people({"age": [20.0, 40.0], "job": ["a", "b"], "sex": ["F", "M"]}, protected="sex",
     ...                        metric="gower")
     >>> people.columns, float(np.abs(people.matrix[0] - people.matrix[1]).sum() / people.scale)
     (('age', 'job'), 1.0)
     """
-    how: Standardise = "range" if metric == "gower" else standardise
+    how: Standardise = "range" if metric == "gower" and standardise != "spread" else standardise
     p: Literal[1, 2] = 2 if metric == "euclidean" else 1
     table = _as_table(X)
     left = (protected,) if isinstance(protected, str) else tuple(protected)
@@ -154,7 +155,8 @@ def _numbers(column: nw.Series[Any], how: Standardise) -> Floats | str:
     known = numbers[~missing]
     spread = 1.0
     if how != "none":
-        spread = float(known.std() if how == "std" else known.max() - known.min()) or 1.0
+        deviations = {"std": 1.0, "spread": 4.0}.get(how)
+        spread = float(known.max() - known.min() if deviations is None else deviations * known.std()) or 1.0
     numbers[missing] = known.mean()
     scaled = numbers / spread
     return np.column_stack([scaled, missing.astype(float)]) if missing.any() else scaled[:, None]
