@@ -19,6 +19,7 @@ from isonomia.fairness.people.encoding import METRICS, STANDARDISE, Metric, Stan
 from isonomia.fairness.people.neighbours import Neighbours, nearest
 from isonomia.fairness.people.shared_neighbours import number_estimate, share_estimate, variance_with_neighbours
 from isonomia.languages import msg
+from isonomia.languages.naming import as_text
 from isonomia.models import Surface
 from isonomia.parameters import Choice, Integer, Number, validated
 from isonomia.subject import Subject, SubjectOptions
@@ -201,7 +202,7 @@ class _Averages:
             return Estimate.missing(msg("its rows have no weight"))
         value, rows = float(share @ self.agreement / share.sum()), int(inside.sum())
         if rows < 2:
-            return Estimate(value, n=rows, note=msg("one row: no interval"))
+            return Estimate(value, n=rows, note=as_text(msg("one row: no interval")))
         variance = variance_with_neighbours(
             self.near, self.asked, self.values, weights=self.weights, sign=self.sign, share=share
         )

@@ -18,6 +18,7 @@ from isonomia.evidence import Estimate, wilson
 from isonomia.evidence.intervals import normal_interval
 from isonomia.fairness.people.neighbours import Neighbours
 from isonomia.languages import msg
+from isonomia.languages.naming import as_text
 from isonomia.typing import Floats, Indices
 
 
@@ -39,7 +40,7 @@ def share_estimate(share: float, variance: float, people: float, pairs: int, lev
 def number_estimate(value: float, variance: float, rows: int, level: float) -> Estimate:
     """An average of numbers over pairs, with a normal interval; one row has none."""
     if rows < 2:
-        return Estimate(value, n=rows, note=msg("one row: no interval"))
+        return Estimate(value, n=rows, note=as_text(msg("one row: no interval")))
     low, high = normal_interval(value, np.sqrt(variance), level)
     return Estimate(value, float(low), float(high), n=rows, method="normal", level=level)
 
