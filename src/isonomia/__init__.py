@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from isonomia.data.synthetic import synth
     from isonomia.events import Event, Progress
     from isonomia.evidence import Estimate, Finding, Result
+    from isonomia.mitigation import mitigate
     from isonomia.models import Model, Surface, load_model
     from isonomia.notebook import NotebookProgress
     from isonomia.subject import Subject
@@ -49,6 +50,7 @@ _HOME = {
     "compare": "isonomia.audit",
     "read": "isonomia.data",
     "run": "isonomia.audit",
+    "mitigate": "isonomia.mitigation",
     "Model": "isonomia.models",
     "Surface": "isonomia.models",
     "load_model": "isonomia.models",
@@ -99,6 +101,7 @@ __all__ = [
     "fairness",
     "load_model",
     "metrics",
+    "mitigate",
     "mitigation",
     "read",
     "robustness",

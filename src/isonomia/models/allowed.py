@@ -229,8 +229,26 @@ def _mitigations() -> Iterator[Allowed]:
         yield Allowed("ObjectNode", f"isonomia.mitigation.{module}.{name}", arrays)
 
 
+def _fixes() -> Iterator[Allowed]:
+    around = "our own: calls the estimator it holds, which must be listed here itself, and changes what it predicted"
+    for module, name in (
+        ("thresholds", "Thresholds"),
+        ("level_up", "LevelUp"),
+        ("reject_option", "RejectOption"),
+        ("calibrated_odds", "CalibratedOdds"),
+        ("match", "Match"),
+        ("calibrate", "CalibrateByGroup"),
+    ):
+        yield Allowed("ObjectNode", f"isonomia.mitigation.{module}.{name}", around)
+    numbers = "our own: numbers and texts that are compared with scores"
+    yield Allowed("ObjectNode", "isonomia.mitigation._multicalibration.PatchFix", numbers)
+    yield from _group(
+        "ObjectNode", numbers, "isonomia.mitigation._fixes", "ThresholdFix OffsetFix MapFix LogisticFix MixFix"
+    )
+
+
 #: Every type that a skops file may hold.
-ALLOWED: tuple[Allowed, ...] = (*_plain(), *_estimators(), *_ensembles(), *_transformers(), *_mitigations())
+ALLOWED: tuple[Allowed, ...] = (*_plain(), *_estimators(), *_ensembles(), *_transformers(), *_mitigations(), *_fixes())
 
 #: The same as pairs of loader and type, for looking up.
 PAIRS: frozenset[tuple[str, str]] = frozenset((entry.loader, entry.type) for entry in ALLOWED)

@@ -1,0 +1,160 @@
+"""Verdicts of fixes: which meet the goals by their intervals, which no other one beats, and which is cheapest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from isonomia.evidence.intervals import extremes, spread_of
+from isonomia.mitigation._bands import criteria_of
+from isonomia.mitigation._comparison import Comparison
+from isonomia.mitigation._goals import Goal, Verdict
+from isonomia.typing import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What is known about every fix, the first of which ("none") changes nothing.
+
+    Attributes
+    ----------
+    figures : mapping of int
+        For each fix the index of the gap that is furthest from its limit (of the goals and ways of grouping).
+    verdicts : mapping
+        For each fix the worst verdict over goals and ways of grouping.
+    chances : mapping of float
+        The share of decisions left to chance.
+    """
+
+    comparison: Comparison
+    goals: tuple[Goal, ...]
+    ways: tuple[tuple[str, ...], ...]
+    figures: Mapping[str, int]
+    of: Mapping[str, Goal]
+    verdicts: Mapping[str, Verdict]
+    chances: Mapping[str, float]
+    objective: str
+    front: tuple[str, ...]
+    best: str | None
+    verdict: Verdict
+
+    def loss(self, name: str) -> float:
+        """How much of the objective a fix costs."""
+        return loss_of(self.comparison, self.comparison.names.index(name), self.objective)[0]
+
+
+def judge(
+    comparison: Comparison,
+    goals: Sequence[Goal],
+    ways: Sequence[tuple[str, ...]],
+    chances: Mapping[str, float],
+    objective: str,
+) -> Judged:
+    """The verdict of every fix, the front and the best."""
+    wanted = [(goal, comparison.gaps.index(goal.criterion, tuple(way))) for goal in goals for way in ways]
+    verdicts: dict[str, Verdict] = {}
+    figures, of = {}, {}
+    for fix, name in enumerate(comparison.names):
+        after = comparison.bands.after
+        each = [goal.verdict(float(after.low[fix, i]), float(after.high[fix, i])) for goal, i in wanted]
+        verdicts[name] = _worst(each)
+        far = [_excess(goal, float(after.value[fix, i])) for goal, i in wanted]
+        of[name], figures[name] = wanted[int(np.argmax(far))]
+    meeting = [name for name, verdict in verdicts.items() if verdict == "meets"]
+    cost = {name: loss_of(comparison, comparison.names.index(name), objective)[0] for name in comparison.names}
+    best = min(
+        meeting,
+        key=lambda name: (round(cost[name], 9), comparison.share_changed(comparison.names.index(name))),
+        default=None,
+    )
+    tried = [verdict for name, verdict in verdicts.items() if name != "none"] or [verdicts["none"]]
+    overall: Verdict = "exceeds" if all(one == "exceeds" for one in tried) else "not_enough_evidence"
+    return Judged(
+        comparison=comparison,
+        goals=tuple(goals),
+        ways=tuple(tuple(way) for way in ways),
+        figures=figures,
+        of=of,
+        verdicts=verdicts,
+        chances=chances,
+        objective=objective,
+        front=_front(comparison, wanted[0], objective),
+        best=best,
+        verdict="meets" if best is not None else overall,
+    )
+
+
+def _worst(verdicts: Sequence[Verdict]) -> Verdict:
+    order: tuple[Verdict, ...] = ("exceeds", "not_enough_evidence", "meets")
+    return next(one for one in order if one in verdicts)
+
+
+def _excess(goal: Goal, value: float) -> float:
+    return goal.limit - value if goal.ratio else value - goal.limit
+
+
+def loss_of(comparison: Comparison, fix: int, objective: str) -> tuple[float, Floats]:
+    """What a fix costs over everyone, and its replicates: accuracy or balanced accuracy lost, or error gained."""
+    measures = comparison.measures
+    names = [metric.id for metric in measures.metrics]
+    if "mae" in names:
+        q, sign = names.index("mae"), 1.0
+        value = sign * (measures.after[fix, q, -1] - measures.before[q, -1])
+        return float(value), sign * (measures.after_draws[fix, q, -1] - measures.before_draws[q, -1])
+    if objective == "balanced_accuracy" and "fpr" in names:
+        tpr, fpr = names.index("tpr"), names.index("fpr")
+        moved, drawn = (
+            (a[fix, fpr, -1] - b[fpr, -1] - a[fix, tpr, -1] + b[tpr, -1]) / 2
+            for a, b in ((measures.after, measures.before), (measures.after_draws, measures.before_draws))
+        )
+        return float(moved), np.asarray(drawn)
+    q = names.index("accuracy")
+    return (
+        float(measures.before[q, -1] - measures.after[fix, q, -1]),
+        measures.before_draws[q, -1] - measures.after_draws[fix, q, -1],
+    )
+
+
+def _front(comparison: Comparison, wanted: tuple[Goal, int], objective: str) -> tuple[str, ...]:
+    """Fixes that no other one beats.
+
+    A fix is beaten where another is better in gap or cost by more than the simultaneous interval of their difference,
+    and not worse in the other.
+    """
+    goal, figure = wanted
+    criterion, by = comparison.gaps.keys[figure]
+    gap, gap_draws = _gap_draws(comparison, criterion, by)
+    if goal.ratio:
+        gap, gap_draws = -gap, -gap_draws
+    costs = [loss_of(comparison, fix, objective) for fix in range(len(comparison.names))]
+    cost, cost_draws = np.array([one[0] for one in costs]), np.stack([one[1] for one in costs])
+    kept = []
+    for a, name in enumerate(comparison.names):
+        beaten = False
+        for b in range(len(comparison.names)):
+            less = [
+                (float(value[a] - value[b]), float(spread_of((draws[a] - draws[b])[None])[0]))
+                for value, draws in ((gap, gap_draws), (cost, cost_draws))
+            ]
+            clear = any(d - comparison.bands.critical * se > 0 for d, se in less)
+            beaten |= clear and all(d >= 0 for d, _ in less)
+        if not beaten:
+            kept.append(name)
+    return tuple(kept)
+
+
+def _gap_draws(comparison: Comparison, criterion: str, by: tuple[str, ...]) -> tuple[Floats, Floats]:
+    measures, members = comparison.measures, np.array(comparison.members(by))
+    indices, how = criteria_of(measures)[criterion]
+    which = 0 if how == "difference" else 1
+    pick = np.maximum.reduce if how == "difference" else np.minimum.reduce
+    values: list[Floats] = []
+    drawn: list[Floats] = []
+    for q in indices:
+        enough = measures.size[q, members] >= comparison.subject.settings.min_per_group
+        found = extremes(measures.after[:, q, members[enough]], measures.after_draws[:, q, members[enough]])
+        values.append(np.asarray(found[which], dtype=float))
+        drawn.append(np.asarray(found[2 + which], dtype=float))
+    return pick(values), pick(drawn)

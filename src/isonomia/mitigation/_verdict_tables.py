@@ -1,0 +1,225 @@
+"""The tables, findings and pictures of `mitigate`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from isonomia.evidence import Column, Estimate, Finding, Picture, Table, yes_no
+from isonomia.languages import Message, msg
+from isonomia.mitigation._comparison import Comparison
+from isonomia.mitigation._effect_tables import (
+    accuracy_of,
+    changes_table,
+    criteria_table,
+    criterion_titles,
+    findings_of,
+    flows_table,
+    groups_table,
+    levelling_table,
+    price_of,
+)
+from isonomia.mitigation._judging import Judged
+from isonomia.mitigation.registry import Mitigation
+
+VERDICTS = {
+    "meets": msg("meets"),
+    "exceeds": msg("exceeds"),
+    "not_enough_evidence": msg("not enough evidence"),
+    "not_tried": msg("not tried"),
+}
+STAGES = {
+    "before": msg("before training"),
+    "in": msg("in training"),
+    "after": msg("after training"),
+    "none": msg("unchanged"),
+}
+Skipped = Mapping[str, tuple[Mitigation, Message | str]]
+
+
+def result_parts(judged: Judged, tried: Mapping[str, Mitigation], skipped: Skipped) -> dict[str, Any]:
+    """Tables, values, findings, pictures and notes of the result."""
+    comparison = judged.comparison
+    tables = {"methods": methods_table(judged, tried, skipped)}
+    makers: dict[str, Callable[[Comparison, int], Table]] = {
+        "groups": groups_table,
+        "criteria": criteria_table,
+        "levelling": levelling_table,
+    }
+    if comparison.subject.task != "regression":
+        makers |= {"changes": changes_table, "flows": flows_table}
+    for name, make in makers.items():
+        tables[name] = _stacked(comparison, make)
+    return {
+        "tables": tables,
+        "values": {"best": judged.best, "verdict": judged.verdict, "front": ", ".join(judged.front)},
+        "findings": _findings(judged, tried),
+        "pictures": _pictures(),
+        "notes": (
+            msg("Every person is judged by a model and a fix that were fitted without them."),
+            msg("Intervals are simultaneous over all methods, gaps and groups."),
+            *comparison.subject.notes,
+        ),
+    }
+
+
+def methods_table(judged: Judged, tried: Mapping[str, Mitigation], skipped: Skipped) -> Table:
+    """A row per method; those that were not tried have the reason."""
+    rows = [_row(judged, name, tried.get(name)) for name in judged.comparison.names]
+    rows += [_skipped_row(entry, reason) for entry, reason in skipped.values()]
+    titles = {name: entry.title for name, entry in {**tried, **{k: v[0] for k, v in skipped.items()}}.items()}
+    columns = (
+        Column("method", title=msg("method"), names={**titles, "none": msg("no fix")}),
+        Column("stage", title=msg("stage"), names=STAGES),
+        Column("criterion", title=msg("criterion"), names=criterion_titles()),
+        Column("gap_before", format="num4", title=msg("before")),
+        Column("gap", format="num4", title=msg("after")),
+        Column("gap_change", format="num4", title=msg("change")),
+        Column("accuracy", format="num4", title=msg("accuracy")),
+        Column("accuracy_change", format="num4", title=msg("change of accuracy")),
+        Column("share_changed", format="pct", title=msg("decisions changed")),
+        Column("share_by_chance", format="pct", title=msg("left to chance")),
+        Column("reads_attribute", title=msg("reads the attribute")),
+        Column("changes_labels", title=msg("changes labels")),
+        Column("price", format="num4", title=msg("accuracy lost per point")),
+        Column("verdict", title=msg("verdict"), names=VERDICTS),
+        Column("on_front", title=msg("not beaten")),
+    )
+    return Table.from_rows(rows, columns, title=msg("Fixes that were tried"), backend=judged.comparison.subject.backend)
+
+
+def _row(judged: Judged, name: str, entry: Mitigation | None) -> dict[str, Any]:
+    comparison, fix = judged.comparison, judged.comparison.names.index(name)
+    figure = judged.figures[name]
+    bands, metric = comparison.bands, accuracy_of(comparison)
+    number = None if metric is None else comparison.measures.index(metric)
+    regression = comparison.subject.task == "regression"
+    return {
+        "method": name,
+        "stage": "none" if entry is None else entry.stage,
+        "criterion": comparison.gaps.keys[figure][0],
+        "gap_before": _at(bands.before, (figure,)),
+        "gap": _at(bands.after, (fix, figure)),
+        "gap_change": _at(bands.change, (fix, figure)),
+        "accuracy": None if number is None else float(comparison.measures.after[fix, number, -1]),
+        "accuracy_change": None if metric is None else comparison.overall_of(fix, metric),
+        "share_changed": None if regression else comparison.share_changed(fix),
+        "share_by_chance": judged.chances[name],
+        "reads_attribute": yes_no(entry is not None and "attribute" in entry.needs),
+        "changes_labels": yes_no(entry is not None and entry.changes_labels),
+        "price": price_of(comparison, fix, figure)[0],
+        "verdict": judged.verdicts[name],
+        "on_front": yes_no(name in judged.front),
+    }
+
+
+def _skipped_row(entry: Mitigation, reason: Message | str) -> dict[str, Any]:
+    missing = Estimate.missing(reason)
+    nothing = dict.fromkeys(
+        ("gap_before", "gap_change", "accuracy", "accuracy_change", "share_changed", "share_by_chance", "price")
+    )
+    return {
+        "method": entry.id,
+        "stage": entry.stage,
+        "criterion": None,
+        **nothing,
+        "gap": missing,
+        "reads_attribute": yes_no("attribute" in entry.needs),
+        "changes_labels": yes_no(entry.changes_labels),
+        "verdict": "not_tried",
+        "on_front": yes_no(False),
+    }
+
+
+def _at(band: Any, at: tuple[int, ...]) -> tuple[float, float, float]:
+    return float(band.value[at]), max(float(band.low[at]), -1.0), float(band.high[at])
+
+
+def _stacked(comparison: Comparison, make: Callable[[Comparison, int], Table]) -> Table:
+    """The table of every fix, one below the other."""
+    parts = []
+    for fix, name in enumerate(comparison.names):
+        table = make(comparison, fix)
+        method = Column("method", [name] * len(table), title=msg("method"))
+        parts.append(replace(table, columns=(method, *table.columns)))
+    return Table.stack(parts)
+
+
+def _findings(judged: Judged, tried: Mapping[str, Mitigation]) -> tuple[Finding, ...]:
+    comparison = judged.comparison
+    names = [name for name in comparison.names if name != "none"]
+    if judged.best is not None and judged.best != "none":
+        fix = comparison.names.index(judged.best)
+        return (_best(judged, tried[judged.best]), *findings_of(comparison, fix))
+    if judged.best == "none" or not names:
+        return ()
+    closest = min(names, key=lambda name: _distance(judged, name))
+    figure, fix = judged.figures[closest], comparison.names.index(closest)
+    value, low, high = _at(comparison.bands.after, (fix, figure))
+    return (
+        Finding(
+            code="mitigate.none_meets",
+            severity="warning",
+            message=msg(
+                "No fix meets the limit of {limit:num4} for {criterion} by {by}; "
+                "the closest is {method} with {gap:num4}",
+                limit=judged.of[closest].limit,
+                criterion=criterion_titles()[judged.of[closest].criterion],
+                by=" x ".join(comparison.gaps.keys[figure][1]),
+                method=tried[closest].title,
+                gap=value,
+            ),
+            estimate=Estimate(value, low, high, n=len(comparison.subject), method="max-t"),
+            n=len(comparison.subject),
+            threshold=judged.of[closest].limit,
+            columns=comparison.gaps.keys[figure][1],
+            evidence="mitigate/methods",
+        ),
+    )
+
+
+def _distance(judged: Judged, name: str) -> float:
+    fix = judged.comparison.names.index(name)
+    value = float(judged.comparison.bands.after.value[fix, judged.figures[name]])
+    goal = judged.of[name]
+    return goal.limit - value if goal.ratio else value - goal.limit
+
+
+def _best(judged: Judged, entry: Mitigation) -> Finding:
+    comparison, fix = judged.comparison, judged.comparison.names.index(entry.id)
+    figure = judged.figures[entry.id]
+    value, low, high = _at(comparison.bands.after, (fix, figure))
+    metric = accuracy_of(comparison)
+    change = (comparison.overall_of(fix, metric) or (0.0,))[0] if metric else 0.0
+    return Finding(
+        code="mitigate.best",
+        severity="notice",
+        message=msg(
+            "{method} meets the limit of {limit:num4} for {criterion} by {by}: {before:num4} before, "
+            "{after:num4} after; accuracy changes by {change:num4}",
+            method=entry.title,
+            limit=judged.of[entry.id].limit,
+            criterion=criterion_titles()[judged.of[entry.id].criterion],
+            by=" x ".join(comparison.gaps.keys[figure][1]),
+            before=float(comparison.bands.before.value[figure]),
+            after=value,
+            change=change,
+        ),
+        estimate=Estimate(value, low, high, n=len(comparison.subject), method="max-t"),
+        n=len(comparison.subject),
+        threshold=judged.of[entry.id].limit,
+        columns=comparison.gaps.keys[figure][1],
+        evidence="mitigate/methods",
+    )
+
+
+def _pictures() -> tuple[Picture, ...]:
+    return (
+        Picture(
+            "forest",
+            "methods",
+            msg("Gap after each fix, with simultaneous intervals"),
+            {"labels": ["method"], "value": "gap"},
+        ),
+    )

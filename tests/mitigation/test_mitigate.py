@@ -1,0 +1,198 @@
+"""What helps: fixes judged on people they have not seen, refusals with reasons, no help where there is no bias."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
+import isonomia as iso
+from isonomia import Cancelled, DataError, Dataset, SpecError, mitigate, mitigation
+from isonomia.mitigation import MITIGATIONS
+
+
+def applicants(n: int = 3000, seed: int = 0, bias: float = 1.0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    sex, race = rng.choice(["F", "M"], n), rng.choice(["a", "b"], n)
+    skill, age = rng.normal(size=n), rng.normal(40, 8, n)
+    hired = np.where(skill + bias * (sex == "M") + rng.normal(size=n) > 0.5, "yes", "no")
+    sexed = (sex == "M") * 1.0
+    return pd.DataFrame({"sex": sex, "race": race, "skill": skill, "age": age, "man": sexed, "hired": hired})
+
+
+ROLES: dict[str, Any] = {"target": "hired", "positive": "yes", "protected": ["sex", "race"]}
+NUMBERS = ["skill", "age", "man"]
+
+
+def data(frame: pd.DataFrame, **roles: Any) -> Dataset:
+    return Dataset(frame, **{**ROLES, "features": NUMBERS, **roles})
+
+
+def test_a_fix_that_helps_is_found_and_saved(tmp_path: Path) -> None:
+    frame = applicants()
+    found = mitigate(
+        data(frame),
+        LogisticRegression(),
+        limit=0.15,
+        attribute_at_decision=True,
+        folds=3,
+        methods=["thresholds", "match"],
+    )
+    table = found.table.set_index("method")
+    assert table.loc["none", "verdict"] == "exceeds"
+    assert found.best in ("thresholds", "match")
+    assert found.verdict == "meets"
+    assert (table.loc[found.best, "gap_high"]) <= 0.15
+    assert table.loc["thresholds", "reads_attribute"] == "yes"
+    assert set(found.groups["group"].astype(str)) >= {"sex=F", "race=a", "sex=F, race=a", "everyone"}
+    assert found.findings[0].code == "mitigate.best"
+    rows = frame[NUMBERS]
+    best = found.fitted[found.best]
+    said = best.predict(rows, sensitive_features=frame["sex"])
+    assert abs(np.mean(said[frame.sex == "F"] == "yes") - np.mean(said[frame.sex == "M"] == "yes")) < 0.15
+    assert mitigation.load(found.save(tmp_path / "fix.json")) == best.fix_
+    again = mitigation.load(found.save(tmp_path / "fix.skops"))
+    assert (again.predict(rows, sensitive_features=frame["sex"]) == said).all()
+    assert "What helps" in found.to_html()
+    assert found.subgroups is not None
+
+
+def test_what_is_not_allowed_is_listed_with_the_reason() -> None:
+    found = mitigate(data(applicants(800)), LogisticRegression(), folds=2)
+    table = found.table.set_index("method")
+    assert set(table.index) == {"none", *MITIGATIONS.ids()}
+    assert "reads the protected attribute" in str(table.loc["thresholds", "note"])
+    assert table.loc["thresholds", "verdict"] == "not_tried"
+    tried = table[table.verdict != "not_tried"]
+    assert (tried["reads_attribute"] == "no").all()
+    assert (tried["share_by_chance"] == 0).all()
+    blind = mitigate(data(applicants(800)), KNeighborsClassifier(), folds=2, methods=["reweighing"])
+    assert "sample weights" in str(blind.table.set_index("method").loc["reweighing", "note"])
+
+
+def test_every_person_is_judged_by_a_fix_that_has_not_seen_them() -> None:
+    """A fix of shuffled labels must not gain on held-out people what it gains on its own."""
+    frame = applicants(1200, bias=0.0)
+    rng = np.random.default_rng(3)
+    frame["hired"] = rng.permutation(frame["hired"].to_numpy())
+    scores = frame.assign(score=rng.random(1200))
+    found = mitigate(
+        Dataset(scores, **{**ROLES, "features": NUMBERS}, score="score"),
+        goal="equal_opportunity",
+        attribute_at_decision=True,
+        methods=["thresholds"],
+        folds=4,
+    )
+    row = found.table.set_index("method").loc["thresholds"]
+    assert row["accuracy"] < max((frame.hired == "no").mean(), 0.5) + 0.03
+
+
+def test_where_there_is_no_bias_nothing_helps() -> None:
+    helped, runs = 0, 12
+    for seed in range(runs):
+        frame = applicants(500, seed=seed, bias=0.0)
+        rng = np.random.default_rng(seed)
+        scores = frame.assign(score=1 / (1 + np.exp(-frame.skill - rng.normal(size=500))))
+        found = mitigate(
+            Dataset(scores, **{**ROLES, "features": NUMBERS}, score="score"),
+            attribute_at_decision=True,
+            methods=["thresholds", "match", "level_up"],
+            folds=2,
+            seed=seed,
+        )
+        table = found.table.set_index("method")
+        helped += bool((table["gap_change_high"].dropna() < 0).any())
+    assert helped <= 2
+
+
+def test_models_predictions_and_test_people() -> None:
+    frame = applicants()
+    train, test = frame[:2000], frame[2000:]
+    model = LogisticRegression().fit(train[NUMBERS], train["hired"])
+    options: dict[str, Any] = {"attribute_at_decision": True, "limit": 0.2, "methods": ["thresholds"]}
+    by_model = mitigate(data(train), model=iso.Model.of(model), test=data(test), **options)
+    assert len(by_model.decisions["thresholds"]) == 1000
+    assert by_model.table.set_index("method").loc["thresholds", "verdict"] in (
+        "meets",
+        "exceeds",
+        "not_enough_evidence",
+    )
+    every = mitigate(data(train), model=iso.Model.of(model), attribute_at_decision=True, folds=2)
+    note = every.table.set_index("method").loc["reweighing", "note"]
+    assert "only its predictions" in str(note)
+    only = frame.assign(said=model.predict(frame[NUMBERS]))
+    decided = mitigate(Dataset(only, **ROLES, features=NUMBERS, prediction="said"), folds=2, attribute_at_decision=True)
+    assert "decisions only" in str(decided.table.set_index("method").loc["thresholds", "note"])
+    assert decided.best is None
+
+
+def test_policies_goals_and_limits_that_nothing_meets() -> None:
+    frame = applicants(1500)
+    ruled = mitigate(
+        data(frame), LogisticRegression(), policy="eeoc", folds=2, methods=["thresholds"], attribute_at_decision=True
+    )
+    assert ruled.table["criterion"].iloc[0] == "disparate_impact"
+    hard = mitigate(
+        data(frame), LogisticRegression(), limit=0.0, folds=2, methods=["match"], attribute_at_decision=True
+    )
+    assert hard.best is None
+    assert "No fix meets the limit" in hard.findings[0].message.text()
+    assert "the closest is Matching distributions" in hard.findings[0].message.text()
+    with pytest.raises(SpecError, match="none is the best"):
+        hard.save("fix.json")
+    with pytest.raises(SpecError, match="Did you mean 'equalized_odds'"):
+        mitigate(data(frame), goal="equalised_odds")
+    with pytest.raises(SpecError, match="Unknown policy"):
+        mitigate(data(frame), policy="eeocc")
+
+
+def test_regression_and_several_classes() -> None:
+    frame = applicants(1500)
+    frame["pay"] = frame.skill + (frame.sex == "M") + np.random.default_rng(0).normal(size=1500)
+    numbers = mitigate(
+        Dataset(frame, target="pay", protected="sex", features=NUMBERS),
+        LinearRegression(),
+        limit=0.3,
+        attribute_at_decision=True,
+        folds=3,
+        methods=["match", "reweighing"],
+    )
+    assert numbers.best == "match"
+    frame["grade"] = np.digitize(frame["pay"], [-0.3, 1.0])
+    classes = mitigate(
+        Dataset(frame, target="grade", protected="sex", features=["skill", "man"], task="multiclass"),
+        LogisticRegression(max_iter=1000),
+        limit=0.25,
+        attribute_at_decision=True,
+        folds=3,
+        methods=["thresholds"],
+    )
+    row = classes.table.set_index("method")
+    assert row.loc["thresholds", "gap"] < row.loc["none", "gap"]
+
+
+def test_bad_input_time_and_cancelling() -> None:
+    frame = applicants(600)
+    rare = frame.assign(sex=np.where(np.arange(600) < 2, "X", frame.sex))
+    with pytest.raises(DataError, match="The group X has 2 rows: it would be absent from a part of 5"):
+        mitigate(data(rare), LogisticRegression())
+    with pytest.raises(SpecError, match="true outcomes"):
+        mitigate(Dataset(frame.drop(columns="hired"), protected="sex"), LogisticRegression())
+    with pytest.raises(SpecError, match="not both"):
+        mitigate(data(frame), LogisticRegression(), model=LogisticRegression())
+    with pytest.raises(SpecError, match="must name protected attributes"):
+        mitigate(data(frame), LogisticRegression(), attributes="age")
+    late = mitigate(data(frame), LogisticRegression(), folds=2, max_seconds=1e-9, attribute_at_decision=True)
+    assert (late.table[late.table.method != "none"].verdict == "not_tried").all()
+    events: list[Any] = []
+    mitigate(data(frame), LogisticRegression(), folds=2, methods=["reweighing"], progress=events.append)
+    assert events[-1].path == ("mitigate",)
+    assert events[-1].done == events[-1].total == 1
+    progress = iso.Progress(lambda event: progress.cancel())
+    with pytest.raises(Cancelled):
+        mitigate(data(frame), LogisticRegression(), folds=2, progress=progress)
