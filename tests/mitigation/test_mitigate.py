@@ -63,7 +63,7 @@ def test_a_fix_that_helps_is_found_and_saved(tmp_path: Path) -> None:
 
 
 def test_what_is_not_allowed_is_listed_with_the_reason() -> None:
-    found = mitigate(data(applicants(800)), LogisticRegression(), folds=2)
+    found = mitigate(data(applicants(200)), LogisticRegression(max_iter=1000), folds=2)
     table = found.table.set_index("method")
     assert set(table.index) == {"none", *MITIGATIONS.ids()}
     assert "reads the protected attribute" in str(table.loc["thresholds", "note"])
@@ -174,6 +174,23 @@ def test_regression_and_several_classes() -> None:
     )
     row = classes.table.set_index("method")
     assert row.loc["thresholds", "gap"] < row.loc["none", "gap"]
+
+
+def test_changes_of_features_stand_in_front_of_the_estimator(tmp_path: Path) -> None:
+    frame = applicants(1500)
+    found = mitigate(
+        data(frame, features=["skill", "age"]),
+        LogisticRegression(max_iter=1000),
+        attribute_at_decision=True,
+        folds=2,
+        methods=["repair", "decorrelate"],
+    )
+    assert set(found.decisions) == {"repair", "decorrelate"}
+    rows, sex = frame[["skill", "age"]], frame[["sex"]]
+    again = mitigation.load(found.save(tmp_path / "fix.skops", "decorrelate"))
+    said = again.predict(rows, sensitive_features=sex)
+    assert (said == found.fitted["decorrelate"].predict(rows, sensitive_features=sex)).all()
+    assert set(said) == {"yes", "no"}
 
 
 def test_bad_input_time_and_cancelling() -> None:

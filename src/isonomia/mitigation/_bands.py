@@ -258,7 +258,8 @@ def _errors(draws: Floats, least: Floats | float) -> Floats:
 def _standardised(draws: Floats, error: Floats) -> Floats:
     """(replicate - mean) / se, one row per figure; undefined replicates and figures without error count as 0."""
     if np.isfinite(draws).all() and (error > 0).all():
-        return ((draws - draws.mean(axis=-1, keepdims=True)) / error[..., None]).reshape(-1, draws.shape[-1])
+        every: Floats = (draws - draws.mean(axis=-1, keepdims=True)) / error[..., None]
+        return every.reshape(-1, draws.shape[-1])
     known = np.isfinite(draws)
     n = np.maximum(known.sum(axis=-1, keepdims=True), 1)
     mean = np.where(known, draws, 0.0).sum(axis=-1, keepdims=True) / n

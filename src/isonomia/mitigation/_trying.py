@@ -16,9 +16,11 @@ from isonomia.counting import Codes, composite, count_by
 from isonomia.errors import DataError, IsonomiaError, NotApplicable
 from isonomia.languages import Message, msg
 from isonomia.mitigation._bands import CRITERIA
+from isonomia.mitigation._changing import FeatureMitigator
 from isonomia.mitigation._goals import Goal
 from isonomia.mitigation._ranking import take_rows
 from isonomia.mitigation._training import fit_weighted, weight_argument
+from isonomia.mitigation._transformed import Transformed
 from isonomia.mitigation.registry import Mitigation
 from isonomia.parameters import Kind
 from isonomia.typing import Floats, Indices
@@ -280,5 +282,12 @@ def _one_split(
 def fit_method(entry: Mitigation, options: Mapping[str, Any], estimator: Any, people: People) -> Any:
     """A method before or in training, fitted."""
     weights = {} if people.weights is None else {"sample_weight": people.weights}
-    model = entry.estimator(clone(estimator), **options)
+    model = build(entry, options, clone(estimator))
     return model.fit(people.X, people.y, sensitive_features=people.sensitive, **weights)
+
+
+def build(entry: Mitigation, options: Mapping[str, Any], estimator: Any) -> Any:
+    """The method around an estimator; one that changes features stands in front of it."""
+    if issubclass(entry.estimator, FeatureMitigator):
+        return Transformed(estimator, entry.estimator(**options))
+    return entry.estimator(estimator, **options)

@@ -17,7 +17,17 @@ from isonomia.evidence import Result
 from isonomia.languages import Message, msg
 from isonomia.mitigation._goals import Goal, Verdict, read_goals
 from isonomia.mitigation._judging import Judged, judge
-from isonomia.mitigation._trying import People, Split, Trial, attempt, options_for, refusal, split_rows, tightened
+from isonomia.mitigation._trying import (
+    People,
+    Split,
+    Trial,
+    attempt,
+    build,
+    options_for,
+    refusal,
+    split_rows,
+    tightened,
+)
 from isonomia.mitigation._verdict_tables import result_parts
 from isonomia.mitigation.before_after import compare
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
@@ -116,7 +126,7 @@ class Fitted(Mapping[str, Any]):
         if people.weights is not None:
             given["sample_weight"] = people.weights
         if trial.estimator is not None:
-            return entry.estimator(trial.estimator, **options).fit(people.X, y, **given)
+            return build(entry, options, trial.estimator).fit(people.X, y, **given)
         scores = np.zeros((len(people), *np.asarray(trial.splits[0].scores).shape[1:]))
         for split in trial.splits:
             scores[split.rows] = split.scores

@@ -238,6 +238,7 @@ def _fixes() -> Iterator[Allowed]:
         ("calibrated_odds", "CalibratedOdds"),
         ("match", "Match"),
         ("calibrate", "CalibrateByGroup"),
+        ("_transformed", "Transformed"),
     ):
         yield Allowed("ObjectNode", f"isonomia.mitigation.{module}.{name}", around)
     numbers = "our own: numbers and texts that are compared with scores"
