@@ -99,3 +99,15 @@ def test_decisions_alone_and_bad_input(people: Path) -> None:
         done = runner.invoke(app, ["fairness", str(people), *arguments])
         assert done.exit_code == 2, done.output
         assert said in done.stderr
+
+
+def test_every_part_states_the_rows_that_are_left_out(people: Path, tmp_path: Path) -> None:
+    lines = people.read_text(encoding="utf-8").splitlines()
+    lines[1:4] = [",".join([*line.split(",")[:2], "", line.split(",")[3]]) for line in lines[1:4]]
+    partly = tmp_path / "partly.csv"
+    partly.write_text("\n".join(lines), encoding="utf-8")
+    done = runner.invoke(app, ["fairness", str(partly), *ROLES, "--n-boot", "20", "--json", "--margin", "0.05"])
+    assert done.exit_code == 0, done.output
+    record = json.loads(done.stdout)
+    for part in ("suite", "incompatibility", "equivalence"):
+        assert sum("3 rows without a target are left out" in str(note) for note in record[part]["notes"]) == 1, part

@@ -113,8 +113,8 @@ def test_saved_and_loaded_safely(kind: Any, inner: Any, tmp_path: Path) -> None:
     X = pd.DataFrame({name: people[name] for name in ("pay", "age")})
     fair = kind(inner).fit(X, people["y"], sensitive_features=people["sex"])
     loaded = load_model(save_model(fair, tmp_path / "fair.skops"), positive="yes")
-    assert loaded.thing.predict(X).tolist() == fair.predict(X).tolist()
-    assert loaded.thing.groups_ == fair.groups_
+    assert loaded.estimator.predict(X).tolist() == fair.predict(X).tolist()
+    assert loaded.estimator.groups_ == fair.groups_
 
 
 @pytest.mark.parametrize("kind", TRAINING)

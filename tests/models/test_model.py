@@ -332,3 +332,12 @@ def test_class_order_is_a_matter_of_names_only(names, data):
         for place, name in enumerate(surface.classes):
             np.testing.assert_array_equal(surface.probability[:, place], table[:, order.index(name)])
     assert decided(surface) == [order[place] for place in table.argmax(axis=1)]
+
+
+def test_a_model_gives_back_what_it_wraps() -> None:
+    def decide(frame: Any) -> Any:
+        return np.zeros(len(frame))
+
+    model = Model.of(decide, output="label")
+    assert model.estimator is decide
+    assert Model.of(model, name="again").estimator is decide

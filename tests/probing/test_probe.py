@@ -192,3 +192,36 @@ def test_model_rows_are_a_budget_too(rng: np.random.Generator) -> None:
     loop = Loop(Probe(Oracle(lambda frame: np.zeros(len(frame), int), DOMAIN), ["race"]), Ledger(max_model_rows=100))
     loop.test(DOMAIN.sample(500, rng))
     assert loop.ledger.n_rows == 99
+
+
+def test_labels_of_model_and_data_are_matched_by_one_rule() -> None:
+    """Texts that stand for the numbers of the target, numbers in their order, the positive class as code 1."""
+    domain = Domain({"age": (0, 20), "sex": ["F", "M"]}, backend="polars")
+    people = {"age": [1, 5, 9], "sex": ["F", "M", "F"]}
+    rows = domain.sample(40, np.random.default_rng(0))
+    old = rows[:, 0] > 10
+
+    def in_texts(frame: Any) -> Any:
+        return np.where(frame["age"].to_numpy() > 10, "1", "0").astype(object)
+
+    turned = Oracle(in_texts, domain, Dataset({**people, "y": [0, 1, 0]}, target="y", positive=0))
+    assert turned.classes == (1, 0)
+    label = turned.ask(rows).label
+    assert label is not None
+    assert np.array_equal(label, np.where(old, 0, 1))
+    grades = Oracle(
+        lambda frame: np.where(frame["age"].to_numpy() > 10, 10, 2),
+        domain,
+        Dataset({**people, "y": [10, 2, 9]}, target="y", task="multiclass"),
+    )
+    assert grades.classes == (2, 9, 10)
+    label = grades.ask(rows).label
+    assert label is not None
+    assert np.array_equal(label, np.where(old, 2, 0))
+
+
+def test_missing_decisions_are_refused() -> None:
+    domain = Domain({"age": (0, 20), "sex": ["F", "M"]}, backend="polars")
+    oracle = Oracle(lambda frame: np.array(["yes", None] * (len(frame) // 2), dtype=object), domain)
+    with pytest.raises(ModelError, match="2 of 4 decisions of the model are missing"):
+        oracle.ask(domain.sample(4, np.random.default_rng(0)))

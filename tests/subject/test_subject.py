@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,11 @@ import pytest
 
 import isonomia as iso
 from isonomia import Dataset, NotApplicable, SpecError, Subject
+from isonomia.counting import Codes
 from isonomia.data import to_frame
 from isonomia.discovery import find_subgroups
 from isonomia.fairness import change_between, group_metrics
+from isonomia.models import GroupThresholds, Surface
 from isonomia.robustness import drift, failure_modes, metric_disagreement, overfit, subgroup_diagnostics, weak_spots
 
 TASKS = ("binary", "multiclass", "regression")
@@ -192,3 +195,15 @@ def test_what_is_missing_is_named() -> None:
         Subject.of(Subject.of([0, 1], [0, 1]), y_true=[0, 1])
     with pytest.raises(iso.DataError, match="not both"):
         Subject.of(people(0, 50), Counting(), y_pred=[0] * 50)
+
+
+def test_the_fingerprint_of_arrays_includes_thresholds() -> None:
+    """The same probabilities and decisions, cut elsewhere or for other groups, are another subject."""
+    p, sex = np.array([0.2, 0.9, 0.1, 0.8]), Codes.encode(["F", "M", "F", "M"], name="sex")
+    plain = Surface.of_probabilities(p, classes=(0, 1))
+    cuts = [0.5, 0.6, GroupThresholds.of(sex, {"F": 0.4, "M": 0.6}), GroupThresholds.of(sex, {"F": 0.6, "M": 0.4})]
+    surfaces = [replace(plain, threshold=cut) for cut in cuts]
+    assert all(np.array_equal(one.label, plain.label) for one in surfaces)  # type: ignore[arg-type]
+    prints = [Subject.of([0, 1, 0, 1], surface, sensitive_features=sex).fingerprint for surface in surfaces]
+    assert len(set(prints)) == 4
+    assert prints[0] == Subject.of([0, 1, 0, 1], plain, sensitive_features=sex).fingerprint

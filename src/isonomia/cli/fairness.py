@@ -124,12 +124,13 @@ def _examine(
 
     subject.needs_attributes()
     subject.needs_decisions()
-    found = suite(subject, config=config)
+    found = subject.noted(suite(subject, config=config))
     try:
-        conflicts = incompatibility(subject)
+        conflicts = subject.noted(incompatibility(subject))
     except NotApplicable:
         conflicts = None  # the theorems are about two classes with known outcomes; the suite states what there is
-    return subject.noted(found), conflicts, None if margin is None else equivalence(subject, margin=margin)
+    same = None if margin is None else subject.noted(equivalence(subject, margin=margin))
+    return found, conflicts, same
 
 
 def _record(found: Suite, conflicts: Any, same: Any, advice: Any) -> dict[str, Any]:

@@ -119,8 +119,7 @@ def save_model(model: Any, path: str | Path) -> Path:
             f"Cannot save '{target.name}': models are saved as {written}. Boosters save themselves "
             "(booster.save_model('model.ubj'), booster.save_model('model.txt'))."
         )
-    estimator = model.thing if isinstance(model, Model) else model
-    content = kind.save(estimator)
+    content = kind.save(model.estimator if isinstance(model, Model) else model)
     target.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(target) as part:
         part.write_bytes(content)

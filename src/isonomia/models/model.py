@@ -59,6 +59,8 @@ class Model:
     ----------
     name : str
         What to call the model in a report.
+    estimator : object
+        What was wrapped: the estimator, booster, module or function itself.
     make : str
         What it is: the estimator's class, the function's name, the file's format.
     features : tuple of str or None
@@ -85,10 +87,10 @@ class Model:
     (1, 4)
     """
 
-    def __init__(self, predictor: Predictor, thing: Any, options: ModelOptions) -> None:
+    def __init__(self, predictor: Predictor, estimator: Any, options: ModelOptions) -> None:
         self._predictor = predictor
         self._options = options
-        self.thing = thing
+        self.estimator = estimator
         self.make = predictor.make
         self.name = options.get("name") or predictor.make
         given = options.get("features")
@@ -105,7 +107,7 @@ class Model:
     @classmethod
     def of(
         cls,
-        thing: Any,
+        estimator: Any,
         *,
         features: Sequence[str] | None = None,
         task: Task | None = None,
@@ -120,7 +122,7 @@ class Model:
 
         Parameters
         ----------
-        thing : estimator, function, XGBoost or LightGBM booster, CatBoost model, PyTorch module, or Model
+        estimator : estimator, function, XGBoost or LightGBM booster, CatBoost model, PyTorch module, or Model
             An estimator has `predict_proba` (preferred), `decision_function` (next) or `predict`. A function takes a
             frame of rows and returns one answer per row. A PyTorch module takes a matrix of numbers in the order of
             `features` and returns one tensor: probabilities, numbers, or (say so) scores.
@@ -160,9 +162,10 @@ class Model:
             "name": name,
         }
         _check_options(options)
-        if isinstance(thing, Model):
-            return cls(thing._predictor, thing.thing, _merged(thing._options, options))._marked_like(thing)
-        return cls(_predictor_of(thing, frame), thing, options)
+        if isinstance(estimator, Model):
+            merged = _merged(estimator._options, options)
+            return cls(estimator._predictor, estimator.estimator, merged)._marked_like(estimator)
+        return cls(_predictor_of(estimator, frame), estimator, options)
 
     def __repr__(self) -> str:
         parts = [self.make, self.task or "any task"]
@@ -198,7 +201,7 @@ class Model:
             parts = self._portions(table, data, question.threshold is None, between)
             answer = joined(list(parts), self.make)
         surface = read_answer(answer, replace(question, n=len(table)))
-        return surface if surface.probability is None else replace(surface, calibrated=is_calibrated(self.thing))
+        return surface if surface.probability is None else replace(surface, calibrated=is_calibrated(self.estimator))
 
     def predict_frame(self, frame: Any) -> np.ndarray[Any, Any]:
         """What the model returns about rows, raw: probabilities in its own class order, scores, decisions or numbers.

@@ -45,7 +45,7 @@ class ModelFormat:
     owns : callable, optional
         Whether an object in memory is a model of this kind; `predictor` then asks it.
     predictor : callable, optional
-        ``predictor(thing)`` for an object that it owns.
+        ``predictor(estimator)`` for an object that it owns.
     parameters : tuple of Parameter
         Options of `load_model` that `load` takes.
     """

@@ -11,7 +11,8 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Dataset, Task
+from isonomia.counting import Codes
+from isonomia.data import Dataset, Task, index_of, ordered, two_classes
 from isonomia.errors import ModelError
 from isonomia.models import Gradients, Inputs, Model
 from isonomia.probing.domain import Domain
@@ -77,11 +78,12 @@ class Oracle:
         if isinstance(self.model, Model):
             return
         if hasattr(model, "classes_") and not _is_regressor(model):
-            self._set_classes([_plain(value) for value in np.asarray(model.classes_).ravel()])
+            self._set_classes(np.asarray(model.classes_).ravel().tolist())
         elif _is_regressor(model):
             self.task, self.output = "regression", "number"
         elif data is not None and data.target is not None and data.task != "regression":
-            self._set_classes(sorted({_plain(value) for value in data.column(data.target).unique().to_list()}, key=str))
+            labels = Codes.encode(data.column(data.target)).labels
+            self._set_classes(ordered([label for label in labels if label is not None]))
         if not callable(model) and not hasattr(model, "predict"):
             raise ModelError(
                 f"A model needs `predict`, or must be a function from a frame to predictions; "
@@ -141,7 +143,7 @@ class Oracle:
     @property
     def estimator(self) -> Any:
         """The estimator (or function) behind the model: what exact answers and gradients look into."""
-        return self.model.thing if isinstance(self.model, Model) else self.model
+        return self.model.estimator if isinstance(self.model, Model) else self.model
 
     def _timed(self, call: Callable[[Any], Any], frame: Any) -> Any:
         """Call the model, and nothing else, with the clock running."""
@@ -239,11 +241,10 @@ class Oracle:
 
     def _set_classes(self, classes: Sequence[Any]) -> None:
         """Take the model's classes; the positive one becomes code 1 of two."""
-        names = list(classes)
-        order = np.arange(len(names))
-        if len(names) == 2 and self.positive is not None and _same(names[0], self.positive):
-            names.reverse()
-            order = order[::-1].copy()
+        names, order = list(classes), np.arange(len(classes))
+        if len(names) == 2 and self.positive is not None:
+            names = list(two_classes(classes, self.positive, what="the model's classes"))
+            order = np.array([index_of(name, names) for name in classes])
         self._classes, self._order = names, order
         self.task = "binary" if len(names) == 2 else "multiclass"
 
@@ -257,20 +258,17 @@ class Oracle:
         return ordered
 
     def _codes(self, answer: Any) -> NDArray[np.int64]:
-        labels = np.asarray(answer).ravel()
-        distinct, inverse = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)
-        table = np.empty(len(distinct), dtype=np.int64)
-        for index, value in enumerate(distinct):
-            if isinstance(value, float | np.floating) and np.isnan(value):
-                lost = int((inverse == index).sum())
-                raise ModelError(f"{lost} of {len(labels):,} decisions of the model are missing.")
-            table[index] = self._code(_plain(value))
-        return np.asarray(table[inverse], dtype=np.int64)
+        column = Codes.encode(np.asarray(answer).ravel())
+        if column.missing is not None:
+            lost = int(column.counts()[column.missing])
+            raise ModelError(f"{lost} of {len(column):,} decisions of the model are missing.")
+        table = np.array([self._code(label) for label in column.labels], dtype=np.int64)
+        return np.asarray(table[column.codes], dtype=np.int64)
 
     def _code(self, value: Any) -> int:
-        for code, known in enumerate(self._classes):
-            if _same(known, value):
-                return code
+        code = index_of(value, self._classes)
+        if code is not None:
+            return code
         self._classes.append(value)  # a function that gives labels shows its classes as it goes
         return len(self._classes) - 1
 
@@ -324,11 +322,3 @@ def _numbers(answer: Any) -> Floats:
 def _first_of_largest(table: Floats) -> NDArray[np.intp]:
     """``table.argmax(axis=1)``, which numpy is slow at along rows of two."""
     return (table[:, 1] > table[:, 0]).astype(np.intp) if table.shape[1] == 2 else table.argmax(axis=1)
-
-
-def _same(a: Any, b: Any) -> bool:
-    return bool(a is b or a == b or str(a) == str(b))
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

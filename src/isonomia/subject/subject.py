@@ -17,7 +17,7 @@ from isonomia.errors import DataError, NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result
 from isonomia.languages import Message, msg
-from isonomia.models import Model, Surface
+from isonomia.models import GroupThresholds, Model, Surface
 from isonomia.subject.arrays import Outcome
 from isonomia.subject.attributes import dataset_attributes, read_attributes
 from isonomia.subject.counts import read_counts
@@ -316,14 +316,17 @@ class Subject:
 
     @property
     def fingerprint(self) -> str:
-        """A sha256 over the data: of the dataset, else of the columns given."""
+        """A sha256 over the data: of the dataset, else of the columns, classes and thresholds given."""
         if self.dataset is not None:
             return self.dataset.fingerprint
         digest, surface = hashlib.sha256(), self.outcome.surface
         parts = [self.outcome.truth, *(getattr(surface, kind) for kind in surface.kinds), self.weights, self.counts]
         for part in [*parts, *(column.codes for column in self.attributes)]:
             digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
-        digest.update(repr([(column.name, column.labels) for column in self.attributes]).encode())
+        threshold = surface.threshold
+        cut = threshold.to_dict() if isinstance(threshold, GroupThresholds) else threshold
+        named = [(column.name, column.labels) for column in self.attributes]
+        digest.update(repr((named, surface.task, surface.classes, cut)).encode())
         return digest.hexdigest()
 
     @property

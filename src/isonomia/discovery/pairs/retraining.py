@@ -71,7 +71,7 @@ def retrain(
     tests : int
         Fresh people, drawn uniformly with another seed than the search's.
     """
-    estimator = model.thing if isinstance(model, Model) else model
+    estimator = Model.of(model).estimator
     if data.target is None:
         raise DataError("Training again needs the target; give the data as Dataset(..., target=...).")
     if not hasattr(estimator, "get_params") or not hasattr(estimator, "classes_"):

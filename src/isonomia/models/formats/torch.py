@@ -87,7 +87,7 @@ def load_torch(content: bytes, *, name: str) -> Any:
 class TorchPredictor:
     """A module, called in batches without gradients and in evaluation mode; its own mode is restored afterwards."""
 
-    thing: Any
+    given: Any
     make: str = field(init=False)
     names: tuple[str, ...] | None = None
     n_features: int | None = field(init=False, default=None)
@@ -96,12 +96,12 @@ class TorchPredictor:
 
     def __post_init__(self) -> None:
         self.batch: int | None = None
-        exported = is_exported_program(self.thing)
-        self.module = self.thing.module() if exported else self.thing
-        own = getattr(self.thing, "original_name", None) or type(self.thing).__name__
+        exported = is_exported_program(self.given)
+        self.module = self.given.module() if exported else self.given
+        own = getattr(self.given, "original_name", None) or type(self.given).__name__
         self.make = "PyTorch exported program" if exported else f"PyTorch {own}"
         if exported:
-            shapes = _input_shapes(self.thing)
+            shapes = _input_shapes(self.given)
             if len(shapes) != 1:
                 raise ModelError(
                     f"The exported program takes {len(shapes)} inputs; a table's rows are one matrix. Export a module "
@@ -118,7 +118,7 @@ class TorchPredictor:
         dtype, device = (torch.float32, "cpu") if first is None else (first.dtype, first.device)
         matrix = number_matrix(table, make=self.make)
         # what was exported keeps the mode it was exported in
-        training = bool(getattr(self.module, "training", False)) and not is_exported_program(self.thing)
+        training = bool(getattr(self.module, "training", False)) and not is_exported_program(self.given)
         if training:
             self.module.eval()
         try:

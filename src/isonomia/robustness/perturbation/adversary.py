@@ -325,12 +325,12 @@ def _with(rows: Floats, index: int, value: Floats | float) -> Floats:
 
 def known_gradients(altering: Altering) -> Gradients | None:
     """The model's exact gradients, where its formula is known and all that it reads may be moved."""
-    if not altering.covers_model or not hasattr(altering.model.thing, "classes_"):
+    if not altering.covers_model or not hasattr(altering.model.estimator, "classes_"):
         return None
     try:
         domain = Domain.from_data(altering.data, features=altering.names)
     except DataError:
         return None
-    oracle = Oracle(altering.model.thing, domain, altering.data)
+    oracle = Oracle(altering.model.estimator, domain, altering.data)
     gradients = oracle.gradients()
     return None if gradients.kind == "differences" else gradients
