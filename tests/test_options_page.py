@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from isonomia.audit import CHECKS
-from isonomia.data import FILE_FORMATS
+from isonomia.data import FILE_FORMATS, Dataset
 from isonomia.discovery import METHODS, PAIR_METHODS
-from isonomia.models import MODEL_FORMATS
-from isonomia.parameters import Parameter
+from isonomia.models import MODEL_FORMATS, Model
+from isonomia.parameters import Parameter, parameters_of
 from isonomia.robustness import PERTURBERS, SCENARIOS
 
 PAGE = Path(__file__).parents[1] / "docs" / "options.md"
@@ -31,11 +31,19 @@ Entries = Iterable[tuple[str, str, tuple[Parameter, ...]]]
 
 def declared() -> Iterator[tuple[str, Entries]]:
     """Every kind of entry: id, purpose and parameters of each."""
+    roles, options = parameters_of(Dataset), parameters_of(Model.of)
+    yield (
+        "Data and models",
+        [
+            ("Dataset, read", "the roles of the columns of a table", roles),
+            ("Model.of, load_model", "how a model is called and what it returns", options),
+        ],
+    )
     yield "Checks", [(one.id, one.purpose, one.parameters) for one in CHECKS]
     yield "Methods that find subgroups", [(one.id, one.purpose, one.parameters) for one in METHODS]
     yield "Methods that find pairs", [(one.id, one.purpose, one.parameters) for one in PAIR_METHODS]
     yield "Scenarios", [(one.id, one.purpose, (one.strength, *one.parameters)) for one in SCENARIOS]
-    yield "Perturbers", [(one.id, one.purpose, ()) for one in PERTURBERS]
+    yield "Perturbers", [(one.id, one.purpose, (one.strength,)) for one in PERTURBERS]
     yield "Formats of data files", [(one.id, one.purpose, one.parameters) for one in FILE_FORMATS]
     yield "Formats of model files", [(one.id, one.purpose, one.parameters) for one in MODEL_FORMATS]
 

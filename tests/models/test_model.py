@@ -24,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 import isonomia as iso
 from isonomia import Dataset, Model, ModelError
 from isonomia.models import Surface
+from isonomia.parameters import parameters_of
 
 NUMBERS = ["age", "income"]
 FEATURES = ["sex", "age", "income", "job"]
@@ -341,3 +342,29 @@ def test_a_model_gives_back_what_it_wraps() -> None:
     model = Model.of(decide, output="label")
     assert model.estimator is decide
     assert Model.of(model, name="again").estimator is decide
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"outptu": "label"}, "`Model.of` has no option 'outptu'. Did you mean 'output'"),
+        ({"output": "labl"}, "`output` must be one of label, .* got 'labl'. Did you mean 'label'"),
+        ({"features": 3}, "`features` must be the name of a column, or a list of them"),
+        ({"threshold": "x"}, "`threshold` must be a finite number"),
+        ({"frame": "spark"}, "`frame` must be one of native, pandas"),
+        ({"classes": "ab"}, "`classes` must be a list of at least 1"),
+        ({"name": 3}, "`name` must be a text"),
+    ],
+)
+def test_options_are_declared(options: Any, message: str) -> None:
+    with pytest.raises(iso.SpecError, match=message):
+        Model.of(lambda frame: np.zeros(len(frame)), **options)
+    with pytest.raises(iso.SpecError, match=message.replace("Model.of", "load_model")):
+        iso.load_model("model.skops", **options)
+
+
+def test_options_are_listed() -> None:
+    known = {one.name: one for one in parameters_of(Model.of)}
+    assert list(known) == ["features", "task", "classes", "positive", "threshold", "output", "frame", "name"]
+    assert all(one.help for one in known.values())
+    assert known["output"].schema()["anyOf"][0] == {"enum": ["label", "probability", "score", "continuous"]}

@@ -393,7 +393,7 @@ def test_with_categories_alone_one_is_exchanged() -> None:
     [
         ({"levels": [-0.1]}, "at least 0, or a list of at least 1 of them; got [-0.1]"),
         ({"levels": []}, "a list of at least 1 of them; got []"),
-        ({"levels": [1.5]}, "'swap' is at most 1; got 1.5"),
+        ({"levels": [1.5]}, "`levels` of the perturber `swap` must be a number in [0, 1]; got 1.5"),
         ({"n_trials": 0}, "`n_trials` must be a whole number of at least 1; got 0"),
         ({"perturbers": "rawr"}, "Did you mean 'raw'"),
         ({"perturbers": []}, "a list of at least 1, each the name of a perturber"),

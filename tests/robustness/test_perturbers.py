@@ -160,7 +160,7 @@ def test_a_level_that_is_none_is_refused(level: Any) -> None:
 
 
 def test_a_share_above_one_and_an_unknown_name_are_refused() -> None:
-    with pytest.raises(SpecError, match=r"at most 1; got 1\.5"):
+    with pytest.raises(SpecError, match=r"`level` of the perturber `swap` must be a number in \[0, 1\]; got 1\.5"):
         PERTURBERS["swap"].check_level(1.5)
     with pytest.raises(SpecError, match="Did you mean 'quantile'"):
         PERTURBERS["quantle"]

@@ -113,8 +113,13 @@ def _perturbers() -> Iterable[Entry]:
     from isonomia.robustness import PERTURBERS
 
     for entry in PERTURBERS:
-        disturbs = list(entry.disturbs)
-        yield {"perturber": entry.id, "disturbs": disturbs, "most": _finite(entry.most), "purpose": entry.purpose}
+        yield {
+            "perturber": entry.id,
+            "disturbs": list(entry.disturbs),
+            "most": _finite(entry.most),
+            "purpose": entry.purpose,
+            "options": _options([entry.strength]),
+        }
 
 
 def _formats() -> Iterable[Entry]:

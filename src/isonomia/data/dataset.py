@@ -25,11 +25,14 @@ from isonomia.data.roles import (
     given_roles,
     privileged_values,
 )
-from isonomia.data.schema import Kind, Task, kind_of
+from isonomia.data.schema import KINDS, TASKS, Kind, Task, kind_of
 from isonomia.errors import DataError
 from isonomia.languages import Message
+from isonomia.parameters import Anything, Choice, Either, Keyed, Made, Several, Text, validated
 
 Missing = Literal["group", "exclude", "error"]
+COLUMN = Text("the name of a column")
+_BY_CLASS = Made(lambda given: isinstance(given, Mapping), "columns by class")
 
 
 class Dataset:
@@ -43,7 +46,7 @@ class Dataset:
     target : str, optional
         The column of true outcomes.
     positive : optional
-        The favourable value of a two-valued target ("hired", 1, True): selection rate, true positive rate and so on
+        The favourable value of a two-valued target ("hired", 1, True). Selection rate, true positive rate and so on
         are about it. Needed when the target is not 0/1 or False/True.
     protected : sequence of str, or mapping, optional
         Protected attributes. A mapping gives numeric ones bands: ``{"sex": None, "age": [25, 60]}``. At most 1,000
@@ -62,7 +65,7 @@ class Dataset:
     kinds : mapping, optional
         Overrides of inferred kinds: ``{"zip": "category"}``.
     task : "binary", "multiclass" or "regression", optional
-        By default read off the target.
+        The kind of task; by default read off the target.
     name : str, optional
         What to call the data in a report.
 
@@ -76,6 +79,20 @@ class Dataset:
     ('sex', 'income')
     """
 
+    @validated(
+        target=COLUMN.or_none(),
+        positive=Anything("a value of the target"),
+        protected=Either(Several(COLUMN, single=True), Keyed(Anything("bands"))).or_none(),
+        privileged=Keyed(Anything("a value or a list of values")).or_none(),
+        prediction=COLUMN.or_none(),
+        score=Either(Several(COLUMN, single=True), _BY_CLASS).or_none(),
+        weight=COLUMN.or_none(),
+        time=COLUMN.or_none(),
+        features=Several(COLUMN).or_none(),
+        kinds=Keyed(Choice(KINDS)).or_none(),
+        task=Choice(TASKS).or_none(),
+        name=Text().or_none(),
+    )
     def __init__(
         self,
         frame: Any,

@@ -23,7 +23,7 @@ from isonomia.models.model_format import (
     recognise,
     supported,
 )
-from isonomia.parameters import Boolean, validated
+from isonomia.parameters import Boolean, parameters_of, read_options, validated
 
 _IMPORT = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
@@ -87,6 +87,7 @@ def load_model(
         return Model.of(source, **options)
     if is_address(source):
         return _answering(str(source), options)
+    read_options(parameters_of(Model.of), options, owner="`load_model`")  # before the file is read
     path = Path(source)
     if isinstance(source, str) and _IMPORT.fullmatch(source) and not path.exists():
         return _imported(source, options)

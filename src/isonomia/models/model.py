@@ -6,7 +6,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import Any, TypedDict, get_args
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -28,7 +28,7 @@ from isonomia.models.classes import distinct
 from isonomia.models.columns import FrameKind, check_width, from_matrix, pick_columns
 from isonomia.models.model_format import MODEL_FORMATS
 from isonomia.models.surface import Surface, SurfaceKind
-from isonomia.parameters import Choice, Number
+from isonomia.parameters import NAMES, Anything, Choice, Number, Several, Text, validated
 
 _OUTPUTS: tuple[SurfaceKind, ...] = ("label", "probability", "score", "continuous")
 #: Maximum number of rows per call where the work can be cancelled between calls.
@@ -105,6 +105,16 @@ class Model:
         self._question: tuple[weakref.ref[Dataset], Question] | None = None
 
     @classmethod
+    @validated(
+        features=NAMES.or_none("for those it was fitted with"),
+        task=Choice(TASKS).or_none(),
+        classes=Several(Anything("a class"), 1).or_none(),
+        positive=Anything("a class"),
+        threshold=Number().or_none("for the model's own decision"),
+        output=Choice(_OUTPUTS).or_none(),
+        frame=Choice(get_args(FrameKind)).or_none(),
+        name=Text().or_none(),
+    )
     def of(
         cls,
         estimator: Any,
@@ -129,14 +139,14 @@ class Model:
         features : sequence of str, optional
             The columns it takes, in its order. By default the names it was fitted with, else the dataset's features.
         task : "binary", "multiclass" or "regression", optional
-            By default read off the estimator and the dataset.
+            The kind of task; by default read off the estimator and the dataset.
         classes : sequence, optional
             What the model's classes are called in the data, in the model's own order; for models trained on codes:
             ``classes=["<=50K", ">50K"]`` for a model of 0 and 1.
         positive : optional
             The favourable class where the dataset does not name one.
         threshold : float, optional
-            Where the probability (or score) of the positive class is cut. By default the model decides as its own
+            Cut of the probability (or score) of the positive class. By default the model decides as its own
             `predict` does: its most probable class, or the sign of its score. A score of a function is not cut at all
             unless this is given.
         output : "label", "probability", "score" or "continuous", optional
@@ -161,7 +171,6 @@ class Model:
             "frame": frame,
             "name": name,
         }
-        _check_options(options)
         if isinstance(estimator, Model):
             merged = _merged(estimator._options, options)
             return cls(estimator._predictor, estimator.estimator, merged)._marked_like(estimator)
@@ -346,17 +355,6 @@ def _predictor_of(obj: Any, frame: FrameKind | None) -> Predictor:
         f"A model must have predict, predict_proba or decision_function, or be a function of rows; got {what}. "
         "Give a fitted estimator, a function, or load a file with isonomia.load_model(path)."
     )
-
-
-def _check_options(options: ModelOptions) -> None:
-    task, output = options.get("task"), options.get("output")
-    if task is not None:
-        Choice(TASKS).check("task", task)
-    if output is not None:
-        Choice(_OUTPUTS).check("output", output)
-    threshold = options.get("threshold")
-    if threshold is not None:
-        Number().check("threshold", threshold)
 
 
 def _merged(old: ModelOptions, new: ModelOptions) -> ModelOptions:

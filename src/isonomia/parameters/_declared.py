@@ -91,13 +91,14 @@ def validated(**kinds: Kind[Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
         if undeclared:
             raise TypeError(f"{function.__qualname__} has no parameter {undeclared[0]!r} to validate")
         others = functools.cache(lambda: _other_keywords(function))
+        owner = function.__qualname__.rpartition("<locals>.")[2].removesuffix(".__init__")
 
         @functools.wraps(function)
         def checked(*args: P.args, **options: P.kwargs) -> R:
             for name in options:
                 if name not in signature and (known := others()) is not None and name not in known:
                     near = close_to(name, (*names, *known))
-                    raise SpecError(f"`{function.__name__}` has no option {name!r}.{near}")
+                    raise SpecError(f"`{owner}` has no option {name!r}.{near}")
             for name, kind in kinds.items():
                 if name in options:
                     options[name] = kind.check(name, options[name])
@@ -115,12 +116,13 @@ def validated(**kinds: Kind[Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def parameters_of(function: Callable[..., Any], *names: str, **defaults: Any) -> tuple[Parameter, ...]:
-    """The parameters that a `validated` function declares: all of them, or those named.
+    """The parameters that a `validated` function (or the `__init__` of a class) declares: all of them, or those named.
 
     Defaults come from the signature unless others are given (a default of None then allows None); the help is the
     text about the parameter in the docstring.
     """
-    kinds: Mapping[str, Kind[Any]] = getattr(function, "__kinds__", {})
+    declared = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
+    kinds: Mapping[str, Kind[Any]] = getattr(declared, "__kinds__", {})
     signature, texts = inspect.signature(function).parameters, docstring_help(function)
     found = []
     for name in names or kinds:

@@ -8,14 +8,11 @@ length (the whole text is shown on hover) and cannot carry markup. Colours are s
 from __future__ import annotations
 
 import math
-import pkgutil
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Picture, Table
 from isonomia.languages import check_language
-from isonomia.report.figures import kinds
 from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, reference
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.svg.drawing import WIDE, svg
@@ -23,9 +20,6 @@ from isonomia.report.figures.theme import finish, themed
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
-
-for _module in pkgutil.iter_modules(kinds.__path__):
-    import_module(f"{kinds.__name__}.{_module.name}")
 
 __all__ = ["PICTURES", "Option", "PictureKind", "Reading", "describe", "draw", "draw_svg", "reference", "static"]
 

@@ -62,7 +62,7 @@ class PictureKind:
     svg: Callable[[Mapping[str, Any], int], str] | None = None
 
 
-PICTURES: Registry[PictureKind] = Registry("picture", word="kind of picture")
+PICTURES: Registry[PictureKind] = Registry("picture", word="kind of picture", package="isonomia.report.figures.kinds")
 
 #: Options that mean the same in every kind that takes them.
 COMMON: Mapping[str, Option] = {

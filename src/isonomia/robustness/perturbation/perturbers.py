@@ -14,7 +14,7 @@ from isonomia.counting import count_by
 from isonomia.data.synthetic.dependence import nearest_correlation, pairwise_correlation
 from isonomia.errors import SpecError
 from isonomia.languages import Message, msg
-from isonomia.parameters import Either, Entry, Keyed, Made, Number, Several
+from isonomia.parameters import Either, Entry, Keyed, Made, Number, Parameter, Several
 from isonomia.probing import Feature
 from isonomia.registry import Registry
 from isonomia.typing import Floats
@@ -24,6 +24,8 @@ Disturbs = Literal["number", "category"]
 
 #: Factors of a value written in another unit: metres for centimetres, cents for units.
 UNITS = (100.0, 0.01)
+#: The level of a disturbance where none is given.
+USUAL_LEVEL = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +184,8 @@ class Perturber:
         Instead of `apply`: ``on_frame(frame, level, rng) -> frame`` of the same rows and columns, in the user's kind.
     random : bool
         False where every trial would be the same.
+    unit : str
+        What its level is, in one line.
     most : float
         The largest level that means anything.
     valid : bool
@@ -197,6 +201,7 @@ class Perturber:
     apply: Apply | None = None
     on_frame: OnFrame | None = None
     random: bool = True
+    unit: str = "how strong it is"
     most: float = float("inf")
     valid: bool = True
     seen: bool = False
@@ -205,12 +210,15 @@ class Perturber:
         if (self.apply is None) == (self.on_frame is None):
             raise SpecError(f"The perturber '{self.id}' needs either `apply` or `on_frame`.")
 
+    @property
+    def strength(self) -> Parameter:
+        """Its level as a parameter."""
+        kind = Number(at_least=0, at_most=self.most if np.isfinite(self.most) else None)
+        return Parameter("level", kind, USUAL_LEVEL, self.unit)
+
     def check_level(self, level: Any, name: str = "level") -> float:
         """The level as a number that this perturber takes."""
-        number = Number(at_least=0).check(name, level)
-        if number > self.most:
-            raise SpecError(f"A level of the perturber '{self.id}' is at most {self.most:g}; got {number:g}.")
-        return number
+        return self.strength.kind.check(f"{name}` of the perturber `{self.id}", level)  # type: ignore[no-any-return]
 
     def changes(self, columns: Columns) -> NDArray[np.bool_]:
         """Which columns it can change at all."""
@@ -387,10 +395,51 @@ def _add(identifier: str, title: Message, apply: Apply, disturbs: tuple[Disturbs
     PERTURBERS.add(Perturber(identifier, purpose, title, disturbs, apply, **more))
 
 
-_add("raw", msg("Noise"), raw_noise, ("number",))
-_add("quantile", msg("Noise in ranks"), quantile_noise, ("number",), most=2.0, seen=True)
-_add("correlated", msg("Noise that keeps correlations"), correlated_noise, ("number",), most=1.0, seen=True)
-_add("swap", msg("Swapped categories"), swaps, ("category",), most=1.0, seen=True)
-_add("missing", msg("Missing values"), missing_values, ("number", "category"), most=1.0, valid=False)
-_add("rounding", msg("Rounding"), rounding, ("number",), random=False)
-_add("units", msg("Wrong units"), unit_errors, ("number",), most=1.0, valid=False)
+SPREADS = "noise in standard deviations of the column"
+RANKS = "width of the shift in ranks, as a share of all rows"
+_add("raw", msg("Noise"), raw_noise, ("number",), unit=SPREADS)
+_add("quantile", msg("Noise in ranks"), quantile_noise, ("number",), unit=RANKS, most=2.0, seen=True)
+_add(
+    "correlated",
+    msg("Noise that keeps correlations"),
+    correlated_noise,
+    ("number",),
+    unit="weight of the noise: 0 is the row itself, 1 another row",
+    most=1.0,
+    seen=True,
+)
+_add(
+    "swap",
+    msg("Swapped categories"),
+    swaps,
+    ("category",),
+    unit="share of values that are replaced",
+    most=1.0,
+    seen=True,
+)
+_add(
+    "missing",
+    msg("Missing values"),
+    missing_values,
+    ("number", "category"),
+    unit="share of values that are lost",
+    most=1.0,
+    valid=False,
+)
+_add(
+    "rounding",
+    msg("Rounding"),
+    rounding,
+    ("number",),
+    unit="distance of the rounded values, in standard deviations of the column",
+    random=False,
+)
+_add(
+    "units",
+    msg("Wrong units"),
+    unit_errors,
+    ("number",),
+    unit="share of values in another unit",
+    most=1.0,
+    valid=False,
+)
