@@ -272,7 +272,7 @@ def test_functions_get_the_frame_the_user_gave(people, as_frame):
         (lambda rows: np.full((240, 3), 1 / 3), "3 columns of probabilities, but the data shows 2 classes"),
         (lambda rows: ["maybe"] * 240, "must be among 'refused', 'granted'; got 'maybe'"),
         (lambda rows: rows["no such column"], "failed on 240 rows: KeyError"),
-        (lambda rows: [[1], [1, 2]], "no array"),
+        (lambda rows: [[1], [1, 2]], "not an array"),
     ],
 )
 def test_bad_answers(people, returned, message):
