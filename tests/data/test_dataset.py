@@ -183,7 +183,7 @@ def test_subset_without_a_class_or_a_group_keeps_what_is_known(frame_kind):
     [
         ([9], "between 0 and 3"),
         ([-1], "between 0 and 3"),
-        ([True], "one value a row"),
+        ([True], "one value per row"),
         ([0.5], "whole numbers"),
         ([], "no rows"),
     ],

@@ -293,7 +293,7 @@ def test_tasks_that_do_not_go_together(people):
     np.testing.assert_array_equal(scores.label, regressor.predict(people[NUMBERS]) >= 35)
     classifier = LogisticRegression().fit(people[NUMBERS], people["band"])
     two = Dataset(people[people["band"] != "mid"], target="band", positive="top")
-    with pytest.raises(ModelError, match="tells 3 classes apart"):
+    with pytest.raises(ModelError, match="has 3 classes"):
         Model.of(classifier).surface(two)
 
 
