@@ -107,11 +107,13 @@ def test_the_seed_decides_nothing() -> None:
     assert replicated[0]["criteria"][0]["estimate"]["low"] is not None
 
 
-def test_without_an_interval_nothing_is_met() -> None:
-    frame = people(a=(444, 1000), b=(500, 1000)).assign(y=lambda d: np.resize([0, 1, 1], len(d)))
-    f1 = {"name": "f1", "metric": "f1", "measure": "difference", "at_most": 0.5}
-    data = iso.Dataset(frame, prediction="p", protected=["sex"], target="y")
-    verdict = judge(load_policy(own(f1)), Subject.of(data, n_boot=0))
+@pytest.mark.parametrize("measure", ["difference", "value"])
+def test_without_an_interval_nothing_is_met(measure: str) -> None:
+    """The largest error is far below its limit, and nothing says how large it could have been."""
+    y = np.linspace(0, 1, 400)
+    data = iso.Dataset({"sex": ["a", "b"] * 200, "y": y, "p": y + 0.1}, target="y", prediction="p", protected=["sex"])
+    largest = {"name": "largest error", "metric": "max_error", "measure": measure, "at_most": 5.0}
+    verdict = judge(load_policy(own(largest)), Subject.of(data))
     assert verdict.outcome == "not_enough_evidence"
     assert "no interval" in str(verdict.criteria[0].reason)
 
