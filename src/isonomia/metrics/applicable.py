@@ -35,7 +35,7 @@ def not_for(task: Task, tasks: Sequence[Task]) -> Message:
     """That something is for other tasks than this one.
 
     >>> str(not_for("binary", ["multiclass", "regression"]))
-    'it is for multiclass and regression, and the task is binary'
+    'it applies to multiclass and regression, and the task is binary'
     """
     wanted = both(TASKS[one] for one in tasks)
     return msg("it applies to {tasks}, and the task is {task}", tasks=wanted, task=TASKS[task])
@@ -53,9 +53,9 @@ def check_applicable(
     >>> from isonomia.metrics import METRICS
     >>> surface = Surface.of_labels(["yes", "no"], classes=("no", "yes"))
     >>> check_applicable(METRICS["auc"], np.array([1, 0]), surface)
-    'it needs probability or score, and the predictions hold label only'
+    'it needs probability or score, and the predictions have only label'
     >>> check_applicable(METRICS["mae"], np.array([1, 0]), surface).text("pt-BR")
-    'ela é para regressão, e a tarefa é binária'
+    'a métrica se aplica a regressão, e a tarefa é binária'
     """
     reason = _reason(metric, truth, surface, weights)
     return None if reason is None else Name(reason)
@@ -76,7 +76,7 @@ def _reason(metric: Metric, truth: NDArray[Any] | None, surface: Surface, weight
         return msg("there are no rows") if len(surface) == 0 else msg("all weights are 0")
     if rows < metric.min_samples:
         return msg("it needs at least {least:int} rows, and there {n:is #|are #}", least=metric.min_samples, n=rows)
-    return _absent_class(metric, truth, surface, weights) if metric.both_classes else None
+    return _absent_class(truth, surface, weights) if metric.both_classes else None
 
 
 def check_lengths(truth: NDArray[Any] | None, surface: Surface, weights: Floats | None) -> None:
@@ -94,9 +94,7 @@ def check_lengths(truth: NDArray[Any] | None, surface: Surface, weights: Floats 
         raise DataError(f"Weights must be finite numbers of at least 0; {bad} of {len(weights)} are not.")
 
 
-def _absent_class(
-    metric: Metric, truth: NDArray[Any] | None, surface: Surface, weights: Floats | None
-) -> Message | None:
+def _absent_class(truth: NDArray[Any] | None, surface: Surface, weights: Floats | None) -> Message | None:
     if truth is None:
         return None
     present = count_by(truth if weights is None else truth[weights > 0], len(surface.classes)) > 0

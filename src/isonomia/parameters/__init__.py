@@ -14,6 +14,7 @@ from isonomia.parameters._declared import (
     read_options,
     validated,
 )
+from isonomia.parameters._kind import Kind, Maybe, Schema, Unfit, refuse
 from isonomia.parameters._kinds import (
     Anything,
     Boolean,
@@ -23,15 +24,10 @@ from isonomia.parameters._kinds import (
     File,
     Integer,
     Keyed,
-    Kind,
     Made,
-    Maybe,
     Number,
-    Schema,
     Several,
     Text,
-    Unfit,
-    refuse,
 )
 
 __all__ = [

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 from isonomia.errors import SpecError, close_to
-from isonomia.parameters._kinds import Kind, Schema
+from isonomia.parameters._kind import Kind, Schema
 
 P = ParamSpec("P")
 R = TypeVar("R")

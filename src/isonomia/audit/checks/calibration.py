@@ -43,7 +43,7 @@ def calibration(subject: Subject) -> Result:
     for column in subject.attributes:
         named = Codes(column.name, column.codes, tuple(condition(column.name, text) for text in column.texts))
         part = reliability(truth, surface, groups=named, **options)
-        tested = _tested(part.tables["by_group"], column, subject)
+        tested = _tested(part.tables["by_group"], column)
         for name, table in (("by_group", tested), ("bins_by_group", part.tables["bins_by_group"])):
             titled = _TITLES[name](column.name)
             tables[f"{name}_{column.name}"] = replace(table, title=titled, backend=subject.backend)
@@ -62,7 +62,7 @@ _TITLES: dict[str, Callable[[str], Message]] = {
 }
 
 
-def _tested(table: Table, column: Codes, subject: Subject) -> Table:
+def _tested(table: Table, column: Codes) -> Table:
     """The table of a reliability by group with the tests that the gap of each group is 0."""
     p = np.asarray(table["p_value"].values, dtype=float)
     keys = [("calibration", None, (column.name,), group) for group in table["group"].values]

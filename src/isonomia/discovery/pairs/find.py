@@ -149,7 +149,7 @@ def find_pairs(
     roles = {"protected": protected, "target": target, "positive": positive, "task": task}
     dataset, model = _read(data, model, roles)
     space_domain = data if dataset is None else _domain(dataset, model, domain, constraints)
-    names = _protected(dataset, protected, space_domain, model)
+    names = _protected(dataset, protected, space_domain)
     oracle = Oracle(model, space_domain, dataset)
     chosen.check_task(oracle.task)
     people, clipped = _people(dataset, space_domain, spanned=not isinstance(data, Domain) and domain is None)
@@ -239,9 +239,7 @@ def _names(protected: str | Sequence[str] | None) -> tuple[str, ...]:
     return () if protected is None else (protected,) if isinstance(protected, str) else tuple(protected)
 
 
-def _protected(
-    dataset: Dataset | None, protected: str | Sequence[str] | None, domain: Domain, model: Any
-) -> tuple[str, ...]:
+def _protected(dataset: Dataset | None, protected: str | Sequence[str] | None, domain: Domain) -> tuple[str, ...]:
     """The attributes to alter, all of them features that the model takes."""
     names = _names(protected) or (dataset.protected if dataset is not None else ())
     if not names:

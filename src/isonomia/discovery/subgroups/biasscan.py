@@ -163,7 +163,7 @@ def run(problem: Problem) -> Search:
         stage.at(len(found))
         if len(found) < problem.k:
             scan.advance()
-    return _search_of(problem, scans, nulls, found)
+    return _search_of(scans, nulls, found)
 
 
 def _overlapping(subgroup: Subgroup, before: list[Subgroup]) -> tuple[Mapping[str, tuple[int, ...]], ...]:
@@ -176,7 +176,7 @@ def _overlapping(subgroup: Subgroup, before: list[Subgroup]) -> tuple[Mapping[st
     )
 
 
-def _search_of(problem: Problem, scans: list[_Scan], nulls: list[Any], found: list[Subgroup]) -> Search:
+def _search_of(scans: list[_Scan], nulls: list[Any], found: list[Subgroup]) -> Search:
     complete = all(scan.ascent.complete for scan in scans) and all(null is None or null[1].complete for null in nulls)
     rate = scans[0].comparison.is_rate
     notes: list[Message] = []

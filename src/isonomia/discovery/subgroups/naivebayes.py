@@ -137,7 +137,7 @@ def _measured(problem: Problem, subgroup: Subgroup, sensitive: set[str]) -> Subg
         estimate=mine,
         overall=base.value,
         p_value=p,
-        message=_sentence(problem, subgroup, mine.value, base.value, int(inside.sum())),
+        message=_sentence(subgroup, mine.value, base.value, int(inside.sum())),
     )
 
 
@@ -148,7 +148,7 @@ def _effective(weights: Floats | None, rows: NDArray[np.bool_]) -> float:
     return float(inside.sum() ** 2 / (inside @ inside)) if inside.any() else 0.0
 
 
-def _sentence(problem: Problem, subgroup: Subgroup, value: Any, base: Any, n: int) -> Message | None:
+def _sentence(subgroup: Subgroup, value: Any, base: Any, n: int) -> Message | None:
     if value is None or base is None:
         return None
     params = {

@@ -107,7 +107,7 @@ def run(problem: Problem) -> Search:
     each = 2 * options["delta"] / means
     complete = _sample(problem, population, pairs, options, each)
     ranked = sorted(pairs, key=lambda pair: (_ORDER[pair.verdict.answer], _rank(pair.verdict.ratio)))
-    chosen = [_subgroup(problem, pair, options, means, each) for pair in ranked]
+    chosen = [_subgroup(pair, options, means, each) for pair in ranked]
     unfair = sum(pair.verdict.answer == "unfair" for pair in pairs)
     undecided = sum(pair.open for pair in pairs)
     drawn = sum(stream.n for stream in {id(s): s for pair in pairs for s in (pair.a, pair.b)}.values())
@@ -242,7 +242,7 @@ def _sides(pair: _Comparison, individual: bool) -> tuple[_Stream, _Stream, float
     return pair.a, pair.b, one, other
 
 
-def _subgroup(problem: Problem, pair: _Comparison, options: Mapping[str, Any], means: int, each: float) -> Subgroup:
+def _subgroup(pair: _Comparison, options: Mapping[str, Any], means: int, each: float) -> Subgroup:
     individual = options["spec"] == "individual"
     low, high, rate, other = _sides(pair, individual)
     verdict = pair.verdict

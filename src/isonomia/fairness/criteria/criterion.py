@@ -130,7 +130,7 @@ def of_class(metric: str, label: str) -> Message | None:
     """What a rate says of one of several classes; None where it is about all of them.
 
     >>> str(of_class("tpr", "wait"))
-    'is predicted "wait" where that is true'
+    'is predicted "wait" when that is true'
     """
     return {
         "selection_rate": msg('is predicted "{label}"', label=label),

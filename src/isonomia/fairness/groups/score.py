@@ -71,7 +71,7 @@ def assessment(score: Estimate) -> Message:
     """The score in words.
 
     >>> assessment(Estimate(0.9)).text()
-    'Groups are treated largely alike; smaller gaps remain.'
+    'Averaged over the measures of the score, the gaps between groups are small.'
     """
     if score.value is None:
         return msg("There is no overall score: {reason}.", reason=score.note)

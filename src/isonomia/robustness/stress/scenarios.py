@@ -10,7 +10,7 @@ import numpy as np
 
 from isonomia.data import Task
 from isonomia.errors import NotApplicable, SpecError, close_to
-from isonomia.events import Progress, ProgressLike
+from isonomia.events import ProgressLike
 from isonomia.evidence import Estimate, Result, Table
 from isonomia.languages import msg
 from isonomia.languages.naming import as_text
@@ -171,7 +171,7 @@ def scenarios(
 
     planned = plan(scenarios)
     subject = Subject.of(data, model, progress=progress, **given)
-    base = situation(subject, subject.progress)
+    base = situation(subject)
     measures, left_out = measures_of(base, metrics, min_per_group=min_per_group)
     main = main_metric(measures.metrics, metric, base.task)
     figures = baselines(measures, level, 200, seed)
@@ -187,7 +187,7 @@ def scenarios(
     return subject.noted(found)
 
 
-def situation(subject: Subject, progress: Progress | None = None) -> Situation:
+def situation(subject: Subject) -> Situation:
     """The rows with a known target, their predictions, and the model if there is one."""
     return Situation(
         subject.known,

@@ -116,7 +116,7 @@ def sensitivity(
     planned = plan(scenarios)
     steps = _levels(levels, planned)
     subject = Subject.of(data, model, progress=progress, **given)
-    base = situation(subject, subject.progress)
+    base = situation(subject)
     measures, _ = measures_of(base, metrics)
     judged = tuple(metric for metric in measures.metrics if metric.higher_is_better is not None)
     if not judged:

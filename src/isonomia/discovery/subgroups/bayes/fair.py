@@ -105,7 +105,7 @@ def fit_fair_naive_bayes(
     delta : float
         The discrimination that is allowed, in (0, 1).
     k : int
-        Patterns forbidden a round, at most.
+        Patterns forbidden per round, at most.
     ranking : "discrimination" or "divergence"
         Which patterns are forbidden first.
     smoothing : float
@@ -135,7 +135,7 @@ def fit_fair_naive_bayes(
     while True:
         found = discrimination_patterns(network, dataset.protected, delta=delta, k=k, ranking=ranking, clock=clock)
         left = len(found)
-        if not left or clock.over or rounds >= max_rounds or not fit.forbid(found, delta):
+        if not left or clock.over or rounds >= max_rounds or not fit.forbid(found):
             break
         network = fit.solve(delta * (1 - _MARGIN))
         rounds += 1
@@ -179,7 +179,7 @@ class _Fit:
         self.in_y: list[Floats] = []
         self._known: set[bytes] = set()
 
-    def forbid(self, found: Patterns, delta: float) -> bool:
+    def forbid(self, found: Patterns) -> bool:
         """Add constraints; False where none is new."""
         new = False
         for row in found.assigned:
