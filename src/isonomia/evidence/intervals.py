@@ -7,7 +7,6 @@ mean of skewed values         `mean_intervals.hall_ends`
 area under the ROC curve      `mean_intervals.AreaEnds`
 value in (0, 1), its error    `mean_intervals.LogitEnds`
 any figure, from replicates   `percentile`, `bootstrap_interval`
-value at an end of its range  `boundary_interval`
 difference of two rates       `score_intervals.score_difference`
 ratio of two rates (odds)     `score_intervals.score_ratio`, `score_odds_ratio`
 difference, ratio of others   `difference_interval`, `ratio_interval` (ends, replicates or errors)
@@ -212,28 +211,6 @@ def student_interval(value: ArrayLike, error: ArrayLike, size: ArrayLike, level:
     return at - half, at + half
 
 
-def boundary_interval(
-    value: ArrayLike, size: ArrayLike, bounds: tuple[float, float], level: float = 0.95
-) -> tuple[Floats, Floats]:
-    """Intervals where all replicates agree, which would otherwise have no width.
-
-    At an end of the range of a metric: that of a proportion of `size` rows that never (or always) failed, put on the
-    range. NaN elsewhere, and where the range has no end.
-
-    >>> [round(float(end), 3) for end in boundary_interval(1.0, 50, (0.0, 1.0))]
-    [0.929, 1.0]
-    """
-    lowest, highest = bounds
-    span = highest - lowest
-    at = np.asarray(value, dtype=float)
-    if not np.isfinite(span):
-        return np.full(at.shape, np.nan), np.full(at.shape, np.nan)
-    ended = (at - lowest <= SAME) | (highest - at <= SAME)
-    n = np.asarray(size, dtype=float)
-    low, high = wilson(np.rint(np.nan_to_num((at - lowest) / span)) * n, n, level)
-    return np.where(ended, lowest + low * span, np.nan), np.where(ended, lowest + high * span, np.nan)
-
-
 @dataclass(frozen=True, eq=False)
 class Figures:
     """Values of S sets and what is known of their spread: replicates (S, B), standard errors (S,), or their ends."""
@@ -302,42 +279,22 @@ def newcombe_interval(
     return a - b - np.hypot(a - a_low, b_high - b), a - b + np.hypot(a_high - a, b - b_low)
 
 
-def extremes(value: Floats, draws: Floats | None = None) -> tuple[Floats, Floats, Floats | None, Floats | None]:
-    """How far apart G sets are: largest less smallest, smallest over largest, and the replicates of both.
+def extremes(value: Floats) -> tuple[Floats, Floats]:
+    """How far apart the G sets of (..., G) values are: largest less smallest, and smallest over largest.
 
-    Parameters
-    ----------
-    value : (..., G) array
-        Sets without a value are left out; with fewer than two left there is no gap (NaN).
-    draws : (..., G, B) array, optional
-        A replicate in which one of the sets used is undefined has no gap.
+    Sets without a value are left out; with fewer than two left there is no gap (NaN).
 
-    Returns
-    -------
-    difference, ratio : (...) arrays
-    difference_draws, ratio_draws : (..., B) arrays, or None
-
-    Examples
-    --------
-    >>> [part.tolist() for part in extremes(np.array([0.2, 0.5, np.nan]))[:2]]
+    >>> [part.tolist() for part in extremes(np.array([0.2, 0.5, np.nan]))]
     [0.3, 0.4]
     """
     known = ~np.isnan(value)
-    complete = value.shape[-1] >= 2 and bool(known.all())
-    if complete:
+    if value.shape[-1] >= 2 and bool(known.all()):
         top, bottom = value.max(axis=-1), value.min(axis=-1)
-        difference, ratio = top - bottom, quotient(bottom, top)
-    else:
-        top, bottom = _ends(value, known)
-        enough = known.sum(axis=-1) >= 2
-        difference, ratio = (np.where(enough, part, np.nan) for part in (top - bottom, quotient(bottom, top)))
-    if draws is None:
-        return difference, ratio, None, None
-    if complete:
-        most, least = draws.max(axis=-2), draws.min(axis=-2)
-    else:
-        most, least = _ends(np.moveaxis(draws, -1, -2), known[..., None, :])
-    return difference, ratio, most - least, quotient(least, most)
+        return top - bottom, quotient(bottom, top)
+    top, bottom = _ends(value, known)
+    enough = known.sum(axis=-1) >= 2
+    difference, ratio = (np.where(enough, part, np.nan) for part in (top - bottom, quotient(bottom, top)))
+    return difference, ratio
 
 
 def _ends(value: Floats, known: NDArray[np.bool_]) -> tuple[Floats, Floats]:

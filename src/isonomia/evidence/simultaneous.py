@@ -24,6 +24,7 @@ from isonomia.evidence.intervals import (
     wilson,
 )
 from isonomia.evidence.score_intervals import odds_difference, score_difference, score_odds_ratio, score_ratio
+from isonomia.evidence.significance import two_proportions
 from isonomia.typing import Floats
 
 #: Of very many groups only those pair up that are among the first or last so many by rate or an end of its interval.
@@ -149,7 +150,7 @@ def gaps_of_odds(share: Floats, size: Floats, level: ArrayLike = 0.95) -> Gaps:
     value = np.asarray(share, dtype=float)
     found = _gaps(value, size, level, difference, score_odds_ratio)
     with np.errstate(divide="ignore", invalid="ignore"):
-        gap, ratio = extremes(value / (1 - value))[:2]
+        gap, ratio = extremes(value / (1 - value))
     return replace(found, difference=gap, ratio=ratio)
 
 
@@ -160,11 +161,19 @@ def _gaps(rate: Floats, size: Floats, level: ArrayLike, difference_of: _Interval
     shape, groups = np.shape(rate)[:-1], np.shape(rate)[-1]
     value = np.asarray(rate, dtype=float).reshape(-1, groups)
     n = np.broadcast_to(np.asarray(size, dtype=float), np.shape(rate)).reshape(-1, groups)
-    difference, ratio = extremes(value)[:2]
+    difference, ratio = extremes(value)
     row, first, second, levels = _pairs(value, n, np.broadcast_to(np.asarray(level, dtype=float), shape).ravel())
     counts = value[row, first] * n[row, first], n[row, first], value[row, second] * n[row, second], n[row, second]
-    ends = _farthest(len(value), row, *difference_of(*counts, levels))
-    ratios = _smallest(len(value), row, *ratio_of(*counts, levels))
+    low, high = difference_of(*counts, levels)
+    ratio_low, ratio_high = ratio_of(*counts, levels)
+    outside = np.flatnonzero((low > 0) | (high < 0))
+    if outside.size:  # where the test is more careful than the interval (Fisher's in small cells) so is the interval
+        p = two_proportions(*(count[outside] for count in counts))
+        equal = outside[p >= 1 - levels[outside]]
+        low[equal], high[equal] = np.minimum(low[equal], 0.0), np.maximum(high[equal], 0.0)
+        ratio_low[equal], ratio_high[equal] = np.minimum(ratio_low[equal], 1.0), np.maximum(ratio_high[equal], 1.0)
+    ends = _farthest(len(value), row, low, high)
+    ratios = _smallest(len(value), row, ratio_low, ratio_high)
     absent, no_ratio = np.isnan(difference), np.isnan(ratio)
     parts = (
         difference,
@@ -189,7 +198,7 @@ def gaps_of_figures(figures: Figures, level: float = 0.95) -> Gaps:
     (0.723, 1.277)
     """
     known = np.flatnonzero(~np.isnan(figures.value))
-    difference, ratio = extremes(figures.value)[:2]
+    difference, ratio = extremes(figures.value)
     if known.size < 2:
         nothing = np.asarray(np.nan)
         return Gaps(*(nothing,) * 6)

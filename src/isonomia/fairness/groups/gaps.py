@@ -73,7 +73,7 @@ def gaps_of(result: GroupMetrics, metrics: Sequence[str] | None = None, *, by_ca
 def gap_of(part: Measured, by: tuple[str, ...], control: Mapping[str, str], used: NDArray[Any]) -> Gap:
     """The gap of one metric between these sets, which all have a value."""
     value = part.value[used]
-    difference, ratio = extremes(value)[:2]
+    difference, ratio = extremes(value)
     has_ratio = part.metric.range[0] >= 0
     return Gap(
         metric=part.metric.id,
