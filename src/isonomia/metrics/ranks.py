@@ -121,11 +121,13 @@ def macro_auc_influence(truth: NDArray[Any], surface: Surface, weights: Floats |
 def average_precision(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, float | None]:
     """Average precision: the sum over thresholds of (R_k - R_{k-1}) P_k, with recall R and precision P.
 
-    The standard error is that of a proportion of the (effective) number of positives, used on the logit scale.
+    The standard error is that of a proportion of the (effective) number m of positives, A (1 - A) / m, and of the share
+    of positives, with whose odds those of the area grow: (A (1 - A))^2 (1 / m + 1 / n), n the number of negatives. It is
+    used on the logit scale.
 
     References
     ----------
-    K. Boyd, K. H. Eng, C. D. Page (2013), ECML PKDD, 451 (their logit interval).
+    K. Boyd, K. H. Eng, C. D. Page (2013), ECML PKDD, 451 (their logit interval, for a given share of positives).
     """
     score = _ranking(surface)
     w = np.ones(score.size) if weights is None else weights
@@ -138,8 +140,13 @@ def average_precision(truth: NDArray[Any], surface: Surface, weights: Floats | N
     all_above = np.cumsum(sum_by(index, w, values.size))
     precision = np.divide(np.cumsum(at_positive), all_above, out=np.zeros(values.size), where=all_above > 0)
     area = float(at_positive @ precision / total)
+    w_negative = w - w_positive
+    others, squares = float(w_negative.sum()), float(w_negative @ w_negative)
+    if area >= 1 - 1e-12 or squares <= 0:
+        return area, None
+    spread = area * (1 - area)
     size = total * total / float(w_positive @ w_positive)
-    return area, float(np.sqrt(area * (1 - area) / size)) if area < 1 - 1e-12 else None
+    return area, float(np.sqrt(spread / size + spread**2 * (1 / size + squares / others**2)))
 
 
 def max_error(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, float | None]:
