@@ -122,8 +122,8 @@ def average_precision(truth: NDArray[Any], surface: Surface, weights: Floats | N
     """Average precision: the sum over thresholds of (R_k - R_{k-1}) P_k, with recall R and precision P.
 
     The standard error is that of a proportion of the (effective) number m of positives, A (1 - A) / m, and of the share
-    of positives, with whose odds those of the area grow: (A (1 - A))^2 (1 / m + 1 / n), n the number of negatives. It is
-    used on the logit scale.
+    of positives, with whose odds those of the area grow: (A (1 - A))^2 (1 / m + 1 / n), n the number of negatives. It
+    is used on the logit scale.
 
     References
     ----------
