@@ -22,10 +22,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isonomia.evidence.intervals import newcombe_interval, normal_quantiles
+from isonomia.evidence.mean_intervals import mover_ratio
 from isonomia.typing import Floats
 
-#: The statistic is z to within this share before a last step, which makes an end exact to about 1e-8 standard errors.
-TOLERANCE = 1e-5
+#: The statistic is z to within this share before a last step, which makes an end exact to about 1e-6 of the width.
+TOLERANCE = 3e-5
+#: A last secant step from so close a point is taken where it is shorter than this share.
+LAST_STEP = 1e-2
 ROUNDING = 1e-12
 #: Secant steps, usually 4 to 6, before the bracket is halved instead.
 SECANT_STEPS = 16
@@ -102,10 +105,10 @@ def score_ratio(
             variance = (u * u * first * (1 - first) / na + t * t * second * (1 - second) / nb) * scale
             return (u * one - t * other) / np.sqrt(variance)  # type: ignore[no-any-return]
 
-        spread = np.sqrt(1 / (a + 0.5) - 1 / (na + 1) + 1 / (b + 0.5) - 1 / (nb + 1))
-        centre = np.log((a + 0.5) / (na + 1) * (nb + 1) / (b + 0.5))
+        # from Wilson's ends of each rate, as for differences
+        starts = mover_ratio((one, *_wilson(a, na, z)), (other, *_wilson(b, nb, z)))
         share = np.where(hits > 0, one / (one + other), np.nan)
-        return _of_shares(statistic, share, centre, spread, z, empty=(na <= 0) | (nb <= 0))
+        return _of_shares(statistic, share, starts, z, empty=(na <= 0) | (nb <= 0))
 
 
 def score_odds_ratio(
@@ -139,8 +142,9 @@ def score_odds_ratio(
 
         spread = np.sqrt(sum(1 / (x + 0.5) for x in (a, na - a, b, nb - b)))
         centre = np.log((a + 0.5) / (na - a + 0.5) * (nb - b + 0.5) / (b + 0.5))
+        starts = np.exp(centre - z * spread), np.exp(centre + z * spread)
         share = a * (nb - b) / (a * (nb - b) + b * (na - a))  # NaN where all rows of both groups have one outcome
-        return _of_shares(statistic, share, centre, spread, z, empty=(na <= 0) | (nb <= 0))
+        return _of_shares(statistic, share, starts, z, empty=(na <= 0) | (nb <= 0))
 
 
 def odds_difference(
@@ -164,7 +168,7 @@ def constrained_rate(a: Floats, na: Floats, b: Floats, nb: Floats, edge: ArrayLi
     """The most likely second rate, given that the first is larger by `edge`: a root of the likelihood's cubic.
 
     The closed form of Miettinen and Nurminen (1985), which loses half of the digits where roots nearly coincide, and
-    two Newton steps that restore them.
+    a Newton step that restores them.
 
     >>> one = np.array(8.0), np.array(10.0), np.array(4.0), np.array(10.0)
     >>> round(float(constrained_rate(*one, 0.0)), 4), round(float(constrained_rate(*one, 0.4)), 4)
@@ -183,9 +187,8 @@ def constrained_rate(a: Floats, na: Floats, b: Floats, nb: Floats, edge: ArrayLi
         cosine = np.minimum(np.maximum(q / (p * p * p), -1.0), 1.0)
         root = 2 * p * np.cos((np.pi + np.arccos(cosine)) / 3) - third
         lowest, highest = np.maximum(0.0, -d), np.minimum(1.0, 1 - d)
-        for _ in range(2):
-            step = (((root + l2) * root + l1) * root + l0) / ((3 * root + 2 * l2) * root + l1)
-            root = np.where(np.abs(step) < 1e-3, root - step, root)
+        step = (((root + l2) * root + l1) * root + l0) / ((3 * root + 2 * l2) * root + l1)
+        root = np.where(np.abs(step) < 1e-3, root - step, root)
     root = np.where(p == 0, -third, root)
     return np.minimum(np.maximum(root, lowest), highest)  # type: ignore[no-any-return]
 
@@ -205,11 +208,11 @@ def _wilson(k: Floats, n: Floats, z: Floats) -> tuple[Floats, Floats]:
 
 
 def _of_shares(
-    statistic: Statistic, share: Floats, centre: Floats, spread: Floats, z: Floats, *, empty: NDArray[np.bool_]
+    statistic: Statistic, share: Floats, starts: tuple[Floats, Floats], z: Floats, *, empty: NDArray[np.bool_]
 ) -> tuple[Floats, Floats]:
-    """Ends of a ratio r, solved for t = r / (1 + r); `centre` and `spread` are those of log r, for a start."""
+    """Ends of a ratio r, solved for t = r / (1 + r), from first guesses of both."""
     side = np.array([1.0, -1.0]).reshape(2, *(1,) * share.ndim)
-    start = side * (share - 1 / (1 + np.exp(side * z * spread - centre)))
+    start = side * (share - np.stack([ratio / (1 + ratio) for ratio in starts]))
     span = np.where(side > 0, share, 1 - share)
     low, high = share - side * _solve(lambda reach: side * statistic(share - side * reach), start, span, z)
     unknown = np.isnan(share)
@@ -236,7 +239,7 @@ def _solve(statistic: Statistic, start: Floats, span: Floats, z: Floats) -> Floa
         x2 = np.where((x2 > low) & (x2 < high), x2, middle) if step < SECANT_STEPS else middle
         close = (np.abs(f1) < TOLERANCE) | (high - low <= ROUNDING * high)
         # a last step from a close point costs nothing and doubles the digits
-        x2 = np.where(found, x1, np.where(close & (np.abs(x2 - x1) > TOLERANCE * x1), x1, x2))
+        x2 = np.where(found, x1, np.where(close & (np.abs(x2 - x1) > LAST_STEP * x1), x1, x2))
         found |= close
         x0, f0, x1 = x1, f1, x2
         if found.all():
