@@ -154,7 +154,6 @@ def _gap_draws(comparison: Comparison, criterion: str, by: tuple[str, ...]) -> t
     drawn: list[Floats] = []
     for q in indices:
         enough = measures.size[q, members] >= comparison.subject.settings.min_per_group
-        found = extremes(measures.after[:, q, members[enough]], measures.after_draws[:, q, members[enough]])
-        values.append(np.asarray(found[which], dtype=float))
-        drawn.append(np.asarray(found[2 + which], dtype=float))
+        values.append(extremes(measures.after[:, q, members[enough]])[which])
+        drawn.append(extremes(np.moveaxis(measures.after_draws[:, q, members[enough]], -1, -2))[which])
     return pick(values), pick(drawn)

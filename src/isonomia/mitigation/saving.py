@@ -53,7 +53,7 @@ def load(path: str | Path) -> Any:
     if not source.is_file():
         raise DataError(f"There is no file {str(path)!r}.")
     if source.suffix != ".json":
-        return load_model(source).thing
+        return load_model(source).estimator
     if source.stat().st_size > MAX_BYTES:
         raise DataError(f"{source.name} has {source.stat().st_size:,} bytes; a fix has at most {MAX_BYTES:,}.")
     try:
