@@ -19,7 +19,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import isonomia as iso
 from isonomia import Cancelled, Dataset, Event, Progress
-from isonomia.discovery import METHODS, PAIR_METHODS
+from isonomia.discovery import METHODS
 from isonomia.languages import msg
 from isonomia.models import Model
 from isonomia.report import Section
@@ -142,13 +142,13 @@ WORK |= {
     f"find_subgroups {name}": lambda progress, name=name: iso.discovery.find_subgroups(  # type: ignore[misc]
         DATA, MODEL, method=name, progress=progress
     )
-    for name in METHODS.ids()
+    for name in METHODS.where(finds="subgroups").ids()
 }
 WORK |= {
     f"find_pairs {name}": lambda progress, name=name: iso.discovery.find_pairs(  # type: ignore[misc]
         DATA, MODEL, method=name, progress=progress
     )
-    for name in PAIR_METHODS.ids()
+    for name in METHODS.where(finds="pairs").ids()
 }
 
 

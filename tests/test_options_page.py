@@ -13,7 +13,7 @@ import pytest
 
 from isonomia.audit import CHECKS
 from isonomia.data import FILE_FORMATS, Dataset
-from isonomia.discovery import METHODS, PAIR_METHODS
+from isonomia.discovery import METHODS
 from isonomia.models import MODEL_FORMATS, Model
 from isonomia.parameters import Parameter, parameters_of
 from isonomia.robustness import PERTURBERS, SCENARIOS
@@ -40,8 +40,11 @@ def declared() -> Iterator[tuple[str, Entries]]:
         ],
     )
     yield "Checks", [(one.id, one.purpose, one.parameters) for one in CHECKS]
-    yield "Methods that find subgroups", [(one.id, one.purpose, one.parameters) for one in METHODS]
-    yield "Methods that find pairs", [(one.id, one.purpose, one.parameters) for one in PAIR_METHODS]
+    yield (
+        "Methods that find subgroups",
+        [(one.id, one.purpose, one.parameters) for one in METHODS.where(finds="subgroups")],
+    )
+    yield "Methods that find pairs", [(one.id, one.purpose, one.parameters) for one in METHODS.where(finds="pairs")]
     yield "Scenarios", [(one.id, one.purpose, (one.strength, *one.parameters)) for one in SCENARIOS]
     yield "Perturbers", [(one.id, one.purpose, (one.strength,)) for one in PERTURBERS]
     yield "Formats of data files", [(one.id, one.purpose, one.parameters) for one in FILE_FORMATS]

@@ -6,7 +6,7 @@ point in the group ``isonomia.<kind>s``, which is loaded on first use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
@@ -37,8 +37,8 @@ class Registry(Generic[T]):
         What one entry is ("metric"); entry points are read from ``isonomia.<kind>s``.
     word : str, optional
         The word for an entry in messages: the option a user sets. Defaults to `kind`.
-    package : str, optional
-        A package whose modules add the entries; they are imported the first time the registry is asked.
+    package : str or tuple of str, optional
+        Packages whose modules add the entries; they are imported the first time the registry is asked.
     order : callable, optional
         The key that entries are listed by; by default they are listed as they were added.
     """
@@ -48,12 +48,12 @@ class Registry(Generic[T]):
         kind: str,
         *,
         word: str | None = None,
-        package: str | None = None,
+        package: str | tuple[str, ...] = (),
         order: Callable[[T], Any] | None = None,
     ) -> None:
         self.kind = kind
         self.word = word or kind
-        self.package = package
+        self.packages = (package,) if isinstance(package, str) else package
         self.order = order
         self._entries: dict[str, T] = {}
         self._loaded = False
@@ -93,15 +93,39 @@ class Registry(Generic[T]):
         """Every name that an entry answers to."""
         return self.ids()
 
+    def where(self, **facts: Any) -> Registry[T]:
+        """The entries with these attributes, as a registry that sees what is added later.
+
+        >>> from isonomia.discovery import METHODS
+        >>> METHODS.where(finds="pairs").ids()[:3]
+        ('adf', 'aequitas', 'auto')
+        """
+        return _Part(self, facts)
+
     def _load(self) -> None:
         if self._loaded:
             return
         self._loaded = True
-        if self.package is not None:
-            for module in iter_modules(import_module(self.package).__path__):
+        for package in self.packages:
+            for module in iter_modules(import_module(package).__path__):
                 if not module.name.startswith("_"):
-                    import_module(f"{self.package}.{module.name}")
+                    import_module(f"{package}.{module.name}")
         for point in entry_points(group=f"isonomia.{self.kind}s"):
             entry = point.load()
             if entry.id not in self._entries:
                 self.add(entry)
+
+
+class _Part(Registry[T]):
+    """The entries of a registry that have some attributes."""
+
+    def __init__(self, whole: Registry[T], facts: Mapping[str, Any]) -> None:
+        super().__init__(whole.kind, word=whole.word, order=whole.order)
+        self._whole, self._facts = whole, facts
+
+    def add(self, entry: T) -> T:
+        return self._whole.add(entry)
+
+    def _load(self) -> None:
+        fits = (entry for entry in self._whole if all(getattr(entry, name) == v for name, v in self._facts.items()))
+        self._entries = {entry.id: entry for entry in fits}

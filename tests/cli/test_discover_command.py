@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from isonomia.cli.app import app
-from isonomia.discovery import METHODS, PAIR_METHODS
+from isonomia.discovery import METHODS
 
 runner = CliRunner()
 
@@ -65,7 +65,7 @@ def test_wrong_words_end_with_two(people: Path, words: list[str], told: str) -> 
 def test_methods_are_listed_and_described() -> None:
     shown = runner.invoke(app, ["methods"]).stdout
     listed = json.loads(runner.invoke(app, ["methods", "--json"]).stdout)
-    assert [entry["method"] for entry in listed] == [*METHODS.ids(), *PAIR_METHODS.ids()]
+    assert [entry["method"] for entry in listed] == list(METHODS.ids())
     assert all(entry["method"] in shown for entry in listed)
     assert "--option alpha=0.95" in runner.invoke(app, ["methods", "sliceline"]).stdout
     assert json.loads(runner.invoke(app, ["methods", "slicefinder", "--json"]).stdout)["finds"] == "subgroups"

@@ -12,7 +12,7 @@ from isonomia.audit import CHECKS, policy_names
 from isonomia.cli.app import app
 from isonomia.cli.listings import LISTINGS
 from isonomia.data import FILE_FORMATS
-from isonomia.discovery import METHODS, PAIR_METHODS
+from isonomia.discovery import METHODS
 from isonomia.models import MODEL_FORMATS
 from isonomia.robustness import PERTURBERS, SCENARIOS
 
@@ -20,7 +20,7 @@ runner = CliRunner()
 IDS = {
     "checks": CHECKS.ids(),
     "formats": (*FILE_FORMATS.ids(), *MODEL_FORMATS.ids()),
-    "methods": (*METHODS.ids(), *PAIR_METHODS.ids()),
+    "methods": METHODS.ids(),
     "perturbers": PERTURBERS.ids(),
     "policies": policy_names(),
     "scenarios": SCENARIOS.ids(),

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from isonomia import Dataset, SpecError
 from isonomia.audit.check_registry import read_check_options
-from isonomia.discovery import METHODS, PAIR_METHODS, Method, find_pairs, find_subgroups
+from isonomia.discovery import METHODS, Method, SearchResult, find_pairs, find_subgroups
 from isonomia.errors import DataError
 
 TASKS = ("binary", "multiclass", "regression")
@@ -43,23 +43,50 @@ def search(method: Method, task: str) -> Any:
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("method", [*METHODS, *PAIR_METHODS], ids=lambda method: method.id)
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.id)
 @pytest.mark.filterwarnings("ignore")
 def test_a_method_does_what_it_declares(method: Method, task: str) -> None:
     if task in method.tasks:
-        assert search(method, task).tables
+        found = search(method, task)
+        assert found.tables
+        assert isinstance(found, SearchResult)
+        assert found.method == method.id
+        assert {"TSN", "DSN", "SUR", "DSS", "total_time"} <= found.to_dict()["metrics"].keys()
         return
     with pytest.raises(DataError, match=rf"'{method.id}' is for {' and '.join(method.tasks)} tasks; this is a {task}"):
         search(method, task)
+
+
+def test_one_registry_holds_both_kinds() -> None:
+    subgroups, pairs = METHODS.where(finds="subgroups"), METHODS.where(finds="pairs")
+    assert METHODS.ids() == (*subgroups.ids(), *pairs.ids())
+    assert "themis" in pairs
+    assert "themis" not in subgroups
+    assert len(subgroups) + len(pairs) == len(METHODS)
+    with pytest.raises(SpecError, match="Unknown method 'sliceline'"):
+        pairs["sliceline"]
+    with pytest.raises(SpecError, match="Unknown method 'themis'"):
+        find_subgroups({"x": [1, 2]}, method="themis", errors=[0, 1])
+
+
+def test_a_part_of_a_registry_sees_what_is_added_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = METHODS.where(finds="pairs")
+    monkeypatch.setattr(METHODS, "_entries", {one.id: one for one in METHODS})
+    pairs.add(replace(METHODS["themis"], id="themis_again"))
+    assert "themis_again" in pairs
+    assert "themis_again" in METHODS
+    assert "themis_again" not in METHODS.where(finds="subgroups")
 
 
 def test_a_task_is_refused_before_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: Any, **options: Any) -> None:
         raise AssertionError("the search started")
 
-    for registry in (METHODS, PAIR_METHODS):
-        method = replace(next(iter(registry)), id="never", run=fail, tasks=("regression",), parameters=())
-        monkeypatch.setattr(registry, "_entries", {**{one.id: one for one in registry}, "never": method})
+    for kind in ("subgroups", "pairs"):
+        method = replace(
+            next(iter(METHODS.where(finds=kind))), id="never", run=fail, tasks=("regression",), parameters=()
+        )
+        monkeypatch.setattr(METHODS, "_entries", {**{one.id: one for one in METHODS}, "never": method})
         with pytest.raises(DataError, match="'never' is for regression tasks; this is a binary task"):
             search(method, "binary")
 

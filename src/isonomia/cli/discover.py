@@ -112,7 +112,7 @@ def subgroups(
             max_seconds=max_seconds,
             seed=seed,
             progress=progress,
-            **read_options(option, METHODS[method].parameters),
+            **read_options(option, METHODS.where(finds="subgroups")[method].parameters),
         )
     if out is not None:
         write_frame(result.table, out)

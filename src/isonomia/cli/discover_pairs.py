@@ -81,7 +81,7 @@ def pairs(
     from isonomia.cli.frames import check_writable, write_frame
     from isonomia.cli.progress_bar import ProgressBar
     from isonomia.cli.reading import read_model, read_options, read_table
-    from isonomia.discovery import PAIR_METHODS, find_pairs
+    from isonomia.discovery import METHODS, find_pairs
     from isonomia.languages import check_language, msg
 
     screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
@@ -102,7 +102,7 @@ def pairs(
             analysis_id=analysis,
             seed=seed,
             progress=progress,
-            **read_options(option, PAIR_METHODS[method].parameters),
+            **read_options(option, METHODS.where(finds="pairs")[method].parameters),
         )
     if out is not None:
         write_frame(result.table, out)

@@ -79,9 +79,9 @@ def _checks() -> Iterable[Entry]:
 
 
 def _methods() -> Iterable[Entry]:
-    from isonomia.discovery import METHODS, PAIR_METHODS
+    from isonomia.discovery import METHODS
 
-    for method in (*METHODS, *PAIR_METHODS):
+    for method in METHODS:
         yield {
             "method": method.id,
             "finds": method.finds,

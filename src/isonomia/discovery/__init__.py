@@ -1,10 +1,10 @@
 """Whom does a model treat differently: subgroups with other outcomes or errors than the rest, and pairs of people."""
 
-from isonomia.discovery.pairs import PAIR_METHODS, PairResult, Retrained, find_pairs, retrain
+from isonomia.discovery.method import METHODS, Method
+from isonomia.discovery.pairs import PairResult, Retrained, find_pairs, retrain
+from isonomia.discovery.result import SearchResult
 from isonomia.discovery.subgroups import (
-    METHODS,
     FairNaiveBayes,
-    Method,
     NaiveBayes,
     Problem,
     Search,
@@ -20,11 +20,11 @@ __all__ = [
     "METHODS",
     "Method",
     "NaiveBayes",
-    "PAIR_METHODS",
     "PairResult",
     "Problem",
     "Retrained",
     "Search",
+    "SearchResult",
     "Subgroup",
     "SubgroupResult",
     "discrimination_patterns",

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from isonomia.data import Task
 from isonomia.errors import DataError
 from isonomia.parameters import Parameter, read_options
+from isonomia.registry import Registry
 
 #: What a method cannot do without: true outcomes; decisions; probabilities; a model to ask; protected attributes;
 #: "errors" are labels with predictions, or errors given as they are.
@@ -72,3 +73,12 @@ class Method:
                 f"The method '{self.id}' is for {' and '.join(self.tasks)} tasks; this is a {task} task. "
                 "`isonomia methods` lists the others."
             )
+
+
+#: All methods; another package adds its own through the entry point group ``isonomia.methods``.
+METHODS: Registry[Method] = Registry(
+    "method",
+    package=("isonomia.discovery.subgroups", "isonomia.discovery.pairs.searches"),
+    order=lambda entry: (entry.finds != "subgroups", entry.id),
+)
+SUBGROUP_METHODS, PAIR_METHODS = METHODS.where(finds="subgroups"), METHODS.where(finds="pairs")

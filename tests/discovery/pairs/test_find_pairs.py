@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from isonomia import Cancelled, Dataset, NotApplicable, Progress, SpecError
-from isonomia.discovery import PAIR_METHODS, find_pairs
+from isonomia.discovery import METHODS, find_pairs
 from isonomia.probing import Domain
 
 from .people import FEATURES, WORLD, Boxed, Fair, people, recheck
 
 #: Searches that look for pairs of variants of one person.
-SEARCHES = [method.id for method in PAIR_METHODS if method.id not in ("fliptest", "exact")]
+SEARCHES = [method.id for method in METHODS.where(finds="pairs") if method.id not in ("fliptest", "exact")]
 DATA = people(3000)
 
 
@@ -253,7 +253,9 @@ def test_observed_with_a_small_budget_is_a_fair_sample_and_says_so() -> None:
     assert "drawn at random" in result.notes[-1].text()
 
 
-@pytest.mark.parametrize("method", [one.id for one in PAIR_METHODS if one.id not in ("exact", "fliptest")])
+@pytest.mark.parametrize(
+    "method", [one.id for one in METHODS.where(finds="pairs") if one.id not in ("exact", "fliptest")]
+)
 def test_nothing_but_the_protected_attribute_can_be_moved(method: str) -> None:
     data = Dataset({"sex": ["F", "M"] * 20, "team": ["a"] * 40, "grade": [3] * 40}, protected=["sex"])
     result = find_pairs(data, lambda frame: np.where(frame["sex"].to_numpy() == "M", 0.9, 0.2), method=method)

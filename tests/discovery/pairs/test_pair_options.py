@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from isonomia import SpecError
-from isonomia.discovery import PAIR_METHODS, find_pairs
+from isonomia.discovery import METHODS, find_pairs
 
 from .people import Boxed, people
 
@@ -77,7 +77,7 @@ def test_values_out_of_bounds_are_refused_by_name(method: str, option: str, valu
 #: All but the values of an attribute, which are of any kind.
 OPTIONS = [
     (one.id, name)
-    for one in PAIR_METHODS
+    for one in METHODS.where(finds="pairs")
     for name in [item.name for item in one.parameters]
     if name not in ("group1", "group2")
 ]

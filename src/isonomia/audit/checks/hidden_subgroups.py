@@ -27,7 +27,12 @@ _SMALLEST = 32
     purpose="searches all features for subgroups with more errors; found on half of the rows, measured on the rest",
     within="full",
     parameters=(
-        Parameter("methods", Several(Entry(METHODS), 1, single=True), ["sliceline"], "the searches to run"),
+        Parameter(
+            "methods",
+            Several(Entry(METHODS.where(finds="subgroups")), 1, single=True),
+            ["sliceline"],
+            "the searches to run",
+        ),
         Parameter("alpha", Number(above=0, at_most=1), 0.99, "SliceLine's weight of the error compared with the size"),
         *parameters_of(
             find_subgroups,

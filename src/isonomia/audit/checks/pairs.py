@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.discovery import PAIR_METHODS, find_pairs
+from isonomia.discovery import METHODS, find_pairs
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Format, Result
 from isonomia.languages import Message, msg
@@ -44,7 +44,7 @@ _WORDS = {
 
 def _verify(options: Mapping[str, Any]) -> None:
     """The options of the method must be its own."""
-    PAIR_METHODS[options["method"]].read(options["options"], path="options.pairs.options.")
+    METHODS[options["method"]].read(options["options"], path="options.pairs.options.")
 
 
 @check(

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from isonomia.data import Dataset, Task
 from isonomia.data.schema import TASKS
+from isonomia.discovery.method import PAIR_METHODS
 from isonomia.discovery.pairs._proxies import proxies_of
-from isonomia.discovery.pairs.method import PAIR_METHODS
 from isonomia.discovery.pairs.present import build_result
 from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.searches.auto import finish
@@ -98,7 +98,7 @@ def find_pairs(
     model : estimator, callable or Model
         The model to examine; None where `data` is a Subject, which has its model.
     method : str
-        The name of a search in `PAIR_METHODS` (``isonomia methods`` lists them).
+        The name of a search in `METHODS` (``isonomia methods`` lists them).
     protected : str or sequence of str, optional
         The attributes to alter; by default those of the dataset.
     target, positive, task : optional

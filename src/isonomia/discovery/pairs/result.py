@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.evidence import Result, finite
+from isonomia.discovery.result import SearchResult
 from isonomia.probing import Domain
 from isonomia.typing import Floats
 
@@ -57,7 +56,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, repr=False)
-class PairResult(Result):
+class PairResult(SearchResult):
     """Pairs of people who differ only in protected attributes and are treated differently.
 
     ``table`` has two rows per pair: the features, ``indv_key`` (values joined by "|"), ``outcome``, ``score``,
@@ -66,7 +65,6 @@ class PairResult(Result):
 
     Attributes
     ----------
-    method : str
     metrics : mapping
         ``TSN`` distinct people tested, ``DSN`` those of them treated differently, ``SUR`` = DSN / TSN, ``DSS`` seconds
         a finding, ``total_time``, ``n_model_rows``, ``n_model_calls``, ``model_seconds``, ``dsn_by_attr_value``,
@@ -79,8 +77,6 @@ class PairResult(Result):
         What outcome codes mean; empty for a regression.
     """
 
-    method: str = ""
-    metrics: Mapping[str, Any] = field(default_factory=dict)
     pairs: Pairs = field(default=None)  # type: ignore[assignment]
     domain: Domain = field(default=None)  # type: ignore[assignment]
     classes: tuple[Any, ...] = ()
@@ -137,10 +133,6 @@ class PairResult(Result):
         """The widest pairs, a row each, in original units; changed cells read "before → after"."""
         return self.tables["witnesses"].frame()
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-safe; all pairs are in `table`, the widest in the table "witnesses"."""
-        return {**super().to_dict(), "method": self.method, "metrics": {k: _plain(v) for k, v in self.metrics.items()}}
-
     def __repr__(self) -> str:
         found, tested = self.metrics.get("DSN", 0), self.metrics.get("TSN", 0)
         return f"PairResult({self.method}: {found:,} of {tested:,} people tested are treated differently)"
@@ -168,13 +160,3 @@ def _frameable(values: NDArray[Any]) -> Any:
         return values
     kinds = {type(value) for value in values}
     return list(values) if len(kinds) <= 1 else [str(value) for value in values]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return finite(value) if isinstance(value, float) else value

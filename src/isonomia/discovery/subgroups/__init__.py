@@ -1,6 +1,5 @@
 """Subgroups that are treated differently: one entrance, one result shape, one file per method."""
 
-from isonomia.discovery.method import Method
 from isonomia.discovery.subgroups.bayes import (
     FairNaiveBayes,
     NaiveBayes,
@@ -8,14 +7,12 @@ from isonomia.discovery.subgroups.bayes import (
     fit_fair_naive_bayes,
 )
 from isonomia.discovery.subgroups.find import find_subgroups
-from isonomia.discovery.subgroups.method import METHODS, Search, Subgroup
+from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.result import SubgroupResult
 
 __all__ = [
     "FairNaiveBayes",
-    "METHODS",
-    "Method",
     "NaiveBayes",
     "Problem",
     "Search",

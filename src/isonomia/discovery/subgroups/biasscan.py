@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import sum_by
-from isonomia.discovery.method import Method
+from isonomia.discovery.method import METHODS, Method
 from isonomia.discovery.subgroups._testing import average
 from isonomia.discovery.subgroups.conditions import slice_text
-from isonomia.discovery.subgroups.method import METHODS, Search, Subgroup
+from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.scan import Ascent, Best, Comparison, Direction, comparisons, family_of, scan_p_value
 from isonomia.discovery.subgroups.scan.expectation import SCORINGS

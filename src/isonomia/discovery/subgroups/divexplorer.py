@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from isonomia.counting import Lattice
-from isonomia.discovery.method import Method
+from isonomia.discovery.method import METHODS, Method
 from isonomia.discovery.subgroups._divergence_tables import Found, divergence_pictures, divergence_tables
 from isonomia.discovery.subgroups._testing import average, best_indices, compared_with
 from isonomia.discovery.subgroups.divergence import Divergence, Patterns, divergence_of, lay_out
-from isonomia.discovery.subgroups.method import METHODS, Search, Subgroup
+from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import RATES, metrics_of, quantity
 from isonomia.errors import SpecError

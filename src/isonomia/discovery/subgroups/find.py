@@ -13,9 +13,9 @@ from isonomia.counting import Binning, Bins
 from isonomia.counting.bins import BINNINGS, BINS, DEFAULT_BINS
 from isonomia.counting.lattice import DEFAULT_BUDGET
 from isonomia.data import Task
-from isonomia.discovery.method import Method
+from isonomia.discovery.method import SUBGROUP_METHODS, Method
 from isonomia.discovery.subgroups import _reading, present
-from isonomia.discovery.subgroups.method import METHODS, Search, Subgroup
+from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.nested import added_by_conditions, without_idle_conditions
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.ranges import best_ranges, in_bins_of, wider_bins
@@ -136,7 +136,7 @@ def find_subgroups(
     >>> row["slice"], row["size"], row["slice_average_error"]
     ('sex = F, city = x', 50, 1.0)
     """
-    chosen = METHODS[method]
+    chosen = SUBGROUP_METHODS[method]
     clock = Clock(max_seconds, Progress.of(progress))
     given = {**defaults_of(chosen.parameters), **chosen.read(options)}
     reading: Reading = {

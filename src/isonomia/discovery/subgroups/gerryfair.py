@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, sum_by
-from isonomia.discovery.method import Method
+from isonomia.discovery.method import METHODS, Method
 from isonomia.discovery.subgroups._testing import average
 from isonomia.discovery.subgroups.conditions import condition_text
-from isonomia.discovery.subgroups.method import METHODS, Search, Subgroup
+from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import Quantity, metrics_of, quantity
 from isonomia.errors import DataError

@@ -1,4 +1,4 @@
-"""What a subgroup method returns, and the registry of all of them."""
+"""What a subgroup method returns."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.discovery.method import Method
 from isonomia.evidence import Estimate, Format, Picture, Table
 from isonomia.languages import Message
-from isonomia.registry import Registry
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,9 +125,3 @@ class Search:
     values: Mapping[str, Any] = field(default_factory=dict)
     details: Any = None
     found: int | None = None
-
-
-#: All subgroup methods; another package adds its own through the entry point group ``isonomia.subgroup_methods``.
-METHODS: Registry[Method] = Registry(
-    "subgroup_method", word="method", package="isonomia.discovery.subgroups", order=lambda entry: entry.id
-)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.discovery.method import Method
+from isonomia.discovery.method import METHODS, Method
 from isonomia.discovery.subgroups._testing import average
 from isonomia.discovery.subgroups.bayes import NaiveBayes, Patterns, discrimination_patterns, possible_patterns
 from isonomia.discovery.subgroups.conditions import slice_text
-from isonomia.discovery.subgroups.method import METHODS, Search, Subgroup
+from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError
 from isonomia.evidence import Format, two_proportions

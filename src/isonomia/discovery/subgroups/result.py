@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
+from isonomia.discovery.result import SearchResult
 from isonomia.discovery.subgroups.method import Subgroup
 from isonomia.evidence import Result
 
 
 @dataclass(frozen=True, repr=False)
-class SubgroupResult(Result):
+class SubgroupResult(SearchResult):
     """Subgroups, the best first, and what it took to find them.
 
     ``table`` has one row per subgroup: a column per feature (None = any), ``subgroup_key`` (values joined by "|", "*" =
@@ -25,8 +26,6 @@ class SubgroupResult(Result):
 
     Attributes
     ----------
-    method : str
-        The method that was run.
     metrics : mapping
         ``TSN`` candidates examined, ``DSN`` subgroups found, ``SUR`` (= ``DSR``) DSN / TSN, ``DSS`` seconds a subgroup
         (None where none was found), ``total_time`` (= ``RUNTIME``), ``dsn_by_attr_value``, ``nodes_visited``,
@@ -39,8 +38,6 @@ class SubgroupResult(Result):
         What the method has to offer for further questions (DivExplorer: all frequent subgroups).
     """
 
-    method: str = ""
-    metrics: Mapping[str, Any] = field(default_factory=dict)
     complete: bool = True
     subgroups: tuple[Subgroup, ...] = ()
     features: Mapping[str, Codes] = field(default_factory=dict)
@@ -68,23 +65,10 @@ class SubgroupResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe."""
-        return {
-            **super().to_dict(),
-            "method": self.method,
-            "complete": self.complete,
-            "metrics": {name: _plain(value) for name, value in self.metrics.items()},
-        }
+        return {**super().to_dict(), "complete": self.complete}
 
     def __repr__(self) -> str:
         partial = "" if self.complete else ", cut short"
         return (
             f"SubgroupResult({self.method}: {len(self.subgroups)} of {self.metrics.get('TSN', 0):,} subgroups{partial})"
         )
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, np.generic):
-        return value.item()
-    return value

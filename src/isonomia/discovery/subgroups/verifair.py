@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, cross_sum
-from isonomia.discovery.method import Method
+from isonomia.discovery.method import METHODS, Method
 from isonomia.discovery.subgroups.conditions import condition_text
-from isonomia.discovery.subgroups.method import METHODS, Search, Subgroup
+from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.verification import (
     Population,
