@@ -143,7 +143,7 @@ def test_in_a_saved_pipeline(kind: Any, tmp_path: Path) -> None:
     assert len(cross_val_predict(line, X, y, cv=3)) == len(y)
     line.fit(X, y)
     loaded = load_model(save_model(line, tmp_path / "line.skops"), positive="yes")
-    assert loaded.thing.predict(X).tolist() == line.predict(X).tolist()
+    assert loaded.estimator.predict(X).tolist() == line.predict(X).tolist()
     with sklearn.config_context(enable_metadata_routing=True):
         step = kind().set_fit_request(sensitive_features=True).set_transform_request(sensitive_features=True)
         routed = make_pipeline(step, LogisticRegression()).fit(X[["pay", "age"]], y, sensitive_features=X["sex"])
@@ -171,7 +171,7 @@ def test_prototypes_hide_the_group(tmp_path: Path) -> None:
     assert apart < 0.5 * before
     line = make_pipeline(found, LogisticRegression()).fit(X, y, represent__sensitive_features=sex)
     loaded = load_model(save_model(line, tmp_path / "line.skops"))
-    assert loaded.thing.predict(X).tolist() == line.predict(X).tolist()
+    assert loaded.estimator.predict(X).tolist() == line.predict(X).tolist()
 
 
 def test_without_fairlearn_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
