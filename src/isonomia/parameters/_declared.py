@@ -116,13 +116,15 @@ def validated(**kinds: Kind[Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def parameters_of(function: Callable[..., Any], *names: str, **defaults: Any) -> tuple[Parameter, ...]:
-    """The parameters that a `validated` function (or the `__init__` of a class) declares: all of them, or those named.
+    """The parameters that a `validated` function, or a class by its `__kinds__` or `__init__`, declares.
+
+    All of them, or those named.
 
     Defaults come from the signature unless others are given (a default of None then allows None); the help is the
     text about the parameter in the docstring.
     """
-    declared = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
-    kinds: Mapping[str, Kind[Any]] = getattr(declared, "__kinds__", {})
+    made = getattr(function, "__init__", None) if isinstance(function, type) else None
+    kinds: Mapping[str, Kind[Any]] = getattr(function, "__kinds__", None) or getattr(made, "__kinds__", {})
     signature, texts = inspect.signature(function).parameters, docstring_help(function)
     found = []
     for name in names or kinds:
