@@ -361,4 +361,4 @@ def test_awareness_tells_how_many_people_were_asked(rng: np.random.Generator) ->
     x, said = rng.normal(size=(400, 3)), rng.random(400)
     notes = [note.text() for note in fairness.awareness(x, said, max_rows=50, max_pairs=1000).notes]
     assert "50 rows, sampled at random, were compared with their neighbours among all 400." in notes
-    assert not any("drawn at random" in note.text() for note in fairness.awareness(x, said, max_pairs=1000).notes)
+    assert not any("sampled at random" in note.text() for note in fairness.awareness(x, said, max_pairs=1000).notes)

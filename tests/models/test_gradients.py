@@ -130,7 +130,7 @@ def test_adf_follows_the_gradients_of_a_live_module() -> None:
     net = module(1, torch.nn.Sigmoid())
     result = find_pairs(data, net, method="adf", max_global=60, max_local=30, max_tests=3000)
     assert result.metrics["gradients"] == "autograd"
-    assert not any("measured" in note.text() for note in result.notes)
+    assert not any("estimated" in note.text() for note in result.notes)
     assert result.metrics["DSN"] > 0
     with torch.no_grad():
         said = [
@@ -150,7 +150,7 @@ def test_a_function_around_a_module_is_measured_and_says_so(monkeypatch: pytest.
     data = people()
     result = find_pairs(data, ask, method="adf", max_global=20, max_local=5, max_tests=500)
     assert result.metrics["gradients"] == "differences"
-    assert any("measured" in note.text() for note in result.notes)
+    assert any("estimated" in note.text() for note in result.notes)
     monkeypatch.delitem(sys.modules, "torch")  # as where it is not installed
     oracle = Oracle(lambda frame: frame["age"].to_numpy() / 100, REALS, data)
     assert oracle.gradients().kind == "differences"

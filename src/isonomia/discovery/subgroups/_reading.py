@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from isonomia.data import Dataset, Task, to_numpy
 from isonomia.discovery.method import Method
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError
-from isonomia.events import Clock, Progress
+from isonomia.events import Progress
 from isonomia.models import finite_numbers
 from isonomia.parameters import Integer, Number
 from isonomia.subject import Reading, Subject, read_dataset
@@ -91,18 +91,12 @@ def read_problem(
     method: Method,
     *,
     errors: Floats | None,
-    k: int,
-    max_l: int | None,
-    min_support: float | int | None,
+    limits: tuple[int, int | None, float | int | None],
     bins: Bins,
     binning: Binning,
-    metric: str | Sequence[str] | None,
-    seed: int,
-    clock: Clock,
-    max_memory: int,
-    options: Mapping[str, Any],
+    **settings: Any,
 ) -> Problem:
-    """Everything a method is given."""
+    """Everything a method is given; `limits` are k, max_l and min_support, `settings` fields of the problem."""
     data, surface, truth = subject.known, subject.outcome.surface, subject.outcome.truth
     if not data.features:
         raise DataError("There is no feature to put a condition on; give a table with at least one feature column.")
@@ -121,12 +115,8 @@ def read_problem(
         errors=errors,
         weights=mean_one(subject.weights),
         protected=data.protected,
-        metric=metric,
-        **check_limits(method, k, max_l, min_support, len(data), len(data.features)),
-        seed=seed,
-        clock=clock,
-        max_memory=max_memory,
-        options=options,
+        **check_limits(method, *limits, len(data), len(data.features)),
+        **settings,
         data=data,
         model=subject.model if subject.model is not None else surface if surface.kinds else None,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,9 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Dataset, wrap
 from isonomia.events import Progress
-from isonomia.evidence import Column, Table, benjamini_hochberg, normal_p
+from isonomia.evidence import Column, Table, normal_p
 from isonomia.fairness.groups.grouping import By, Group, form_groups
-from isonomia.fairness.groups.tables import group_columns
-from isonomia.fairness.labels.label_values import worths
+from isonomia.fairness.labels.label_values import outcomes_table, worths
 from isonomia.fairness.people.encoding import Points, encode_people
 from isonomia.fairness.people.neighbours import nearest
 from isonomia.fairness.people.shared_neighbours import number_estimate, variance_with_neighbours
@@ -74,7 +72,12 @@ def against_similar(
             )
             out.append({"class": name, "n": sampled.size, **figures, "note": reason or untested})
             members.append(group)
-    return _table(out, members, data)
+    compared = (
+        Column("similar", format="num", title=msg("of similar people in other groups")),
+        Column("difference", format="num", title=msg("difference")),
+        Column("disagreement", format="num", title=msg("labels that disagree with those of similar people")),
+    )
+    return outcomes_table(out, members, compared, msg("Labels of similar people in other groups"), data.backend)
 
 
 def _figures(
@@ -107,25 +110,3 @@ def _figures(
         disagreement = number_estimate(float(np.average(apart[:, index], weights=mine)), variance, rows.size, level)
         out.append(dict(zip(_FIGURES, (*means, gap, disagreement, p), strict=True)))
     return out
-
-
-def _table(out: Sequence[dict[str, Any]], members: Sequence[Group], data: Dataset) -> Table:
-    p = benjamini_hochberg(np.array([row["p_value"] for row in out], dtype=float))
-    classes = (Column("class", title=msg("class")),) if any(row["class"] is not None for row in out) else ()
-    table = Table.from_rows(
-        [{**row, "p_adjusted": adjusted} for row, adjusted in zip(out, p, strict=True)],
-        (
-            *classes,
-            Column("n", format="int", title=msg("rows")),
-            Column("own", format="num", title=msg("mean true outcome")),
-            Column("similar", format="num", title=msg("of similar people in other groups")),
-            Column("difference", format="num", title=msg("difference")),
-            Column("disagreement", format="num", title=msg("labels that disagree with those of similar people")),
-            Column("p_value", format="p", title=msg("p-value")),
-            Column("p_adjusted", format="p", title=msg("p adjusted")),
-            Column("note", title=msg("note")),
-        ),
-        title=msg("Labels of similar people in other groups"),
-        backend=data.backend,
-    )
-    return replace(table, columns=(group_columns(members)[0], *table.columns))

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from isonomia.counting import Codes
-from isonomia.data import Dataset
+from isonomia.data import Backend, Dataset
+from isonomia.evidence import Column, Table, benjamini_hochberg
+from isonomia.fairness.groups.grouping import Group
 from isonomia.fairness.groups.metric_choice import MAX_SPELT_CLASSES
+from isonomia.fairness.groups.tables import group_columns
 from isonomia.languages import Message, msg
 from isonomia.typing import Floats
 
@@ -39,3 +46,30 @@ def left_out_classes(data: Dataset, label: Codes) -> tuple[Message, ...]:
     if data.task != "multiclass" or known <= MAX_SPELT_CLASSES:
         return ()
     return (msg("Of {all:int} classes the {n:int} most frequent are compared.", all=known, n=MAX_SPELT_CLASSES),)
+
+
+def outcomes_table(
+    rows: Sequence[dict[str, Any]],
+    members: Sequence[Group],
+    figures: Sequence[Column],
+    title: Message,
+    backend: Backend,
+) -> Table:
+    """A row per group (and class): its own outcomes beside those of others, with adjusted p-values."""
+    p = benjamini_hochberg(np.array([row["p_value"] for row in rows], dtype=float))
+    classes = (Column("class", title=msg("class")),) if any(row["class"] is not None for row in rows) else ()
+    table = Table.from_rows(
+        [{**row, "p_adjusted": adjusted} for row, adjusted in zip(rows, p, strict=True)],
+        (
+            *classes,
+            Column("n", format="int", title=msg("rows")),
+            Column("own", format="num", title=msg("mean true outcome")),
+            *figures,
+            Column("p_value", format="p", title=msg("p-value")),
+            Column("p_adjusted", format="p", title=msg("p adjusted")),
+            Column("note", title=msg("note")),
+        ),
+        title=title,
+        backend=backend,
+    )
+    return replace(table, columns=(group_columns(members)[0], *table.columns))

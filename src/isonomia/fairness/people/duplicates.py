@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Unpack
 
 import numpy as np
@@ -18,15 +18,13 @@ from isonomia.evidence import (
     Picture,
     Result,
     Table,
-    benjamini_hochberg,
     normal_p,
     wilson,
 )
 from isonomia.evidence.intervals import normal_interval
 from isonomia.fairness.groups.averages import effective_rows
 from isonomia.fairness.groups.grouping import BY, By, Group, form_groups
-from isonomia.fairness.groups.tables import group_columns
-from isonomia.fairness.labels.label_values import left_out_classes, worths
+from isonomia.fairness.labels.label_values import left_out_classes, outcomes_table, worths
 from isonomia.languages import msg
 from isonomia.parameters import NAMES, validated
 from isonomia.subject import Subject, SubjectOptions
@@ -251,24 +249,11 @@ def _by_group(
             row = {"class": kind, "n": n, "own": own_mean, "others": others, "difference": (gap, low, high)}
             out.append({**row, "p_value": p_value, "note": note})
             members.append(group)
-    p = benjamini_hochberg(np.array([row["p_value"] for row in out], dtype=float))
-    classes = (Column("class", title=msg("class")),) if any(row["class"] is not None for row in out) else ()
-    table = Table.from_rows(
-        [{**row, "p_adjusted": adjusted} for row, adjusted in zip(out, p, strict=True)],
-        (
-            *classes,
-            Column("n", format="int", title=msg("rows")),
-            Column("own", format="num", title=msg("mean true outcome")),
-            Column("others", format="num", title=msg("of duplicates in other groups")),
-            Column("difference", format="num", title=msg("difference")),
-            Column("p_value", format="p", title=msg("p-value")),
-            Column("p_adjusted", format="p", title=msg("p adjusted")),
-            Column("note", title=msg("note")),
-        ),
-        title=msg("Identical people in different groups"),
-        backend=data.backend,
+    compared = (
+        Column("others", format="num", title=msg("of duplicates in other groups")),
+        Column("difference", format="num", title=msg("difference")),
     )
-    return replace(table, columns=(group_columns(members)[0], *table.columns))
+    return outcomes_table(out, members, compared, msg("Identical people in different groups"), data.backend)
 
 
 def _against_equals(

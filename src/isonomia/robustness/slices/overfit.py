@@ -49,6 +49,10 @@ class Gaps:
     notes: tuple[Message | None, ...]
 
 
+#: Rows, values, and why a value is missing: the slices of one side.
+_Side = tuple[NDArray[np.int64], Floats, Sequence[Reason | None]]
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """All gaps with adjusted p-values, and what counts as overfitted."""
@@ -306,8 +310,8 @@ class _Sides:
                 p = np.where(error > 0, normal_p(gap / error), np.nan)
             if local:
                 p = np.fmax(p, _larger(gap, error, self.overall.gap, self._error(self.overall)))
-            n = (a.n.astype(np.int64), b.n.astype(np.int64))
-            return self._make(names, texts, *n, a.value, b.value, gap, low, high, p, (a.reasons, b.reasons))
+            one, other = ((side.n.astype(np.int64), side.value, side.reasons) for side in (a, b))
+            return self._make(one, other, p, names=names, labels=texts, gap=gap, low=low, high=high)
         cells = [meter.over([codes]) for meter, codes in zip(self.meters, (train, test), strict=True)]
         part = self._of_cells(names, texts, cells[0], cells[1])
         if not local:
@@ -334,41 +338,26 @@ class _Sides:
             low, high = normal_interval(gap, np.hypot(a.error, b.error), self.level)
         p = self.meters[0].compare(train, test)
         why = [[self.metric.undefined if np.isnan(one) else None for one in part.value] for part in (a, b)]
-        return self._make(names, labels, train.n, test.n, a.value, b.value, gap, low, high, p, why)
+        sides = (train.n, a.value, why[0]), (test.n, b.value, why[1])
+        return self._make(*sides, p, names=names, labels=labels, gap=gap, low=low, high=high)
 
     def _difference(self, train: Sums, test: Sums) -> tuple[Floats, Floats]:
         assert self.meters is not None
         a, b = (meter.measure(cells, self.level) for meter, cells in zip(self.meters, (train, test), strict=True))
         return as_error(self.metric, b.value) - as_error(self.metric, a.value), np.hypot(a.error, b.error)
 
-    def _make(
-        self,
-        names: Any,
-        labels: Any,
-        n_train: Any,
-        n_test: Any,
-        train: Any,
-        test: Any,
-        gap: Any,
-        low: Any,
-        high: Any,
-        p: Any,
-        why: Sequence[Sequence[Reason | None]],
-    ) -> Gaps:
-        enough = (n_train >= self.minimum) & (n_test >= self.minimum) & ~np.isnan(gap)
+    def _make(self, train: _Side, test: _Side, p: Floats, **facts: Any) -> Gaps:
+        """The gaps of two sides (rows, values, why a value is missing); p-values only where there are enough rows."""
+        enough = (train[0] >= self.minimum) & (test[0] >= self.minimum) & ~np.isnan(facts["gap"])
         return Gaps(
-            names,
-            labels,
-            n_train,
-            n_test,
-            train,
-            test,
-            gap,
-            low,
-            high,
-            np.where(enough, p, np.nan),
-            enough,
-            tuple(map(self._note, n_train, n_test, *why)),
+            n_train=train[0],
+            n_test=test[0],
+            train=train[1],
+            test=test[1],
+            p_value=np.where(enough, p, np.nan),
+            enough=enough,
+            notes=tuple(map(self._note, train[0], test[0], train[2], test[2])),
+            **facts,
         )
 
     def _note(self, n_train: int, n_test: int, train: Reason | None, test: Reason | None) -> Message | None:

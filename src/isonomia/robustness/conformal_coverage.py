@@ -1,0 +1,245 @@
+"""Coverage of conformal sets, overall and by group, as tables, findings and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Codes, count_by, sum_by
+from isonomia.data import Backend
+from isonomia.evidence import (
+    Column,
+    Estimate,
+    Finding,
+    Format,
+    Picture,
+    Result,
+    Table,
+    benjamini_hochberg,
+    normal_p,
+    wilson,
+)
+from isonomia.fairness.groups.grouping import condition
+from isonomia.languages import Message, msg
+from isonomia.subject import Subject
+from isonomia.typing import Floats
+
+#: Coverage that is this much below the nominal one is reported.
+NOTABLE = 0.02
+INFINITE = msg("there are too few calibration rows for this coverage: every interval is infinite")
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """What was covered, as tables, findings and pictures."""
+
+    subject: Subject
+    covered: NDArray[np.bool_]
+    size: Floats
+    widths: Floats
+    basis: Floats
+    alpha: float
+    level: float
+    minimum: int
+    n_calibration: int
+    own: int
+    kind: str
+
+    def result(self) -> Result:
+        """The result that a user sees."""
+        backend = self.subject.known.backend
+        everyone = Codes("", np.zeros(len(self.subject), dtype=np.uint8), ("everyone",))
+        overall = self._rows(everyone)[0]
+        rows = [{**overall, "attribute": msg("everyone"), "group": msg("everyone")}]
+        for column in self.subject.attributes:
+            rows += self._rows(column)
+        p = benjamini_hochberg([row["p_value"] for row in rows])
+        for row, adjusted in zip(rows, p, strict=True):
+            row["p_adjusted"] = float(adjusted)
+        tables = {"coverage": self._table(rows, msg("Coverage, overall and by group"), backend)}
+        if self.kind != "absolute":
+            surface = self.subject.surface
+            truth = Codes("class", self.subject.truth, surface.classes)
+            tables["by_class"] = self._table(self._rows(truth), msg("Coverage by true class"), backend, tested=False)
+            tables["set_sizes"] = self._sizes(backend)
+        values: dict[str, Any] = {
+            "coverage": self._estimate(overall),
+            "promised": 1 - self.alpha,
+            "size": float(overall["size"]) if np.isfinite(overall["size"]) else Estimate.missing(INFINITE),
+            "calibration_rows": self.n_calibration,
+        }
+        wide = msg("Mean width of intervals") if self.kind == "absolute" else msg("Mean size of sets")
+        titles = {
+            "coverage": msg("Coverage"),
+            "promised": msg("Nominal coverage"),
+            "size": wide,
+            "calibration_rows": msg("Calibration rows"),
+        }
+        findings = tuple(self._finding(row, index) for index, row in enumerate(rows) if self._short(row))
+        return Result(
+            "conformal",
+            msg("Coverage of predictions"),
+            tables,
+            values,
+            findings,
+            (self._picture(),),
+            self._notes(),
+            titles=titles,
+        )
+
+    def _rows(self, column: Codes) -> list[dict[str, Any]]:
+        w = self.subject.weights
+        n = column.counts()
+        mass, square, hit, size, basis = (
+            sum_by(column.codes, x, column.size)
+            for x in (
+                np.ones(len(column)) if w is None else w,
+                np.ones(len(column)) if w is None else w * w,
+                self.covered * (1.0 if w is None else w),
+                self.size * (1.0 if w is None else w),
+                self.basis * (1.0 if w is None else w),
+            )
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            effective = np.where(square > 0, mass**2 / square, 0.0)
+            share, mean = hit / mass, size / mass
+            z = (share - (1 - self.alpha)) / np.sqrt(self.alpha * (1 - self.alpha) * (1 / effective + mass / basis))
+        low, high = wilson(np.nan_to_num(share) * effective, effective, self.level)
+        return [
+            {
+                "attribute": column.name,
+                "group": column.text(i),
+                "n": int(n[i]),
+                "coverage": float(share[i]),
+                "low": float(low[i]),
+                "high": float(high[i]),
+                "size": float(mean[i]),
+                "p_value": float(normal_p(z[i])) if n[i] >= self.minimum else float("nan"),
+                "small": bool(n[i] < self.minimum),
+                "note": self._why_missing(int(n[i]), float(mean[i])),
+            }
+            for i in range(column.size)
+            if n[i] and mass[i] > 0
+        ]
+
+    def _why_missing(self, n: int, size: float) -> Message | None:
+        if not np.isfinite(size):
+            return INFINITE
+        return msg("fewer than {least:int} rows: not tested", least=self.minimum) if n < self.minimum else None
+
+    def _short(self, row: dict[str, Any]) -> bool:
+        return (
+            not row["small"]
+            and row["coverage"] < 1 - self.alpha - NOTABLE
+            and row["high"] < 1 - self.alpha
+            and row["p_adjusted"] < 0.05
+        )
+
+    def _table(self, rows: Sequence[dict[str, Any]], title: Message, backend: Backend, *, tested: bool = True) -> Table:
+        wide = msg("Mean width of intervals") if self.kind == "absolute" else msg("Mean size of sets")
+        titles = {
+            "attribute": msg("protected attribute"),
+            "group": msg("group"),
+            "n": msg("Rows"),
+            "coverage": msg("Coverage"),
+            "low": msg("from"),
+            "high": msg("to"),
+            "size": wide,
+            "p_value": msg("p-value"),
+            "p_adjusted": msg("Adjusted p-value"),
+            "small": msg("small group"),
+            "note": msg("note"),
+        }
+        names = [name for name in titles if tested or name not in ("p_value", "p_adjusted")]
+        formats: dict[str, Format] = {
+            "n": "int",
+            "coverage": "pct",
+            "low": "pct",
+            "high": "pct",
+            "size": "num",
+            "p_value": "p",
+            "p_adjusted": "p",
+        }
+        columns = {
+            name: [None if isinstance(row[name], float) and not np.isfinite(row[name]) else row[name] for row in rows]
+            for name in names
+        }
+        return Table.of(columns, {name: formats[name] for name in names if name in formats}, titles, title, backend)
+
+    def _sizes(self, backend: Backend) -> Table:
+        counts = count_by(self.size.astype(int), int(self.size.max(initial=0)) + 1)
+        return Table(
+            (
+                Column("size", np.arange(counts.size), format="int", title=msg("Classes in the set")),
+                Column("n", counts, format="int", title=msg("Rows")),
+                Column("share", counts / counts.sum(), format="pct", title=msg("Share of rows")),
+            ),
+            msg("Size of the sets"),
+            backend,
+        )
+
+    def _estimate(self, row: dict[str, Any]) -> Estimate:
+        return Estimate(row["coverage"], row["low"], row["high"], n=row["n"], method="wilson", level=self.level)
+
+    def _picture(self) -> Picture:
+        return Picture(
+            "forest",
+            "coverage",
+            msg("Coverage of each group and nominal coverage"),
+            {
+                "labels": ["attribute", "group"],
+                "value": "coverage",
+                "low": "low",
+                "high": "high",
+                "flag": "small",
+                "reference": 1 - self.alpha,
+                "reference_label": msg("nominal"),
+            },
+        )
+
+    def _notes(self) -> tuple[Message, ...]:
+        notes = [msg("The width was set on {n:int} rows that are not examined here.", n=self.n_calibration)]
+        if self.own:
+            notes.append(msg("{n:# group has|# groups have} a width of their own.", n=self.own))
+        if not np.isfinite(self.widths).all():
+            notes.append(msg("There are too few calibration rows for this coverage: some intervals are infinite."))
+        return tuple(notes)
+
+    def _finding(self, row: dict[str, Any], index: int) -> Finding:
+        everyone = isinstance(row["group"], Message)
+        gaps = {"coverage": row["coverage"], "promised": 1 - self.alpha, "n": row["n"]}
+        message = (
+            msg(
+                "Intervals or sets contain the true value for {coverage:pct} of rows; the nominal coverage is "
+                "{promised:pct} ({n:# row|# rows}).",
+                **gaps,
+            )
+            if everyone
+            else msg(
+                "Intervals or sets contain the true value for {coverage:pct} of {group}; the nominal coverage is "
+                "{promised:pct} ({n:# row|# rows}).",
+                group=condition(row["attribute"], row["group"]),
+                **gaps,
+            )
+        )
+        lack = 1 - self.alpha - row["coverage"]
+        return Finding(
+            "conformal.coverage",
+            "warning",
+            message,
+            self._estimate(row),
+            who={} if everyone else {row["attribute"]: row["group"]},
+            n=row["n"],
+            magnitude=lack / NOTABLE,
+            p_value=row["p_value"],
+            test=("conformal", "coverage", index),
+            p_adjusted=row["p_adjusted"],
+            threshold=1 - self.alpha,
+            evidence="conformal/coverage",
+            format="pct",
+            remedy="calibrate_width_by_group",
+        )
