@@ -163,7 +163,7 @@ def test_levels_and_scenarios_of_a_sensitivity_are_checked(people: MakePeople) -
         ({"seed": -1}, "at least 0"),
         ({"scenarios": "label_noise", "levels": [2]}, r"in \[0, 1\]"),
         ({"n_trials": 0}, "at least 1"),
-        ({"metrics": ["selection_rate"]}, "only describe"),
+        ({"metrics": ["selection_rate"]}, "are all descriptive"),
         ({"scenarios": "score_noize"}, "Did you mean"),
     ):
         with pytest.raises(SpecError, match=message):

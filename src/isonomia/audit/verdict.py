@@ -98,7 +98,7 @@ def _of_groups(question: GroupQuestion, evidence: Evidence, level: float) -> Cri
         "reference": {} if reference is None else dict(reference.texts),
     }
     if np.isnan(evidence.value):
-        reason = _joined(msg("no ratio: every group's rate is 0, or that of the reference"), left_out)
+        reason = _joined(msg("no ratio: the rate of every group, or of the reference, is 0"), left_out)
         return _without(rule, "not_enough_evidence", reason, int(question.measured.sizes.sum()), **people)
     n = int(question.measured.sizes[evidence.who])
     return _decided(rule, evidence, n=n, level=level, left_out=left_out, **people)
@@ -147,14 +147,12 @@ def _unsure(rule: Rule, evidence: Evidence, keeps: bool) -> Message:
     """Why the data do not settle it: how large a breach they could have missed, or that the breach could be chance."""
     missed = evidence.low if rule.sign > 0 else evidence.high
     if not np.isfinite(missed):
-        return msg("there is no interval, so nothing is shown")
+        return msg("there is no interval, so nothing can be concluded")
     if not keeps:
-        return msg("the figure breaks the limit, but the interval contains it: the breach could be chance")
+        return msg("the figure exceeds the limit, but the interval contains it: this may be due to chance")
     if rule.sign > 0:
-        return msg(
-            "the figure keeps the limit, but a value as low as {missed:num} could have been missed", missed=missed
-        )
-    return msg("the figure keeps the limit, but a value as high as {missed:num} could have been missed", missed=missed)
+        return msg("the figure meets the limit, but a value as low as {missed:num} cannot be ruled out", missed=missed)
+    return msg("the figure meets the limit, but a value as high as {missed:num} cannot be ruled out", missed=missed)
 
 
 def _by_tests(rule: Rule, evidence: Evidence, level: float) -> Message | None:
@@ -162,7 +160,7 @@ def _by_tests(rule: Rule, evidence: Evidence, level: float) -> Message | None:
     end = evidence.low if rule.sign > 0 else evidence.high
     if rule.sign * (end - rule.limit) >= 0:
         return None
-    return msg("each comparison is shown to keep the limit by a one-sided test at {alpha:pct}", alpha=1 - level)
+    return msg("each comparison meets the limit in a one-sided test at {alpha:pct}", alpha=1 - level)
 
 
 def _left_out(question: GroupQuestion) -> Message | None:
@@ -173,8 +171,8 @@ def _left_out(question: GroupQuestion) -> Message | None:
     names = ", ".join(f"{question.groups[index].name} ({sizes[index]})" for index in question.left_out[:NAMED])
     more = len(question.left_out) - NAMED
     if more > 0:
-        return msg("groups left out as too small: {groups} and {more:int} more", groups=names, more=more)
-    return msg("groups left out as too small: {groups}", groups=names)
+        return msg("groups too small to compare: {groups} and {more:int} more", groups=names, more=more)
+    return msg("groups too small to compare: {groups}", groups=names)
 
 
 def _joined(first: Message, second: Message | None) -> Message:

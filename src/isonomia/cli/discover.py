@@ -65,7 +65,7 @@ def subgroups(
         float | None, typer.Option("--holdout", metavar="X", help="Measure what is found on this share of the rows.")
     ] = None,
     max_overlap: Annotated[
-        float | None, typer.Option("--max-overlap", metavar="X", help="Leave out those that repeat a better one.")
+        float | None, typer.Option("--max-overlap", metavar="X", help="Leave out subgroups that overlap a better one.")
     ] = None,
     max_seconds: MaxSeconds = None,
     option: MethodOption = None,

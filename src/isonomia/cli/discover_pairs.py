@@ -65,7 +65,7 @@ def pairs(
     ] = False,
     ledger_dir: Annotated[
         Path | None,
-        typer.Option("--ledger-dir", metavar="DIR", help="Keep a ledger here, or go on with it."),
+        typer.Option("--ledger-dir", metavar="DIR", help="Keep a ledger here, or continue it."),
     ] = None,
     analysis: Annotated[str | None, typer.Option("--analysis", metavar="ID", help="Its name in --ledger-dir.")] = None,
     option: MethodOption = None,

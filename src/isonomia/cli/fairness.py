@@ -70,10 +70,10 @@ def fairness(
     quiet: Quiet = False,
     no_color: NoColor = False,
 ) -> None:
-    """Measure the fairness of predictions that are there already.
+    """Measure the fairness of existing predictions.
 
-    Every criterion by attribute and intersection, a score with its parts, and what cannot hold together at these base
-    rates. It states no verdict: for that, hold the model against a policy with `isonomia audit`.
+    Every criterion by attribute and intersection, a score with its parts, and criteria that are incompatible at these
+    base rates. It states no verdict: for that, compare the model with a policy by `isonomia audit`.
     """
     from isonomia.cli.progress_bar import ProgressBar
     from isonomia.cli.reading import read_table

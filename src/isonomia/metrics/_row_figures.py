@@ -56,7 +56,7 @@ def of_means(metric: Metric, sets: RowSets, n_boot: int, seed: int, level: float
 FEW_OF_CLASS = msg("fewer than {least:int} rows lie outside the most frequent class", least=FEWEST_OF_CLASS)
 FEW_OF_CLASSES = msg("a class has fewer than {least:int} rows", least=FEWEST_OF_CLASS)
 ONE_ROW = msg("there is one row")
-ALL_EQUAL = msg("every row has the same value, which says nothing about its spread")
+ALL_EQUAL = msg("every row has the same value, so the variation is unknown")
 
 
 def _of_single_mean(

@@ -23,8 +23,8 @@ CRITERIA: Mapping[VerdictOutcome, Message] = {
     "not_applicable": msg("not applicable"),
 }
 POINTS: Mapping[Point, Message] = {
-    "keeps": msg("the figure itself keeps the limit"),
-    "breaks": msg("the figure itself breaks the limit"),
+    "keeps": msg("the figure itself meets the limit"),
+    "breaks": msg("the figure itself exceeds the limit"),
 }
 OUTCOMES: Mapping[SectionOutcome, Message] = {
     "issue": msg("issue found"),

@@ -59,9 +59,9 @@ def conformal(  # type: ignore[misc]  # a score column of a plain frame is named
         Rows that were not used to train the model, on which the width is set; `data` is then all examined. By default
         a random half of `data` sets it, and the other half is examined.
     alpha : float
-        The share of truths that may be missed; 0.1 promises 90% coverage.
+        The share of true values that may be missed; 0.1 promises 90% coverage.
     score : "auto", "absolute", "threshold" or "adaptive"
-        How strange a truth is. Numbers: "absolute", its distance from the prediction. Classes: "threshold",
+        The nonconformity score. Numbers: "absolute", its distance from the prediction. Classes: "threshold",
         1 - its probability (the smallest sets), or "adaptive", the probability of all classes at least as probable
         (sets that grow where the model is unsure; randomised). "auto" is "absolute" or "threshold".
     by_group : bool

@@ -1,4 +1,4 @@
-"""Do probabilities mean what they say, for everyone?"""
+"""Are the probabilities calibrated, for everyone?"""
 
 from __future__ import annotations
 

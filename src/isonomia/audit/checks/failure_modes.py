@@ -23,6 +23,6 @@ declare(
     order=220,
     title=msg("Failure modes"),
     question=msg("On which rows is the model worst, and what is unusual about them?"),
-    purpose="the worst rows with reasons, how rows fail, slices with more than their share",
+    purpose="the worst rows with reasons, how rows fail, over-represented slices",
     within="full",
 )

@@ -79,5 +79,5 @@ def _slopes(table: Table, level: float) -> Table:
         Column("p_adjusted", holm(p), format="p", title=msg("p adjusted")),
     )
     return replace(
-        table.select(names).with_columns(*tested), title=msg("Calibration slopes: 1 where probabilities are right")
+        table.select(names).with_columns(*tested), title=msg("Calibration slopes: 1 where probabilities are calibrated")
     )

@@ -73,15 +73,15 @@ def _notes(subject: Subject) -> tuple[Message, ...]:
     sign = msg("Differences are group minus reference: a negative value means that the group's figure is lower.")
     found = (
         msg(
-            "A gap becomes a finding from {means:pct} of the predictions' standard deviation (of errors: {errors:pct} "
-            "of the reference's) on, and only where it stands after correction; smaller gaps are in the table.",
+            "A gap of at least {means:pct} of the predictions' standard deviation (errors: {errors:pct} of the "
+            "reference's error) is a finding if it is significant after correction; smaller gaps are in the table.",
             means=MEAN_GAP,
             errors=ERROR_GAP,
         )
         if subject.task == "regression"
         else msg(
-            "A gap becomes a finding from {gap:points} points on, and only where it stands after correction; smaller "
-            "gaps are in the table.",
+            "A gap of at least {gap:points} points is a finding if it is significant after correction; smaller gaps "
+            "are in the table.",
             gap=RATE_GAP,
         )
     )

@@ -21,7 +21,7 @@ from isonomia.subject import Subject
     family="people",
     title=msg("Label bias"),
     question=msg("Do the labels themselves depend on the group?"),
-    purpose="base rates, what an attribute tells about the label, labels of similar people",
+    purpose="base rates, what an attribute says about the label, labels of similar people",
     within="full",
     parameters=(
         *parameters_of(look_at_labels, "given", "k", "by", "max_rows", max_rows=10_000),

@@ -41,7 +41,7 @@ def played(subject: Subject, options: dict[str, Any]) -> Scenarios:
     family="robustness",
     title=msg("Scenarios"),
     question=msg("What happens to the metrics when labels, predictions, people or features differ from these data?"),
-    purpose="nine kinds of change, each played many times: every metric, calibration, gaps between groups",
+    purpose="nine kinds of change, each run many times: every metric, calibration, gaps between groups",
     within="full",
     parameters=_PARAMETERS,
     keys={"scenarios": "scenarios", "n_trials": "n_trials", "metric": "metric"},

@@ -93,7 +93,7 @@ def find_subgroups(
     max_l : int or None
         How many conditions a subgroup may have; None for no limit.
     min_support : float or int, optional
-        What a subgroup must hold: a share of the rows (float) or a number of them (int).
+        The minimum size of a subgroup: a share of the rows (float) or a number of them (int).
     bins, binning
         How numeric features are cut: see `counting.encode_features`.
     features, protected : sequence of str, optional

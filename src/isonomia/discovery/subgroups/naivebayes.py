@@ -182,7 +182,9 @@ METHODS.add(
         tasks=("binary",),
         run=run,
         parameters=(
-            Parameter("delta", Number(at_least=0, below=1), 0.01, "the discrimination that is still none"),
+            Parameter(
+                "delta", Number(at_least=0, below=1), 0.01, "the difference up to which there is no discrimination"
+            ),
             Parameter(
                 "ranking",
                 Choice(("discrimination", "divergence")),

@@ -47,7 +47,7 @@ class Problem:
     k, max_l : int
         How many subgroups are requested; how many conditions one may have.
     min_support : float, int or callable
-        What a subgroup must hold: a share, a number of rows, or a function of the rows there are. See `min_rows`.
+        The minimum size of a subgroup: a share, a number of rows, or a function of the rows there are. See `min_rows`.
     seed : int
     clock
         The time limit, and where the search reports.

@@ -264,7 +264,7 @@ METHODS.add(
             ),
             Parameter("disjoint", Boolean(), False, "whether slices of the lattice must not share rows"),
             Parameter("dt_max_depth", Integer(1), 3, "depth of the tree"),
-            Parameter("min_size", Integer(1), 100, "rows a node of the tree must hold"),
+            Parameter("min_size", Integer(1), 100, "minimum number of rows in a node of the tree"),
             Parameter("min_effect_size", Number(at_least=0), 0.3, "smallest effect size of a node of the tree"),
         ),
         defaults={"min_support": lambda n: min(n, max(30, n // 1000))},

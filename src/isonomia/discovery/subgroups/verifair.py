@@ -338,7 +338,7 @@ METHODS.add(
         tasks=("binary",),
         run=run,
         parameters=(
-            Parameter("c", Number(above=0, below=1), 0.15, "what a ratio may fall short of 1"),
+            Parameter("c", Number(above=0, below=1), 0.15, "how far a ratio may fall below 1"),
             Parameter("delta", Number(above=0, below=0.5), 0.5e-10, "half the probability that any verdict is wrong"),
             Parameter(
                 "spec",

@@ -301,7 +301,9 @@ def _notes(measured: GroupMetrics, privileged: Any) -> list[Message]:
     notes = [
         msg("The score ranks models and shows change; it is not a statement of compliance with any law or policy."),
         msg("The score covers each attribute separately; intersections are in the table of measures."),
-        msg("Groups that are treated alike still differ by chance, so a fair model scores below 1; see its interval."),
+        msg(
+            "Groups that are treated equally still differ by chance, so a fair model scores below 1; see its interval."
+        ),
     ]
     if privileged is None:
         notes.append(msg("No privileged group is named: groups are compared with the largest one."))

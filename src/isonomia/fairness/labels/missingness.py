@@ -42,7 +42,7 @@ def missingness(
     attributes : sequence of str, optional
         Protected attributes; all of the dataset's by default.
     columns : sequence of str, optional
-        The columns looked at; by default the features and the target that miss anything.
+        The columns examined; by default the features and the target that miss anything.
     by : "each", "intersection", "all" or lists of names
         The groups that are compared.
     blanks : sequence of str

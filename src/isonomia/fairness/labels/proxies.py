@@ -81,7 +81,7 @@ def proxies(
     data : Dataset, frame or Subject
         A weight is the number of people that a row stands for; rows of weight 0 are left out.
     attributes : sequence of str, optional
-        The protected attributes looked at; all unless given.
+        The protected attributes examined; all unless given.
     columns : sequence of str, optional
         Columns to predict from; by default all features that are not protected.
     by : "each", "intersection", "all" or lists of names

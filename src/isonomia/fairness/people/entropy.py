@@ -79,7 +79,7 @@ def generalized_entropy(
         ``{"A": 1, "B": 0.5, "C": 0}``: then b = 1 + (worth of the predicted - worth of the true class) / the range of
         worths, the formula of two classes.
     by : "all", "each", "intersection" or lists of names
-        Ways of grouping. `within` and `between` are those of all attributes together.
+        How people are grouped. `within` and `between` are those of all attributes together.
 
     Raises
     ------

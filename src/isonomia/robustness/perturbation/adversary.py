@@ -103,7 +103,7 @@ def attack(trials: Trials, levels: Sequence[float], *, budget: int = 100) -> tup
     trials : Trials
     levels : sequence of float
     budget : int
-        Questions a row and level.
+        Queries per row and level.
 
     References
     ----------

@@ -119,7 +119,7 @@ def local_robustness(
     strength : float
         The level of the perturbers: standard deviations of noise, share of categories swapped.
     n_iterations : int
-        Disturbed copies of each row.
+        Perturbed copies of each row.
     perturbers : name, `Perturber` or function, or several, optional
         Perturbers applied one after the other to every copy; by default noise on numbers and swaps of categories. A
         function of frames stands alone.
@@ -131,15 +131,15 @@ def local_robustness(
     nearest : bool
         Whether to look for the nearest flip of each row.
     budget : int
-        Questions a row that this search may take.
+        Queries per row that this search may use.
     fragile : float
         Decisions with a lower score are fragile.
     most_rows : int
         How many of the most fragile rows are listed.
     min_per_group : int
-        Fewest rows of a group that is tested; smaller ones are shown.
+        Minimum number of rows of a group that is tested; smaller ones are shown.
     keep_valid, level, seed
-        Disturbed values stay valid; level of the intervals; seed of all draws.
+        Perturbed values stay valid; level of the intervals; seed of all draws.
 
     Returns
     -------

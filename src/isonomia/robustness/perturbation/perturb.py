@@ -101,21 +101,21 @@ def perturb(
         Names of `PERTURBERS`; by default "raw", "quantile" and "swap". A function takes ``(frame, level, rng)``, the
         frame of the columns in the user's own kind, and returns a frame of the same rows and columns.
     features : sequence of str, optional
-        What may be disturbed; all features by default.
+        Features that may be perturbed; all features by default.
     metric, metrics : optional
         Metric of the findings, and metrics to measure; by default accuracy (or the mean absolute error), and every one
         that applies and has a direction.
     by_feature : bool
-        Whether each feature is disturbed alone too, at the highest level: its importance for robustness.
+        Whether each feature is also perturbed alone, at the highest level: its importance for robustness.
     adversarial : bool
         Whether to look for the worst case within each level too, see Notes.
     budget : int
-        Questions a row and level that the search for the worst case may take.
+        Queries per row and level that the search for the worst case may use.
     tolerance, critical : float
         Loss that is reported, and one that is critical; as a share of the metric's range, or of its value without
         disturbance where its range has no end (a mean absolute error).
     keep_valid : bool
-        Disturbed numbers stay within what was seen, and whole where they are whole.
+        Perturbed numbers stay within the observed range, and whole where they are whole.
     level, seed
         Of the intervals; of all draws. The draws are the same at every level.
 

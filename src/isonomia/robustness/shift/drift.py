@@ -114,7 +114,7 @@ def drift(
         Error rate over all variables; the chance of any false alarm ("holm"), or the share of false alarms among
         those reported ("bh").
     joint : bool
-        Whether a classifier tries to tell the samples apart (up to 10,000 rows of each).
+        Whether a classifier tries to separate the samples (up to 10,000 rows of each).
     folds, level, seed
         Folds of the classifier's cross-fitting, and of its AUC's interval.
     verify : "evidently", optional

@@ -60,7 +60,7 @@ def two_sample_auc(
         )
     score = np.empty(origin.size)
     splits = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    stage = progress.stage("folds", msg("Telling the samples apart"), total=folds)
+    stage = progress.stage("folds", msg("Separating the samples"), total=folds)
     # small fits: threads that wait for each other cost more than they save
     with threadpool_limits(1, user_api="openmp"):
         for learn, ask in stage.over(splits.split(X, origin)):

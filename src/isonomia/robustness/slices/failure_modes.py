@@ -72,13 +72,14 @@ def failure_modes(
     top_k : int
         Rows listed.
     share : float
-        The part of the rows that counts as the worst (with all that are served as badly as the last of them).
+        The part of the rows that counts as the worst (with all rows tied with the last of them).
     features : sequence of str, optional
-        Features looked at for reasons; by default all features and protected attributes.
+        Features examined for reasons; by default all features and protected attributes.
     confident : float
         A wrong decision of at least this probability is "wrong and confident".
     far, rare : float
-        A number this many spreads from the median, a category of less than this share of the rows, is unusual.
+        A number this many robust standard deviations from the median, a category of less than this share of rows, is
+        unusual.
     bins, min_samples, alpha, level
         Slices of a number at most, smallest slice, false discovery rate, level of the intervals.
     progress : callable or Progress, optional

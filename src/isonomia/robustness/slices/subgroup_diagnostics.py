@@ -70,7 +70,7 @@ def subgroup_diagnostics(
     metrics : sequence of str, optional
         Metrics to measure; by default all that apply.
     metric : str, optional
-        The one that findings speak of; as in `scenarios` by default.
+        The metric that findings are about; as in `scenarios` by default.
     min_per_group : int
         Smaller subgroups are shown and flagged, and make no findings.
     tolerance : float

@@ -115,13 +115,13 @@ def weak_spots(
     features : sequence of str, optional
         Features to slice; all by default.
     slicing : "quantile", "uniform", "tree" or "adaptive"
-        Way to cut numbers: equal shares of rows; equal widths; the cuts of a small tree on the errors; or boundaries
+        Method to bin numbers: equal shares of rows; equal widths; the cuts of a small tree on the errors; or boundaries
         where the error changes. The last two look at the errors, so they are chosen on a random half of the rows and
         everything is measured on the other half: what is reported is not optimistic.
     bins : int
         Maximum number of slices of a numeric feature. Categories are slices of their own.
     min_samples : int
-        Fewest rows of a slice that is tested; smaller ones are shown.
+        Minimum number of rows of a slice that is tested; smaller ones are shown.
     severity, critical : float
         Slices whose error is larger than the global one by this share are weak, or critical.
     alpha, level : float

@@ -47,7 +47,7 @@ def feature_corruption(
     features
         Features that may be hit; all of them if None.
     perturber
-        Perturber that disturbs the features (`isonomia perturbers`).
+        Perturber applied to the features (`isonomia perturbers`).
     """
     names = _inputs(now, features)
     if perturber is not None:

@@ -1,4 +1,4 @@
-"""What becomes of every metric when the world differs from the data: scenarios, each played many times."""
+"""What becomes of every metric when the world differs from the data: scenarios, each run many times."""
 
 from __future__ import annotations
 
@@ -130,10 +130,10 @@ def scenarios(
     metrics : sequence of str, optional
         Ids of metrics; by default all that apply.
     metric : str, optional
-        The metric the model is judged by first (findings speak of it). By default the area under the ROC curve, F1
+        The primary metric, which findings are about. By default the area under the ROC curve, F1
         over classes, or the mean absolute error.
     tolerance : float
-        A degradation worth telling: points of a metric that has an upper end, a share of the baseline otherwise.
+        The degradation that is reported: points of a metric that has an upper end, a share of the baseline otherwise.
     min_per_group : int
         Smaller groups do not count in gaps.
     level : float
@@ -241,5 +241,5 @@ def main_metric(metrics: Sequence[Metric], wanted: str | None, task: Task) -> st
         if name in judged:
             return name
     if not judged:
-        raise SpecError("The metrics named only describe: name at least one that can get worse, such as accuracy.")
+        raise SpecError("The metrics are all descriptive: name at least one that can get worse, such as accuracy.")
     return judged[0]

@@ -120,7 +120,7 @@ def sensitivity(
     measures, _ = measures_of(base, metrics)
     judged = tuple(metric for metric in measures.metrics if metric.higher_is_better is not None)
     if not judged:
-        raise SpecError("The metrics named only describe: name at least one that can get worse, such as accuracy.")
+        raise SpecError("The metrics are all descriptive: name at least one that can get worse, such as accuracy.")
     measures = Measures(base, judged)
     figures = baselines(measures, level, 0, seed)
     runs: dict[str, list[Run]] = {}

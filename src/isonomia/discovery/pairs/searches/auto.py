@@ -33,7 +33,7 @@ MIN_ROWS = 10_000
 
 @pair_method(
     "auto",
-    "observed people, exact parts where the model can be read, bisected seeds, a flood spread over all kinds of people",
+    "observed people, exact parts where the model can be read, bisected seeds, a frontier search over kinds of people",
     reference="Isonomia (METHODS, section 14.3)",
 )
 @validated(exact=Boolean(), max_boxes=Integer(1), lift=Boolean(), natural=Number(at_least=0, at_most=1).or_none())

@@ -60,7 +60,7 @@ def fliptest(
     group1, group2 : optional
         Values of the (single) protected attribute; by default all pairs of its values, largest groups first.
     solver : "auto", "assignment", "batches" or "pot"
-        Way to match people; "assignment" is exact for groups of equal size: of unequal ones a random equal part is
+        Method to match people; "assignment" is exact for groups of equal size: of unequal ones a random equal part is
         taken (or, where the first group is the larger, the second is repeated). "batches" solves random parts of
         `batch` people. "pot" needs the package POT and takes groups of any size whole. "auto": exact up to `max_exact`
         people per group, then batches.

@@ -32,7 +32,7 @@ def themis(
     confidence : float
         Level of that interval (Wilson).
     batch : int
-        People a round; the stop is looked at between rounds.
+        People per round; the stop is looked at between rounds.
     min_tests : int
         Never stop before so many tests.
     """
