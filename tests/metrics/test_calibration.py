@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from isonomia.counting import Codes
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.evidence import wilson
-from isonomia.evidence.intervals import Figures, difference_p
+from isonomia.evidence.intervals import Figures, difference_interval, difference_p
 from isonomia.languages.locales import catalog
 from isonomia.metrics import evaluate, expected_calibration_error, reliability
 from isonomia.metrics.bins import STRATEGIES, bin_edges, binned
@@ -192,6 +192,21 @@ def test_a_small_group_is_not_worse_calibrated_because_it_is_small() -> None:
         figures.append(Figures(table.error(), ends=table.ends()))
     assert figures[0].value.mean() > 3 * figures[1].value.mean()
     assert (difference_p(*figures) < 0.05).mean() <= 0.05
+
+
+def test_a_difference_of_calibration_errors_covers_where_one_model_is_right() -> None:
+    """The error seen of a calibrated model is all excess: the difference is measured from what is expected of it."""
+    rng = np.random.default_rng(9)
+    p, groups = rng.random(300 * 1000), Codes("g", np.repeat(np.arange(300), 1000), tuple(range(300)))
+    middles = np.arange(0.05, 1, 0.1)
+    truth = float(np.abs(middles * 0.6 + 0.2 - middles).mean())
+    figures = []
+    for chance in (p * 0.6 + 0.2, p):
+        table = binned((rng.random(p.size) < chance).astype(np.uint8), two(p), groups=groups)
+        figures.append(Figures(table.error(), ends=table.ends()))
+    low, high = difference_interval(*figures)
+    assert ((low <= truth) & (truth <= high)).mean() >= 0.92
+    assert (figures[0].value - figures[1].value).mean() < truth - 0.01  # the plain difference is far off
 
 
 def test_the_gap_of_few_outcomes_has_the_interval_of_the_observed_rate() -> None:

@@ -180,6 +180,18 @@ def test_intervals_hold_the_loss_of_the_population() -> None:
         assert np.mean(hits) > 0.83, (name, np.mean(hits))
 
 
+def test_the_loss_of_calibration_counts_rows_and_not_trials_alone() -> None:
+    frame, model = people(400)
+    data = Dataset(frame, target="y", task="binary")
+    result = perturb(data, model, levels=[0.3], metrics=["accuracy", "ece"], perturbers="raw", n_trials=8, seed=1)
+    found = [row for row in rows_of(result, "metrics") if row["metric"].text() == "Expected calibration error"]
+    assert found
+    for row in found:
+        assert row["sample"].text() == "rows and trials"
+        assert row["drop_low"] <= row["drop"] <= row["drop_high"]
+        assert row["drop_high"] - row["drop_low"] > 2 * 1.96 * 0.2 / np.sqrt(400)  # of the rows' own spread
+
+
 def test_weights_count_as_copies_do() -> None:
     frame, model = people(300)
     weight = np.where(np.arange(300) < 100, 3, 1)

@@ -225,6 +225,12 @@ class Figures:
         draws, error = (None if part is None else part.take(index, axis=0) for part in (self.draws, self.error))
         return Figures(self.value[index], draws, error, None if self.ends is None else self.ends.take(index))
 
+    def known(self, tail: float | Floats) -> tuple[Floats, Floats, Floats]:
+        """Value and both ends at a tail probability; a value that is biased is replaced by what is expected of it."""
+        assert self.ends is not None
+        centre = self.ends.centre
+        return (self.value if centre is None else centre, *self.ends.at(tail))
+
 
 def difference_interval(
     one: Figures, other: Figures, level: float = 0.95, correlation: ArrayLike = 0.0
@@ -256,8 +262,9 @@ def ratio_interval(
     ratio = quotient(one.value, other.value)
     if one.ends is not None and other.ends is not None:
         tail = (1 - check_level(level)) / 2
-        low, high = mover_ratio((one.value, *one.ends.at(tail)), (other.value, *other.ends.at(tail)), correlation)
-        return np.where(high > low, low, np.nan), np.where(high > low, high, np.nan)
+        low, high = mover_ratio(one.known(tail), other.known(tail), correlation)
+        some = high > low
+        return np.where(some, np.fmin(low, ratio), np.nan), np.where(some, np.fmax(high, ratio), np.nan)
     if one.draws is not None and other.draws is not None:
         return bootstrap_interval(ratio, quotient(one.draws, other.draws), level)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -332,10 +339,9 @@ def difference_ends(
     one: Figures, other: Figures, tail: float | Floats, correlation: ArrayLike = 0.0
 ) -> tuple[Floats, Floats]:
     """The ends of one - other at a tail probability, from the ends of both; NaN where neither has a spread."""
-    assert one.ends is not None
-    assert other.ends is not None
-    low, high = mover_difference((one.value, *one.ends.at(tail)), (other.value, *other.ends.at(tail)), correlation)
-    return np.where(high > low, low, np.nan), np.where(high > low, high, np.nan)
+    low, high = mover_difference(one.known(tail), other.known(tail), correlation)
+    some, gap = high > low, one.value - other.value
+    return np.where(some, np.fmin(low, gap), np.nan), np.where(some, np.fmax(high, gap), np.nan)
 
 
 def difference_p(one: Figures, other: Figures, correlation: ArrayLike = 0.0) -> Floats:

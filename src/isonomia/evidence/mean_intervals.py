@@ -32,6 +32,10 @@ STEEP = 0.15
 class Ends(Protocol):
     """Figures whose intervals are known at any level."""
 
+    @property
+    def centre(self) -> Floats | None:
+        """The figures without their bias, from which differences measure the distances to the ends; None: unbiased."""
+
     def at(self, tail: float | Floats) -> tuple[Floats, Floats]:
         """Both ends, each missing the truth with (at most) this probability."""
 
@@ -41,6 +45,11 @@ class Ends(Protocol):
 
 class Arrays:
     """Dataclasses whose arrays have one entry per figure."""
+
+    @property
+    def centre(self) -> Floats | None:
+        """The figures are not biased."""
+        return None
 
     def take(self, index: NDArray[Any]) -> Any:
         """Some of the figures."""

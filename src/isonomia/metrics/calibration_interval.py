@@ -67,6 +67,11 @@ class CalibrationEnds(Arrays):
         """Standard errors of the observed calibration errors."""
         return np.asarray(np.sqrt(self.noise.sum(axis=-1) + self._mass()))
 
+    @property
+    def centre(self) -> Floats:
+        """The observed errors less their excess, at gaps that are 0 where they do not stand out from the noise."""
+        return np.maximum(np.abs(self.gap).sum(axis=-1) - self._excess(self._kept()).sum(axis=-1), 0.0)
+
     def at(self, tail: float | Floats) -> tuple[Floats, Floats]:
         """Both ends at this tail probability."""
         from scipy.special import ndtri
@@ -78,15 +83,20 @@ class CalibrationEnds(Arrays):
         for _ in range(STEPS):
             stretched = seen * np.nan_to_num(ratio(high, value))[..., None]
             high = value + z * self.error - self._excess(stretched).sum(axis=-1)
-        own = self.noise + np.nan_to_num(ratio(seen * seen * (1 - self.share), self.share * self.size[..., None]))
         low = np.full(value.shape, np.inf)
-        for gap in (np.where(seen > STANDS_OUT * np.sqrt(own), seen, 0.0), seen):
+        for gap in (self._kept(), seen):
             excess = self._excess(gap)
             spread = np.maximum(gap * gap + self.noise - (gap + excess) ** 2, 0.0).sum(axis=-1) + mass
             low = np.minimum(low, value - excess.sum(axis=-1) - z * np.sqrt(spread))
         low, high = np.minimum(np.maximum(low, 0.0), value), np.clip(high, value, 1.0)
         absent = np.isnan(value)
         return np.where(absent, np.nan, low), np.where(absent, np.nan, high)
+
+    def _kept(self) -> Floats:
+        """The sizes of gaps that stand out from their noise; 0 of others."""
+        seen = np.abs(self.gap)
+        own = self.noise + np.nan_to_num(ratio(seen * seen * (1 - self.share), self.share * self.size[..., None]))
+        return np.where(seen > STANDS_OUT * np.sqrt(own), seen, 0.0)
 
     def _mass(self) -> Floats:
         """Variance that comes from how many rows fall into each bin."""

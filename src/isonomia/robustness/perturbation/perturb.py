@@ -155,7 +155,7 @@ def perturb(
     names = check_features(subject.known, features)
     events = subject.progress
     altering = Altering(subject.known, model_, names, surface, strict=features is not None, progress=events)
-    measures = TrialMetrics(metrics_, subject.truth, subject.weights)
+    measures = TrialMetrics(metrics_, subject.truth, subject.weights, level)
     trials = Trials(altering, measures, n_trials=n_trials, level=level, seed=seed, keep_valid=keep_valid)
     run = _Run(trials, events)
     for perturber in chosen:

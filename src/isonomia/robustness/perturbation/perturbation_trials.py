@@ -10,8 +10,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.evidence import normal_p, wilson
+from isonomia.evidence import normal_p, normal_quantile, wilson
 from isonomia.evidence.intervals import normal_interval, student_interval
+from isonomia.evidence.mean_intervals import mover_difference
 from isonomia.languages import Message
 from isonomia.models import Surface
 from isonomia.robustness.missing_reasons import of_effect
@@ -76,7 +77,7 @@ class Trials:
     def run(self, perturber: Perturber, level: float, indices: Indices) -> Effect:
         """All trials of a perturber on some columns, at one level."""
         n = len(self.altering)
-        values, pulls = [], np.zeros_like(self.base.influence)
+        values, pulls, ends = [], np.zeros_like(self.base.influence), np.zeros_like(self.base.ends)
         reasons = list(self.base.reasons)
         flips, change, touched, same = 0.0, 0.0, 0, True
         count = self.n_trials if perturber.random and level > 0 else 1
@@ -85,6 +86,7 @@ class Trials:
             values.append(reading.value)
             reasons = [known or fresh for known, fresh in zip(reasons, reading.reasons, strict=True)]
             pulls += reading.influence * len(reading.value)
+            ends += reading.ends * len(reading.value)
             flipped, apart = differences(self.altering.predicted, surface)
             flips += float(flipped.sum(axis=0) @ self.measures.w) / self.measures.total
             change += float(apart.sum(axis=0) @ self.measures.w) / self.measures.total
@@ -92,7 +94,8 @@ class Trials:
             same = same and not apart.any() and not (flipped > 0).any()
         table = np.concatenate(values)
         drop = self.sign * (table.mean(axis=0) - self.base.value[0]) + 0.0
-        low, high, by_rows, p = self._interval(drop, table, pulls / count, same=same, untouched=touched == 0)
+        found = (table, pulls / count, ends / count)
+        low, high, by_rows, p = self._interval(drop, *found, same=same, untouched=touched == 0)
         names = tuple(self.altering.names[index] for index in indices)
         notes = tuple(map(of_effect, reasons, self.base.value[0], table.T, low))
         return Effect(
@@ -124,7 +127,8 @@ class Trials:
         drop = self.sign * (reading.value[0] - self.base.value[0]) + 0.0
         moved = (reading.influence[0] != self.base.influence[0]).any()
         same = bool(reading.value[0, 0] == self.base.value[0, 0]) and not moved
-        low, high, _, _ = self._interval(drop, reading.value, reading.influence, same=same, untouched=False)
+        found = (reading.value, reading.influence, reading.ends)
+        low, high, _, _ = self._interval(drop, *found, same=same, untouched=False)
         return float(drop[0]), float(low[0]), float(high[0])
 
     def _surfaces(
@@ -170,11 +174,13 @@ class Trials:
         return self._parts[key]
 
     def _interval(
-        self, drop: Floats, table: Floats, pull: Floats, *, same: bool, untouched: bool
+        self, drop: Floats, table: Floats, pull: Floats, ends: Floats, *, same: bool, untouched: bool
     ) -> tuple[Floats, Floats, NDArray[np.bool_], Floats]:
         """Ends, whether rows count as a sample, and p-values.
 
-        A row's influence on the change, averaged over trials, holds both the luck of the row and that of its trials.
+        A row's influence on the change, averaged over trials, holds both the luck of the row and that of its trials. A
+        metric with ends of its own has the interval of the difference of both (`mover_difference`), which is wider than
+        need be, for the rows are the same.
         """
         n, count = table.shape[1], len(table)
         if untouched:
@@ -192,7 +198,16 @@ class Trials:
             low, high = (np.where(by_rows, own, other) for own, other in zip((low, high), wide, strict=True))
         with np.errstate(divide="ignore", invalid="ignore"):
             p = np.where(by_rows & (error > 0), normal_p(drop / error), np.where(by_rows, 1.0, np.nan))
-        return low, high, by_rows, p
+        own: NDArray[np.bool_] = np.isfinite(ends).all(axis=0) & np.isfinite(self.base.ends).all(axis=0)
+        if own.any():
+            now, before = ((part[0], part[1], part[2]) for part in (ends, self.base.ends))
+            bottom, top = np.sort(self.sign * np.stack(mover_difference(now, before)), axis=0)
+            bottom, top = np.fmin(bottom, drop), np.fmax(top, drop)
+            side = np.where(drop > 0, drop - bottom, top - drop)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                tested = np.where(side > 0, normal_p(normal_quantile(self.level) * drop / side), 1.0)
+            low, high, p = (np.where(own, *pair) for pair in ((bottom, low), (top, high), (tested, p)))
+        return low, high, by_rows | own, p
 
     def _unmoved(self, drop: Floats) -> tuple[Floats, Floats]:
         """No answer changed: a share of rows up to Wilson's could have, so bounded metrics may move by that much."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes, smallest
 from isonomia.errors import NotApplicable, SpecError
-from isonomia.metrics import METRICS, Metric, Rows, check_applicable, influence
+from isonomia.metrics import METRICS, Metric, Rows, RowSets, check_applicable, influence, measure
 from isonomia.models import Surface
 from isonomia.robustness.missing_reasons import Reason
 from isonomia.robustness.row_metrics import measure_named
@@ -26,19 +26,24 @@ class Reading:
     """Metrics of T surfaces of the same rows.
 
     `value` (T, M) are the metrics, NaN where one has none; `influence` (M, n) the rows' influences on them, the mean
-    over the surfaces, NaN where they are not known; `reasons` (M,) why a metric has no value in some of them.
+    over the surfaces, NaN where they are not known; `ends` (3, M) the means over the surfaces of a metric without
+    its bias, and of both ends, where a metric has an interval of its own (the expected calibration error, which
+    influences do not describe), NaN for others; `reasons` (M,) why a metric has no value in some of them.
     """
 
     value: Floats
     influence: Floats
+    ends: Floats
     reasons: tuple[Reason | None, ...]
 
 
 class TrialMetrics:
     """Measures many surfaces of the same rows together; trials are the sets of rows."""
 
-    def __init__(self, metrics: Sequence[Metric], truth: NDArray[Any], weights: Floats | None) -> None:
-        self.metrics, self.truth, self.weights = tuple(metrics), truth, weights
+    def __init__(
+        self, metrics: Sequence[Metric], truth: NDArray[Any], weights: Floats | None, level: float = 0.95
+    ) -> None:
+        self.metrics, self.truth, self.weights, self.level = tuple(metrics), truth, weights, level
         self.w = np.ones(len(truth)) if weights is None else weights
         self.total = float(self.w.sum())
 
@@ -52,7 +57,9 @@ class TrialMetrics:
         trials = Codes("trial", np.repeat(np.arange(count, dtype=smallest(count)), n), tuple(range(count)))
         value = np.full((count, len(self.metrics)), np.nan)
         pull = np.full((len(self.metrics), n), np.nan)
+        ends = np.full((3, len(self.metrics)), np.nan)
         reasons: list[Reason | None] = [None] * len(self.metrics)
+        own = [index for index, metric in enumerate(self.metrics) if metric.ends is not None]
         for index, metric in enumerate(self.metrics):
             try:
                 value[:, index], of_rows = influence(metric, rows, trials)
@@ -61,7 +68,13 @@ class TrialMetrics:
                 continue
             pull[index] = of_rows.reshape(count, n).mean(axis=0)
             reasons[index] = metric.undefined if np.isnan(value[:, index]).any() else None
-        return Reading(value=value, influence=pull, reasons=tuple(reasons))
+        known = [index for index in own if reasons[index] is None]
+        if known:
+            sets = RowSets.of(rows, [trials])
+            found = measure([self.metrics[index] for index in known], sets, n_boot=0, level=self.level)
+            for index, part in zip(known, found.values(), strict=True):
+                ends[:, index] = [values.mean() for values in part.figures.known((1 - self.level) / 2)]
+        return Reading(value=value, influence=pull, ends=ends, reasons=tuple(reasons))
 
 
 def choose_metrics(
