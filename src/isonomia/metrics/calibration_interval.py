@@ -70,7 +70,7 @@ class CalibrationEnds(Arrays):
     @property
     def centre(self) -> Floats:
         """The observed errors less their excess, at gaps that are 0 where they do not stand out from the noise."""
-        return np.maximum(np.abs(self.gap).sum(axis=-1) - self._excess(self._kept()).sum(axis=-1), 0.0)
+        return np.asarray(np.maximum(np.abs(self.gap).sum(axis=-1) - self._excess(self._kept()).sum(axis=-1), 0.0))
 
     def at(self, tail: float | Floats) -> tuple[Floats, Floats]:
         """Both ends at this tail probability."""

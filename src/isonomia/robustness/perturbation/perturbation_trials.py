@@ -198,7 +198,7 @@ class Trials:
             low, high = (np.where(by_rows, own, other) for own, other in zip((low, high), wide, strict=True))
         with np.errstate(divide="ignore", invalid="ignore"):
             p = np.where(by_rows & (error > 0), normal_p(drop / error), np.where(by_rows, 1.0, np.nan))
-        own: NDArray[np.bool_] = np.isfinite(ends).all(axis=0) & np.isfinite(self.base.ends).all(axis=0)
+        own: NDArray[np.bool_] = np.asarray(np.isfinite(ends + self.base.ends).all(axis=0))
         if own.any():
             now, before = ((part[0], part[1], part[2]) for part in (ends, self.base.ends))
             bottom, top = np.sort(self.sign * np.stack(mover_difference(now, before)), axis=0)
