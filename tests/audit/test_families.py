@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -115,3 +116,18 @@ def test_checks_about_people_declare_it() -> None:
     assert {"group_fairness", "fairness_suite", "pairs", "counterfactual", "label_bias", "calibration"} <= people
     assert {CHECKS[code].family for code in ("drift", "perturb", "scenarios")} == {"robustness"}
     assert {CHECKS[code].family for code in ("weak_spots", "performance", "failure_modes")} == {"errors"}
+
+
+def severities(code: str, **facts: Any) -> list[str]:
+    given = replace(finding(f"{code}.x", 1e-9, **facts), severity="critical")
+    fresh, _ = adjust_families([result(code, {}, (given,))], ["sex"])
+    return [f.severity for f in fresh[0].findings]
+
+
+def test_critical_is_for_people_and_what_ifs_are_notices() -> None:
+    assert severities("group_fairness") == ["critical"]
+    assert severities("weak_spots", who={"sex": "F"}) == ["critical"]
+    assert severities("weak_spots", who={"x": "low"}) == ["warning"]
+    assert severities("drift", columns=("x",)) == ["warning"]
+    assert severities("perturb", columns=("x",)) == severities("scenarios") == ["notice"]
+    assert severities("local_robustness", who={"sex": "F"}) == ["critical"]

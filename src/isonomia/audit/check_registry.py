@@ -46,6 +46,9 @@ class Check:
     family : "people", "errors" or "robustness"
         The question its tests answer: p-values are corrected within a question. A test about values of protected
         attributes is about people whichever check makes it.
+    what_if : bool
+        Whether it examines rows that were altered on purpose (other units, noise): what it finds about everyone says
+        how the model would fare, not how it fares, and is a notice at most.
     order : int
         Where it stands in a report.
     keys : mapping
@@ -67,6 +70,7 @@ class Check:
     run: Run
     within: CheckSet = "standard"
     family: Family = "errors"
+    what_if: bool = False
     parameters: tuple[Parameter, ...] = ()
     order: int = 1000
     keys: Mapping[str, str] = field(default_factory=dict)

@@ -21,6 +21,7 @@ from isonomia.subject import Subject
     "local_robustness",
     order=290,
     family="robustness",
+    what_if=True,
     title=msg("Local robustness"),
     question=msg("How stable is each decision, and are some people's decisions more fragile than others'?"),
     purpose="a score a row, the nearest flip, the most fragile rows, groups compared",

@@ -20,6 +20,7 @@ from isonomia.subject import Subject
     "perturb",
     order=270,
     family="robustness",
+    what_if=True,
     title=msg("Perturbed inputs"),
     question=msg("How much worse does the model get when its inputs are noisy, missing or wrong?"),
     purpose="noise, swapped categories, missing values, rounding, wrong units; an adversary on request",

@@ -19,6 +19,7 @@ declare(
     asked_by="scenarios",
     order=280,
     family="robustness",
+    what_if=True,
     title=msg("Sensitivity"),
     question=msg("Which metrics degrade first as noise grows?"),
     purpose="curves of every metric over growing noise, the most sensitive metric",
