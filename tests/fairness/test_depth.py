@@ -90,6 +90,19 @@ def test_distributions_several_attributes_control_and_bad_input() -> None:
         fairness.distribution_parity(x, sensitive_features=frame["sex"], quantiles=(1.5,))
 
 
+def test_calibration_errors_of_groups_are_compared_in_pairs_alone() -> None:
+    rng = np.random.default_rng(3)
+    p = rng.random(400)
+    y = (rng.random(400) < p).astype(int)
+    found = fairness.group_metrics(
+        y, (p > 0.5).astype(int), y_score=p, sensitive_features=["a", "b"] * 200, metrics=["ece", "auc"]
+    )
+    rows = {row["metric"]: row for row in fairness.homogeneity(found).rows()}
+    assert rows["ece"]["p_value"] is None
+    assert "smaller groups" in str(rows["ece"]["note"])
+    assert 0 <= rows["auc"]["p_value"] <= 1
+
+
 def test_homogeneity_is_chi_square_or_permutation() -> None:
     rng = np.random.default_rng(0)
     p, s = rng.integers(0, 2, 600), rng.choice(["a", "b", "c"], 600)

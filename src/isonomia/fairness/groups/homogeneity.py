@@ -23,6 +23,7 @@ BY_ERRORS = msg("Wald, standard errors")
 FEW_GROUPS = msg("fewer than two groups have a value: there is nothing to test")
 NO_COUNTS = msg("the counts allow no test")
 NO_DRAWS = msg("not tested: this needs a bootstrap, and there was none")
+BIASED = msg("not tested: the value is larger in smaller groups; the comparisons of pairs take that into account")
 FEW_DRAWS = msg("not tested: a group has no value in most bootstrap replicates")
 NO_ERRORS = msg("not tested: a group's value has no standard error")
 NO_SPREAD = msg("not tested: some groups vary together, or not at all, over the bootstrap")
@@ -85,6 +86,8 @@ def _test(part: Measured, used: NDArray[Any], weighted: bool, n_perm: int, rng: 
     if used.size < 2:
         return _untested(FEW_GROUPS)
     if not (part.rate or part.odds):
+        if part.ends is not None and part.ends.centre is not None:
+            return _untested(BIASED)
         if part.draws is None and part.error is not None:
             return _by_errors(part, used)
         return _wald(part, used) if part.draws is not None else _untested(NO_DRAWS)
