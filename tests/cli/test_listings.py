@@ -13,6 +13,7 @@ from isonomia.cli.app import app
 from isonomia.cli.listings import LISTINGS
 from isonomia.data import FILE_FORMATS
 from isonomia.discovery import METHODS
+from isonomia.mitigation import MITIGATIONS
 from isonomia.models import MODEL_FORMATS
 from isonomia.robustness import PERTURBERS, SCENARIOS
 
@@ -21,6 +22,7 @@ IDS = {
     "checks": CHECKS.ids(),
     "formats": (*FILE_FORMATS.ids(), *MODEL_FORMATS.ids()),
     "methods": METHODS.ids(),
+    "mitigations": MITIGATIONS.ids(),
     "perturbers": PERTURBERS.ids(),
     "policies": policy_names(),
     "scenarios": SCENARIOS.ids(),

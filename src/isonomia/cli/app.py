@@ -17,6 +17,7 @@ from isonomia.cli.discover_pairs import pairs
 from isonomia.cli.exits import guarded
 from isonomia.cli.fairness import fairness
 from isonomia.cli.listings import LISTINGS
+from isonomia.cli.mitigate import mitigate
 from isonomia.cli.run import run
 from isonomia.cli.synth import synth
 
@@ -61,6 +62,7 @@ def door(
 app.command()(demo)
 app.command()(audit)
 app.command()(fairness)
+app.command()(mitigate)
 app.command()(run)
 app.command()(compare)
 app.add_typer(datasets, name="datasets")

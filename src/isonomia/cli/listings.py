@@ -93,6 +93,22 @@ def _methods() -> Iterable[Entry]:
         }
 
 
+def _mitigations() -> Iterable[Entry]:
+    from isonomia.mitigation import MITIGATIONS
+
+    for entry in MITIGATIONS:
+        yield {
+            "mitigation": entry.id,
+            "stage": entry.stage,
+            "purpose": entry.purpose,
+            "tasks": list(entry.tasks),
+            "needs": list(entry.needs),
+            "randomised": "yes" if entry.randomised else "no",
+            "reference": entry.reference,
+            "options": _options(entry.parameters),
+        }
+
+
 def _scenarios() -> Iterable[Entry]:
     from isonomia.robustness import SCENARIOS
 
@@ -202,6 +218,11 @@ def metrics(
 LISTINGS: dict[str, Callable[..., None]] = {
     "checks": command(_checks, ("check", "within", "purpose"), "List the checks of audits, or describe one."),
     "methods": command(_methods, ("method", "finds", "purpose"), "List the discovery methods, or describe one."),
+    "mitigations": command(
+        _mitigations,
+        ("mitigation", "stage", "tasks", "needs", "purpose"),
+        "List the mitigations (fixes before, in and after training), or describe one.",
+    ),
     "metrics": metrics,
     "scenarios": command(
         _scenarios,

@@ -15,6 +15,7 @@ from isonomia.errors import Cancelled, DataError, IsonomiaError, NotApplicable, 
 from isonomia.events import Clock, Progress, ProgressLike
 from isonomia.evidence import Result
 from isonomia.languages import Message, msg
+from isonomia.mitigation._estimators import choose_estimator
 from isonomia.mitigation._goals import Goal, Verdict, read_goals
 from isonomia.mitigation._judging import Judged, judge
 from isonomia.mitigation._trying import (
@@ -168,9 +169,9 @@ def mitigate(
     ----------
     data : Dataset or frame with its roles
         Features, target and protected attributes; a column of scores or predictions where there is no estimator.
-    estimator : estimator, optional
+    estimator : estimator, "logistic", "forest" or "boosting", optional
         What is trained (unfitted). Without it and without `model`, predictions that the data carry are fixed, else a
-        logistic regression is trained.
+        logistic (for numbers: a linear) regression is trained.
     model : model, Surface or predictions, optional
         What predicts already; only fixes after training apply.
     goal : str
@@ -225,7 +226,7 @@ def mitigate(
     dataset = read_dataset(data, given)
     subject = _subject(dataset, estimator, model)
     chosen = _attributes(subject, attributes)
-    estimator = _estimator(subject, estimator, model)
+    estimator = choose_estimator(subject, estimator, model)
     goals = read_goals(goal, limit, policy, subject.task)
     sink = Progress.of(progress)
     judged_subject, trial, people = _trial(subject, estimator, model, chosen, test, folds, seed)
@@ -274,29 +275,6 @@ def _attributes(subject: Subject, given: str | Sequence[str] | None) -> tuple[st
         if name not in known:
             raise SpecError(f"`attributes` must name protected attributes; got {name!r}.{close_to(name, known)}")
     return names
-
-
-def _estimator(subject: Subject, estimator: Any, model: Any) -> Any:
-    if estimator is not None or model is not None or subject.outcome.surface.kinds:
-        return estimator
-    if subject.task == "regression":
-        from sklearn.linear_model import Ridge
-
-        return _pipeline(subject, Ridge())
-    from sklearn.linear_model import LogisticRegression
-
-    return _pipeline(subject, LogisticRegression(max_iter=1000))
-
-
-def _pipeline(subject: Subject, last: Any) -> Any:
-    from sklearn.compose import make_column_transformer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler
-
-    numbers = [name for name in subject.data.features if subject.data.column(name).dtype.is_numeric()]
-    texts = [name for name in subject.data.features if name not in numbers]
-    encode = OneHotEncoder(handle_unknown="ignore")
-    return make_pipeline(make_column_transformer((StandardScaler(), numbers), (encode, texts)), last)
 
 
 def _entries(methods: str | Sequence[str]) -> list[Mitigation]:

@@ -7,7 +7,7 @@ from isonomia.models.columns import FrameKind
 from isonomia.models.endpoint import EndpointProtocol, endpoint, is_address
 from isonomia.models.estimators import split_pipeline
 from isonomia.models.gradients import GradientKind, Gradients, Inputs
-from isonomia.models.loading import TrustWarning, load_model, save_model
+from isonomia.models.loading import TrustWarning, import_object, load_model, save_model
 from isonomia.models.model import LARGEST_CALL, Model, ModelOptions
 from isonomia.models.model_format import MAX_BYTES, MODEL_FORMAT_NAME, MODEL_FORMATS, ModelFormat
 from isonomia.models.surface import Surface, SurfaceKind, check_probabilities, encode_labels, finite_numbers
@@ -45,6 +45,7 @@ __all__ = [
     "estimators",
     "finite_numbers",
     "is_address",
+    "import_object",
     "load_model",
     "read_trees",
     "save_model",

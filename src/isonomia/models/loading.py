@@ -196,7 +196,12 @@ def _ask_for_trust(kind: ModelFormat, name: str, *, trust: bool) -> None:
     )
 
 
-def _imported(source: str, options: ModelOptions) -> Model:
+def import_object(source: str) -> Any:
+    """The object that ``module:name`` names.
+
+    >>> import_object("math:pi")
+    3.141592653589793
+    """
     module_name, _, attribute = source.partition(":")
     try:
         loaded: Any = importlib.import_module(module_name)
@@ -209,6 +214,10 @@ def _imported(source: str, options: ModelOptions) -> Model:
             public = [name for name in dir(loaded) if not name.startswith("_")]
             raise ModelError(f"'{source}' names no object: there is no '{part}'.{close_to(part, public)}")
         loaded = getattr(loaded, part)
-    model = Model.of(loaded, **options)
+    return loaded
+
+
+def _imported(source: str, options: ModelOptions) -> Model:
+    model = Model.of(import_object(source), **options)
     model.source = source
     return model

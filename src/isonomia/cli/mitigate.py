@@ -1,0 +1,192 @@
+"""`isonomia mitigate`: what helps, shown on people that neither the model nor the fix has seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from isonomia.cli.options import (
+    Data,
+    Json,
+    Lang,
+    MaxSeconds,
+    ModelFile,
+    Na,
+    NoColor,
+    Policy,
+    Positive,
+    Prediction,
+    Privileged,
+    Protected,
+    Quiet,
+    Score,
+    Seed,
+    Target,
+    Trust,
+    Weight,
+)
+from isonomia.cli.screen import Screen
+from isonomia.languages import Name, msg
+
+if TYPE_CHECKING:
+    from isonomia.evidence import Table
+    from isonomia.mitigation import Mitigated
+
+#: What the screen shows of the table; all of it is in the page and in the JSON.
+SHOWN = ("method", "gap_before", "gap", "accuracy", "share_changed", "reads_attribute", "verdict")
+#: The exit code of the best fix's verdict.
+CODES = {"meets": 0, "exceeds": 1, "not_enough_evidence": 3}
+
+
+def mitigate(
+    data: Data,
+    target: Target = None,
+    positive: Positive = None,
+    protected: Protected = None,
+    privileged: Privileged = None,
+    estimator: Annotated[
+        str | None,
+        typer.Option("--estimator", metavar="E", help="What is trained: logistic, forest, boosting or module:factory."),
+    ] = None,
+    model: ModelFile = None,
+    trust: Trust = False,
+    prediction: Prediction = None,
+    score: Score = None,
+    weight: Weight = None,
+    goal: Annotated[
+        str, typer.Option("--goal", metavar="G", help="demographic_parity, equal_opportunity, equalized_odds, ...")
+    ] = "demographic_parity",
+    limit: Annotated[
+        float | None, typer.Option("--limit", metavar="X", help="The largest difference, or the smallest ratio.")
+    ] = None,
+    policy: Policy = None,
+    methods: Annotated[
+        str | None, typer.Option("--methods", metavar="M,N", help="Only these (isonomia mitigations).")
+    ] = None,
+    attributes: Annotated[
+        str | None, typer.Option("--attributes", metavar="A,B", help="The attributes to fix; else the first protected.")
+    ] = None,
+    allow_attribute: Annotated[
+        bool, typer.Option("--allow-attribute", help="Fixes may read the protected attribute when they decide.")
+    ] = False,
+    allow_random: Annotated[bool, typer.Option("--allow-random", help="Fixes may leave decisions to chance.")] = False,
+    objective: Annotated[
+        Literal["accuracy", "balanced_accuracy"], typer.Option("--objective", metavar="O", help="What a fix costs.")
+    ] = "accuracy",
+    folds: Annotated[int, typer.Option("--folds", metavar="N", min=2, help="Parts of the cross-fitting.")] = 5,
+    max_seconds: MaxSeconds = None,
+    na: Na = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="The folder for mitigation.html, mitigation.json and the best fix."),
+    ] = None,
+    lang: Lang = "en",
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> None:
+    """Try every applicable fix, and judge each on people it has not seen.
+
+    Ends with the verdict of the best fix: 0 meets the goal, 1 exceeds it, 3 not enough evidence.
+    """
+    from isonomia.cli.progress_bar import ProgressBar
+    from isonomia.cli.reading import read_model, read_table
+    from isonomia.languages import check_language
+    from isonomia.mitigation import mitigate as try_all
+
+    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+    with ProgressBar(screen, msg("Trying fixes")) as progress:
+        table = read_table(
+            data,
+            na=na,
+            protected=protected,
+            privileged=privileged,
+            score=score,
+            target=target,
+            positive=positive,
+            prediction=prediction,
+            weight=weight,
+        )
+        result = try_all(
+            table,
+            _estimator(estimator),
+            model=read_model(model, trust=trust),
+            goal=goal,
+            limit=limit,
+            policy=policy,
+            methods="applicable" if methods is None else _names(methods),
+            attributes=None if attributes is None else _names(attributes),
+            attribute_at_decision=allow_attribute,
+            randomised=allow_random,
+            objective=objective,
+            folds=folds,
+            seed=seed,
+            max_seconds=max_seconds,
+            progress=progress,
+        )
+    _show(screen, result)
+    if out is not None:
+        _write(screen, result, out)
+    raise typer.Exit(CODES[result.verdict])
+
+
+def _estimator(source: str | None) -> Any:
+    """The name of an estimator, or what a factory of the user's makes."""
+    if source is None or ":" not in source:
+        return source
+    from isonomia.models import import_object
+
+    made = import_object(source)
+    return made if hasattr(made, "fit") and not isinstance(made, type) else made()
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _not_tried(table: Table, language: str) -> dict[str, list[str]]:
+    """The methods that were not tried, by the reason."""
+    found: dict[str, list[str]] = {}
+    for row, verdict in enumerate(table["verdict"].values):
+        if verdict == "not_tried":
+            reason = table["gap"].estimate(row).note or ""
+            text = reason.text(language) if isinstance(reason, Name) else reason
+            found.setdefault(text, []).append(str(table["method"].values[row]))
+    return found
+
+
+def _show(screen: Screen, result: Mitigated) -> None:
+    if screen.json:
+        screen.data(result.to_dict())
+        return
+    for finding in result.findings:
+        screen.say(finding.message)
+    table = result.tables["methods"]
+    verdicts = table["verdict"].values
+    tried = [row for row, verdict in enumerate(verdicts) if verdict != "not_tried"]
+    screen.table(table.select(list(SHOWN)).take(tried), title=result.title.text(screen.language))
+    for reason, names in _not_tried(table, screen.language).items():
+        screen.say(msg("Not tried: {names} ({reason})", names=", ".join(names), reason=reason))
+    for note in result.notes:
+        screen.say(note)
+
+
+def _write(screen: Screen, result: Mitigated, out: Path) -> None:
+    import json
+
+    from isonomia.atomic import atomic_write
+    from isonomia.mitigation import MITIGATIONS
+
+    record = json.dumps(result.to_dict(), allow_nan=False, indent=1) + "\n"
+    for name, text in (("mitigation.html", result.to_html(screen.language)), ("mitigation.json", record)):
+        with atomic_write(out / name) as part:
+            part.write_text(text, encoding="utf-8", errors="replace")
+    screen.say(msg("Full report: {path}", path=str(out / "mitigation.html")))
+    if result.best not in (None, "none"):
+        suffix = ".json" if MITIGATIONS[result.best].stage == "after" else ".skops"
+        screen.say(msg("The best fix, fitted on all rows: {path}", path=str(result.save(out / f"fix{suffix}"))))
