@@ -234,7 +234,7 @@ def test_the_reject_option_judges_every_pair_as_a_loop_would(rng: np.random.Gene
     grid = reject_grid(score, y, group, np.array([False, True]), n_thresholds=12, n_margins=7)
     for i, j in itertools.product(range(12), range(7)):
         t, m = grid.threshold[i, j], grid.margin[i, j]
-        near = (score >= t - m) & (score <= t + m)
+        near = (score > t - m) & (score <= t + m)
         said = np.where(near, group == 0, score > t)
         assert grid.gap[i, j] == pytest.approx(said[group == 0].mean() - said[group == 1].mean())
         assert grid.balanced_accuracy[i, j] == pytest.approx((said[y == 1].mean() + 1 - said[y == 0].mean()) / 2)

@@ -39,7 +39,7 @@ class RejectGrid:
     def cuts(self) -> tuple[float, float]:
         """The smallest score that is accepted: of the unprivileged, and of the privileged (more than t + m)."""
         t, m = float(self.threshold[self.best]), float(self.margin[self.best])
-        return t - m, float(np.nextafter(t + m, np.inf))
+        return float(np.nextafter(t - m, np.inf)), float(np.nextafter(t + m, np.inf))
 
 
 def reject_grid(
@@ -56,7 +56,7 @@ def reject_grid(
 ) -> RejectGrid:
     """Judge t in [.01, .99] and m in [0, min(t, 1 - t)]: within m of t the unprivileged win, the privileged lose.
 
-    So an unprivileged row is accepted from t - m on, a privileged one beyond t + m: a lookup in each group's sorted
+    So an unprivileged row is accepted beyond t - m, a privileged one beyond t + m: a lookup in each group's sorted
     scores with its prefix counts, instead of a pass over the rows per pair.
 
     References
@@ -74,7 +74,7 @@ def reject_grid(
         positive = np.concatenate(([0.0], np.cumsum(w * (truth[rows] == 1))))
         total = np.concatenate(([0.0], np.cumsum(w)))
         if favoured:
-            below = np.searchsorted(score[rows], middle - margins, side="left")
+            below = np.searchsorted(score[rows], middle - margins, side="right")
         else:
             below = np.searchsorted(score[rows], middle + margins, side="right")
         tp = positive[-1] - positive[below]
