@@ -48,7 +48,7 @@ def _spread(trials: int) -> Message | None:
 
 
 def of_effect(reason: Reason | None, base: float, values: NDArray[np.float64], low: float) -> Message | None:
-    """The same for a disturbance, whose loss may also be without an interval."""
+    """The same for a perturbation, whose loss may also be without an interval."""
     missing = int(np.isnan(values).sum())
     if np.isnan(base):
         return msg("no baseline value: {reason}", reason=reason)

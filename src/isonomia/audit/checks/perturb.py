@@ -1,4 +1,4 @@
-"""How much worse does the model get when its inputs are disturbed?"""
+"""How much worse does the model get when its inputs are perturbed?"""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from isonomia.subject import Subject
     keys={"n_trials": "n_trials", "metric": "metric"},
 )
 def perturb(subject: Subject, *, max_rows: int, perturbers: Any, **options: Any) -> Result:
-    """Every disturbance at a few levels, on a sample of rows; an adversary by option."""
+    """Every perturbation at a few levels, on a sample of rows; an adversary by option."""
     assert subject.truth is not None
     subject.needs_model()
     options["perturbers"] = list(PERTURBERS.ids()) if perturbers is None else perturbers

@@ -128,7 +128,7 @@ class Altering:
         return (spliced(kept, new, self.ask(rows[new], new % len(self))) if new.size else kept), new.size
 
     def ask_frames(self, frames: Sequence[Any], indices: Indices) -> Surface:
-        """What the model says about disturbed frames of all rows, of which only these columns count."""
+        """What the model says about perturbed frames of all rows, of which only these columns count."""
         out = []
         step = max(1, self.portion // len(self))
         for start in range(0, len(frames), step):
@@ -174,7 +174,7 @@ class Altering:
         return nw.maybe_reset_index(wrap(self.data.frame).select(self._order))
 
     def _completed(self, frame: nw.DataFrame[Any], indices: Indices) -> nw.DataFrame[Any]:
-        """All columns the model reads: some as disturbed, and the others as they are."""
+        """All columns the model reads: some as perturbed, and the others as they are."""
         given, taken = nw.maybe_reset_index(frame), {self.names[index] for index in indices}
         made = {name: given[name] if name in taken else self._whole[name] for name in self._order}
         return nw.from_dict(made, backend=self.data.backend)

@@ -1,4 +1,4 @@
-"""How firm each decision is: how often it survives small disturbances, and how far the nearest other one is."""
+"""How firm each decision is: how often it survives small perturbations, and how far the nearest other one is."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from isonomia.robustness.perturbation.perturbers import PERTURBER_NAMES, PERTURB
 from isonomia.subject import Reading, Subject
 from isonomia.typing import Floats
 
-#: Decisions that survive fewer disturbed copies than this are fragile.
+#: Decisions that survive fewer perturbed copies than this are fragile.
 FRAGILE = 0.8
 
 
@@ -36,7 +36,7 @@ class LocalRobustness(Result):
     Attributes
     ----------
     scores : array of float
-        For each row of the data the share of disturbed copies with the same decision; for numbers, with a prediction
+        For each row of the data the share of perturbed copies with the same decision; for numbers, with a prediction
         within the tolerance.
     deviation : array of float
         For each row the mean change of the prediction, over the tolerance for numbers.
@@ -109,7 +109,7 @@ def local_robustness(
     progress: ProgressLike = None,
     **given: Unpack[Reading],
 ) -> LocalRobustness:
-    """Disturb every row a few times, see whether its decision stays, and look for the nearest flip.
+    """Perturb every row a few times, see whether its decision stays, and look for the nearest flip.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ class Copies:
         return np.random.default_rng([self.seed, 3, copy])
 
     def disturbed(self, rng: np.random.Generator) -> Floats:
-        """One copy of all rows, disturbed by every perturber in turn."""
+        """One copy of all rows, perturbed by every perturber in turn."""
         rows = self.altering.rows
         for one in self.perturbers:
             rows = perturb_rows(one, rows, self.altering.columns, self.strength, rng, keep_valid=self.keep_valid)

@@ -78,7 +78,7 @@ class Nearest:
 class Search:
     """Looks for near flips; every answer that is nearer than what was known is kept.
 
-    Candidates are disturbed copies that flipped, the nearest rows that were decided otherwise, and the direction of
+    Candidates are perturbed copies that flipped, the nearest rows that were decided otherwise, and the direction of
     the model's gradient where it has one. From a row decided otherwise single values are tried first, then as many as
     possible are put back; the way to what is left is halved until the flip is found. An upper bound of the true
     distance, and exact for linear models and for a flip by one number.

@@ -1,4 +1,4 @@
-"""How much worse a model gets when its inputs are disturbed: noise, swaps, gaps, wrong units, and an adversary."""
+"""How much worse a model gets when its inputs are perturbed: noise, swaps, gaps, wrong units, and an adversary."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def perturb(
         Queries per row and level that the search for the worst case may use.
     tolerance, critical : float
         Loss that is reported, and one that is critical; as a share of the metric's range, or of its value without
-        disturbance where its range has no end (a mean absolute error).
+        perturbation where its range has no end (a mean absolute error).
     keep_valid : bool
         Perturbed numbers stay within the observed range, and whole where they are whole.
     level, seed
@@ -123,7 +123,7 @@ def perturb(
     -------
     Result
         Tables ``levels`` (the main metric, perturber by perturber and level by level), ``metrics`` (all metrics),
-        ``features`` (each disturbed alone) and ``adversarial``.
+        ``features`` (each perturbed alone) and ``adversarial``.
 
     Notes
     -----
@@ -205,7 +205,7 @@ class _Run:
         self.ran.append(perturber)
 
     def single_features(self, step: float) -> None:
-        """Each feature alone, disturbed by the first perturber that ran and can change it."""
+        """Each feature alone, perturbed by the first perturber that ran and can change it."""
         names = self.trials.altering.names
         with self.progress.stage("features", msg("Perturbing single features"), total=len(names)) as stage:
             for index in stage.over(range(len(names))):

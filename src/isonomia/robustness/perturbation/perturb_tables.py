@@ -87,7 +87,7 @@ def show(study: Study, backend: Backend) -> Result:
 
 
 def span_of(metric: Metric, base: float) -> float:
-    """What a loss is a share of: the metric's range, or its undisturbed value where the range has no end."""
+    """What a loss is a share of: the metric's range, or its unperturbed value where the range has no end."""
     width = metric.range[1] - metric.range[0]
     return float(width if np.isfinite(width) else abs(base))
 
@@ -139,7 +139,7 @@ def _level_table(study: Study, backend: Backend) -> Table:
 
 
 def _metric_table(study: Study, backend: Backend) -> Table:
-    """All metrics; a row each disturbance, level and metric."""
+    """All metrics; a row each perturbation, level and metric."""
     parts: dict[str, list[Any]] = {}
     for index, metric in enumerate(study.trials.measures.metrics):
         base = float(study.trials.base.value[0, index])
@@ -259,7 +259,7 @@ def _notes(study: Study) -> tuple[Message, ...]:
 
 
 def _level_findings(study: Study) -> list[Finding]:
-    """For each disturbance the lowest level at which the loss is surely above the tolerance."""
+    """For each perturbation the lowest level at which the loss is surely above the tolerance."""
     metric, base, span = _main(study)
     out = []
     for code in dict.fromkeys(effect.perturber.id for effect in study.effects):

@@ -155,7 +155,7 @@ class Trials:
         return np.random.default_rng([self.seed, crc32(perturber.id.encode()), trial])
 
     def disturbed(self, perturber: Perturber, level: float, indices: Indices, rng: np.random.Generator) -> Floats:
-        """All rows with some of their columns disturbed."""
+        """All rows with some of their columns perturbed."""
         columns = self._part(indices)
         new = perturb_rows(perturber, columns.rows, columns, level, rng, keep_valid=self.keep_valid)
         if new.shape == self.altering.rows.shape:

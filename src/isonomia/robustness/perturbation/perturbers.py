@@ -1,4 +1,4 @@
-"""Ways to disturb rows: noise, swaps, missing values, rounding, wrong units. Pure: values in, values out."""
+"""Ways to perturb rows: noise, swaps, missing values, rounding, wrong units. Pure: values in, values out."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ Disturbs = Literal["number", "category"]
 
 #: Factors of a value written in another unit: metres for centimetres, cents for units.
 UNITS = (100.0, 0.01)
-#: The level of a disturbance where none is given.
+#: The level of a perturbation where none is given.
 USUAL_LEVEL = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What is known of columns before they are disturbed: their features, spreads, ranks, shares and correlations.
+    """What is known of columns before they are perturbed: their features, spreads, ranks, shares and correlations.
 
     Rows are stored as in a `Domain`: a number as itself (NaN is missing), a category as the index of its value.
 
@@ -97,7 +97,7 @@ class Columns:
         return {}
 
     def _span(self, index: Index) -> tuple[NDArray[Any], NDArray[Any]]:
-        """First and last index of each known row among the ordered values; cached, as rows are disturbed often."""
+        """First and last index of each known row among the ordered values; cached, as rows are perturbed often."""
         if index not in self._spans:
             own = self.rows[:, index]
             order = np.argsort(own)
@@ -170,7 +170,7 @@ OnFrame = Callable[[Any, float, np.random.Generator], Any]
 
 @dataclass(frozen=True)
 class Perturber:
-    """One way to disturb rows.
+    """One way to perturb rows.
 
     Attributes
     ----------

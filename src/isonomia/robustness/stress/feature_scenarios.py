@@ -39,7 +39,7 @@ def feature_corruption(
     """Each cell is replaced, with chance `level`, by the value of the same feature in another row.
 
     Every feature keeps its own distribution; how features hang together is lost on the cells that are hit. With a
-    `perturber` (an id of `PERTURBERS`: "raw", "quantile", "units", ...) features are disturbed by it instead, and the
+    `perturber` (an id of `PERTURBERS`: "raw", "quantile", "units", ...) features are perturbed by it instead, and the
     level is its own.
 
     Parameters
@@ -87,7 +87,7 @@ def missing_features(
 def _perturbed(
     now: Situation, rng: np.random.Generator, level: float, names: tuple[str, ...], perturber: Perturber
 ) -> Situation:
-    """Columns disturbed as a perturber does it; the model predicts for the rows that changed."""
+    """Columns perturbed as a perturber does it; the model predicts for the rows that changed."""
     if level == 0:
         return now
     model = now.model
