@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Dataset, Task
+from isonomia.data import Backend, Dataset, Task, backend_of
 from isonomia.errors import DataError
 from isonomia.events import Progress
 from isonomia.languages import msg
@@ -115,3 +115,21 @@ def _of_surface(
     if surface is None:
         raise DataError("Give predictions (y_pred) or scores (y_score).")
     return surface, None if y_true is None else read_truth(y_true, surface, what=what)
+
+
+def privileged_of(dataset: Dataset | None, given: Any) -> Any:
+    """The privileged values of each attribute: those of the dataset, or those given with columns."""
+    if dataset is not None:
+        return {name: list(values) for name, values in dataset.privileged.items()}
+    if given is not None and not isinstance(given, Mapping):
+        return given  # a value of the only attribute
+    several = (list, tuple, set)
+    return {name: list(value) if isinstance(value, several) else [value] for name, value in (given or {}).items()}
+
+
+def backend_given(dataset: Dataset | None, reading: Mapping[str, Any]) -> Backend:
+    """The kind of frame that came in."""
+    if dataset is not None:
+        return dataset.backend
+    given: Backend | None = reading.get("backend")
+    return given or backend_of(*(reading.get(name) for name in ("sensitive_features", "y_pred", "y_true")))

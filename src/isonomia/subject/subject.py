@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,17 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, encode_features
-from isonomia.data import Backend, Dataset, Task, backend_of, check_weights
+from isonomia.data import Backend, Dataset, Task, check_weights
 from isonomia.errors import DataError, NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result
 from isonomia.languages import Message, msg
-from isonomia.models import GroupThresholds, Model, Surface
+from isonomia.models import Model, Surface
 from isonomia.subject.arrays import Outcome
 from isonomia.subject.attributes import dataset_attributes, read_attributes
 from isonomia.subject.counts import read_counts
+from isonomia.subject.fingerprint import fingerprint_of
 from isonomia.subject.options import CountOptions, Settings, SubjectOptions, split_options
-from isonomia.subject.reading import as_model, is_column, predictions_and_truth, read_dataset
+from isonomia.subject.reading import (
+    as_model,
+    backend_given,
+    is_column,
+    predictions_and_truth,
+    privileged_of,
+    read_dataset,
+)
 from isonomia.typing import Bools, Floats
 
 T = TypeVar("T")
@@ -213,7 +220,7 @@ class Subject:
             weights = dataset.column(weights)
         weights = check_weights(weights if weights is not None or dataset is None else dataset.weights, n)
         if settings.reference is None:
-            settings |= {"reference": _privileged(dataset, reading.get("privileged")) or "largest"}
+            settings |= {"reference": privileged_of(dataset, reading.get("privileged")) or "largest"}
         whole = bool(known.all())
         surface = predictions if whole or not len(predictions) else predictions.take(known)
         dropped = int((~known).sum() if counts is None else counts[~known].sum())
@@ -226,7 +233,7 @@ class Subject:
             weights=weights if weights is None or whole else check_weights(weights[known], int(known.sum())),
             rows=known,
             settings=settings,
-            backend=_backend(dataset, reading),
+            backend=backend_given(dataset, reading),
             notes=()
             if whole
             else (msg("{n:# row without a target is|# rows without a target are} left out.", n=dropped),),
@@ -319,15 +326,8 @@ class Subject:
         """A sha256 over the data: of the dataset, else of the columns, classes and thresholds given."""
         if self.dataset is not None:
             return self.dataset.fingerprint
-        digest, surface = hashlib.sha256(), self.outcome.surface
-        parts = [self.outcome.truth, *(getattr(surface, kind) for kind in surface.kinds), self.weights, self.counts]
-        for part in [*parts, *(column.codes for column in self.attributes)]:
-            digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
-        threshold = surface.threshold
-        cut = threshold.to_dict() if isinstance(threshold, GroupThresholds) else threshold
-        named = [(column.name, column.labels) for column in self.attributes]
-        digest.update(repr((named, surface.task, surface.classes, cut)).encode())
-        return digest.hexdigest()
+        extra = (self.weights, self.counts)
+        return fingerprint_of(self.outcome.truth, self.outcome.surface, extra, self.attributes)
 
     @property
     def data(self) -> Dataset:
@@ -427,21 +427,3 @@ class Subject:
     def noted(self, result: R) -> R:
         """A result that states which rows were left out, unless its notes already say so."""
         return replace(result, notes=(*result.notes, *self.notes)) if self.notes else result
-
-
-def _privileged(dataset: Dataset | None, given: Any) -> Any:
-    """The privileged values of each attribute: those of the dataset, or those given with columns."""
-    if dataset is not None:
-        return {name: list(values) for name, values in dataset.privileged.items()}
-    if given is not None and not isinstance(given, Mapping):
-        return given  # a value of the only attribute
-    several = (list, tuple, set)
-    return {name: list(value) if isinstance(value, several) else [value] for name, value in (given or {}).items()}
-
-
-def _backend(dataset: Dataset | None, reading: Mapping[str, Any]) -> Backend:
-    """The kind of frame that came in."""
-    if dataset is not None:
-        return dataset.backend
-    given: Backend | None = reading.get("backend")
-    return given or backend_of(*(reading.get(name) for name in ("sensitive_features", "y_pred", "y_true")))
