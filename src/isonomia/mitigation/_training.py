@@ -62,8 +62,8 @@ def fit_weighted(estimator: Any, X: Any, y: Any, weights: Floats | None, *, owne
 
 def _inner_has(method: str) -> Callable[[Any], bool]:
     def check(self: TrainingMitigator) -> bool:
-        getattr(getattr(self, "estimator_", None) or self._template(), method)
-        return True
+        fitted = getattr(self, "estimator_", None)
+        return hasattr(self._template(), method) and (fitted is None or hasattr(fitted, method))
 
     return check
 

@@ -222,11 +222,13 @@ def _transformers() -> Iterator[Allowed]:
 
 def _mitigations() -> Iterator[Allowed]:
     around = "our own: calls the estimator it holds, which must be listed here itself; no state but numbers and texts"
-    for module, name in (("massaging", "Massage"), ("reweighing", "Reweigh"), ("sampling", "Resample")):
-        yield Allowed("ObjectNode", f"isonomia.mitigation.{module}.{name}", around)
+    training = (
+        "_ensemble.Ensemble massaging.Massage minimax.Minimax reduction.Reduce reweighing.Reweigh sampling.Resample"
+    )
+    yield from _group("ObjectNode", around, "isonomia.mitigation", training)
     arrays = "our own: numbers learnt from the training data, in arrays"
-    for module, name in (("decorrelate", "Decorrelate"), ("repair", "Repair"), ("representation", "Represent")):
-        yield Allowed("ObjectNode", f"isonomia.mitigation.{module}.{name}", arrays)
+    changing = "decorrelate.Decorrelate repair.Repair representation.Represent"
+    yield from _group("ObjectNode", arrays, "isonomia.mitigation", changing)
 
 
 def _fixes() -> Iterator[Allowed]:

@@ -1,0 +1,151 @@
+"""Adversarial training: a network predicts the outcome while another one fails to guess the group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import ClassifierTags, RegressorTags
+
+from isonomia.counting import Codes
+from isonomia.errors import DataError, require
+from isonomia.languages import msg
+from isonomia.mitigation._attribute import named_table
+from isonomia.mitigation._training import TrainingMitigator
+from isonomia.mitigation.registry import MITIGATIONS, Mitigation
+from isonomia.models.columns import number_matrix
+from isonomia.parameters import SEED, Choice, Integer, Number, Several
+from isonomia.typing import Floats
+
+
+class Adversarial(TrainingMitigator):
+    """A small network trained against an adversary that guesses the group (Fairlearn's torch engine).
+
+    Parameters
+    ----------
+    sensitive : str or list of str, optional
+        The columns of X that hold the protected attribute; several make intersections, an empty list makes everyone one
+        group. None where the attribute comes as `sensitive_features`.
+    task : "classification" or "regression"
+        What is predicted.
+    goal : "demographic_parity" or "equalized_odds"
+        Whether the adversary sees the prediction alone, or with the outcome.
+    layers : list of int
+        The sizes of the hidden layers.
+    alpha : float
+        How strongly the adversary counts.
+    learning_rate : float
+        The step of the optimiser.
+    epochs, batch_size : int
+        Passes over the data, and rows per step.
+    seed : int
+        The start of the random weights.
+    drop_sensitive : bool
+        Whether the columns of the protected attribute are hidden from the network.
+
+    Notes
+    -----
+    Slow and sensitive to the seed: try several. Features must be numbers, standardised. The attribute is not read at
+    decision time. Needs fairlearn and torch; networks are not saved as skops.
+
+    References
+    ----------
+    Zhang, Lemoine and Mitchell (2018), Mitigating unwanted biases with adversarial learning.
+
+    Examples
+    --------
+    >>> Adversarial(layers=[8], epochs=5).get_params()["goal"]
+    'demographic_parity'
+    """
+
+    __kinds__: ClassVar = {
+        **TrainingMitigator.__kinds__,
+        "task": Choice(("classification", "regression")),
+        "goal": Choice(("demographic_parity", "equalized_odds")),
+        "layers": Several(Integer(1)),
+        "alpha": Number(at_least=0),
+        "learning_rate": Number(above=0),
+        "epochs": Integer(1),
+        "batch_size": Integer(1),
+        "seed": SEED,
+    }
+
+    def __init__(
+        self,
+        *,
+        sensitive: str | Sequence[str] | None = None,
+        task: Literal["classification", "regression"] = "classification",
+        goal: Literal["demographic_parity", "equalized_odds"] = "demographic_parity",
+        layers: Sequence[int] = (32,),
+        alpha: float = 1.0,
+        learning_rate: float = 0.001,
+        epochs: int = 20,
+        batch_size: int = 128,
+        seed: int = 0,
+        drop_sensitive: bool = False,
+    ) -> None:
+        self.sensitive = sensitive
+        self.task = task
+        self.goal = goal
+        self.layers = layers
+        self.alpha = alpha
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.seed = seed
+        self.drop_sensitive = drop_sensitive
+
+    def _template(self) -> Any:
+        purpose = "Adversarial training"
+        adversarial = require("fairlearn.adversarial", extra="mitigation", purpose=purpose)
+        require("torch", extra="torch", purpose=purpose)
+        kind = "Classifier" if self.task == "classification" else "Regressor"
+        hidden = [part for size in self.layers for part in (size, "leaky_relu")]
+        return getattr(adversarial, f"AdversarialFairness{kind}")(
+            backend="torch",
+            predictor_model=hidden,
+            adversary_model=[8, "leaky_relu"],
+            constraints=self.goal,
+            learning_rate=self.learning_rate,
+            alpha=self.alpha,
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            shuffle=True,
+            random_state=self.seed,
+        )
+
+    def _features(self, X: Any, *, reset: bool, drop: bool = False) -> Floats:
+        rows = super()._features(X, reset=reset, drop=drop)
+        table = named_table(rows)
+        return np.asarray(rows, dtype=float) if table is None else number_matrix(table, make="Adversarial")
+
+    def _train(
+        self, model: Any, X: Any, y: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
+    ) -> Any:
+        if weights is not None:
+            raise DataError("Adversarial does not take sample weights.")
+        if groups.size < 2:
+            raise DataError("Adversarial needs at least two groups: there is nothing to guess.")
+        return model.fit(X, y, sensitive_features=groups.codes.astype(int))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super(TrainingMitigator, self).__sklearn_tags__()
+        classifies = self.task == "classification"
+        tags.estimator_type = "classifier" if classifies else "regressor"
+        tags.classifier_tags, tags.regressor_tags = (ClassifierTags(), None) if classifies else (None, RegressorTags())
+        return tags
+
+
+MITIGATIONS.add(
+    Mitigation(
+        id="adversarial",
+        title=msg("Adversarial training"),
+        about=msg("trains a network against an adversary that guesses the group"),
+        stage="in",
+        estimator=Adversarial,
+        needs=("fairlearn", "torch"),
+        reference="Zhang and others (2018)",
+    )
+)
