@@ -22,8 +22,8 @@ from isonomia.typing import Bools, Floats, Indices
 OUTCOMES: dict[str, tuple[bool | None, ...]] = {
     "demographic_parity": (None,),
     "equalized_odds": (False, True),
-    "true_positive_rate": (True,),
-    "false_positive_rate": (False,),
+    "equal_opportunity": (True,),
+    "predictive_equality": (False,),
 }
 
 

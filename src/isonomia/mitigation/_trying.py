@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -167,11 +168,13 @@ def split_rows(people: People, folds: int, regression: bool, seed: int) -> list[
 
 
 def refusal(
-    entry: Mitigation, *, task: str, estimator: Any, scores: bool, attribute: bool, chance: bool
+    entry: Mitigation, *, task: str, estimator: Any, scores: bool, attribute: bool, chance: bool, named: bool = False
 ) -> Message | None:
     """Why a method is not tried; None where it is."""
     if task not in entry.tasks:
         return msg("not defined for this task")
+    if entry.slow and not named:
+        return msg("takes long: tried only where it is named")
     if entry.stage != "after" and estimator is None:
         return msg("trains a model, and only its predictions are given")
     if "attribute" in entry.needs and not attribute:
@@ -290,4 +293,6 @@ def build(entry: Mitigation, options: Mapping[str, Any], estimator: Any) -> Any:
     """The method around an estimator; one that changes features stands in front of it."""
     if issubclass(entry.estimator, FeatureMitigator):
         return Transformed(estimator, entry.estimator(**options))
+    if "estimator" not in signature(entry.estimator).parameters:  # a model of its own
+        return entry.estimator(**options)
     return entry.estimator(estimator, **options)

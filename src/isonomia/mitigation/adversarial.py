@@ -146,6 +146,7 @@ MITIGATIONS.add(
         stage="in",
         estimator=Adversarial,
         needs=("fairlearn", "torch"),
+        slow=True,
         reference="Zhang and others (2018)",
     )
 )

@@ -362,6 +362,7 @@ def _try_all(
                 scores=scores,
                 attribute=allowed[0],
                 chance=allowed[1],
+                named=named,
             )
             if reason is None and clock.over:
                 reason = msg("the time did not suffice")

@@ -31,7 +31,7 @@ from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import SEED, Boolean, Choice, Integer, Number
 from isonomia.typing import Bools, Floats
 
-Goal = Literal["demographic_parity", "equalized_odds", "true_positive_rate", "false_positive_rate"]
+Goal = Literal["demographic_parity", "equalized_odds", "equal_opportunity", "predictive_equality"]
 Solver = Literal["auto", "price", "exponentiated_gradient", "grid"]
 #: Rows on which the price is guessed before all rows are fitted.
 FEW = 8000
@@ -39,8 +39,8 @@ FEW = 8000
 MOMENTS = {
     "demographic_parity": "DemographicParity",
     "equalized_odds": "EqualizedOdds",
-    "true_positive_rate": "TruePositiveRateParity",
-    "false_positive_rate": "FalsePositiveRateParity",
+    "equal_opportunity": "TruePositiveRateParity",
+    "predictive_equality": "FalsePositiveRateParity",
 }
 
 
@@ -54,7 +54,7 @@ class Reduce(TrainingMitigator):
     sensitive : str or list of str, optional
         The columns of X that hold the protected attribute; several make intersections, an empty list makes everyone one
         group. None where the attribute comes as `sensitive_features`.
-    goal : "demographic_parity", "equalized_odds", "true_positive_rate" or "false_positive_rate"
+    goal : "demographic_parity", "equalized_odds", "equal_opportunity" or "predictive_equality"
         Which rates shall be alike.
     eps : float
         How much the rates of two groups may differ on the training rows.

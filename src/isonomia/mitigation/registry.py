@@ -42,6 +42,8 @@ class Mitigation:
         Whether a decision may depend on chance.
     changes_labels : bool
         Whether it trains on other labels than were observed.
+    slow : bool
+        Whether it takes minutes where others take seconds: tried only where it is named.
     reference : str
         The publication.
     """
@@ -55,6 +57,7 @@ class Mitigation:
     tasks: tuple[Task, ...] = ALL_TASKS
     randomised: bool = False
     changes_labels: bool = False
+    slow: bool = False
     reference: str = ""
 
     @property

@@ -171,6 +171,7 @@ MITIGATIONS.add(
         estimator=Represent,
         needs=("fairlearn",),
         tasks=("binary",),
+        slow=True,
         reference="Zemel and others (2013)",
     )
 )
