@@ -193,7 +193,7 @@ def test_a_tree_that_claims_other_columns(people, tmp_path):
         ({"n_trees_per_iteration_": 3}, "than it says"),
         ({"classes_": np.array(["a", "b", "c"])}, "than classes"),
         ({"n_features_in_": 5}, "different numbers of columns"),
-        ({"init_": LogisticRegression()}, "no constant"),
+        ({"init_": LogisticRegression()}, "not a constant"),
         ({"estimators_": np.array([[LogisticRegression()]])}, "trees are missing"),
     ],
 )
