@@ -112,8 +112,9 @@ def subject_of(fold: Fold, language: str, escape: Callable[[str], str] = tame) -
 def outcome(criterion: Criterion, language: str) -> str:
     """A criterion's outcome, with that of the figure itself where the rule is stated about it.
 
+    >>> from isonomia.evidence import Estimate
     >>> outcome(Criterion("ratio", "not_enough_evidence", Estimate(0.86, 0.44, 1.54), 0.8, point="keeps"), "en")
-    'not enough evidence (the figure itself keeps the limit)'
+    'not enough evidence (the figure itself meets the limit)'
     """
     label = CRITERIA[criterion.outcome].text(language)
     return label if criterion.point is None else f"{label} ({POINTS[criterion.point].text(language)})"
