@@ -26,7 +26,9 @@ def test_the_demo_shows_what_the_audit_saw(tmp_path: Path) -> None:
     assert "yes: age=< 25" in ended.stdout
     assert "report.html" in ended.stdout
     names = {path.name for path in (tmp_path / "demo").iterdir()}
-    assert names == {"report.html", "report.json", "report.md", "applications.csv", "model.skops"}
+    written = {"report.html", "report.json", "report.md", "applications.csv", "model.skops"}
+    assert written | {"mitigation.html", "mitigation.json"} == names - {"fix.skops"}
+    assert "Reweighing" in ended.stdout.partition("What helps")[2]
     again = runner.invoke(
         app,
         [

@@ -141,7 +141,7 @@ def test_policies_goals_and_limits_that_nothing_meets() -> None:
         data(frame), LogisticRegression(), limit=0.0, folds=2, methods=["match"], attribute_at_decision=True
     )
     assert hard.best is None
-    assert "No fix meets the limit" in hard.findings[0].message.text()
+    assert "No fix is shown to meet the limit" in hard.findings[0].message.text()
     assert "the closest is Matching distributions" in hard.findings[0].message.text()
     with pytest.raises(SpecError, match="none is the best"):
         hard.save("fix.json")

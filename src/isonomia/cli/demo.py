@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     from isonomia.data.synthetic import Subgroup
     from isonomia.evidence import Finding
     from isonomia.languages import Message
+    from isonomia.mitigation import Mitigated
 
 #: The share of applications that the model is trained on; the rest is audited.
 TRAINED = 0.5
+#: What is tried at the end: fixes of the training data.
+FIXES = ("reweighing", "sampling", "massaging")
 #: A finding is about a subgroup when their people overlap this much (shared over all).
 SAME_PEOPLE = 0.5
 #: A finding covers a subgroup when it holds this share of its people.
@@ -43,15 +46,17 @@ def demo(
     quiet: Quiet = False,
     no_color: NoColor = False,
 ) -> None:
-    """Train a model on data with known bias, and audit it.
+    """Train a model on data with known bias, audit it, and try what helps.
 
-    The data are applications for a loan; the end shows which of the known biases the audit saw.
+    The data are applications for a loan; the end shows which of the known biases the audit saw, and what fixes of the
+    training change for the people who are worst off.
     """
     import sklearn.ensemble  # noqa: F401  the limit below reaches only libraries that are there
     from threadpoolctl import threadpool_limits
 
     from isonomia.audit import audit
     from isonomia.cli.frames import write_frame
+    from isonomia.cli.mitigate import show, write
     from isonomia.cli.output import deliver
     from isonomia.cli.progress_bar import ProgressBar
     from isonomia.data import wrap
@@ -75,6 +80,10 @@ def demo(
         write_frame(wrap(test.frame).select([*test.features, str(test.target)]), out / "applications.csv")
         save_model(model, out / "model.skops")
     deliver(report, screen, out=out, junit=None)
+    fixed = fix(train, test, model, report, screen, seed)
+    if screen.talks:
+        show(screen, fixed)
+    write(screen, fixed, out)
     if screen.talks:
         _compare_with_truth(screen, made.truth.biased, test, report)
         screen.say()
@@ -108,6 +117,31 @@ def fit(data: Dataset, seed: int) -> Any:
     boosting = HistGradientBoostingClassifier(max_iter=80, random_state=seed)
     model = Pipeline([("encode", encoder), ("boost", boosting)])
     return model.fit(data.feature_frame(), data.column(str(data.target)).to_numpy())
+
+
+def fix(train: Dataset, test: Dataset, model: Any, report: Report, screen: Screen, seed: int) -> Mitigated:
+    """Fixes of the training that do not read the attribute at decision time, for the attribute worst off."""
+    from sklearn.base import clone
+    from threadpoolctl import threadpool_limits
+
+    from isonomia.cli.progress_bar import ProgressBar
+    from isonomia.languages import msg
+    from isonomia.mitigation import mitigate
+
+    assert report.verdict is not None
+    measured = [one for one in report.verdict.criteria if one.estimate.value is not None and one.who]
+    worst = min(measured, key=lambda one: float(one.estimate))
+    with ProgressBar(screen, msg("Trying fixes")) as progress, threadpool_limits(1):
+        return mitigate(
+            train,
+            clone(model),
+            test=test,
+            policy="eeoc",
+            attributes=list(worst.who),
+            methods=FIXES,
+            seed=seed,
+            progress=progress,
+        )
 
 
 def _compare_with_truth(screen: Screen, biased: tuple[Subgroup, ...], data: Dataset, report: Report) -> None:

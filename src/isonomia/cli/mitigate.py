@@ -129,9 +129,9 @@ def mitigate(
             max_seconds=max_seconds,
             progress=progress,
         )
-    _show(screen, result)
+    show(screen, result)
     if out is not None:
-        _write(screen, result, out)
+        write(screen, result, out)
     raise typer.Exit(CODES[result.verdict])
 
 
@@ -160,7 +160,8 @@ def _not_tried(table: Table, language: str) -> dict[str, list[str]]:
     return found
 
 
-def _show(screen: Screen, result: Mitigated) -> None:
+def show(screen: Screen, result: Mitigated) -> None:
+    """The findings, the fixes that were tried and why others were not; or everything as JSON."""
     if screen.json:
         screen.data(result.to_dict())
         return
@@ -176,7 +177,8 @@ def _show(screen: Screen, result: Mitigated) -> None:
         screen.say(note)
 
 
-def _write(screen: Screen, result: Mitigated, out: Path) -> None:
+def write(screen: Screen, result: Mitigated, out: Path) -> None:
+    """The page, the record and the best fix as files of a folder."""
     import json
 
     from isonomia.atomic import atomic_write

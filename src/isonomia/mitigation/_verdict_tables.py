@@ -162,7 +162,7 @@ def _findings(judged: Judged, tried: Mapping[str, Mitigation]) -> tuple[Finding,
             code="mitigate.none_meets",
             severity="warning",
             message=msg(
-                "No fix meets the limit of {limit:num4} for {criterion} by {by}; "
+                "No fix is shown to meet the limit of {limit:num4} for {criterion} by {by}; "
                 "the closest is {method} with {gap:num4}",
                 limit=judged.of[closest].limit,
                 criterion=criterion_titles()[judged.of[closest].criterion],
