@@ -82,6 +82,8 @@ def test_distances_of_categories_are_those_of_scipy() -> None:
     assert found.jensen_shannon == pytest.approx(jensenshannon(a, b, base=2))
     p, q = (a + 0.5) / (a + 0.5).sum(), (b + 0.5) / (b + 0.5).sum()
     assert found.psi == pytest.approx(stats.entropy(p, q) + stats.entropy(q, p))
+    noise = 3 * (1 / a.sum() + 1 / b.sum())
+    assert found.stability.value == pytest.approx(found.psi - noise)
     assert category_distances([5], [9]).p_value == 1.0
 
 

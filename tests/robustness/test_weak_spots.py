@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from isonomia import DataError, Dataset, NotApplicable, SpecError
+from isonomia.evidence import wilson
 from isonomia.robustness import SLICINGS, change_points, weak_spots
 
 TASKS = ("binary", "multiclass", "regression")
@@ -229,3 +230,32 @@ def test_a_spot_worth_telling_is_at_least_at_its_threshold(make_broken: Any) -> 
     for finding in result.findings:
         assert finding.threshold == 0.2
         assert finding.magnitude >= 1
+
+
+def with_scores(seed: int, *, extra: float) -> Dataset:
+    """The true chances as scores; where b is in its lowest tenth, so many more decisions are wrong."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=4000), rng.random(4000)
+    chance = 1 / (1 + np.exp(-2 * a))
+    y = (rng.random(4000) < chance).astype(int)
+    flipped = (b < 0.1) & ((chance >= 0.5) == y) & (rng.random(4000) < extra)
+    frame = {"a": a, "b": b, "chance": chance, "y": np.where(flipped, 1 - y, y)}
+    return Dataset(frame, target="y", positive=1, score="chance")
+
+
+def test_errors_that_the_scores_let_expect_are_a_notice() -> None:
+    border = weak_spots(with_scores(0, extra=0.0))
+    assert {tuple(finding.who) for finding in border.findings} == {("a",)}
+    assert {finding.severity for finding in border.findings} == {"notice"}
+    planted = {tuple(finding.who): finding.severity for finding in weak_spots(with_scores(0, extra=0.3)).findings}
+    assert planted[("b",)] in ("warning", "critical")
+    assert planted[("a",)] == "notice"
+
+
+def test_the_interval_of_a_picked_slice_is_that_of_all_slices_at_once() -> None:
+    result = weak_spots(with_scores(0, extra=0.3))
+    (row,) = (row for row in result.tables["weak_spots"].rows() if row["feature"] == "b")
+    k, tests = round(row["value"] * row["n"]), result.values["slices_tested"]
+    low, high = wilson(k, row["n"], 0.95 ** (1 / tests))
+    assert (row["low"], row["high"]) == pytest.approx((float(low), float(high)))
+    assert any("hold for all of them at once" in note.text() for note in result.notes)

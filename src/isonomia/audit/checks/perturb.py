@@ -38,7 +38,6 @@ from isonomia.subject import Subject
             "adversarial",
             "budget",
             "tolerance",
-            "critical",
             "keep_valid",
             levels=(0.1, 0.2, 0.3),
             n_trials=3,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Backend
-from isonomia.evidence import Table, benjamini_hochberg, normal_p
+from isonomia.evidence import Table, benjamini_hochberg, normal_p, simultaneous_level
 from isonomia.evidence.intervals import error_within, normal_interval
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.languages import msg
@@ -148,7 +148,7 @@ def _row_indices(rows: Series, keys: Sequence[str]) -> list[NDArray[np.intp]]:
 
 
 def changes_of(series: Series, gaps: Series, level: float) -> dict[str, Any]:
-    """The most likely change point of each series, with its test."""
+    """The most likely change point of each series, with its test; interval and p-value are adjusted for all splits."""
     out: dict[str, Any] = {
         name: []
         for name in (
@@ -177,7 +177,9 @@ def changes_of(series: Series, gaps: Series, level: float) -> dict[str, Any]:
                 continue
             split, before, after, spread = change_point(x[used], error[used])
             change = after - before
-            low, high = (float(end) for end in normal_interval(change, spread, level))
+            # the split was picked among all: its interval holds for every split at once
+            picked = simultaneous_level(level, used.size - 1)
+            low, high = (float(end) for end in normal_interval(change, spread, picked))
             p = min(1.0, float(normal_p(change / spread)) * (used.size - 1))
             first = int(used[0])
             row = (

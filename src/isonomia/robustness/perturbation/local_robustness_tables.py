@@ -299,7 +299,7 @@ def _overall_finding(firm: Firmness, share: Estimate) -> list[Finding]:
     return [
         Finding(
             "local_robustness.fragile",
-            "warning",
+            "notice",
             _how_many(firm, gaps),
             share,
             n=len(firm.scores),

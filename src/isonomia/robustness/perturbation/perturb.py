@@ -43,7 +43,6 @@ class Study:
     failed: Mapping[str, tuple[Perturber, str]]
     idle: tuple[Perturber, ...]
     tolerance: float
-    critical: float
     left_out: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -58,7 +57,6 @@ class Study:
     adversarial=Boolean(),
     budget=Integer(1),
     tolerance=Number(at_least=0),
-    critical=Number(at_least=0),
     keep_valid=Boolean(),
     level=LEVEL,
     seed=SEED,
@@ -77,7 +75,6 @@ def perturb(
     adversarial: bool = False,
     budget: int = 100,
     tolerance: float = 0.05,
-    critical: float = 0.2,
     keep_valid: bool = True,
     level: float = 0.95,
     seed: int = 0,
@@ -111,9 +108,9 @@ def perturb(
         Whether to look for the worst case within each level too, see Notes.
     budget : int
         Queries per row and level that the search for the worst case may use.
-    tolerance, critical : float
-        Loss that is reported, and one that is critical; as a share of the metric's range, or of its value without
-        perturbation where its range has no end (a mean absolute error).
+    tolerance : float
+        Loss that is reported; as a share of the metric's range, or of its value without perturbation where its range
+        has no end (a mean absolute error). It is a notice: what would happen, not what did.
     keep_valid : bool
         Perturbed numbers stay within the observed range, and whole where they are whole.
     level, seed
@@ -173,7 +170,6 @@ def perturb(
         run.failed,
         tuple(run.idle),
         tolerance,
-        critical,
         altering.left,
     )
     return subject.noted(show(study, subject.backend))

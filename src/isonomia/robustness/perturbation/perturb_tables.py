@@ -298,7 +298,7 @@ def _finding(study: Study, effect: Effect, metric: Metric, base: float, span: fl
     )
     return Finding(
         "perturb.level",
-        _severity(study, effect, span),
+        "notice",
         message,
         estimate(study, effect),
         n=len(study.trials.altering),
@@ -309,10 +309,6 @@ def _finding(study: Study, effect: Effect, metric: Metric, base: float, span: fl
         format="points" if metric.format == "pct" else metric.format,
         remedy="train_with_noise",
     )
-
-
-def _severity(study: Study, effect: Effect, span: float) -> Any:
-    return "critical" if _low(effect, span) > study.critical else "warning"
 
 
 def _threshold(study: Study, span: float) -> float:
@@ -367,7 +363,7 @@ def _feature_findings(study: Study) -> list[Finding]:
         out.append(
             Finding(
                 "perturb.feature",
-                "warning",
+                "notice",
                 message,
                 estimate(study, effect),
                 n=len(study.trials.altering),

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isonomia.counting import sum_by
-from isonomia.evidence import chi_square
+from isonomia.evidence import Estimate, chi_square
+from isonomia.robustness.shift.stability import psi, stability
 from isonomia.typing import Floats
 
 #: Minimum number of rows for the asymptotic Kolmogorov distribution.
@@ -19,7 +20,8 @@ class Distances(NamedTuple):
     """The drift statistics of one variable.
 
     `statistic` is that of the test (Kolmogorov-Smirnov's largest gap, or chi-square); `wasserstein` is in the units of
-    the variable, None for categories.
+    the variable, None for categories; `psi` is the population stability index as it is, `stability` the same without
+    what noise adds to it, with its interval.
     """
 
     test: str
@@ -28,10 +30,16 @@ class Distances(NamedTuple):
     wasserstein: float | None
     psi: float
     jensen_shannon: float
+    stability: Estimate
 
 
 def numeric_distances(
-    reference: Floats, current: Floats, *, bins: int = 10, weights: tuple[Floats | None, Floats | None] = (None, None)
+    reference: Floats,
+    current: Floats,
+    *,
+    bins: int = 10,
+    weights: tuple[Floats | None, Floats | None] = (None, None),
+    level: float = 0.95,
 ) -> Distances:
     """Two samples of numbers (none missing): KS, Wasserstein, and PSI and Jensen-Shannon over the reference's deciles.
 
@@ -40,16 +48,24 @@ def numeric_distances(
     (0.2, 20.0)
     """
     if weights[0] is not None or weights[1] is not None:
-        return _weighted(reference, current, bins, weights)
+        return _weighted(reference, current, bins, weights, level)
     a, b = np.sort(reference), np.sort(current)
     counts = _binned(a, b, bins)
     statistic = kolmogorov_smirnov(a, b)
     p = kolmogorov_p(statistic, a.size, b.size)
-    return Distances("ks", statistic, p, wasserstein(a, b), psi(*counts), jensen_shannon(*counts))
+    return Distances(
+        "ks",
+        statistic,
+        p,
+        wasserstein(a, b),
+        psi(*counts),
+        jensen_shannon(*counts),
+        stability(*counts, level=level),
+    )
 
 
 def category_distances(
-    reference: ArrayLike, current: ArrayLike, *, sizes: tuple[float, float] | None = None
+    reference: ArrayLike, current: ArrayLike, *, sizes: tuple[float, float] | None = None, level: float = 0.95
 ) -> Distances:
     """Two lists of counts of the same categories: chi-square, PSI, Jensen-Shannon.
 
@@ -72,6 +88,7 @@ def category_distances(
         None,
         psi(a, b),
         jensen_shannon(a, b),
+        stability(*scaled, level=level),
     )
 
 
@@ -144,17 +161,6 @@ def wasserstein(a: Floats, b: Floats) -> float:
     return float((widths * gap).sum() / (n * m))
 
 
-def psi(reference: ArrayLike, current: ArrayLike) -> float:
-    """Population stability index: sum (q - p) log(q / p), each count raised by a half so that none is 0.
-
-    >>> round(psi([500, 500], [700, 300]), 3)
-    0.169
-    """
-    a, b = np.asarray(reference, dtype=float) + 0.5, np.asarray(current, dtype=float) + 0.5
-    p, q = a / a.sum(), b / b.sum()
-    return float(((q - p) * np.log(q / p)).sum())
-
-
 def jensen_shannon(reference: ArrayLike, current: ArrayLike) -> float:
     """The Jensen-Shannon distance, base 2: 0 for equal shares, 1 for shares that have nothing in common.
 
@@ -179,7 +185,13 @@ def _binned(a: Floats, b: Floats, bins: int) -> tuple[Floats, Floats]:
 
 
 def mass_distances(
-    values: Floats, reference: ArrayLike, current: ArrayLike, *, sizes: tuple[float, float], bins: int = 10
+    values: Floats,
+    reference: ArrayLike,
+    current: ArrayLike,
+    *,
+    sizes: tuple[float, float],
+    bins: int = 10,
+    level: float = 0.95,
 ) -> Distances:
     """The same from how much of each sample lies on each of the values, which are in order.
 
@@ -202,14 +214,15 @@ def mass_distances(
         float((gap[:-1] * np.diff(values)).sum()),
         psi(*counts),
         jensen_shannon(*counts),
+        stability(*counts, level=level),
     )
 
 
-def _weighted(a: Floats, b: Floats, bins: int, weights: tuple[Floats | None, Floats | None]) -> Distances:
+def _weighted(a: Floats, b: Floats, bins: int, weights: tuple[Floats | None, Floats | None], level: float) -> Distances:
     """The same for weighted rows, from masses on the values that occur."""
     wa, wb = (np.ones(x.size) if w is None else w for x, w in zip((a, b), weights, strict=True))
     values, index = np.unique(np.concatenate([a, b]), return_inverse=True)
     p = sum_by(index[: a.size], wa, values.size)
     q = sum_by(index[a.size :], wb, values.size)
     sizes = [float(w.sum() ** 2 / (w * w).sum()) for w in (wa, wb)]
-    return mass_distances(values, p, q, sizes=(sizes[0], sizes[1]), bins=bins)
+    return mass_distances(values, p, q, sizes=(sizes[0], sizes[1]), bins=bins, level=level)

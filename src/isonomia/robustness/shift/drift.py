@@ -28,7 +28,7 @@ from isonomia.parameters import ALPHA, LEVEL, NAMES, SEED, Boolean, Choice, Inte
 from isonomia.robustness._features import check_features
 from isonomia.robustness.shift.distances import Distances, category_distances, mass_distances, numeric_distances
 from isonomia.robustness.shift.drift_tables import show
-from isonomia.robustness.shift.two_sample import two_sample_auc
+from isonomia.robustness.shift.two_sample import two_sample_auc, with_training_noise
 from isonomia.robustness.slices.overfit import aligned
 from isonomia.robustness.slices.slicing import as_floats
 from isonomia.subject import Reading, Subject
@@ -160,6 +160,7 @@ def drift(
     if joint:
         auc = two_sample_auc(one, two, names, folds=folds, level=level, seed=seed, progress=before.progress)
         p = _above_half(auc)
+        auc = with_training_noise(auc, folds)
     raw = np.array([shift.p_value for shift in shifts] + ([] if p is None else [p]))
     adjusted = (holm if adjust == "holm" else benjamini_hochberg)(raw)
     found = Drift(tuple(shifts), adjusted, auc, p, groups, alpha, level, adjust, (len(one), len(two)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Column, Estimate, Finding, Format, Picture, Result, Table
+from isonomia.evidence import Column, Finding, Format, Picture, Result, Table
 from isonomia.languages import Message, Name, msg
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ def _variables(found: Drift, drifted: Any, backend: Backend) -> Table:
                 format="num",
                 title=msg("Wasserstein, in standard deviations"),
             ),
-            Column(
-                "psi", [shift.found.psi for shift in shifts], format="num4", title=msg("Population stability index")
+            Column("psi", format="num4", title=msg("Population stability index")).filled(
+                [shift.found.stability for shift in shifts]
             ),
             Column(
                 "jensen_shannon",
@@ -185,7 +185,7 @@ def _group_table(found: Drift, backend: Backend) -> Table:
 
 
 def _sentence(shift: Shift) -> Message:
-    in_sd, psi = _in_sd(shift), shift.found.psi
+    in_sd, psi = _in_sd(shift), shift.found.stability.value
     if shift.role == "prediction":
         if in_sd is None:
             return msg("The predictions have changed: their shares differ (stability index {psi:num}).", psi=psi)
@@ -207,15 +207,16 @@ def _sentence(shift: Shift) -> Message:
 
 def _finding(found: Drift, i: int) -> Finding:
     shift = found.shifts[i]
-    message = _sentence(shift)
+    message, index = _sentence(shift), shift.found.stability
+    assert index.value is not None  # every variable has one
     return Finding(
         f"drift.{shift.role}",
-        "warning" if shift.found.psi >= NOTABLE_PSI else "notice",
+        "warning" if index.value >= NOTABLE_PSI else "notice",
         message,
-        Estimate(shift.found.psi, n=sum(found.sizes)),
+        index,
         columns=(shift.name,) if shift.role == "feature" else (),
         n=found.sizes[1],
-        magnitude=shift.found.psi / NOTABLE_PSI,
+        magnitude=index.value / NOTABLE_PSI,
         p_value=shift.p_value,
         p_adjusted=float(found.adjusted[i]),
         test=("drift", "variables", i),

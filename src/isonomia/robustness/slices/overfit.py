@@ -67,6 +67,11 @@ class Comparison:
     level: float
     min_samples: int
 
+    @property
+    def n_tests(self) -> int:
+        """How many slices were tested."""
+        return sum(int((~np.isnan(p)).sum()) for p in self.adjusted.values())
+
     def overfitted(self, part: Gaps) -> NDArray[np.bool_]:
         """Slices whose gap is large enough, and surely there."""
         with np.errstate(invalid="ignore"):

@@ -9,6 +9,8 @@ import numpy as np
 
 from isonomia.data import Backend
 from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table
+from isonomia.evidence.intervals import normal_quantile
+from isonomia.evidence.simultaneous import simultaneous_level
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
 from isonomia.robustness.slices.spot_merging import spelt
@@ -24,14 +26,16 @@ def show(found: Comparison, backend: Backend) -> Result:
     """The result that a user sees."""
     rows = [row for part in found.singles for row in _rows(found, part)]
     crossed = [row for part in found.pairs for row in _rows(found, part)]
-    worst = sorted((row for row in [*rows, *crossed] if row["overfit"]), key=lambda row: (-row["gap_low"], -row["gap"]))
+    widened = [_picked(found, row) for row in [*rows, *crossed]]
+    worst = sorted((row for row in widened if row["overfit"]), key=lambda row: (-row["gap_low"], -row["gap"]))
     tables = {
         "slices": _table(found, rows, msg("Train and test, slice by slice"), backend),
         "worst": _table(found, worst, msg("Overfitted slices"), backend, tested=False),
         "features": _feature_table(found, backend),
     }
     if found.pairs:
-        shown = sorted((row for row in crossed if row["p_value"] is not None), key=lambda row: -row["gap"])
+        tested = (row for row in widened[len(rows) :] if row["p_value"] is not None)
+        shown = sorted(tested, key=lambda row: -row["gap"])
         tables["pairs"] = _table(
             found, shown[:MOST_PAIRS], msg("Pairs of slices with the largest gaps"), backend, tested=False
         )
@@ -63,8 +67,27 @@ def show(found: Comparison, backend: Backend) -> Result:
 
 
 def _notes(found: Comparison) -> tuple[Message, ...]:
+    notes = []
+    if any(found.overfitted(part).any() for part in (*found.singles, *found.pairs)):
+        notes.append(
+            msg(
+                "Overfitted slices were picked among {n:# slice|# slices}: their intervals hold for all at once.",
+                n=found.n_tests,
+            )
+        )
     alone = [part.names[0] for part in found.singles if (part.n_train > 0).sum() < 2]
-    return (msg("All rows lie in one slice of: {features}.", features=", ".join(alone[:10])),) if alone else ()
+    if alone:
+        notes.append(msg("All rows lie in one slice of: {features}.", features=", ".join(alone[:10])))
+    return tuple(notes)
+
+
+def _picked(found: Comparison, row: dict[str, Any]) -> dict[str, Any]:
+    """A row of a table of picked slices: its interval holds for all slices tested at once."""
+    if row["gap_low"] is None:
+        return row
+    wider = normal_quantile(simultaneous_level(found.level, found.n_tests)) / normal_quantile(found.level)
+    ends = {f"gap_{end}": row["gap"] + wider * (row[f"gap_{end}"] - row["gap"]) for end in ("low", "high")}
+    return {**row, **ends}
 
 
 def _estimate(found: Comparison, value: Any, low: Any = None, high: Any = None, **more: Any) -> Estimate:
@@ -196,7 +219,8 @@ def _pictures(found: Comparison) -> list[Picture]:
 
 def _finding(found: Comparison, row: dict[str, Any], listed: Sequence[dict[str, Any]]) -> Finding:
     """A slice that is overfitted; `listed` are the rows of the table of single slices, which holds their tests."""
-    index = next((index for index, one in enumerate(listed) if one is row), None)
+    key = row["feature"], row["slice"]
+    index = next((index for index, one in enumerate(listed) if (one["feature"], one["slice"]) == key), None)
     gaps = {
         "slice": row["slice"] if index is None else spelt(row["feature"], row["slice"]),
         "metric": found.metric.title,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table
+from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Severity, Table, normal_p
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text, together
 from isonomia.robustness.missing_reasons import of_slices
@@ -27,6 +27,7 @@ _NUMBERS: dict[str, Format] = {
     "n": "int",
     "share": "pct",
     "severity": "pct",
+    "expected": "pct",
     "severity_low": "pct",
     "severity_high": "pct",
     "p_value": "p",
@@ -45,6 +46,7 @@ def headings() -> dict[str, Message]:
         "low": msg("from"),
         "high": msg("to"),
         "severity": msg("Error above overall"),
+        "expected": msg("Error expected by score"),
         "severity_low": msg("at least"),
         "severity_high": msg("at most"),
         "p_value": msg("p-value"),
@@ -134,6 +136,13 @@ def _notes(search: Search, honest: bool, n_rows: int) -> tuple[Message, ...]:
                 measured=int(search.overall.n),
             )
         )
+    if search.spots:
+        notes.append(
+            msg(
+                "Weak spots were picked among {n:# slice|# slices}: their intervals hold for all of them at once.",
+                n=search.n_tests,
+            )
+        )
     alone = [part.names[0] for part in search.singles if (part.cells.n > 0).sum() < 2]
     if alone:
         notes.append(msg("All rows lie in one slice of: {features}.", features=", ".join(alone[:10])))
@@ -142,8 +151,9 @@ def _notes(search: Search, honest: bool, n_rows: int) -> tuple[Message, ...]:
 
 def _spot_table(search: Search, backend: Backend) -> Table:
     spots = search.spots
-    measured = [search.parts.measure(spot.cells, search.limits.level) for spot in spots]
+    measured = [search.parts.measure(spot.cells, search.picked_level) for spot in spots]
     total = search.overall.n
+    expected = {} if search.expected is None else {"expected": [_excess(search, spot)[0] for spot in spots]}
     columns: dict[str, Any] = {
         "slice": [spot.text(search.columns) for spot in spots],
         "feature": [" x ".join(spot.slices) for spot in spots],
@@ -154,6 +164,7 @@ def _spot_table(search: Search, backend: Backend) -> Table:
         "high": np.array([float(part.high) for part in measured], dtype=float),
         "severity": np.array([spot.severity for spot in spots], dtype=float),
         "severity_low": np.array([spot.severity_low for spot in spots], dtype=float),
+        **expected,
         "critical": [spot.severity > search.limits.critical for spot in spots],
         "also": ["; ".join(spot.also[:5]) for spot in spots],
     }
@@ -360,9 +371,28 @@ def _test(search: Search, spot: Spot) -> tuple[str, str, int] | None:
     return None
 
 
+def _excess(search: Search, spot: Spot) -> tuple[float, float]:
+    """The error rate that the scores of a spot's rows let expect, and the p-value that it is not exceeded."""
+    assert search.expected is not None  # the caller has looked
+    rows = search.parts.rows
+    inside = np.flatnonzero(spot.mask(search.columns, np.arange(len(rows))))
+    w = np.ones(inside.size) if rows.weights is None else rows.weights[inside]
+    expected, wrong = search.expected[inside], rows.surface.label[inside] != rows.truth[inside]  # type: ignore[index]
+    spread = float(np.sqrt((w * w) @ (expected * (1 - expected))))
+    z = float(w @ (wrong - expected)) / spread if spread > 0 else 0.0
+    return float(w @ expected / w.sum()), float(normal_p(z)) / 2 if z > 0 else 1.0
+
+
+def _graded(search: Search, spot: Spot) -> Severity:
+    """How serious a spot is: a notice where the scores let expect as many errors."""
+    if search.expected is not None and _excess(search, spot)[1] * search.n_tests >= search.limits.alpha:
+        return "notice"
+    return "critical" if spot.severity > search.limits.critical else "warning"
+
+
 def _finding(search: Search, spot: Spot) -> Finding:
     limits, metric = search.limits, search.parts.metric
-    measured = search.parts.measure(spot.cells, limits.level)
+    measured = search.parts.measure(spot.cells, search.picked_level)
     overall = float(search.parts.value(search.overall.sums))
     gaps = {
         "metric": metric.title,
@@ -389,7 +419,7 @@ def _finding(search: Search, spot: Spot) -> Finding:
     p_value = spot.p_value if len(spot.slices) == 1 else spot.p_adjusted
     return Finding(
         "weak_spots.slice",
-        "critical" if spot.severity > limits.critical else "warning",
+        _graded(search, spot),
         message,
         Estimate(
             float(measured.value),

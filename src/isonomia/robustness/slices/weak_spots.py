@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.events import Progress, ProgressLike
-from isonomia.evidence import Result, benjamini_hochberg
+from isonomia.evidence import Result, benjamini_hochberg, simultaneous_level
 from isonomia.languages import msg
-from isonomia.metrics import Rows, RowSums, SetValues, Sums
+from isonomia.metrics import ERROR_RATE, Rows, RowSums, SetValues, Sums, expected_error
 from isonomia.parameters import ALPHA, LEVEL, NAMES, SEED, Boolean, Choice, Integer, Number, validated
 from isonomia.robustness._features import check_features
 from isonomia.robustness.row_metrics import METRIC, as_error, measure_named
@@ -64,6 +64,12 @@ class Search:
     spots: tuple[Spot, ...]
     limits: Limits
     n_tests: int
+    expected: Floats | None = None
+
+    @property
+    def picked_level(self) -> float:
+        """The level of the interval of a slice that was picked among all: it holds for all of them at once."""
+        return simultaneous_level(self.limits.level, self.n_tests)
 
 
 @validated(
@@ -139,11 +145,14 @@ def weak_spots(
     Notes
     -----
     severity = error of the slice / error of all rows - 1, where the error of a metric that should be high is what it
-    lacks to its best value. Its interval takes the global error as known. A slice is compared with all other rows: by
-    the two-proportion test (Fisher's where counts are small), else by Welch's. A cell of two features counts only if
-    it is worse than the rest of each of the two slices it lies in: its p-value is the largest of three. Neighbouring
-    weak slices are joined; a slice that is weak only because of a pair within it is left to the pair; spots that are
-    mostly the same rows are reported once.
+    lacks to its best value. Its interval takes the global error as known. Weak spots and worst slices were picked:
+    their intervals hold for all slices tested at once (`evidence.simultaneous_level`). Where the model gives scores, a
+    spot is a warning only if it has more errors than its scores let expect (`metrics.expected_error`), at 5% over all
+    slices tested; errors near the border between decisions are frequent also in the best possible model. A slice is
+    compared with all other rows: by the two-proportion test (Fisher's where counts are small), else by Welch's. A cell
+    of two features counts only if it is worse than the rest of each of the two slices it lies in: its p-value is the
+    largest of three. Neighbouring weak slices are joined; a slice that is weak only because of a pair within it is left
+    to the pair; spots that are mostly the same rows are reported once.
 
     Examples
     --------
@@ -202,11 +211,30 @@ def _search(
     pooled = np.concatenate([part.p_value.ravel() for part in every])
     flat = np.split(benjamini_hochberg(pooled), sizes)
     adjusted = {part.names: p.reshape(part.p_value.shape) for part, p in zip(every, flat, strict=True)}
-    found = _spots(judge, singles, crossed, adjusted, ordered)
     tests = int((~np.isnan(pooled)).sum())
+    judge.picked_level = simultaneous_level(limits.level, tests)
+    found = _spots(judge, singles, crossed, adjusted, ordered)
     return Search(
-        parts, columns, overall, error, singles, tuple(crossed), adjusted, tuple(fold(found, columns)), limits, tests
+        parts=parts,
+        columns=columns,
+        overall=overall,
+        global_error=error,
+        singles=singles,
+        pairs=tuple(crossed),
+        adjusted=adjusted,
+        spots=tuple(fold(found, columns)),
+        limits=limits,
+        n_tests=tests,
+        expected=_expected(parts),
     )
+
+
+def _expected(parts: RowSums) -> Floats | None:
+    """The chance that each decision is wrong, given its score; None for other metrics and without scores."""
+    rows = parts.rows
+    if parts.metric.id not in (ERROR_RATE.id, "accuracy") or rows.truth is None:
+        return None
+    return expected_error(rows.truth, rows.surface, rows.weights)
 
 
 class _Judge:
@@ -214,6 +242,7 @@ class _Judge:
 
     def __init__(self, parts: RowSums, overall: Sums, error: float, limits: Limits) -> None:
         self.parts, self.overall, self.error, self.limits = parts, overall, error, limits
+        self.picked_level = limits.level
 
     def severity(self, value: Floats) -> Floats:
         """How much larger the error is than the global one; NaN where that is 0."""
@@ -265,7 +294,7 @@ class _Judge:
 
     def spot(self, slices: dict[str, tuple[int, ...]], cells: Sums, p_value: Floats, adjusted: Floats) -> Spot:
         """A spot of these rows; its p-values are the smallest of its slices."""
-        measured = self.parts.measure(cells, self.limits.level)
+        measured = self.parts.measure(cells, self.picked_level)
         ends = [float(self.severity(end)) for end in (measured.low, measured.high)]
         severity = float(self.severity(measured.value))
         return Spot(slices, cells, float(p_value.min()), float(adjusted.min()), severity, min(ends))

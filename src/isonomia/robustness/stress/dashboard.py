@@ -14,7 +14,7 @@ from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS, Metric
 from isonomia.robustness.missing_reasons import NO_INTERVAL
 from isonomia.robustness.perturbation.degradation import scale_of, worse_by
-from isonomia.robustness.stress.scenario_tables import measured_row, table_of
+from isonomia.robustness.stress.scenario_tables import measured_row, spread_note, table_of
 from isonomia.robustness.stress.scenarios import Scenarios
 from isonomia.robustness.stress.scenarios import scenarios as play_scenarios
 from isonomia.typing import Floats
@@ -353,6 +353,7 @@ class _Page:
                 "Stability is the mean share of a metric that is retained over scenarios: it depends on the scenarios "
                 "and their strengths."
             ),
+            spread_note(),
         ]
         if self.played.absent:
             notes.append(

@@ -92,13 +92,13 @@ def headings() -> dict[str, Message]:
         "high": msg("to"),
         "worst": msg("Worst trial"),
         "degradation": msg("Degradation"),
-        "degradation_low": msg("at least"),
-        "degradation_high": msg("at most"),
+        "degradation_low": msg("spread of trials from"),
+        "degradation_high": msg("spread of trials to"),
         "relative": msg("Degradation on a common scale"),
         "trials": msg("Trials with a value"),
         "change": msg("Change of the gap"),
-        "change_low": msg("at least"),
-        "change_high": msg("at most"),
+        "change_low": msg("spread of trials from"),
+        "change_high": msg("spread of trials to"),
         "reason": msg("Reason"),
         "share_worse": msg("Trials that are worse"),
         "rank": msg("Rank"),
@@ -340,7 +340,7 @@ def _finding(row: Mapping[str, Any], metric: Metric, title: Message, tolerance: 
     share = row["relative"] / tolerance if tolerance else 1.0 + row["relative"]
     return Finding(
         "scenarios.degradation",
-        "warning" if share >= 2 else "notice",
+        "notice",
         message,
         _estimate(row, level),
         n=n,
@@ -357,7 +357,7 @@ def _gap_finding(row: Mapping[str, Any], title: Message, level: float) -> Findin
     metric = METRICS[row["metric"]]
     return Finding(
         "scenarios.gap",
-        "warning" if row["change"] >= 2 * GAP else "notice",
+        "notice",
         msg(
             "The largest gap in {metric} between groups of {attribute} goes from {before:points} to {after:points} "
             'points under the scenario "{scenario}".',
@@ -416,14 +416,19 @@ def _pictures(tables: Mapping[str, Table], names: Mapping[str, Message], main: s
     return tuple(pictures)
 
 
+def spread_note() -> Message:
+    """What the ranges of a table of trials are."""
+    return msg(
+        "Ranges of degradations, changes and scores are the spread of the trials, not confidence intervals of their "
+        "mean: the rows are taken as they are."
+    )
+
+
 def _notes(
     measures: Measures, runs: Mapping[str, Run], absent: Mapping[str, str], left_out: Mapping[str, str]
 ) -> tuple[Message, ...]:
     notes = [
-        msg(
-            "Degradation is above 0 where a metric gets worse, whatever its direction. Intervals are the central part "
-            "of the trials."
-        ),
+        msg("Degradation is above 0 where a metric gets worse, whatever its direction."),
     ]
     for name, run in runs.items():
         undefined = [m.id for i, m in enumerate(measures.metrics) if np.isnan(run.values[:, i]).any()]
@@ -440,4 +445,4 @@ def _notes(
         notes.append(msg("{n:# scenario|# scenarios} could not be run; a table gives the reasons.", n=len(absent)))
     if left_out:
         notes.append(msg("Metrics that do not apply here: {metrics}.", metrics=", ".join(list(left_out)[:12])))
-    return tuple(notes)
+    return (*notes, spread_note())
