@@ -154,6 +154,10 @@ def _gap_draws(comparison: Comparison, criterion: str, by: tuple[str, ...]) -> t
     drawn: list[Floats] = []
     for q in indices:
         enough = measures.size[q, members] >= comparison.subject.settings.min_per_group
-        values.append(extremes(measures.after[:, q, members[enough]])[which])
-        drawn.append(extremes(np.moveaxis(measures.after_draws[:, q, members[enough]], -1, -2))[which])
+        value = measures.after[:, q, members[enough]]
+        values.append(extremes(value)[which])
+        # a replicate in which a group that has a value is undefined has no gap
+        draws = np.moveaxis(measures.after_draws[:, q, members[enough]], -1, -2)
+        undefined = (np.isnan(draws) & ~np.isnan(value)[..., None, :]).any(axis=-1)
+        drawn.append(np.where(undefined, np.nan, extremes(draws)[which]))
     return pick(values), pick(drawn)
