@@ -72,7 +72,7 @@ def mitigation_thresholds(scale: Scale) -> Iterator[Row]:
 
 
 def _twelve(y: Any, before: Any, after: list[Any], sex: Any) -> Any:
-    from isonomia.mitigation.before_after import read_comparison
+    from isonomia.mitigation.judging.before_after import read_comparison
 
     named = {f"fix {number}": one for number, one in enumerate(after)}
     return read_comparison(y, before, named, "each", {"sensitive_features": sex, "n_boot": 1000})

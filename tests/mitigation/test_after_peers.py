@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from isonomia.mitigation import LevelUp, Thresholds
-from isonomia.mitigation._rejecting import reject_grid
+from isonomia.mitigation.after.rejecting import reject_grid
 
 #: Fairlearn 0.15 on the test rows, expected over coin tosses: accuracy, rates (unprivileged, privileged), gaps of TPR
 #: and FPR; and the share of people that its mixtures leave to chance.

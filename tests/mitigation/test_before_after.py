@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from isonomia import DataError, mitigation
 from isonomia.mitigation import before_after
-from isonomia.mitigation._bands import CRITERIA
-from isonomia.mitigation.before_after import read_comparison
+from isonomia.mitigation.judging.bands import CRITERIA
+from isonomia.mitigation.judging.before_after import read_comparison
 
 
 def decisions(n: int = 2000, seed: int = 0) -> tuple[Any, Any, Any, Any]:

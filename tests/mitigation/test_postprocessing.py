@@ -21,9 +21,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isonomia import DataError, NotApplicable, SpecError, mitigation
 from isonomia.mitigation import CalibrateByGroup, CalibratedOdds, LevelUp, Match, RejectOption, Thresholds
-from isonomia.mitigation._cuts import Cuts
-from isonomia.mitigation._mixtures import best_mixture
-from isonomia.mitigation._rejecting import reject_grid
+from isonomia.mitigation.after.cuts import Cuts
+from isonomia.mitigation.after.mixtures import best_mixture
+from isonomia.mitigation.after.rejecting import reject_grid
 
 POST: list[Any] = [Thresholds, LevelUp, RejectOption, CalibratedOdds, Match, CalibrateByGroup]
 

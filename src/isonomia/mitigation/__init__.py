@@ -1,24 +1,24 @@
 """What helps: estimators that make a model more even-handed before, in and after training."""
 
-from isonomia.mitigation.adversarial import Adversarial
-from isonomia.mitigation.before_after import BeforeAfter, before_after
-from isonomia.mitigation.calibrate import CalibrateByGroup
-from isonomia.mitigation.calibrated_odds import CalibratedOdds
-from isonomia.mitigation.decorrelate import Decorrelate
-from isonomia.mitigation.level_up import LevelUp
-from isonomia.mitigation.massaging import Massage
-from isonomia.mitigation.match import Match
-from isonomia.mitigation.minimax import Minimax
-from isonomia.mitigation.mitigate import Mitigated, mitigate
-from isonomia.mitigation.reduction import Reduce
+from isonomia.mitigation.after.calibrate import CalibrateByGroup
+from isonomia.mitigation.after.calibrated_odds import CalibratedOdds
+from isonomia.mitigation.after.level_up import LevelUp
+from isonomia.mitigation.after.match import Match
+from isonomia.mitigation.after.reject_option import RejectOption
+from isonomia.mitigation.after.thresholds import Thresholds
+from isonomia.mitigation.before.decorrelate import Decorrelate
+from isonomia.mitigation.before.massaging import Massage
+from isonomia.mitigation.before.repair import Repair
+from isonomia.mitigation.before.representation import Represent
+from isonomia.mitigation.before.reweighing import Reweigh, weights
+from isonomia.mitigation.before.sampling import Resample, sample
+from isonomia.mitigation.judging.before_after import BeforeAfter, before_after
+from isonomia.mitigation.judging.mitigate import Mitigated, mitigate
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
-from isonomia.mitigation.reject_option import RejectOption
-from isonomia.mitigation.repair import Repair
-from isonomia.mitigation.representation import Represent
-from isonomia.mitigation.reweighing import Reweigh, weights
-from isonomia.mitigation.sampling import Resample, sample
 from isonomia.mitigation.saving import load, save
-from isonomia.mitigation.thresholds import Thresholds
+from isonomia.mitigation.training.adversarial import Adversarial
+from isonomia.mitigation.training.minimax import Minimax
+from isonomia.mitigation.training.reduction import Reduce
 
 __all__ = [
     "Adversarial",

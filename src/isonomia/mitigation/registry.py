@@ -78,6 +78,6 @@ class Mitigation:
 #: All mitigations; another package adds its own through the entry point group ``isonomia.mitigations``.
 MITIGATIONS: Registry[Mitigation] = Registry(
     "mitigation",
-    package="isonomia.mitigation",
+    package=("isonomia.mitigation.before", "isonomia.mitigation.training", "isonomia.mitigation.after"),
     order=lambda entry: (("before", "in", "after").index(entry.stage), entry.id),
 )

@@ -10,7 +10,7 @@ from isonomia._version import __version__
 from isonomia.atomic import atomic_write
 from isonomia.errors import DataError
 from isonomia.languages.encoding import decode, encode
-from isonomia.mitigation._fixes import Fix
+from isonomia.mitigation.after.fixes import Fix
 from isonomia.models import load_model, save_model
 
 #: A larger file is not a fix.

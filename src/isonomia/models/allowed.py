@@ -223,30 +223,31 @@ def _transformers() -> Iterator[Allowed]:
 def _mitigations() -> Iterator[Allowed]:
     around = "our own: calls the estimator it holds, which must be listed here itself; no state but numbers and texts"
     training = (
-        "_ensemble.Ensemble massaging.Massage minimax.Minimax reduction.Reduce reweighing.Reweigh sampling.Resample"
+        "training.ensemble.Ensemble before.massaging.Massage training.minimax.Minimax training.reduction.Reduce "
+        "before.reweighing.Reweigh before.sampling.Resample"
     )
     yield from _group("ObjectNode", around, "isonomia.mitigation", training)
     arrays = "our own: numbers learnt from the training data, in arrays"
-    changing = "decorrelate.Decorrelate repair.Repair representation.Represent"
+    changing = "before.decorrelate.Decorrelate before.repair.Repair before.representation.Represent"
     yield from _group("ObjectNode", arrays, "isonomia.mitigation", changing)
 
 
 def _fixes() -> Iterator[Allowed]:
     around = "our own: calls the estimator it holds, which must be listed here itself, and changes what it predicted"
     for module, name in (
-        ("thresholds", "Thresholds"),
-        ("level_up", "LevelUp"),
-        ("reject_option", "RejectOption"),
-        ("calibrated_odds", "CalibratedOdds"),
-        ("match", "Match"),
-        ("calibrate", "CalibrateByGroup"),
-        ("_transformed", "Transformed"),
+        ("after.thresholds", "Thresholds"),
+        ("after.level_up", "LevelUp"),
+        ("after.reject_option", "RejectOption"),
+        ("after.calibrated_odds", "CalibratedOdds"),
+        ("after.match", "Match"),
+        ("after.calibrate", "CalibrateByGroup"),
+        ("judging.transformed", "Transformed"),
     ):
         yield Allowed("ObjectNode", f"isonomia.mitigation.{module}.{name}", around)
     numbers = "our own: numbers and texts that are compared with scores"
-    yield Allowed("ObjectNode", "isonomia.mitigation._multicalibration.PatchFix", numbers)
+    yield Allowed("ObjectNode", "isonomia.mitigation.after.multicalibration.PatchFix", numbers)
     yield from _group(
-        "ObjectNode", numbers, "isonomia.mitigation._fixes", "ThresholdFix OffsetFix MapFix LogisticFix MixFix"
+        "ObjectNode", numbers, "isonomia.mitigation.after.fixes", "ThresholdFix OffsetFix MapFix LogisticFix MixFix"
     )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes, sum_by
 from isonomia.languages import msg
-from isonomia.mitigation._changing import FeatureMitigator
+from isonomia.mitigation.before.changing import FeatureMitigator
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import Number
 from isonomia.typing import Floats, Indices

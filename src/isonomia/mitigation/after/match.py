@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.languages import msg
-from isonomia.mitigation._fixes import Fix, MapFix
-from isonomia.mitigation._maps import barycentre_maps
-from isonomia.mitigation._postprocessing import PostMitigator
+from isonomia.mitigation.after.fixes import Fix, MapFix
+from isonomia.mitigation.after.maps import barycentre_maps
+from isonomia.mitigation.after.postprocessing import PostMitigator
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import Number
 from isonomia.typing import Floats, Indices

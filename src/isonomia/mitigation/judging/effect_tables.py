@@ -10,7 +10,7 @@ from isonomia.evidence import Column, Estimate, Finding, Format, Picture, Table
 from isonomia.fairness.criteria.criterion import DESCRIPTIONS
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import together
-from isonomia.mitigation._comparison import Comparison, levelled_metrics
+from isonomia.mitigation.judging.comparison import Comparison, levelled_metrics
 
 #: What levelling verdicts are called.
 LEVELLING = {

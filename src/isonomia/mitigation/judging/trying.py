@@ -16,12 +16,12 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from isonomia.counting import Codes, composite, count_by
 from isonomia.errors import DataError, IsonomiaError, NotApplicable
 from isonomia.languages import Message, msg
-from isonomia.mitigation._bands import CRITERIA
-from isonomia.mitigation._changing import FeatureMitigator
-from isonomia.mitigation._goals import Goal
-from isonomia.mitigation._ranking import take_rows
 from isonomia.mitigation._training import fit_weighted, weight_argument
-from isonomia.mitigation._transformed import Transformed
+from isonomia.mitigation.before.changing import FeatureMitigator
+from isonomia.mitigation.before.ranking import take_rows
+from isonomia.mitigation.judging.bands import CRITERIA
+from isonomia.mitigation.judging.goals import Goal
+from isonomia.mitigation.judging.transformed import Transformed
 from isonomia.mitigation.registry import Mitigation
 from isonomia.parameters import Kind
 from isonomia.typing import Floats, Indices

@@ -10,7 +10,7 @@ import numpy as np
 from isonomia.counting import sum_by
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
-from isonomia.mitigation._cuts import Cuts
+from isonomia.mitigation.after.cuts import Cuts
 from isonomia.typing import Floats, Indices
 
 #: How much more the mixture may cost so that fewer people are left to chance, as a share of the rows.

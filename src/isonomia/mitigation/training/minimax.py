@@ -15,9 +15,9 @@ from sklearn.base import clone, is_classifier
 
 from isonomia.counting import Codes, mean_by, sum_by
 from isonomia.languages import msg
-from isonomia.mitigation._ensemble import Ensemble
 from isonomia.mitigation._training import TrainingMitigator, fit_weighted
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
+from isonomia.mitigation.training.ensemble import Ensemble
 from isonomia.parameters import Integer, Number
 from isonomia.typing import Floats
 

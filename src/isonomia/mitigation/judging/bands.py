@@ -10,7 +10,7 @@ import numpy as np
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.evidence.intervals import spread_of
 from isonomia.fairness import Groups
-from isonomia.mitigation._paired import Measures
+from isonomia.mitigation.judging.paired import Measures
 from isonomia.typing import Bools, Floats, Indices
 
 #: The criteria that are compared, the metrics behind each, and how groups are compared.

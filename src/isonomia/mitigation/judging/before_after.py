@@ -14,10 +14,10 @@ from isonomia.evidence import Result
 from isonomia.fairness import form_groups
 from isonomia.fairness.groups.grouping import BY, By
 from isonomia.languages import msg
-from isonomia.mitigation._bands import gaps_of, simultaneous
-from isonomia.mitigation._comparison import Comparison, levelled_metrics
-from isonomia.mitigation._effect_tables import findings_of, pictures_of, tables_of, values_of
-from isonomia.mitigation._paired import add_numbers, count_decisions
+from isonomia.mitigation.judging.bands import gaps_of, simultaneous
+from isonomia.mitigation.judging.comparison import Comparison, levelled_metrics
+from isonomia.mitigation.judging.effect_tables import findings_of, pictures_of, tables_of, values_of
+from isonomia.mitigation.judging.paired import add_numbers, count_decisions
 from isonomia.models import encode_labels, finite_numbers
 from isonomia.parameters import validated
 from isonomia.subject import Subject

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import sum_by
-from isonomia.mitigation._fixes import Fix
+from isonomia.mitigation.after.fixes import Fix
 from isonomia.typing import Floats, Indices
 
 #: Corrections before the search ends.

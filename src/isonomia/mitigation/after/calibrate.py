@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from isonomia.counting import Codes
 from isonomia.errors import DataError
 from isonomia.languages import msg
-from isonomia.mitigation._fixes import Fix, LogisticFix, MapFix
-from isonomia.mitigation._maps import isotonic_map, logistic_map
-from isonomia.mitigation._multicalibration import PatchFix, multicalibrate, subgroup_sets
-from isonomia.mitigation._postprocessing import PostMitigator, group_names
+from isonomia.mitigation.after.fixes import Fix, LogisticFix, MapFix
+from isonomia.mitigation.after.maps import isotonic_map, logistic_map
+from isonomia.mitigation.after.multicalibration import PatchFix, multicalibrate, subgroup_sets
+from isonomia.mitigation.after.postprocessing import PostMitigator, group_names
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import Choice, Integer, Number
 from isonomia.subject import read_attributes

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import mean_by, sum_by
-from isonomia.mitigation._fixes import expit, logit
+from isonomia.mitigation.after.fixes import expit, logit
 from isonomia.typing import Floats, Indices
 
 #: Knots of a map.

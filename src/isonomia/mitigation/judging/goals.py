@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from isonomia.errors import SpecError, close_to
-from isonomia.mitigation._bands import CRITERIA, NUMBER_CRITERIA
+from isonomia.mitigation.judging.bands import CRITERIA, NUMBER_CRITERIA
 
 #: The largest difference, and the smallest ratio, unless another limit is given.
 LIMIT, RATIO_LIMIT = 0.05, 0.8

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from isonomia.counting import sum_by
 from isonomia.fairness import Groups
-from isonomia.mitigation._bands import Bands, Gaps
-from isonomia.mitigation._paired import Measures
+from isonomia.mitigation.judging.bands import Bands, Gaps
+from isonomia.mitigation.judging.paired import Measures
 from isonomia.subject import Subject
 from isonomia.typing import Bools, Floats
 

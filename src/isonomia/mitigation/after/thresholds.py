@@ -13,12 +13,12 @@ from isonomia.errors import DataError, NotApplicable, SpecError, close_to
 from isonomia.fairness.criteria.criterion import DESCRIPTIONS
 from isonomia.languages import msg
 from isonomia.metrics import METRICS
-from isonomia.mitigation._cuts import Cuts
-from isonomia.mitigation._fixes import Fix, OffsetFix, ThresholdFix
-from isonomia.mitigation._mixtures import best_mixture
-from isonomia.mitigation._offsets import class_offsets
-from isonomia.mitigation._postprocessing import PostMitigator, group_names
-from isonomia.mitigation._windows import best_in_two_windows, best_in_window, smallest_width
+from isonomia.mitigation.after.cuts import Cuts
+from isonomia.mitigation.after.fixes import Fix, OffsetFix, ThresholdFix
+from isonomia.mitigation.after.mixtures import best_mixture
+from isonomia.mitigation.after.offsets import class_offsets
+from isonomia.mitigation.after.postprocessing import PostMitigator, group_names
+from isonomia.mitigation.after.windows import best_in_two_windows, best_in_window, smallest_width
 from isonomia.mitigation.registry import CLASSES, MITIGATIONS, Mitigation
 from isonomia.parameters import Boolean, Number, Text
 from isonomia.subject import read_attributes

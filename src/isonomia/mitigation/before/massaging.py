@@ -17,8 +17,8 @@ from isonomia.counting import Codes
 from isonomia.errors import DataError
 from isonomia.languages import msg
 from isonomia.mitigation._outcomes import cell_counts, outcome_classes
-from isonomia.mitigation._ranking import favourable_scores
 from isonomia.mitigation._training import TrainingMitigator, fit_weighted
+from isonomia.mitigation.before.ranking import favourable_scores
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import SEED
 from isonomia.typing import Floats, Indices

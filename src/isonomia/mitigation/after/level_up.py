@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, count_by
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
-from isonomia.mitigation._cuts import Cuts
-from isonomia.mitigation._fixes import Fix, ThresholdFix
-from isonomia.mitigation._postprocessing import PostMitigator, group_names
+from isonomia.mitigation.after.cuts import Cuts
+from isonomia.mitigation.after.fixes import Fix, ThresholdFix
+from isonomia.mitigation.after.postprocessing import PostMitigator, group_names
+from isonomia.mitigation.after.thresholds import best_cuts, criterion_values
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
-from isonomia.mitigation.thresholds import best_cuts, criterion_values
 from isonomia.parameters import Number, Text
 from isonomia.typing import Floats, Indices
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from isonomia.evidence import Column, Estimate, Finding, Picture, Table, yes_no
 from isonomia.languages import Message, msg
-from isonomia.mitigation._comparison import Comparison
-from isonomia.mitigation._effect_tables import (
+from isonomia.mitigation.judging.comparison import Comparison
+from isonomia.mitigation.judging.effect_tables import (
     accuracy_of,
     changes_table,
     criteria_table,
@@ -20,7 +20,7 @@ from isonomia.mitigation._effect_tables import (
     levelling_table,
     price_of,
 )
-from isonomia.mitigation._judging import Judged
+from isonomia.mitigation.judging.judge import Judged
 from isonomia.mitigation.registry import Mitigation
 
 VERDICTS = {

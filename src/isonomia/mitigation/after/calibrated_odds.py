@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.languages import msg
-from isonomia.mitigation._fixes import Fix, MixFix
-from isonomia.mitigation._mixing import CostConstraint, mixing_rates
-from isonomia.mitigation._postprocessing import PostMitigator
+from isonomia.mitigation.after.fixes import Fix, MixFix
+from isonomia.mitigation.after.mixing import CostConstraint, mixing_rates
+from isonomia.mitigation.after.postprocessing import PostMitigator
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import Choice
 from isonomia.subject import read_attributes

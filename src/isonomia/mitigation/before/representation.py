@@ -17,7 +17,7 @@ from isonomia.counting import Codes
 from isonomia.data import to_frame
 from isonomia.errors import DataError, require
 from isonomia.languages import msg
-from isonomia.mitigation._changing import FeatureMitigator
+from isonomia.mitigation.before.changing import FeatureMitigator
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import SEED, Integer, Number
 from isonomia.typing import Floats

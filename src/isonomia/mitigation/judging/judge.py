@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from isonomia.evidence.intervals import extremes, spread_of
-from isonomia.mitigation._bands import criteria_of
-from isonomia.mitigation._comparison import Comparison
-from isonomia.mitigation._goals import Goal, Verdict
+from isonomia.mitigation.judging.bands import criteria_of
+from isonomia.mitigation.judging.comparison import Comparison
+from isonomia.mitigation.judging.goals import Goal, Verdict
 from isonomia.typing import Floats
 
 

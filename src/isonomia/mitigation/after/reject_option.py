@@ -12,9 +12,9 @@ from isonomia.counting import Codes, mean_by
 from isonomia.data import index_of
 from isonomia.errors import DataError
 from isonomia.languages import msg
-from isonomia.mitigation._fixes import Fix, ThresholdFix
-from isonomia.mitigation._postprocessing import PostMitigator, group_names
-from isonomia.mitigation._rejecting import RejectMetric, reject_grid
+from isonomia.mitigation.after.fixes import Fix, ThresholdFix
+from isonomia.mitigation.after.postprocessing import PostMitigator, group_names
+from isonomia.mitigation.after.rejecting import RejectMetric, reject_grid
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import Anything, Choice, Integer, Number
 from isonomia.typing import Bools, Floats, Indices

@@ -20,9 +20,9 @@ from isonomia.data import check_weights, index_of, listed, to_numpy
 from isonomia.errors import DataError, NotApplicable
 from isonomia.languages import msg
 from isonomia.mitigation._attribute import SENSITIVE, Mitigator
-from isonomia.mitigation._fixes import Fix, expit
-from isonomia.mitigation._ranking import take_rows
 from isonomia.mitigation._training import DROP_SENSITIVE, fit_weighted, weight_argument
+from isonomia.mitigation.after.fixes import Fix, expit
+from isonomia.mitigation.before.ranking import take_rows
 from isonomia.parameters import SEED, Boolean, Integer
 from isonomia.subject import read_attributes
 from isonomia.typing import Floats, Indices

@@ -22,12 +22,12 @@ from sklearn.pipeline import Pipeline
 from isonomia.counting import Codes
 from isonomia.errors import DataError, require
 from isonomia.languages import msg
-from isonomia.mitigation._ensemble import Ensemble
 from isonomia.mitigation._outcomes import outcome_classes
-from isonomia.mitigation._parity import OUTCOMES, Found, Parity, within_limit
-from isonomia.mitigation._ranking import take_rows
 from isonomia.mitigation._training import TrainingMitigator, fit_weighted, weight_argument
+from isonomia.mitigation.before.ranking import take_rows
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
+from isonomia.mitigation.training.ensemble import Ensemble
+from isonomia.mitigation.training.parity import OUTCOMES, Found, Parity, within_limit
 from isonomia.parameters import SEED, Boolean, Choice, Integer, Number
 from isonomia.typing import Bools, Floats
 

@@ -15,10 +15,11 @@ from isonomia.errors import Cancelled, DataError, IsonomiaError, NotApplicable, 
 from isonomia.events import Clock, Progress, ProgressLike
 from isonomia.evidence import Result
 from isonomia.languages import Message, msg
-from isonomia.mitigation._estimators import choose_estimator
-from isonomia.mitigation._goals import Goal, Verdict, read_goals
-from isonomia.mitigation._judging import Judged, judge
-from isonomia.mitigation._trying import (
+from isonomia.mitigation.judging.before_after import compare
+from isonomia.mitigation.judging.estimators import choose_estimator
+from isonomia.mitigation.judging.goals import Goal, Verdict, read_goals
+from isonomia.mitigation.judging.judge import Judged, judge
+from isonomia.mitigation.judging.trying import (
     People,
     Split,
     Trial,
@@ -29,8 +30,7 @@ from isonomia.mitigation._trying import (
     split_rows,
     tightened,
 )
-from isonomia.mitigation._verdict_tables import result_parts
-from isonomia.mitigation.before_after import compare
+from isonomia.mitigation.judging.verdict_tables import result_parts
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.mitigation.saving import save
 from isonomia.models import Surface

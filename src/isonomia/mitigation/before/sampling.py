@@ -26,8 +26,8 @@ from isonomia.data import check_weights, to_numpy
 from isonomia.errors import DataError
 from isonomia.languages import msg
 from isonomia.mitigation._outcomes import BANDS, cell_counts, empty_cells, outcome_classes
-from isonomia.mitigation._ranking import favourable_scores, take_rows
 from isonomia.mitigation._training import TrainingMitigator, fit_weighted
+from isonomia.mitigation.before.ranking import favourable_scores, take_rows
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import SEED, Choice, Integer, Number, validated
 from isonomia.subject import read_attributes

@@ -1,0 +1,1 @@
+"""Fixes of a trained model's predictions."""

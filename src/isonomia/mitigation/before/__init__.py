@@ -1,0 +1,1 @@
+"""Fixes of the training data."""
