@@ -98,7 +98,7 @@ OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"intersectionality": 1.5}, "must be whole"),
     ({"granularity": 3}, r"`granularity` must lie in \[0, 2\]"),
     ({"n_samples": -1}, "`n_samples` must lie in"),
-    ({"n_samples": [1, 2]}, r"one number a pair \(3\); got 2"),
+    ({"n_samples": [1, 2]}, r"one number per pair \(3\); got 2"),
     ({"n_pairs": -1}, "`n_pairs` must be a whole number"),
     ({"n_background": 1.5}, "`n_background` must be a whole number"),
     ({"n_samples": 0, "n_background": 0}, "no row at all"),
@@ -190,7 +190,7 @@ def test_other_mistakes(copula: Copula) -> None:
         GroundTruth.from_dict({})
     with pytest.raises(IsonomiaError, match="Unknown subgroup 'P09A'"):
         GroundTruth((), 0)["P09A"]
-    with pytest.raises(IsonomiaError, match="which the data has not"):
+    with pytest.raises(IsonomiaError, match="which is not in the data"):
         holds(read_conditions({"sx": "F"}), {"sex": ["F"]})
 
 

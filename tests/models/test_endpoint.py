@@ -171,10 +171,10 @@ def test_missing_values_and_dates_are_sent_as_json_has_them(server):
         ([10**30] * 240, "no float holds"),
         (b"[" + b"NaN," * 239 + b"NaN]", "it holds NaN, which is no JSON"),
         (b"[" + b"1e999," * 239 + b"1]", "infinite numbers"),
-        (b"<html>Sign in\x1b[31m</html>", "no JSON.*'<html>Sign in .31m</html>'"),
-        (b"", "no JSON"),
-        (b"[" * 100_000, "no JSON"),
-        (b"\xff\xfe", "no JSON"),
+        (b"<html>Sign in\x1b[31m</html>", "not JSON.*'<html>Sign in .31m</html>'"),
+        (b"", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b"\xff\xfe", "not JSON"),
     ],
 )
 def test_bad_answers(people, server, returned, message):
@@ -313,7 +313,7 @@ def test_a_packed_answer(people, server):
         ("http://user:word@host/p", {}, "must not hold a user or password"),
         ("http://host/p#x", {}, "after '#'"),
         ("http://host/p\r\nX: y", {}, "plain ASCII"),
-        ("http://host:99999/p", {}, "is no address"),
+        ("http://host:99999/p", {}, "is not an address"),
         ("http://host/p", {"protocol": "v3"}, "`protocol` must be one of"),
         ("http://host/p", {"batch": 0}, "`batch` must be"),
         ("http://host/p", {"retries": 11}, "at most 10"),

@@ -214,7 +214,7 @@ def test_categories_that_are_no_codes(people, tmp_path):
     estimator = HistGradientBoostingClassifier(max_iter=2).fit(frame, people["loan"])
     (column,) = np.flatnonzero(estimator._bin_mapper.is_categorical_)
     estimator._bin_mapper.bin_thresholds_[column] = np.array([0.0, 5000.0])
-    refused(tmp_path, skops.io.dumps(estimator), "categories are no codes", ModelError)
+    refused(tmp_path, skops.io.dumps(estimator), "categories are not codes", ModelError)
 
 
 def test_support_vectors_that_do_not_add_up(people, tmp_path):

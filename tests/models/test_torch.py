@@ -92,7 +92,7 @@ def test_several_classes(people, tmp_path, way):
 def test_logits(people, tmp_path, way):
     module = network(None, 3)
     data = Dataset(people, target="band")
-    with pytest.raises(ModelError, match=r"no probabilities.*output='score'"):
+    with pytest.raises(ModelError, match=r"not probabilities.*output='score'"):
         way(module, tmp_path, features=NUMBERS).surface(data)
     shares = torch.softmax(torch.tensor(expected(module, people)), dim=1).numpy()
     surface = way(module, tmp_path, features=NUMBERS, output="score").surface(data)

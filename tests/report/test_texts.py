@@ -15,7 +15,7 @@ from isonomia.languages import msg
 from isonomia.report.figures.labels import label
 from isonomia.report.markdown import escape
 from isonomia.report.page import _json, _packed
-from isonomia.report.texts import figure, moment, said, tame, who
+from isonomia.report.texts import figure, moment, readable, tame, who
 
 ANY = st.text(st.characters(), max_size=400)
 
@@ -71,7 +71,7 @@ def test_data_in_a_script_cannot_end_it(text: str) -> None:
     ],
 )
 def test_values_are_said(value: object, en: str, pt: str) -> None:
-    assert (said(value, "en"), said(value, "pt-BR")) == (en, pt)
+    assert (readable(value, "en"), readable(value, "pt-BR")) == (en, pt)
 
 
 def test_people_and_times() -> None:

@@ -98,13 +98,13 @@ def test_every_flip_told_of_is_one_and_is_valid() -> None:
 
     data = Dataset(frame)
     altering = Altering(data, Model.of(model, task="binary", classes=[0, 1]), list(frame.columns))
-    found = Search(altering, Judge(altering.said), budget=40, seed=0).run()
+    found = Search(altering, Judge(altering.predicted), budget=40, seed=0).run()
     assert np.isfinite(found.distance).all()
     assert found.queries <= 40
     after = altering.ask(found.rows, np.arange(200))
     assert after.label is not None
-    assert altering.said.label is not None
-    assert (after.label != altering.said.label).all()
+    assert altering.predicted.label is not None
+    assert (after.label != altering.predicted.label).all()
     assert (found.rows[:, 2] == np.rint(found.rows[:, 2])).all()
     for place, feature in enumerate(altering.columns.features):
         assert (found.rows[:, place] >= feature.low).all()

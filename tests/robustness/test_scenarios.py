@@ -15,7 +15,6 @@ from sklearn import metrics as sk
 from sklearn.linear_model import LogisticRegression
 
 from isonomia import Dataset, SpecError
-from isonomia.events import Progress
 from isonomia.evidence import Result
 from isonomia.metrics import METRICS, evaluate_all
 from isonomia.robustness import SCENARIOS, Scenarios, Situation, scenario, scenarios
@@ -72,7 +71,7 @@ def test_predictions_alone_are_enough_where_no_feature_changes(people: MakePeopl
 @pytest.mark.parametrize("task", TASKS)
 def test_level_0_changes_nothing(people: MakePeople, task: str) -> None:
     data, model = people(300, task)
-    base = situation(Subject.of(data, model), Progress())
+    base = situation(Subject.of(data, model))
     measures, _ = measures_of(base, None)
     before = measures.values([measures.read(base)])[0]
     gaps = measures.gap_values([measures.read(base)])[0]
@@ -90,7 +89,7 @@ def test_trials_agree_with_the_registry_trial_by_trial(people: MakePeople, task:
     data, model = people(300, task)
     weighted = data.replace({n: data.column(n).to_numpy() for n in data.columns} | {"w": 0.5 + np.arange(300) % 3})
     for subject in (data, weighted.with_roles(weight="w")):
-        base = situation(Subject.of(subject, model), Progress())
+        base = situation(Subject.of(subject, model))
         measures, _ = measures_of(base, None)
         for one in SCENARIOS:
             if one.reason(base) is not None:
@@ -99,9 +98,9 @@ def test_trials_agree_with_the_registry_trial_by_trial(people: MakePeople, task:
             run = play(planned, measures, 3, 5)
             for trial in range(3):
                 now = planned.change(base, generator(5, one.id, trial))
-                if now.asked is not None:
+                if now.query is not None:
                     assert base.model is not None
-                    now = now.answered(base.model.surface(base.data, frame=now.asked.frame))
+                    now = now.answered(base.model.surface(base.data, frame=now.query.frame))
                 found = evaluate_all(now.truth, now.surface, measures.metrics, weights=now.weights, n_boot=0)
                 for place, metric in enumerate(measures.metrics):
                     expected = found[metric.id].value
@@ -114,7 +113,7 @@ def test_trials_agree_with_the_registry_trial_by_trial(people: MakePeople, task:
 
 def test_gaps_are_those_of_a_plain_loop(people: MakePeople) -> None:
     data, model = people(400)
-    base = situation(Subject.of(data, model), Progress())
+    base = situation(Subject.of(data, model))
     measures, _ = measures_of(base, None)
     planned = plan(["label_noise"])[0]
     run = play(planned, measures, 4, 1)
@@ -157,7 +156,7 @@ def test_label_noise_of_numbers_adds_its_variance(people: MakePeople) -> None:
 
 def test_score_noise_of_numbers_adds_its_variance(people: MakePeople) -> None:
     data, model = people(4000, "regression")
-    base = situation(Subject.of(data, model), Progress())
+    base = situation(Subject.of(data, model))
     result = scenarios(data, model, [{"type": "score_noise", "noise_level": 0.5}], n_trials=40, metrics=["mse"])
     before = result.baseline["mse"].value
     assert before is not None
@@ -197,7 +196,7 @@ def test_a_scenario_that_empties_a_class_is_flagged_and_does_not_crash(people: M
 def test_gaming_picks_the_best_threshold_of_the_sample(people: MakePeople) -> None:
     """By trying every threshold with scikit-learn on the same bootstrap sample."""
     data, model = people(250)
-    base = situation(Subject.of(data, model), Progress())
+    base = situation(Subject.of(data, model))
     p = base.surface.probability
     assert p is not None
     for trial in range(3):
@@ -216,7 +215,7 @@ def test_gaming_picks_the_best_threshold_of_the_sample(people: MakePeople) -> No
 
 def test_a_covariate_shift_moves_the_mean_by_its_level(people: MakePeople) -> None:
     data, model = people(5000)
-    base = situation(Subject.of(data, model), Progress())
+    base = situation(Subject.of(data, model))
     x = data.column("x").to_numpy()
     from scipy.stats import norm, rankdata
 
@@ -235,7 +234,7 @@ def test_a_covariate_shift_moves_the_mean_by_its_level(people: MakePeople) -> No
 
 def test_a_stretch_of_time_holds_its_share_and_no_other_rows(people: MakePeople) -> None:
     data, model = people(1000)
-    base = situation(Subject.of(data, model), Progress())
+    base = situation(Subject.of(data, model))
     for trial in range(5):
         now = plan([{"type": "temporal_shift", "level": 0.6}])[0].change(base, generator(0, "temporal_shift", trial))
         assert now.weights is not None
@@ -249,7 +248,7 @@ def test_swapping_everyone_is_the_flip_of_counterfactual_fairness(people: MakePe
     from isonomia.fairness import counterfactual
 
     data, model = people(800)
-    base = situation(Subject.of(data, model), Progress())
+    base = situation(Subject.of(data, model))
     now = plan([{"type": "demographic_swap", "level": 1.0}])[0].change(base, generator(0, "demographic_swap", 0))
     assert now.surface.label is not None
     assert now.surface.probability is not None
@@ -262,10 +261,10 @@ def test_swapping_everyone_is_the_flip_of_counterfactual_fairness(people: MakePe
 
 def test_corruption_replaces_the_share_of_cells_it_says_and_keeps_values_that_occur(people: MakePeople) -> None:
     data, model = people(3000)
-    base = situation(Subject.of(data, model), Progress())
+    base = situation(Subject.of(data, model))
     now = plan([{"type": "feature_corruption", "level": 0.2}])[0].change(base, generator(0, "feature_corruption", 0))
-    assert now.asked is not None
-    frame, rows = Dataset(now.asked.frame), now.asked.rows
+    assert now.query is not None
+    frame, rows = Dataset(now.query.frame), now.query.rows
     kept = 1 - 0.8**3
     assert len(rows) / 3000 == pytest.approx(kept, abs=0.03)
     x = data.column("x").to_numpy()
@@ -276,11 +275,11 @@ def test_corruption_replaces_the_share_of_cells_it_says_and_keeps_values_that_oc
 
 def test_missing_cells_are_filled_with_the_usual_value(people: MakePeople) -> None:
     data, model = people(1001)
-    base = situation(Subject.of(data, model), Progress())
+    base = situation(Subject.of(data, model))
     planned = plan([{"type": "missing_features", "level": 1.0, "features": ["x"]}])[0]
     now = planned.change(base, generator(0, "missing_features", 0))
-    assert now.asked is not None
-    frame = Dataset(now.asked.frame)
+    assert now.query is not None
+    frame = Dataset(now.query.frame)
     np.testing.assert_allclose(frame.column("x").to_numpy(), np.median(data.column("x").to_numpy()))
     np.testing.assert_array_equal(frame.column("z").to_numpy(), data.column("z").to_numpy())
 
@@ -426,19 +425,19 @@ def test_features_are_corrupted_by_any_perturber_as_perturb_does_it(people: Make
     from isonomia.robustness import PERTURBERS, Columns, perturb_rows
 
     data, model = people(300, kinds={"z": "category"})
-    base = situation(Subject.of(data, model), Progress())
+    base = situation(Subject.of(data, model))
     planned = plan([{"type": "feature_corruption", "level": 0.3, "perturber": perturber}])[0]
     now = planned.change(base, generator(0, "feature_corruption", 0))
-    assert now.asked is not None
+    assert now.query is not None
     names = ("x", "z", "sex")
     features = [Feature.from_column(data.column(n), as_category=data.kinds[n] == "category") for n in names]
     rows = np.stack([feature.encode(data.column(feature.name)) for feature in features], axis=1)
     entry = PERTURBERS[perturber]
     expected = perturb_rows(entry, rows, Columns(tuple(features), rows), 0.3, generator(0, "feature_corruption", 0))
-    frame = Dataset(now.asked.frame)
+    frame = Dataset(now.query.frame)
     got = np.stack([np.asarray(frame.column(n).to_numpy(), dtype=float) for n in names], axis=1)
     changed = np.flatnonzero((expected != rows).any(axis=1))
-    np.testing.assert_array_equal(now.asked.rows, changed)
+    np.testing.assert_array_equal(now.query.rows, changed)
     np.testing.assert_allclose(got, expected[changed], atol=1e-9)
     assert len(scenarios(data, model, [planned], n_trials=3).runs) == 1
 
@@ -491,7 +490,7 @@ def test_adult_by_a_pipeline_over_texts(shared_data: Path) -> None:
     result = scenarios(data, model, n_trials=3)
     assert set(result.absent) == {"temporal_shift"}
     swap = [{"type": "demographic_swap", "level": 1.0, "attribute": "sex"}]
-    base = situation(Subject.of(data, model), Progress())
+    base = situation(Subject.of(data, model))
     now = plan(swap)[0].change(base, generator(0, "demographic_swap", 0))
     assert now.surface.label is not None
     flipped = counterfactual(data, model, attributes=["sex"])

@@ -111,7 +111,7 @@ def test_scenarios_keep_to_a_budget_of_rows_and_state_it(people: MakePeople) -> 
     options = {"scenarios": {"n_trials": 2, "max_rows": 120}}
     report = iso.audit(data, model, checks="scenarios,dashboard", n_boot=20, options=options)
     assert any("120 of 300 rows were sampled" in str(note) for note in report["scenarios"].notes)
-    assert any("sorteadas 120 de 300 linhas" in note.text("pt-BR") for note in report["scenarios"].notes)
+    assert any("sorteados 120 de 300 registros" in note.text("pt-BR") for note in report["scenarios"].notes)
     assert report["scenarios"].n_rows == 120
     assert report["dashboard"].scenarios.runs is report["scenarios"].runs
     whole = iso.audit(data, model, checks="scenarios", n_boot=20, options={"scenarios": {"n_trials": 2}})

@@ -127,11 +127,11 @@ def test_one_class_in_the_data():
         (
             {"y": [0, 1, 0], "p": ["no", "yes", "no"]},
             {"prediction": "p"},
-            r"holds 'no', 'yes', but the target 'y' holds 0, 1",
+            r"has 'no', 'yes', but the target 'y' has 0, 1",
         ),
         ({"y": [0, 1, 0], "p": [0.2, 0.7, 0.4]}, {"prediction": "p"}, "look like scores"),
         ({"y": [0, 1, 0], "p": [0, 1, 2]}, {"prediction": "p"}, "must have two values .* got 3: 0, 1, 2"),
-        ({"y": ["a", "b", "c"], "p": ["a", "b", "C"]}, {"prediction": "p"}, "holds 'C' where the target 'y' holds 'c'"),
+        ({"y": ["a", "b", "c"], "p": ["a", "b", "C"]}, {"prediction": "p"}, "has 'C' where the target 'y' has 'c'"),
         ({"y": ["a", "b", "c"], "p": [0, 1, 2]}, {"prediction": "p"}, "with the values of the target"),
         ({"y": [0, 1, 0], "p": [0, 1, None]}, {"prediction": "p"}, "1 of 3 predictions in 'p' are missing"),
         ({"y": [0, 1, 0], "s": [0.1, None, 0.2]}, {"score": "s"}, "1 of 3 scores in 's' are missing or infinite"),

@@ -250,7 +250,7 @@ def test_observed_with_a_small_budget_is_a_fair_sample_and_says_so() -> None:
     result = find_pairs(ordered, Boxed(), method="observed", max_tests=500)
     assert result.metrics["TSN"] == 500
     assert result.metrics["DSN"] > 5
-    assert "drawn at random" in result.notes[-1].text()
+    assert "sampled at random" in result.notes[-1].text()
 
 
 @pytest.mark.parametrize(

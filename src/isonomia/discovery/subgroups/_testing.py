@@ -32,7 +32,7 @@ def average(values: Floats, weights: Floats | None, *, binary: bool, level: floa
     """The (weighted) average: a rate with Wilson's interval, or a mean with a normal one.
 
     >>> average(np.array([0.0, 1.0, 1.0, 1.0]), None, binary=True)
-    0.75 [0.3006, 0.9544] (n=4)
+    0.75 [0.2486, 0.9873] (n=4)
     """
     n = int(values.size)
     total = float(n if weights is None else weights.sum())
