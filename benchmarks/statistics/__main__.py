@@ -27,6 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("topics", nargs="*", metavar="TOPIC", help=f"any of: {', '.join(topics)} (default: all)")
     parser.add_argument("--only", default="", help="settings whose name contains this; nothing is kept")
     parser.add_argument("--repetitions", type=int, help="so many instead of each setting's own; nothing is kept")
+    parser.add_argument("--share", type=float, default=1.0, help="this share of each setting's repetitions, 20 at least")
     given = parser.parse_args(arguments)
     unknown = [topic for topic in given.topics if topic not in topics]
     if unknown:
@@ -38,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
         for setting in SETTINGS.values():
             if setting.topic != topic or given.only not in setting.name:
                 continue
-            rows.append(setting.simulate(given.repetitions))
+            rows.append(setting.simulate(given.repetitions or max(20, round(given.share * setting.repetitions))))
             print("  " + " | ".join(cell for cell in line(rows[-1]) if cell), flush=True)
         failed |= any(row.outcome() in ("below", "above") for row in rows)
         if not given.only and given.repetitions is None:
