@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("topics", nargs="*", metavar="TOPIC", help=f"any of: {', '.join(topics)} (default: all)")
     parser.add_argument("--only", default="", help="settings whose name contains this; nothing is kept")
     parser.add_argument("--repetitions", type=int, help="so many instead of each setting's own; nothing is kept")
-    parser.add_argument("--share", type=float, default=1.0, help="this share of each setting's repetitions, 20 at least")
+    parser.add_argument("--share", type=float, default=1.0, help="a share of each setting's repetitions, at least 20")
     given = parser.parse_args(arguments)
     unknown = [topic for topic in given.topics if topic not in topics]
     if unknown:
