@@ -250,3 +250,14 @@ def test_evidently_is_shown_beside_ours(monkeypatch: pytest.MonkeyPatch) -> None
     )
     table = drift(before, after, joint=False, verify="evidently").tables["evidently"]
     assert [row["p_second"] < 0.05 for row in table.rows()] == [True, False]
+
+
+def test_the_level_reaches_the_interval_of_the_stability_index() -> None:
+    rng = np.random.default_rng(0)
+    reference = {"x": rng.normal(size=800), "c": rng.choice(["a", "b"], 800)}
+    current = {"x": rng.normal(0.4, size=800), "c": rng.choice(["a", "b"], 800, p=[0.7, 0.3])}
+    widths = []
+    for level in (0.8, 0.99):
+        column = drift(reference, current, level=level, joint=False).tables["variables"]["psi"]
+        widths.append([estimate.high - estimate.low for estimate in map(column.estimate, range(2))])
+    assert (np.array(widths[1]) > np.array(widths[0])).all()

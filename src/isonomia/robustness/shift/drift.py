@@ -147,15 +147,15 @@ def drift(
     one, two = sides[0].data, sides[1].data
     names = check_features(one, features)
     _check_alike(one, two, names)
-    weights = (one.weights, two.weights)
+    how = _How(bins=bins, weights=(one.weights, two.weights), level=level)
     stage = before.progress.stage("features", msg("Comparing features"), total=len(names))
-    shifts = [_column(one, two, name, "feature", bins, weights) for name in stage.over(names)]
+    shifts = [_column(one, two, name, "feature", how) for name in stage.over(names)]
     if one.target is not None and two.target is not None:
         _check_alike(one, two, (one.target,))
-        shifts.append(_column(one, two, one.target, "target", bins, weights, task=one.task))
-    shifts += _predictions(sides[0].predictions, sides[1].predictions, bins, weights)
+        shifts.append(_column(one, two, one.target, "target", how, task=one.task))
+    shifts += _predictions(sides[0].predictions, sides[1].predictions, how)
     groups = tuple(_groups(one, two))
-    shifts += [_of_codes(f"{a.name}", "group", a, b, weights) for a, b in groups]
+    shifts += [_of_codes(f"{a.name}", "group", a, b, how) for a, b in groups]
     auc, p = None, None
     if joint:
         auc = two_sample_auc(one, two, names, folds=folds, level=level, seed=seed, progress=before.progress)
@@ -185,27 +185,28 @@ def _check_alike(one: Dataset, two: Dataset, names: Sequence[str]) -> None:
             raise DataError(f"The column '{name}' is {a} in `reference` and {b} in `current`; give both the same kind.")
 
 
-def _column(
-    one: Dataset,
-    two: Dataset,
-    name: str,
-    role: Role,
-    bins: int,
-    weights: tuple[Floats | None, Floats | None],
-    task: str | None = None,
-) -> Shift:
+@dataclass(frozen=True, kw_only=True)
+class _How:
+    """How two columns are compared."""
+
+    bins: int
+    weights: tuple[Floats | None, Floats | None]
+    level: float
+
+
+def _column(one: Dataset, two: Dataset, name: str, role: Role, how: _How, task: str | None = None) -> Shift:
     kinds = {one.kinds[name], two.kinds[name]}
     if kinds & {"category"} or kinds == {"boolean"} or task in ("binary", "multiclass"):
         a, b = aligned(*(Codes.encode(data.column(name), name=name) for data in (one, two)))
-        return _of_codes(name, role, a, b, weights)
-    if weights == (None, None) and kinds == {"integer"}:
-        counted = _of_integers(name, role, to_numpy(one.column(name)), to_numpy(two.column(name)), bins)
+        return _of_codes(name, role, a, b, how)
+    if how.weights == (None, None) and kinds == {"integer"}:
+        counted = _of_integers(name, role, to_numpy(one.column(name)), to_numpy(two.column(name)), how)
         if counted is not None:
             return counted
-    return _of_numbers(name, role, as_floats(one, name), as_floats(two, name), bins, weights)
+    return _of_numbers(name, role, as_floats(one, name), as_floats(two, name), how)
 
 
-def _of_integers(name: str, role: Role, a: NDArray[Any], b: NDArray[Any], bins: int) -> Shift | None:
+def _of_integers(name: str, role: Role, a: NDArray[Any], b: NDArray[Any], how: _How) -> Shift | None:
     """Whole numbers of a small range are counted instead of sorted; None where they are not such."""
     if a.dtype.kind not in "iu" or b.dtype.kind not in "iu":
         return None
@@ -216,15 +217,13 @@ def _of_integers(name: str, role: Role, a: NDArray[Any], b: NDArray[Any], bins: 
     p, q = (count_by(x - low if low else x, span) for x in (a, b))
     used = np.flatnonzero(p + q)
     values, p, q = np.asarray(used + low, dtype=float), p[used], q[used]
-    found = mass_distances(values, p, q, sizes=(a.size, b.size), bins=bins)
+    found = mass_distances(values, p, q, sizes=(a.size, b.size), bins=how.bins, level=how.level)
     means = float(p @ values / a.size), float(q @ values / b.size)
     scale = float(np.sqrt(p @ (values - means[0]) ** 2 / a.size))
     return Shift(name, role, found, found.p_value, scale or None, (0.0, 0.0), means)
 
 
-def _of_numbers(
-    name: str, role: Role, a: Floats, b: Floats, bins: int, weights: tuple[Floats | None, Floats | None]
-) -> Shift:
+def _of_numbers(name: str, role: Role, a: Floats, b: Floats, how: _How) -> Shift:
     """Numbers: tested where known, and for how often they are missing."""
     known = ~np.isnan(a), ~np.isnan(b)
     whole = bool(known[0].all() and known[1].all())
@@ -232,11 +231,12 @@ def _of_numbers(
         where = "reference" if not known[0].any() else "current"
         raise DataError(f"The column '{name}' holds no number at all in `{where}`; leave it out.")
     if whole:
-        found = numeric_distances(a, b, bins=bins, weights=weights)
+        found = numeric_distances(a, b, bins=how.bins, weights=how.weights, level=how.level)
         share, p = (0.0, 0.0), found.p_value
     else:
-        kept = [None if w is None else w[k] for w, k in zip(weights, known, strict=True)]
-        found = numeric_distances(a[known[0]], b[known[1]], bins=bins, weights=(kept[0], kept[1]))
+        kept = [None if w is None else w[k] for w, k in zip(how.weights, known, strict=True)]
+        own = (kept[0], kept[1])
+        found = numeric_distances(a[known[0]], b[known[1]], bins=how.bins, weights=own, level=how.level)
         share = (1 - float(known[0].mean()), 1 - float(known[1].mean()))
         gone = float(two_proportions((~known[0]).sum(), a.size, (~known[1]).sum(), b.size))
         p = min(1.0, 2 * min(found.p_value, gone))
@@ -246,27 +246,27 @@ def _of_numbers(
     return Shift(name, role, found, p, scale or None, share, (means[0], means[1]))
 
 
-def _of_codes(name: str, role: Role, a: Codes, b: Codes, weights: tuple[Floats | None, Floats | None]) -> Shift:
+def _of_codes(name: str, role: Role, a: Codes, b: Codes, how: _How) -> Shift:
     """Categories; missing is one of them."""
     counts, sizes = [], []
-    for column, w in zip((a, b), weights, strict=True):
+    for column, w in zip((a, b), how.weights, strict=True):
         counts.append(column.counts() if w is None else sum_by(column.codes, w, column.size))
         sizes.append(float(len(column)) if w is None else float(w.sum() ** 2 / (w * w).sum()))
-    weighted = any(w is not None for w in weights)
-    found = category_distances(counts[0], counts[1], sizes=(sizes[0], sizes[1]) if weighted else None)
+    both = (sizes[0], sizes[1]) if any(w is not None for w in how.weights) else None
+    found = category_distances(counts[0], counts[1], sizes=both, level=how.level)
     last = a.missing
     share = (0.0, 0.0) if last is None else tuple(float(c[last] / c.sum()) for c in counts)
     return Shift(name, role, found, found.p_value, None, (share[0], share[1]), (None, None))
 
 
-def _predictions(one: Surface, two: Surface, bins: int, weights: tuple[Floats | None, Floats | None]) -> list[Shift]:
+def _predictions(one: Surface, two: Surface, how: _How) -> list[Shift]:
     if not (one.kinds and two.kinds):
         return []
     values = _spoken(one), _spoken(two)
     if values[0] is not None and values[1] is not None:
-        return [_of_numbers("prediction", "prediction", values[0], values[1], bins, weights)]
+        return [_of_numbers("prediction", "prediction", values[0], values[1], how)]
     a, b = (Codes("prediction", np.asarray(s.label, dtype=np.uint32), tuple(map(str, s.classes))) for s in (one, two))
-    return [_of_codes("prediction", "prediction", *aligned(a, b), weights)]
+    return [_of_codes("prediction", "prediction", *aligned(a, b), how)]
 
 
 def _spoken(surface: Surface) -> Floats | None:
