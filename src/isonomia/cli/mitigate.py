@@ -160,10 +160,15 @@ def _not_tried(table: Table, language: str) -> dict[str, list[str]]:
     return found
 
 
+def _record(result: Mitigated) -> dict[str, Any]:
+    """The result for machines: beside its tables, the ids of the best fix, its verdict and the front."""
+    return {"best": result.best, "verdict": result.verdict, "front": list(result.front), **result.to_dict()}
+
+
 def show(screen: Screen, result: Mitigated) -> None:
     """The findings, the fixes that were tried and why others were not; or everything as JSON."""
     if screen.json:
-        screen.data(result.to_dict())
+        screen.data(_record(result))
         return
     for finding in result.findings:
         screen.say(finding.message)
@@ -184,7 +189,7 @@ def write(screen: Screen, result: Mitigated, out: Path) -> None:
     from isonomia.atomic import atomic_write
     from isonomia.mitigation import MITIGATIONS
 
-    record = json.dumps(result.to_dict(), allow_nan=False, indent=1) + "\n"
+    record = json.dumps(_record(result), allow_nan=False, indent=1) + "\n"
     for name, text in (("mitigation.html", result.to_html(screen.language)), ("mitigation.json", record)):
         with atomic_write(out / name) as part:
             part.write_text(text, encoding="utf-8", errors="replace")

@@ -8,6 +8,7 @@ from typing import Any
 
 from isonomia.evidence import Column, Estimate, Finding, Picture, Table, yes_no
 from isonomia.languages import Message, msg
+from isonomia.languages.naming import as_text
 from isonomia.mitigation.judging.comparison import Comparison
 from isonomia.mitigation.judging.effect_tables import (
     accuracy_of,
@@ -53,15 +54,27 @@ def result_parts(judged: Judged, tried: Mapping[str, Mitigation], skipped: Skipp
         tables[name] = _stacked(comparison, make)
     return {
         "tables": tables,
-        "values": {"best": judged.best, "verdict": judged.verdict, "front": ", ".join(judged.front)},
+        "values": _values(judged, tried),
+        "titles": {"best": msg("best fix"), "verdict": msg("verdict"), "front": msg("fixes that no other beats")},
         "findings": _findings(judged, tried),
-        "pictures": _pictures(),
+        "pictures": _pictures(judged),
         "notes": (
             msg("Every person is judged by a model and a fix that were fitted without them."),
             msg("Intervals are simultaneous over all methods, gaps and groups."),
             *comparison.subject.notes,
         ),
     }
+
+
+def _values(judged: Judged, tried: Mapping[str, Mitigation]) -> dict[str, Any]:
+    """The headline: the best fix, its verdict, and the fixes that no other beats, by the names people read."""
+
+    def title(name: str) -> Message:
+        return msg("no fix") if name == "none" else tried[name].title
+
+    best = msg("none is shown to meet the limit") if judged.best is None else title(judged.best)
+    front = Message(", ".join(f"{{{name}}}" for name in judged.front), {name: title(name) for name in judged.front})
+    return {"best": as_text(best), "verdict": as_text(VERDICTS[judged.verdict]), "front": as_text(front)}
 
 
 def methods_table(judged: Judged, tried: Mapping[str, Mitigation], skipped: Skipped) -> Table:
@@ -214,12 +227,14 @@ def _best(judged: Judged, entry: Mitigation) -> Finding:
     )
 
 
-def _pictures() -> tuple[Picture, ...]:
+def _pictures(judged: Judged) -> tuple[Picture, ...]:
+    limits = {goal.limit for goal in judged.of.values()}
+    line = {"reference": limits.pop()} if len(limits) == 1 else {}
     return (
         Picture(
             "forest",
             "methods",
             msg("Gap after each fix, with simultaneous intervals"),
-            {"labels": ["method"], "value": "gap"},
+            {"labels": ["method"], "value": "gap", **line},
         ),
     )
