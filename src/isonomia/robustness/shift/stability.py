@@ -64,16 +64,19 @@ def stability(
 
 
 def _noncentrality(x: float, freedom: int, level: float) -> tuple[float, float]:
-    """The ends of the noncentrality of a chi-square that came out as x."""
+    """The ends of the noncentrality of a chi-square that came out as x.
+
+    The upper end is that of at least half the mean without noncentrality: with less, an interval would have no width.
+    """
     from scipy.special import chndtr, chndtrinc
 
     if x > LARGE:
         half = normal_quantile(level) * np.sqrt(2 * (freedom + 2 * (x - freedom)))
         return max(x - freedom - half, 0.0), x - freedom + half
     ends = []
-    for share in (0.5 + level / 2, 0.5 - level / 2):
-        reached = float(chndtr(x, freedom, 0.0)) > share  # also without any drift so much is frequent enough
-        ends.append(float(chndtrinc(x, freedom, share)) if reached else 0.0)
+    for at, share in ((x, 0.5 + level / 2), (max(x, freedom / 2), 0.5 - level / 2)):
+        reached = float(chndtr(at, freedom, 0.0)) > share  # also without any drift so much is frequent enough
+        ends.append(float(chndtrinc(at, freedom, share)) if reached else 0.0)
     return ends[0], ends[1]
 
 
