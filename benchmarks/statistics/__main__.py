@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     topics = sorted({setting.topic for setting in SETTINGS.values()})
     parser = argparse.ArgumentParser(prog="python -m benchmarks.statistics", description=__doc__)
     parser.add_argument("topics", nargs="*", metavar="TOPIC", help=f"any of: {', '.join(topics)} (default: all)")
-    parser.add_argument("--only", default="", help="settings whose name contains this; nothing is kept")
+    parser.add_argument("--only", default="", help="settings whose name contains this")
     parser.add_argument("--repetitions", type=int, help="so many instead of each setting's own; nothing is kept")
     parser.add_argument("--share", type=float, default=1.0, help="a share of each setting's repetitions, at least 20")
     given = parser.parse_args(arguments)
@@ -35,15 +35,14 @@ def main(arguments: list[str] | None = None) -> int:
     failed = False
     for topic in given.topics or topics:
         print(f"== {topic}", flush=True)
-        rows = []
         for setting in SETTINGS.values():
             if setting.topic != topic or given.only not in setting.name:
                 continue
-            rows.append(setting.simulate(given.repetitions or max(20, round(given.share * setting.repetitions))))
-            print("  " + " | ".join(cell for cell in line(rows[-1]) if cell), flush=True)
-        failed |= any(row.outcome() in ("below", "above") for row in rows)
-        if not given.only and given.repetitions is None:
-            save(topic, rows)
+            row = setting.simulate(given.repetitions or max(20, round(given.share * setting.repetitions)))
+            print("  " + " | ".join(cell for cell in line(row) if cell), flush=True)
+            failed |= row.outcome() in ("below", "above")
+            if given.repetitions is None:
+                save(row)
     return int(failed)
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 
-from benchmarks.statistics.setting import Row
+from benchmarks.statistics.setting import SETTINGS, Row
 
 JSON = Path(__file__).with_name("results.json")
 PAGE = Path(__file__).parents[2] / "docs" / "statistics.md"
@@ -35,10 +34,14 @@ def load() -> dict[str, list[Row]]:
     return {topic: [Row(**row) for row in rows] for topic, rows in kept.items()}
 
 
-def save(topic: str, rows: Iterable[Row]) -> None:
-    """Put the rows of one topic in place of its earlier ones, and write the page."""
-    kept = {**load(), topic: list(rows)}
-    text = json.dumps({name: [row.to_dict() for row in kept[name]] for name in sorted(kept)}, indent=1)
+def save(row: Row) -> None:
+    """Put a row in place of its earlier one, leave out rows whose setting is gone, and write the page."""
+    rows = {(one.topic, one.name): one for own in load().values() for one in own} | {(row.topic, row.name): row}
+    kept: dict[str, list[Row]] = {}
+    for key in SETTINGS:
+        if key in rows:
+            kept.setdefault(key[0], []).append(rows[key])
+    text = json.dumps({name: [one.to_dict() for one in kept[name]] for name in sorted(kept)}, indent=1)
     JSON.write_text(text + "\n", encoding="utf-8")
     PAGE.write_text(page(kept), encoding="utf-8")
 

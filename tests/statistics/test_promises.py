@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from benchmarks.statistics.__main__ import discover
+from benchmarks.statistics.page import PAGE, load, page
 from benchmarks.statistics.setting import SETTINGS, Row, Setting, Trials
 
 discover()
@@ -16,6 +17,14 @@ def test_the_promise_is_kept(setting: Setting) -> None:
     row = setting.simulate(setting.tested)
     # Three Monte-Carlo errors: a kept promise is almost never reported as broken, and the seed is fixed.
     assert row.outcome(errors=3.0) == "holds", f"{row.share} of {row.n}, promised {row.low} to {row.high}"
+
+
+def test_the_page_shows_settings_that_exist_as_they_are_promised() -> None:
+    kept = {(row.topic, row.name): row for rows in load().values() for row in rows}
+    assert kept, "Run: make statistics"
+    for key, row in kept.items():
+        assert (row.low, row.high) == (SETTINGS[key].low, SETTINGS[key].high), "Run: make statistics"
+    assert PAGE.read_text(encoding="utf-8") == page(load())
 
 
 def _row(share: float, *, low: float = 0.935, high: float = 0.975, n: int = 1000) -> Row:
