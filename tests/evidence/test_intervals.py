@@ -15,7 +15,6 @@ from isonomia.evidence.intervals import (
     difference_interval,
     error_within,
     extremes,
-    newcombe_interval,
     normal_interval,
     quotient,
     ratio_interval,
@@ -23,6 +22,7 @@ from isonomia.evidence.intervals import (
     student_interval,
     wilson,
 )
+from isonomia.evidence.mean_intervals import mover_difference
 
 
 def test_means_have_the_normal_and_students_interval_of_scipy() -> None:
@@ -61,7 +61,7 @@ def test_differences_and_ratios_from_errors_are_those_of_independent_figures() -
 def test_two_rates_have_newcombes_interval() -> None:
     """The first example of Newcombe (1998), method 10: 56/70 - 48/80."""
     sides = [(k / n, *(float(end) for end in wilson(k, n))) for k, n in ((56, 70), (48, 80))]
-    low, high = newcombe_interval(*sides)
+    low, high = mover_difference(*sides)
     assert (round(float(low), 4), round(float(high), 4)) == (0.0524, 0.3339)
 
 

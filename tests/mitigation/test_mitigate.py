@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import isonomia as iso
 from isonomia import Cancelled, DataError, Dataset, SpecError, mitigate, mitigation
 from isonomia.mitigation import MITIGATIONS
+from isonomia.mitigation.judging.goals import read_goals
 
 
 def applicants(n: int = 3000, seed: int = 0, bias: float = 1.0) -> pd.DataFrame:
@@ -213,3 +214,28 @@ def test_bad_input_time_and_cancelling() -> None:
     progress = iso.Progress(lambda event: progress.cancel())
     with pytest.raises(Cancelled):
         mitigate(data(frame), LogisticRegression(), folds=2, progress=progress)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("rules: [", "is not YAML"),
+        ("rules: 3", "needs `rules`"),
+        ("rules: [{name: r, metric: selection_rate, measure: ratio, at_least: high}]", "must be a number; got 'high'"),
+        ("rules: [{name: r, metric: mae, measure: value, at_most: 1}]", "No rule of the policy"),
+    ],
+)
+def test_bad_policies_are_clear_errors(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "policy.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(SpecError, match=message):
+        read_goals("demographic_parity", None, tmp_path / "policy.yaml", "binary")
+
+
+def test_rules_that_fixes_are_not_judged_by_are_named() -> None:
+    rules = [
+        {"name": "parity", "metric": "selection_rate", "measure": "difference", "at_most": 0.1},
+        {"name": "good enough", "metric": "accuracy", "measure": "value", "at_least": 0.7},
+    ]
+    goals, ignored = read_goals("disparate_impact", None, {"rules": rules}, "binary")
+    assert [(goal.criterion, goal.limit) for goal in goals] == [("demographic_parity", 0.1)]
+    assert [rule["name"] for rule in ignored] == ["good enough"]

@@ -273,19 +273,6 @@ def ratio_interval(
         return ratio / half, ratio * half
 
 
-def newcombe_interval(
-    one: tuple[Floats, Floats, Floats], other: tuple[Floats, Floats, Floats]
-) -> tuple[Floats, Floats]:
-    """The interval of the difference one - other of two independent rates, each (value, low, high) by Wilson.
-
-    References
-    ----------
-    R. G. Newcombe (1998), Stat. Med. 17:873.
-    """
-    (a, a_low, a_high), (b, b_low, b_high) = one, other
-    return a - b - np.hypot(a - a_low, b_high - b), a - b + np.hypot(a_high - a, b - b_low)
-
-
 def extremes(value: Floats) -> tuple[Floats, Floats]:
     """How far apart the G sets of (..., G) values are: largest less smallest, and smallest over largest.
 

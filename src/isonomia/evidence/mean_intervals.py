@@ -253,7 +253,8 @@ def mover_difference(
 
     References
     ----------
-    G. Y. Zou, A. Donner (2008), Stat. Med. 27:1693.
+    G. Y. Zou, A. Donner (2008), Stat. Med. 27:1693; with Wilson's ends of two rates that of R. G. Newcombe (1998),
+    Stat. Med. 17:873.
     """
     (a, a_low, a_high), (b, b_low, b_high) = one, other
     r = np.asarray(correlation, dtype=float)

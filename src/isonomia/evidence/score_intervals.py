@@ -21,8 +21,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomia.evidence.intervals import newcombe_interval, normal_quantiles
-from isonomia.evidence.mean_intervals import mover_ratio
+from isonomia.evidence.intervals import normal_quantiles
+from isonomia.evidence.mean_intervals import mover_difference, mover_ratio
 from isonomia.typing import Floats
 
 #: The statistic is z to within this share before a last step, which makes an end exact to about 1e-6 of the width.
@@ -161,7 +161,7 @@ def odds_difference(
         (a, a_low, a_high), (b, b_low, b_high) = (
             tuple(part / (1 - part) for part in (p, *_wilson(p * n, n, z))) for p, n in ((one, na), (other, nb))
         )
-        return newcombe_interval((a, a_low, a_high), (b, b_low, b_high))
+        return mover_difference((a, a_low, a_high), (b, b_low, b_high))
 
 
 def constrained_rate(a: Floats, na: Floats, b: Floats, nb: Floats, edge: ArrayLike) -> Floats:

@@ -17,7 +17,7 @@ from isonomia.mitigation.after.postprocessing import PostMitigator, group_names
 from isonomia.mitigation.after.thresholds import best_cuts, criterion_values
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import Number, Text
-from isonomia.typing import Floats, Indices
+from isonomia.typing import Floats
 
 
 class LevelUp(PostMitigator):
@@ -116,10 +116,6 @@ class LevelUp(PostMitigator):
             thresholds=tuple((value,) for value in at.tolist()),
             shares=((1.0,),) * groups.size,
         )
-
-    def _changed(self, score: Floats, group: Indices) -> NDArray[Any]:
-        assert isinstance(self.fix_, ThresholdFix)
-        return self.fix_.decide(score, group).astype(np.intp)
 
 
 MITIGATIONS.add(

@@ -21,7 +21,7 @@ from isonomia.errors import DataError, NotApplicable
 from isonomia.languages import msg
 from isonomia.mitigation._attribute import SENSITIVE, Mitigator
 from isonomia.mitigation._training import DROP_SENSITIVE, fit_weighted, weight_argument
-from isonomia.mitigation.after.fixes import Fix, expit
+from isonomia.mitigation.after.fixes import Fix, ThresholdFix, expit
 from isonomia.mitigation.before.ranking import take_rows
 from isonomia.parameters import SEED, Boolean, Integer
 from isonomia.subject import read_attributes
@@ -64,8 +64,9 @@ class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
         raise NotImplementedError
 
     def _changed(self, score: Floats, group: Indices) -> NDArray[Any]:
-        """The decisions after the fix, as codes of `classes_` (numbers for a regression)."""
-        raise NotImplementedError
+        """The decisions after the fix, as codes of `classes_` (numbers for a regression); by default of thresholds."""
+        assert isinstance(self.fix_, ThresholdFix)
+        return self.fix_.decide(score, group, self.seed).astype(np.intp)
 
     def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None) -> Self:
         """Train the estimator (unless it is trained already), then tune the fix.

@@ -139,10 +139,6 @@ class RejectOption(PostMitigator):
             )
         return found
 
-    def _changed(self, score: Floats, group: Indices) -> NDArray[Any]:
-        assert isinstance(self.fix_, ThresholdFix)
-        return self.fix_.decide(score, group).astype(np.intp)
-
 
 MITIGATIONS.add(
     Mitigation(

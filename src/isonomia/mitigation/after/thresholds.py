@@ -238,8 +238,7 @@ class Thresholds(PostMitigator):
     def _changed(self, score: Floats, group: Indices) -> NDArray[Any]:
         if isinstance(self.fix_, OffsetFix):
             return self.fix_.decide(score, group)
-        assert isinstance(self.fix_, ThresholdFix)
-        return self.fix_.decide(score, group, self.seed).astype(np.intp)
+        return super()._changed(score, group)
 
 
 MITIGATIONS.add(

@@ -53,25 +53,29 @@ class Goal:
         return "meets" if high <= self.limit else "exceeds" if low > self.limit else "not_enough_evidence"
 
 
-def read_goals(goal: str, limit: float | None, policy: Any, task: str) -> tuple[Goal, ...]:
-    """The goals; those of a policy come first, and a limit given replaces that of the goal."""
+def read_goals(
+    goal: str, limit: float | None, policy: Any, task: str
+) -> tuple[tuple[Goal, ...], tuple[Mapping[str, Any], ...]]:
+    """The goals, those of a policy instead of `goal` and `limit`; and the policy's rules that no fix is judged by."""
     known = NUMBER_CRITERIA if task == "regression" else CRITERIA
     if policy is not None:
-        found = [_of_rule(rule) for rule in _rules(policy)]
-        goals = tuple(one for one in found if one is not None and one.criterion in known)
+        rules = _rules(policy)
+        found = [_of_rule(rule) for rule in rules]
+        judged = [one is not None and one.criterion in known for one in found]
+        goals = tuple(one for one, used in zip(found, judged, strict=True) if one is not None and used)
         if not goals:
             raise SpecError(
                 f"No rule of the policy compares groups by a figure that a fix can be judged by. Those are: "
                 f"{', '.join(known)}. Give `goal` and `limit` instead."
             )
-        return goals
+        return goals, tuple(rule for rule, used in zip(rules, judged, strict=True) if not used)
     if goal not in known:
         raise SpecError(f"`goal` must be one of {', '.join(known)}; got {goal!r}.{close_to(goal, known)}")
     ratio = known[goal][1] == "ratio"
     value = (RATIO_LIMIT if ratio else LIMIT) if limit is None else float(limit)
     if not value >= 0 or (ratio and value > 1):
         raise SpecError(f"`limit` must be {'a ratio in [0, 1]' if ratio else 'at least 0'}; got {limit!r}.")
-    return (Goal(goal, value),)
+    return (Goal(goal, value),), ()
 
 
 def _rules(policy: Any) -> list[Mapping[str, Any]]:
@@ -97,10 +101,17 @@ def _read(policy: str | Path) -> Any:
     path = Path(policy).expanduser()
     if not path.is_file():
         raise SpecError(f"Unknown policy or policy file {str(policy)!r}.{close_to(str(policy), shipped)}")
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise SpecError(f"The policy file {path.name!r} is not YAML: {' '.join(str(error).split())}.") from None
 
 
 def _of_rule(rule: Mapping[str, Any]) -> Goal | None:
     criterion = _OF_METRIC.get((str(rule.get("metric")), str(rule.get("measure"))))
     limit = rule.get("at_least") if rule.get("measure") == "ratio" else rule.get("at_most")
-    return None if criterion is None or limit is None else Goal(criterion, float(limit))
+    if criterion is None or limit is None:
+        return None
+    if isinstance(limit, bool) or not isinstance(limit, int | float):
+        raise SpecError(f"The threshold of the rule {str(rule.get('name'))!r} must be a number; got {limit!r}.")
+    return Goal(criterion, float(limit))

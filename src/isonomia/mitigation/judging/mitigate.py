@@ -227,7 +227,7 @@ def mitigate(
     subject = _subject(dataset, estimator, model)
     chosen = _attributes(subject, attributes)
     estimator = choose_estimator(subject, estimator, model)
-    goals = read_goals(goal, limit, policy, subject.task)
+    goals, ignored = read_goals(goal, limit, policy, subject.task)
     sink = Progress.of(progress)
     judged_subject, trial, people = _trial(subject, estimator, model, chosen, test, folds, seed)
     clock = Clock(max_seconds, sink)
@@ -242,6 +242,9 @@ def mitigate(
     )
     judged = _judged(judged_subject, trial, tried, goals, chosen, objective)
     parts = result_parts(judged, {name: one[0] for name, one in tried.items()}, skipped)
+    if ignored:
+        names = ", ".join(str(rule.get("name") or rule.get("metric")) for rule in ignored)
+        parts["notes"] += (msg("Rules of the policy that fixes are not judged by: {names}.", names=names),)
     fixes = {name: (one[0], one[1]) for name, one in tried.items()}
     return Mitigated(
         code="mitigate",

@@ -16,7 +16,8 @@ from isonomia.data import Dataset
 from isonomia.errors import DataError
 from isonomia.events import ProgressLike
 from isonomia.evidence import Result, benjamini_hochberg, normal_p
-from isonomia.evidence.intervals import error_within, newcombe_interval, normal_interval
+from isonomia.evidence.intervals import error_within, normal_interval
+from isonomia.evidence.mean_intervals import mover_difference
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import together
 from isonomia.metrics import Metric, Rows, RowSets, RowSums, Sums, measure
@@ -338,7 +339,7 @@ class _Sides:
         gap = sign * (b.value - a.value)
         if self.meters[0].kind == "rate":
             one, other = (b, a) if sign > 0 else (a, b)
-            low, high = newcombe_interval((one.value, one.low, one.high), (other.value, other.low, other.high))
+            low, high = mover_difference((one.value, one.low, one.high), (other.value, other.low, other.high))
         else:
             low, high = normal_interval(gap, np.hypot(a.error, b.error), self.level)
         p = self.meters[0].compare(train, test)
