@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.statistics.setting import Trials, setting
-from isonomia.audit.policy import load_policy
 from isonomia.audit.verdict import judge
 from isonomia.models import Surface
+from isonomia.policies import load_policy
 from isonomia.subject import Subject
 
 

@@ -25,7 +25,7 @@ from isonomia.errors import (
 )
 
 if TYPE_CHECKING:
-    from isonomia import discovery, fairness, metrics, mitigation, robustness
+    from isonomia import discovery, fairness, metrics, mitigation, policies, robustness
     from isonomia.audit import Report, audit, compare, run
     from isonomia.data import Dataset, read
     from isonomia.data import catalog as datasets
@@ -65,6 +65,7 @@ _ROOMS = (
     "subject",
     "probing",
     "metrics",
+    "policies",
     "fairness",
     "discovery",
     "robustness",
@@ -103,6 +104,7 @@ __all__ = [
     "metrics",
     "mitigate",
     "mitigation",
+    "policies",
     "read",
     "robustness",
     "synth",

@@ -83,7 +83,7 @@ def test_too_few_rows_are_not_enough_evidence() -> None:
     report = iso.audit(dataset(people(80, gap=0.0)), policy="engineering")
     assert report.verdict is not None
     assert (report.verdict.outcome, report.exit_code) == ("not_enough_evidence", 3)
-    lenient = iso.audit.load_policy("engineering").model_copy(update={"when_unsure": "meets"})
+    lenient = iso.policies.load_policy("engineering").model_copy(update={"when_unsure": "meets"})
     assert iso.audit(dataset(people(80, gap=0.0)), policy=lenient).exit_code == 0
 
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import isonomia as iso
-from isonomia.audit.policy import load_policy
 from isonomia.audit.verdict import judge
+from isonomia.policies import load_policy
 from isonomia.report import Criterion
 from isonomia.subject import Subject
 

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from isonomia.audit import CHECKS, policy_names
+from isonomia.audit import CHECKS
 from isonomia.cli.app import app
 from isonomia.cli.listings import LISTINGS
 from isonomia.data import FILE_FORMATS
 from isonomia.discovery import METHODS
 from isonomia.mitigation import MITIGATIONS
 from isonomia.models import MODEL_FORMATS
+from isonomia.policies import policy_names
 from isonomia.robustness import PERTURBERS, SCENARIOS
 
 runner = CliRunner()

@@ -219,10 +219,13 @@ def test_bad_input_time_and_cancelling() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("rules: [", "is not YAML"),
-        ("rules: 3", "needs `rules`"),
-        ("rules: [{name: r, metric: selection_rate, measure: ratio, at_least: high}]", "must be a number; got 'high'"),
-        ("rules: [{name: r, metric: mae, measure: value, at_most: 1}]", "No rule of the policy"),
+        ("rules: [", "cannot be read as YAML"),
+        ("{id: p, title: P, rules: 3}", "`rules`: Input should be a valid tuple"),
+        (
+            "{id: p, title: P, rules: [{name: r, metric: selection_rate, measure: ratio, at_least: high}]}",
+            "`rules.0.at_least`: .* got 'high'",
+        ),
+        ("{id: p, title: P, rules: [{name: r, metric: mae, measure: value, at_most: 1}]}", "No rule of the policy"),
     ],
 )
 def test_bad_policies_are_clear_errors(tmp_path: Path, text: str, message: str) -> None:
@@ -236,6 +239,40 @@ def test_rules_that_fixes_are_not_judged_by_are_named() -> None:
         {"name": "parity", "metric": "selection_rate", "measure": "difference", "at_most": 0.1},
         {"name": "good enough", "metric": "accuracy", "measure": "value", "at_least": 0.7},
     ]
-    goals, ignored = read_goals("disparate_impact", None, {"rules": rules}, "binary")
+    goals, ignored = read_goals("disparate_impact", None, {"id": "own", "title": "Own", "rules": rules}, "binary")
     assert [(goal.criterion, goal.limit) for goal in goals] == [("demographic_parity", 0.1)]
-    assert [rule["name"] for rule in ignored] == ["good enough"]
+    assert [rule.name for rule in ignored] == ["good enough"]
+
+
+def test_what_a_method_is_tuned_for_is_in_the_table() -> None:
+    """A criterion that stands in for the goal is named; a method that knows neither is not tried."""
+    frame = applicants(1500)
+    opportunity = mitigate(
+        data(frame),
+        LogisticRegression(),
+        goal="equal_opportunity",
+        folds=2,
+        methods=["reweighing", "sampling", "thresholds"],
+        attribute_at_decision=True,
+    ).table.set_index("method")
+    assert opportunity.loc["reweighing", "aim"] == "equalized_odds"
+    assert opportunity.loc["thresholds", "aim"] == "equal_opportunity"
+    assert opportunity["aim"].isna().to_dict() == {
+        "none": True,
+        "sampling": True,
+        "reweighing": False,
+        "thresholds": False,
+    }
+    parity = mitigate(
+        data(frame), LogisticRegression(), goal="predictive_parity", folds=2, methods=["reweighing", "sampling"]
+    ).table.set_index("method")
+    assert parity.loc["reweighing", "verdict"] == "not_tried"
+    assert "cannot be tuned for Predictive parity" in str(parity.loc["reweighing", "note"])
+    assert parity.loc["sampling", "verdict"] != "not_tried"
+
+
+def test_a_group_of_one_row_is_named_in_the_singular() -> None:
+    frame = applicants(300)
+    frame.loc[frame.index[0], "sex"] = "X"
+    with pytest.raises(DataError, match="The group X has 1 row: it would be absent"):
+        mitigate(data(frame), LogisticRegression(), folds=2)

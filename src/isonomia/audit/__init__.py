@@ -1,7 +1,7 @@
-"""What did we find: specs, checks, policies, verdicts, comparisons.
+"""What did we find: specs, checks, verdicts, comparisons.
 
 The package and its main function share a name: ``isonomia.audit(data, model)`` runs an audit, and
-``isonomia.audit.load_policy`` and the rest are found in the package as usual. So the module itself can be called.
+``isonomia.audit.CHECKS`` and the rest are found in the package as usual. So the module itself can be called.
 """
 
 import inspect
@@ -11,7 +11,6 @@ from typing import Any
 
 from isonomia.audit.check_registry import CHECKS, Check, check, choose_checks, read_check_options
 from isonomia.audit.comparison import Comparison, compare
-from isonomia.audit.policy import Policy, Rule, load_policy, policy_names
 from isonomia.audit.report import Report
 from isonomia.audit.runner import audit, run
 from isonomia.audit.spec import DataSpec, EndpointSpec, ModelSpec, Spec, read_spec
@@ -25,9 +24,7 @@ __all__ = [
     "DataSpec",
     "EndpointSpec",
     "ModelSpec",
-    "Policy",
     "Report",
-    "Rule",
     "Spec",
     "audit",
     "check",
@@ -35,8 +32,6 @@ __all__ = [
     "compare",
     "exit_code",
     "judge",
-    "load_policy",
-    "policy_names",
     "read_check_options",
     "read_spec",
     "run",

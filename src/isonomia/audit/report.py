@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from isonomia.audit.policy import Policy
 from isonomia.audit.verdict import exit_code
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.evidence import Finding, Fold, Result
+from isonomia.policies import Policy
 from isonomia.report import Document, Form, Verdict, from_json, save, to_html, to_json, to_markdown
 
 #: A report larger than this is refused.

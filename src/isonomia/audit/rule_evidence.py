@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.audit.measurements import measured_groups
-from isonomia.audit.policy import Policy, Rule
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.evidence.intervals import (
     Figures,
@@ -31,6 +30,7 @@ from isonomia.fairness.groups.comparisons import strata_of
 from isonomia.languages import msg
 from isonomia.metrics import METRICS, Measured, evaluate
 from isonomia.metrics.applicable import TASKS
+from isonomia.policies import Policy, Rule
 from isonomia.subject import Subject
 from isonomia.typing import Floats
 

@@ -18,7 +18,6 @@ from isonomia.audit.balance import balance_sheet
 from isonomia.audit.check_registry import Check, Options, choose_checks, read_check_options
 from isonomia.audit.multiplicity import Families, adjust_families
 from isonomia.audit.naming import in_words
-from isonomia.audit.policy import Policy, load_policy
 from isonomia.audit.report import Report
 from isonomia.audit.spec import ModelSpec, Spec, read_spec
 from isonomia.audit.spec_options import wired
@@ -29,6 +28,7 @@ from isonomia.events import Progress, ProgressLike
 from isonomia.languages import check_language, msg
 from isonomia.models import GroupThresholds, Model
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, MISSING, N_BOOT, SEED, validated
+from isonomia.policies import Policy, load_policy
 from isonomia.report import Document, Section
 from isonomia.subject import Reading, Settings, Subject
 

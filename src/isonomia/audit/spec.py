@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from isonomia.audit.check_registry import CHECKS, choose_checks, read_check_options
-from isonomia.audit.config_files import problems_of, read_mapping, validated
+from isonomia.config_files import problems_of, read_mapping, validated
 from isonomia.errors import SpecError, close_to
 from isonomia.metrics import METRIC_NAME
 from isonomia.models import MODEL_FORMAT_NAME, is_address

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from isonomia.audit.check_registry import CHECKS, SETS
-from isonomia.audit.policy import policy_names
 from isonomia.audit.spec import LIFTED, SENSITIVE, TASK_NAMES, DataSpec, ModelSpec, Spec
 from isonomia.metrics import METRIC_NAME
 from isonomia.models import MODEL_FORMAT_NAME
 from isonomia.parameters import options_schema
+from isonomia.policies import policy_names
 from isonomia.robustness import PLAN
 
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from isonomia.audit.policy import Policy, Rule
 from isonomia.audit.rule_evidence import Evidence, GroupQuestion, group_questions, overall_evidence
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate
 from isonomia.languages import Message, msg
+from isonomia.policies import Policy, Rule
 from isonomia.report import Criterion, Document, Point, Verdict, VerdictOutcome
 from isonomia.subject import Subject
 

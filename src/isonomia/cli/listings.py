@@ -165,7 +165,7 @@ def _formats() -> Iterable[Entry]:
 
 
 def _policies() -> Iterable[Entry]:
-    from isonomia.audit import load_policy, policy_names
+    from isonomia.policies import load_policy, policy_names
 
     for name in policy_names():
         policy = load_policy(name)

@@ -107,7 +107,7 @@ def _generated(
     options: dict[str, Any],
     progress: Progress,
 ) -> Synthetic:
-    from isonomia.audit.config_files import read_mapping
+    from isonomia.config_files import read_mapping
     from isonomia.data import read
     from isonomia.data.synthetic import generate
     from isonomia.errors import SpecError

@@ -13,7 +13,8 @@ from isonomia.mitigation.before.representation import Represent
 from isonomia.mitigation.before.reweighing import Reweigh, weights
 from isonomia.mitigation.before.sampling import Resample, sample
 from isonomia.mitigation.judging.before_after import BeforeAfter, before_after
-from isonomia.mitigation.judging.mitigate import Mitigated, mitigate
+from isonomia.mitigation.judging.mitigate import mitigate
+from isonomia.mitigation.judging.mitigated import Mitigated
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.mitigation.saving import load, save
 from isonomia.mitigation.training.adversarial import Adversarial

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
 from isonomia.errors import SpecError, close_to
+from isonomia.metrics import METRICS
 from isonomia.mitigation.judging.bands import CRITERIA, NUMBER_CRITERIA
+from isonomia.policies import Policy, Rule, load_policy
 
 #: The largest difference, and the smallest ratio, unless another limit is given.
 LIMIT, RATIO_LIMIT = 0.05, 0.8
@@ -24,8 +25,10 @@ _OF_METRIC = {
     ("precision", "difference"): "predictive_parity",
     ("accuracy", "difference"): "overall_accuracy_equality",
     ("mean_prediction", "difference"): "demographic_parity",
+    ("mae", "difference"): "overall_accuracy_equality",
 }
 
+PolicyLike = str | Path | Mapping[str, Any] | Policy
 Verdict = Literal["meets", "exceeds", "not_enough_evidence"]
 
 
@@ -54,21 +57,19 @@ class Goal:
 
 
 def read_goals(
-    goal: str, limit: float | None, policy: Any, task: str
-) -> tuple[tuple[Goal, ...], tuple[Mapping[str, Any], ...]]:
+    goal: str, limit: float | None, policy: PolicyLike | None, task: str
+) -> tuple[tuple[Goal, ...], tuple[Rule, ...]]:
     """The goals, those of a policy instead of `goal` and `limit`; and the policy's rules that no fix is judged by."""
     known = NUMBER_CRITERIA if task == "regression" else CRITERIA
     if policy is not None:
-        rules = _rules(policy)
-        found = [_of_rule(rule) for rule in rules]
-        judged = [one is not None and one.criterion in known for one in found]
-        goals = tuple(one for one, used in zip(found, judged, strict=True) if one is not None and used)
+        found = {rule: _of_rule(rule, known) for rule in load_policy(policy).rules}
+        goals = tuple(one for one in found.values() if one is not None)
         if not goals:
             raise SpecError(
                 f"No rule of the policy compares groups by a figure that a fix can be judged by. Those are: "
                 f"{', '.join(known)}. Give `goal` and `limit` instead."
             )
-        return goals, tuple(rule for rule, used in zip(rules, judged, strict=True) if not used)
+        return goals, tuple(rule for rule, one in found.items() if one is None)
     if goal not in known:
         raise SpecError(f"`goal` must be one of {', '.join(known)}; got {goal!r}.{close_to(goal, known)}")
     ratio = known[goal][1] == "ratio"
@@ -78,40 +79,9 @@ def read_goals(
     return (Goal(goal, value),), ()
 
 
-def _rules(policy: Any) -> list[Mapping[str, Any]]:
-    if isinstance(policy, Mapping):
-        content: Any = policy
-    elif hasattr(policy, "rules"):
-        return [rule.model_dump() for rule in policy.rules]
-    else:
-        content = _read(policy)
-    rules = content.get("rules") if isinstance(content, Mapping) else None
-    if not isinstance(rules, list | tuple) or not all(isinstance(rule, Mapping) for rule in rules):
-        raise SpecError("A policy needs `rules`, a list of mappings with `metric`, `measure` and a threshold.")
-    return list(rules)
-
-
-def _read(policy: str | Path) -> Any:
-    import yaml
-
-    folder = files("isonomia").joinpath("audit", "policies")
-    shipped = {item.name[: -len(".yaml")]: item for item in folder.iterdir() if item.name.endswith(".yaml")}
-    if str(policy) in shipped:
-        return yaml.safe_load(shipped[str(policy)].read_text(encoding="utf-8"))
-    path = Path(policy).expanduser()
-    if not path.is_file():
-        raise SpecError(f"Unknown policy or policy file {str(policy)!r}.{close_to(str(policy), shipped)}")
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise SpecError(f"The policy file {path.name!r} is not YAML: {' '.join(str(error).split())}.") from None
-
-
-def _of_rule(rule: Mapping[str, Any]) -> Goal | None:
-    criterion = _OF_METRIC.get((str(rule.get("metric")), str(rule.get("measure"))))
-    limit = rule.get("at_least") if rule.get("measure") == "ratio" else rule.get("at_most")
-    if criterion is None or limit is None:
+def _of_rule(rule: Rule, known: Container[str]) -> Goal | None:
+    """The goal that a rule sets; None for one that no fix is judged by."""
+    criterion = _OF_METRIC.get((METRICS[rule.metric].id, rule.measure))
+    if criterion not in known or (rule.measure == "ratio") != (rule.side == "at_least"):
         return None
-    if isinstance(limit, bool) or not isinstance(limit, int | float):
-        raise SpecError(f"The threshold of the rule {str(rule.get('name'))!r} must be a number; got {limit!r}.")
-    return Goal(criterion, float(limit))
+    return Goal(str(criterion), rule.limit)

@@ -15,6 +15,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from isonomia.counting import Codes, composite, count_by
 from isonomia.errors import DataError, IsonomiaError, NotApplicable
+from isonomia.fairness.criteria.criterion import DESCRIPTIONS
 from isonomia.languages import Message, msg
 from isonomia.mitigation._training import fit_weighted, weight_argument
 from isonomia.mitigation.before.changing import FeatureMitigator
@@ -30,10 +31,11 @@ from isonomia.typing import Floats, Indices
 INNER = 3
 #: Options by which methods take the goal, and what stands in where a method has no such aim.
 AIMS = ("criterion", "target", "goal", "constraint")
-NEAREST = {
+STAND_INS = {
     "disparate_impact": "demographic_parity",
     "equal_opportunity": "equalized_odds",
     "predictive_equality": "equalized_odds",
+    "equalized_odds": "average_odds",
 }
 
 
@@ -82,6 +84,21 @@ class Split:
     decisions: NDArray[Any] | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """What a method did: its options, its decisions about everyone that is judged, and the share left to chance."""
+
+    entry: Mitigation
+    options: Mapping[str, Any]
+    decided: NDArray[Any]
+    chance: float
+
+    @property
+    def aim(self) -> str | None:
+        """The criterion that the method was tuned for; None for one that takes none."""
+        return next((self.options[name] for name in AIMS if name in self.options), None)
+
+
 @dataclass(eq=False)
 class Trial:
     """The cross-fitting: the estimator, the task and the splits."""
@@ -104,13 +121,14 @@ class Trial:
         return self.task == "regression"
 
     def prepare(self, split: Split, advance: Callable[[], None]) -> None:
-        """Fit the unchanged model of a split, and score its people."""
-        if split.scores is not None or split.decisions is not None:
-            return
-        model = self.fitted(split.train)
-        split.scores, split.decisions = self.predictions(model, split.held.X)
-        advance()
-        if split.scores is None:
+        """Fit the unchanged model of a split, and decide about the people it is judged on."""
+        if split.decisions is None:
+            split.scores, split.decisions = self.predictions(self.fitted(split.train), split.held.X)
+            advance()
+
+    def tune(self, split: Split, advance: Callable[[], None]) -> None:
+        """Scores of a split's training people by models that have not seen them."""
+        if split.tuning is not None or split.scores is None or self.estimator is None:
             return
         tuning = np.zeros((len(split.train), *split.scores.shape[1:]))
         for train, held in self.parts(split.train, INNER):
@@ -153,8 +171,9 @@ def split_rows(people: People, folds: int, regression: bool, seed: int) -> list[
     size = groups.counts()
     if int(size.min()) < folds:
         label = groups.labels[int(np.argmin(size))]
+        rows = "1 row" if int(size.min()) == 1 else f"{int(size.min())} rows"
         raise DataError(
-            f"The group {' x '.join(map(str, label))} has {int(size.min())} rows: it would be absent from a part of "
+            f"The group {' x '.join(map(str, label))} has {rows}: it would be absent from a part of "
             f"{folds}. Use fewer folds, or merge the group with another."
         )
     if regression:
@@ -236,27 +255,26 @@ def options_for(
 
 
 def _aim(kind: Kind[Any], name: str, criterion: str) -> Any:
-    """The goal as the method calls it, or the nearest that it knows."""
-    for candidate in (criterion, NEAREST.get(criterion), "demographic_parity"):
+    """The goal, or the criterion that stands in for it; a method that knows neither is not tried."""
+    for candidate in (criterion, STAND_INS.get(criterion, criterion)):
         try:
             return kind.check(name, candidate)
         except IsonomiaError:
             continue
-    raise NotApplicable(msg("does not aim at this goal"))
+    raise NotApplicable(msg("cannot be tuned for {criterion}", criterion=DESCRIPTIONS[criterion].title))
 
 
-def attempt(
-    entry: Mitigation, options: Mapping[str, Any], trial: Trial, advance: Callable[[], None]
-) -> tuple[NDArray[Any], float]:
-    """Decisions about everyone that is judged, and the share of them that was left to chance."""
+def attempt(entry: Mitigation, options: Mapping[str, Any], trial: Trial, advance: Callable[[], None]) -> Attempt:
+    """Fit a method on the training people of every split, and decide about those that are judged."""
     n = sum(len(split.rows) for split in trial.splits)
     decided = np.zeros(n, dtype=float if trial.regression else np.intp)
     chance = np.zeros(n)
     for split in trial.splits:
-        trial.prepare(split, advance)
+        if entry.stage == "after":
+            trial.tune(split, advance)
         decided[split.rows], chance[split.rows] = _one_split(entry, options, trial, split)
         advance()
-    return decided, float(chance.mean())
+    return Attempt(entry=entry, options=options, decided=decided, chance=float(chance.mean()))
 
 
 def _one_split(

@@ -22,6 +22,7 @@ from isonomia.mitigation.judging.effect_tables import (
     price_of,
 )
 from isonomia.mitigation.judging.judge import Judged
+from isonomia.mitigation.judging.trying import Attempt
 from isonomia.mitigation.registry import Mitigation
 
 VERDICTS = {
@@ -39,7 +40,7 @@ STAGES = {
 Skipped = Mapping[str, tuple[Mitigation, Message | str]]
 
 
-def result_parts(judged: Judged, tried: Mapping[str, Mitigation], skipped: Skipped) -> dict[str, Any]:
+def result_parts(judged: Judged, tried: Mapping[str, Attempt], skipped: Skipped) -> dict[str, Any]:
     """Tables, values, findings, pictures and notes of the result."""
     comparison = judged.comparison
     tables = {"methods": methods_table(judged, tried, skipped)}
@@ -66,26 +67,28 @@ def result_parts(judged: Judged, tried: Mapping[str, Mitigation], skipped: Skipp
     }
 
 
-def _values(judged: Judged, tried: Mapping[str, Mitigation]) -> dict[str, Any]:
+def _values(judged: Judged, tried: Mapping[str, Attempt]) -> dict[str, Any]:
     """The headline: the best fix, its verdict, and the fixes that no other beats, by the names people read."""
 
     def title(name: str) -> Message:
-        return msg("no fix") if name == "none" else tried[name].title
+        return msg("no fix") if name == "none" else tried[name].entry.title
 
     best = msg("none is shown to meet the limit") if judged.best is None else title(judged.best)
     front = Message(", ".join(f"{{{name}}}" for name in judged.front), {name: title(name) for name in judged.front})
     return {"best": as_text(best), "verdict": as_text(VERDICTS[judged.verdict]), "front": as_text(front)}
 
 
-def methods_table(judged: Judged, tried: Mapping[str, Mitigation], skipped: Skipped) -> Table:
+def methods_table(judged: Judged, tried: Mapping[str, Attempt], skipped: Skipped) -> Table:
     """A row per method; those that were not tried have the reason."""
     rows = [_row(judged, name, tried.get(name)) for name in judged.comparison.names]
     rows += [_skipped_row(entry, reason) for entry, reason in skipped.values()]
-    titles = {name: entry.title for name, entry in {**tried, **{k: v[0] for k, v in skipped.items()}}.items()}
+    titles = {name: one.entry.title for name, one in tried.items()}
+    titles |= {name: entry.title for name, (entry, _) in skipped.items()}
     columns = (
         Column("method", title=msg("method"), names={**titles, "none": msg("no fix")}),
         Column("stage", title=msg("stage"), names=STAGES),
         Column("criterion", title=msg("criterion"), names=criterion_titles()),
+        Column("aim", title=msg("tuned for"), names={**criterion_titles(), "average_odds": msg("Average odds")}),
         Column("gap_before", format="num4", title=msg("before")),
         Column("gap", format="num4", title=msg("after")),
         Column("gap_change", format="num4", title=msg("change")),
@@ -102,9 +105,9 @@ def methods_table(judged: Judged, tried: Mapping[str, Mitigation], skipped: Skip
     return Table.from_rows(rows, columns, title=msg("Fixes that were tried"), backend=judged.comparison.subject.backend)
 
 
-def _row(judged: Judged, name: str, entry: Mitigation | None) -> dict[str, Any]:
+def _row(judged: Judged, name: str, one: Attempt | None) -> dict[str, Any]:
     comparison, fix = judged.comparison, judged.comparison.names.index(name)
-    figure = judged.figures[name]
+    entry, figure = (None if one is None else one.entry), judged.figures[name]
     bands, metric = comparison.bands, accuracy_of(comparison)
     number = None if metric is None else comparison.measures.index(metric)
     regression = comparison.subject.task == "regression"
@@ -112,6 +115,7 @@ def _row(judged: Judged, name: str, entry: Mitigation | None) -> dict[str, Any]:
         "method": name,
         "stage": "none" if entry is None else entry.stage,
         "criterion": comparison.gaps.keys[figure][0],
+        "aim": None if one is None else one.aim,
         "gap_before": _at(bands.before, (figure,)),
         "gap": _at(bands.after, (fix, figure)),
         "gap_change": _at(bands.change, (fix, figure)),
@@ -136,6 +140,7 @@ def _skipped_row(entry: Mitigation, reason: Message | str) -> dict[str, Any]:
         "method": entry.id,
         "stage": entry.stage,
         "criterion": None,
+        "aim": None,
         **nothing,
         "gap": missing,
         "reads_attribute": yes_no("attribute" in entry.needs),
@@ -159,12 +164,12 @@ def _stacked(comparison: Comparison, make: Callable[[Comparison, int], Table]) -
     return Table.stack(parts)
 
 
-def _findings(judged: Judged, tried: Mapping[str, Mitigation]) -> tuple[Finding, ...]:
+def _findings(judged: Judged, tried: Mapping[str, Attempt]) -> tuple[Finding, ...]:
     comparison = judged.comparison
     names = [name for name in comparison.names if name != "none"]
     if judged.best is not None and judged.best != "none":
         fix = comparison.names.index(judged.best)
-        return (_best(judged, tried[judged.best]), *findings_of(comparison, fix))
+        return (_best(judged, tried[judged.best].entry), *findings_of(comparison, fix))
     if judged.best == "none" or not names:
         return ()
     closest = min(names, key=lambda name: _distance(judged, name))
@@ -180,7 +185,7 @@ def _findings(judged: Judged, tried: Mapping[str, Mitigation]) -> tuple[Finding,
                 limit=judged.of[closest].limit,
                 criterion=criterion_titles()[judged.of[closest].criterion],
                 by=" x ".join(comparison.gaps.keys[figure][1]),
-                method=tried[closest].title,
+                method=tried[closest].entry.title,
                 gap=value,
             ),
             estimate=Estimate(value, low, high, n=len(comparison.subject), method="max-t"),

@@ -1,4 +1,4 @@
-"""Policies: named thresholds with their source, shipped or written by the user, and the verdict they lead to."""
+"""Policies: named thresholds with their source, shipped or written by the user."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from isonomia.config_files import read_mapping, validated
 from isonomia.errors import SpecError, close_to
 from isonomia.metrics import METRICS
 
@@ -98,7 +99,7 @@ def policy_names() -> tuple[str, ...]:
     >>> policy_names()
     ('ecoa', 'eeoc', 'engineering', 'nyc-ll144')
     """
-    folder = files("isonomia.audit").joinpath("policies")
+    folder = files("isonomia.policies").joinpath("shipped")
     return tuple(sorted(item.name[: -len(".yaml")] for item in folder.iterdir() if item.name.endswith(".yaml")))
 
 
@@ -109,7 +110,7 @@ def load_policy(policy: str | Path | Mapping[str, Any] | Policy) -> Policy:
     if isinstance(policy, Mapping):
         return _checked(dict(policy), "the policy")
     if str(policy) in policy_names():
-        text = files("isonomia.audit").joinpath("policies", f"{policy}.yaml").read_text(encoding="utf-8")
+        text = files("isonomia.policies").joinpath("shipped", f"{policy}.yaml").read_text(encoding="utf-8")
         return _checked(yaml.safe_load(text), f"the policy {policy!s}")
     path = Path(policy).expanduser()
     if not path.is_file():
@@ -117,12 +118,8 @@ def load_policy(policy: str | Path | Mapping[str, Any] | Policy) -> Policy:
             f"Unknown policy or policy file {str(policy)!r}.{close_to(policy, policy_names())} "
             f"Shipped: {', '.join(policy_names())}."
         )
-    from isonomia.audit.config_files import read_mapping
-
     return _checked(read_mapping(path), str(path))
 
 
 def _checked(content: Mapping[str, Any], where: str) -> Policy:
-    from isonomia.audit.config_files import validated
-
     return validated(Policy, content, where)

@@ -1,0 +1,234 @@
+"""Trying fixes on a subject: what is tried, on whom it is tuned, and on whom it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from isonomia.data import wrap
+from isonomia.errors import Cancelled, DataError, IsonomiaError, NotApplicable, SpecError, close_to
+from isonomia.events import Clock, Progress
+from isonomia.languages import Message, msg
+from isonomia.mitigation.judging.before_after import compare
+from isonomia.mitigation.judging.goals import Goal
+from isonomia.mitigation.judging.judge import Judged, judge
+from isonomia.mitigation.judging.mitigated import Fitted, Mitigated
+from isonomia.mitigation.judging.trying import (
+    Attempt,
+    People,
+    Split,
+    Trial,
+    attempt,
+    options_for,
+    refusal,
+    split_rows,
+    tightened,
+)
+from isonomia.mitigation.judging.verdict_tables import result_parts
+from isonomia.mitigation.registry import MITIGATIONS, Mitigation
+from isonomia.models import Surface
+from isonomia.policies import Rule
+from isonomia.subject import Outcome, Subject
+from isonomia.typing import Floats
+
+Objective = Literal["accuracy", "balanced_accuracy"]
+#: Methods that were not tried, and why.
+Skipped = dict[str, tuple[Mitigation, Message | str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is tried and what it is judged by (see `mitigate`, whose arguments these are).
+
+    Attributes
+    ----------
+    goals : tuple of Goal
+        What a fix has to meet; methods are tuned for the first.
+    ignored : tuple of Rule
+        Rules of the policy that no fix is judged by.
+    attributes : tuple of str
+        The protected attributes that are fixed.
+    """
+
+    goals: tuple[Goal, ...]
+    ignored: tuple[Rule, ...] = ()
+    attributes: tuple[str, ...]
+    methods: str | Sequence[str] = "applicable"
+    attribute_at_decision: bool = False
+    randomised: bool = False
+    objective: Objective = "accuracy"
+    folds: int = 5
+    seed: int = 0
+    max_seconds: float | None = None
+
+    @property
+    def named(self) -> bool:
+        """Whether the methods were named one by one."""
+        return self.methods != "applicable"
+
+    @property
+    def entries(self) -> list[Mitigation]:
+        """The methods to try."""
+        if not self.named:
+            return [*MITIGATIONS]
+        return [MITIGATIONS[name] for name in ([self.methods] if isinstance(self.methods, str) else self.methods)]
+
+    def carry_out(
+        self, subject: Subject, estimator: Any = None, *, judged: Subject | None = None, progress: Progress
+    ) -> Mitigated:
+        """Try the methods on a subject: its predictions are fixed, or an estimator trained on its rows.
+
+        Every person is decided about by a fix fitted without them: by cross-fitting, or with `judged` by fixes fitted
+        on the subject and judged on those other people.
+        """
+        trial, people = _trial(subject, estimator, judged, self)
+        tried, skipped = _try_all(self, trial, people, Clock(self.max_seconds, progress))
+        verdicts = _judged(subject if judged is None else judged, trial, tried, self)
+        parts = result_parts(verdicts, tried, skipped)
+        if self.ignored:
+            names = ", ".join(rule.name for rule in self.ignored)
+            parts["notes"] += (msg("Rules of the policy that fixes are not judged by: {names}.", names=names),)
+        return Mitigated(
+            code="mitigate",
+            title=msg("What helps"),
+            **parts,
+            best=verdicts.best,
+            front=verdicts.front,
+            verdict=verdicts.verdict,
+            fitted=Fitted(tried, trial, people),
+            decisions={name: one.decided for name, one in tried.items()},
+            judged=verdicts,
+        )
+
+
+def choose_attributes(subject: Subject, given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The protected attributes that are fixed: those named, or the first."""
+    known = [column.name for column in subject.needs_attributes()]
+    names = (known[0],) if given is None else (given,) if isinstance(given, str) else tuple(given)
+    for name in names:
+        if name not in known:
+            raise SpecError(f"`attributes` must name protected attributes; got {name!r}.{close_to(name, known)}")
+    return names
+
+
+def _people(subject: Subject, chosen: Sequence[str], features: bool) -> People:
+    columns = {column.name: column for column in subject.needs_attributes()}
+    truth = subject.truth
+    return People(
+        X=_features(subject) if features else None,
+        y=truth if subject.task == "regression" else truth.astype(np.intp),
+        attributes=tuple(columns[name] for name in chosen),
+        weights=subject.weights,
+    )
+
+
+def _features(subject: Subject) -> Any:
+    """The columns that an estimator is trained on, as scikit-learn's transformers of columns take them.
+
+    A model that is trained again gets those it was trained on.
+    """
+    known = None if subject.model is None else subject.model.features
+    data = subject.known
+    frame = data.feature_frame() if known is None else wrap(data.frame).select(list(known)).to_native()
+    return frame.to_pandas() if type(frame).__module__.startswith("pyarrow") else frame
+
+
+def _scores(subject: Subject) -> Floats | None:
+    surface = subject.surface
+    if subject.task == "regression":
+        return surface.continuous
+    return surface.ranking if subject.task == "binary" else surface.probability
+
+
+def _trial(subject: Subject, estimator: Any, judged: Subject | None, plan: Plan) -> tuple[Trial, People]:
+    chosen, trains = plan.attributes, estimator is not None
+    people = _people(subject, chosen, trains)
+    regression = subject.task == "regression"
+    if judged is not None:
+        held = _people(judged, chosen, trains)
+        splits = [Split(train=people, held=held, rows=np.arange(len(held)))]
+        parts = [(np.arange(len(people)), np.arange(len(held)))]
+    else:
+        judged = subject
+        parts = split_rows(people, plan.folds, regression, plan.seed)
+        splits = [Split(train=people.take(a), held=people.take(b), rows=b) for a, b in parts]
+    if not trains:
+        tuning, scores = _scores(subject), _scores(judged)
+        decided = judged.surface.continuous if regression else judged.surface.label
+        if decided is None:
+            raise DataError("There are scores but no decisions: give probabilities, or a column of decisions.")
+        for split, (train, rows) in zip(splits, parts, strict=True):
+            split.tuning = None if tuning is None else tuning[train]
+            split.scores = None if scores is None else scores[rows]
+            split.decisions = decided[rows]
+    return Trial(estimator, subject.task, subject.outcome.surface.classes, splits, plan.seed), people
+
+
+def _try_all(plan: Plan, trial: Trial, people: People, clock: Clock) -> tuple[dict[str, Attempt], Skipped]:
+    tried: dict[str, Attempt] = {}
+    skipped: Skipped = {}
+    entries, costs = plan.entries, _costs(people, plan.objective, trial.task)
+    with clock.progress.stage("mitigate", msg("Trying fixes"), total=len(entries)) as stage:
+        for split in trial.splits:
+            trial.prepare(split, clock.progress.check)
+        tol = tightened(plan.goals[0], trial)
+        scores = all(split.scores is not None for split in trial.splits)
+        for entry in stage.over(entries):
+            reason = refusal(
+                entry,
+                task=trial.task,
+                estimator=trial.estimator,
+                scores=scores,
+                attribute=plan.attribute_at_decision,
+                chance=plan.randomised,
+                named=plan.named,
+            )
+            if reason is None and clock.over:
+                reason = msg("the time did not suffice")
+            if reason is not None:
+                skipped[entry.id] = (entry, reason)
+                continue
+            try:
+                options = options_for(entry, plan.goals[0], tol, chance=plan.randomised, costs=costs, seed=trial.seed)
+                tried[entry.id] = attempt(entry, options, trial, clock.progress.check)
+            except Cancelled:
+                raise
+            except NotApplicable as error:
+                skipped[entry.id] = (entry, error.reason)
+            except (IsonomiaError, ValueError) as error:
+                if plan.named and len(entries) == 1:
+                    raise
+                skipped[entry.id] = (entry, str(error))
+    return tried, skipped
+
+
+def _costs(people: People, objective: str, task: str) -> tuple[float, float]:
+    if objective == "accuracy" or task != "binary":
+        return 1.0, 1.0
+    positive = float(np.average(people.y == 1, weights=people.weights))
+    return 0.5 / (1 - positive), 0.5 / positive
+
+
+def _judged(subject: Subject, trial: Trial, tried: dict[str, Attempt], plan: Plan) -> Judged:
+    n = sum(len(split.rows) for split in trial.splits)
+    before = np.zeros(n, dtype=float if trial.regression else np.intp)
+    for split in trial.splits:
+        before[split.rows] = split.decisions
+    surface = (
+        Surface.of_numbers(before)
+        if trial.regression
+        else Surface(subject.task, trial.classes, label=before.astype(np.min_scalar_type(len(trial.classes))))
+    )
+    decided = replace(
+        subject, outcome=Outcome(subject.truth, surface), predictions=surface, settings=subject.settings, cache={}
+    )
+    codes = before.dtype if trial.regression else surface.label.dtype  # type: ignore[union-attr]
+    after = {"none": before.astype(codes), **{name: one.decided.astype(codes) for name, one in tried.items()}}
+    by: Any = "all" if len(subject.attributes) > 1 else "each"
+    chosen = plan.attributes
+    ways = [(name,) for name in chosen] + ([chosen] if len(chosen) > 1 else [])
+    chances = {"none": 0.0, **{name: one.chance for name, one in tried.items()}}
+    return judge(compare(decided, after, by), plan.goals, ways, chances, plan.objective)
