@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, stats
 
 from isonomia.evidence import (
     Estimate,
@@ -22,26 +22,42 @@ from isonomia.evidence.significance import fisher
 
 
 @given(st.integers(1, 500), st.data())
-def test_wilson_is_scipys_but_for_few_cases(n: int, data: st.DataObject) -> None:
+def test_ends_of_a_rate_are_where_the_corrected_score_test_or_the_exact_one_begins_to_reject(
+    n: int, data: st.DataObject
+) -> None:
     k = data.draw(st.integers(0, n))
-    expected = stats.binomtest(k, n).proportion_ci(method="wilson")
-    lowest = stats.binomtest(k, n, alternative="greater").proportion_ci(0.95, method="exact").low if k else 0.0
-    highest = stats.binomtest(k, n, alternative="less").proportion_ci(0.95, method="exact").high if k < n else 1.0
-    low, high = wilson(k, n)
-    ends = min(expected.low, lowest), max(expected.high, highest)
-    assert (float(low), float(high)) == pytest.approx(ends, abs=1e-9)
+    exact = [
+        stats.binomtest(k, n, alternative=side).proportion_ci(0.95, method="exact") for side in ("greater", "less")
+    ]
+    low, high = (float(end) for end in wilson(k, n))
+
+    def statistic(p: float, moved: float) -> float:
+        return (moved - n * p) / np.sqrt(n * p * (1 - p))
+
+    z = stats.norm.ppf(0.975)
+    if k == 0:
+        assert low == 0.0
+    else:
+        first = optimize.brentq(lambda p: statistic(p, k - 0.15) - z, 1e-12, (k - 0.15) / n)
+        assert low == pytest.approx(min(first, exact[0].low), abs=1e-9)
+    if k == n:
+        assert high == 1.0
+    else:
+        last = optimize.brentq(lambda p: statistic(p, k + 0.15) + z, (k + 0.15) / n, 1 - 1e-12)
+        assert high == pytest.approx(max(last, exact[1].high), abs=1e-9)
 
 
-@pytest.mark.parametrize("n", [30, 100, 1000])
-def test_wilson_covers_summed_over_all_counts(n: int) -> None:
+@pytest.mark.parametrize("n", [30, 50, 100, 300, 1000])
+def test_intervals_of_rates_cover_summed_over_all_counts_at_every_rate(n: int) -> None:
     k = np.arange(n + 1)
     low, high = wilson(k, n)
-    rates = np.linspace(0.2 / n, 0.5, 4001)
+    jumps = np.concatenate([low[low > 0], high[high < 1]])  # coverage changes at the ends: the extremes lie beside them
+    rates = np.concatenate([np.linspace(0.02 / n, 0.5, 2001), jumps - 1e-10, jumps + 1e-10])
+    rates = rates[rates <= 0.5]
     covered = np.array([stats.binom.pmf(k, n, p)[(low <= p) & (p <= high)].sum() for p in rates])
-    assert covered[rates * n < 3].min() >= 0.945
-    assert covered.min() >= 0.92
-    assert covered.mean() == pytest.approx(0.955, abs=0.01)
-    assert covered[rates * n > 10].max() <= 0.975
+    assert covered.min() >= 0.935
+    assert covered[:2001].mean() == pytest.approx(0.9565, abs=0.006)
+    assert covered[rates * n > 7].max() <= 0.975  # above that only where about five cases or fewer are expected
 
 
 def test_wilson_of_nothing_is_nothing() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import brentq, minimize_scalar
 
-from isonomia.evidence import score_difference, score_odds_ratio, score_ratio, two_proportions
+from isonomia.evidence import agreeing, score_difference, score_odds_ratio, score_ratio, two_proportions
 
 Z = float(stats.norm.ppf(0.975))
 
@@ -151,3 +151,17 @@ def test_coverage_summed_over_all_tables(sizes: tuple[int, int], rate: float) ->
             covered = weight[(low <= truth + 1e-12) & (truth <= high + 1e-12)].sum() / weight.sum()
             assert covered >= 0.935, (truth, covered)
         assert (difference[1] - difference[0]).min() > 0
+
+
+@given(st.integers(1, 40), st.integers(1, 400), st.sampled_from([0.9, 0.95, 0.999]), st.data())
+def test_agreeing_ends_leave_out_equality_exactly_where_the_test_rejects(
+    n1: int, n2: int, level: float, data: st.DataObject
+) -> None:
+    table = data.draw(st.integers(0, n1)), n1, data.draw(st.integers(0, n2)), n2
+    rejected = bool(two_proportions(*table) < 1 - level)
+    for interval, same in ((score_difference, 0.0), (score_ratio, 1.0), (score_odds_ratio, 1.0)):
+        plain = interval(*table, level)
+        low, high = agreeing(plain, same, *table, level)
+        assert bool((low > same) | (high < same)) == rejected or abs(two_proportions(*table) - (1 - level)) < 1e-6
+        assert low <= plain[0]
+        assert high >= plain[1]

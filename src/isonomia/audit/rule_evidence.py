@@ -23,7 +23,7 @@ from isonomia.evidence.intervals import (
     quotient,
     ratio_interval,
 )
-from isonomia.evidence.score_intervals import score_difference, score_ratio
+from isonomia.evidence.score_intervals import agreeing, score_difference, score_ratio
 from isonomia.evidence.simultaneous import pair_level, simultaneous_level
 from isonomia.fairness import Group, GroupMetrics, group_metrics
 from isonomia.fairness.groups.comparisons import strata_of
@@ -254,8 +254,10 @@ def _ends(
     value = one - other if rule.measure == "difference" else quotient(one, other)
     if part.rate:
         n1, n2 = part.size[first], part.size[second]
-        interval = score_difference if rule.measure == "difference" else score_ratio
-        return value, *interval(one * n1, n1, other * n2, n2, each)
+        counts = one * n1, n1, other * n2, n2
+        if rule.measure == "difference":
+            return value, *agreeing(score_difference(*counts, each), 0.0, *counts, each)
+        return value, *agreeing(score_ratio(*counts, each), 1.0, *counts, each)
     figures = part.figures.take(first), part.figures.take(second)
     factor = normal_quantile(each) / normal_quantile(level)
     if rule.measure == "difference":

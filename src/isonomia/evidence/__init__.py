@@ -11,7 +11,13 @@ from isonomia.evidence.multiplicity import AlphaInvesting, benjamini_hochberg, b
 from isonomia.evidence.power import detectable_means, detectable_rates
 from isonomia.evidence.remedies import REMEDIES
 from isonomia.evidence.result import Drawing, Picture, Result
-from isonomia.evidence.score_intervals import odds_difference, score_difference, score_odds_ratio, score_ratio
+from isonomia.evidence.score_intervals import (
+    agreeing,
+    odds_difference,
+    score_difference,
+    score_odds_ratio,
+    score_ratio,
+)
 from isonomia.evidence.significance import normal_p, two_proportions, welch
 from isonomia.evidence.simultaneous import (
     Gaps,
@@ -39,6 +45,7 @@ __all__ = [
     "SEVERITIES",
     "Severity",
     "Table",
+    "agreeing",
     "benjamini_hochberg",
     "benjamini_hochberg_among",
     "check_level",

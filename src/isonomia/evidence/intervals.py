@@ -9,6 +9,7 @@ value in (0, 1), its error    `mean_intervals.LogitEnds`
 any figure, from replicates   `percentile`, `bootstrap_interval`
 difference of two rates       `score_intervals.score_difference`
 ratio of two rates (odds)     `score_intervals.score_ratio`, `score_odds_ratio`
+the same, as tests decide     `score_intervals.agreeing`
 difference, ratio of others   `difference_interval`, `ratio_interval` (ends, replicates or errors)
 gap: largest less smallest    `simultaneous.gaps_of_rates`, `gaps_of_figures`
 picked among m candidates     any of these at `simultaneous.simultaneous_level`
@@ -27,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isonomia.errors import SpecError
-from isonomia.evidence.mean_intervals import Ends, mover_difference, mover_ratio, same_p
+from isonomia.evidence.mean_intervals import Ends, mover_difference, mover_ratio, same_p, score_ends
 from isonomia.languages import Message, msg
 from isonomia.parameters import LEVEL
 from isonomia.typing import Floats
@@ -36,6 +37,8 @@ from isonomia.typing import Floats
 SAME = 1e-12
 #: From so many successes on, Wilson's end lies beyond the exact one-sided limit.
 FEW = 15
+#: By so many cases the ends of a rate are moved outwards: a half would be the full continuity correction.
+CONTINUITY = 0.15
 #: What a result says where no bootstrap was asked for.
 NO_BOOTSTRAP = msg("No bootstrap was requested: figures that need one have no interval and no test.")
 
@@ -73,34 +76,38 @@ def normal_quantiles(level: ArrayLike) -> Floats:
 
 
 def wilson(successes: ArrayLike, n: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Wilson's score interval of a rate k / n, corrected for few successes or few failures.
+    """Wilson's score interval of a rate k / n with a small continuity correction, and exact limits of few cases.
 
-    With z the normal quantile: centre (k + z^2/2) / (n + z^2), half width z sqrt(k (n - k) / n + z^2/4) / (n + z^2).
-    Of one to about ten successes Wilson's lower end is too high (coverage down to 90%): there the end is the one-sided
-    exact limit at the same level, the quantile 1 - level of Beta(k, n - k + 1), where that is lower; upper ends of few
-    failures likewise. Coverage at level 0.95 is then between 92% and 99%, at least 95% below three expected cases and
-    within a point or two of 95% from ten on.
+    With z the normal quantile: centre (k + z^2/2) / (n + z^2), half width z sqrt(k (n - k) / n + z^2/4) / (n + z^2),
+    the lower end computed at k - 0.15 and the upper one at k + 0.15. Of one to about ten successes the lower end is
+    still too high: there it is the one-sided exact limit at the same level, the quantile 1 - level of
+    Beta(k, n - k + 1), where that is lower; upper ends of few failures likewise. Without successes the lower end is 0,
+    without failures the upper one is 1.
+
+    Counts are whole numbers, so that coverage depends on the true rate. Summed exactly over all rates, it is at least
+    93.5% at level 0.95 from 30 rows on (Wilson's own 84-97%) and 95.2% (1,000 rows) to 96.1% (30 rows) on average; it
+    exceeds 97.7% only where fewer than five cases are expected.
 
     For weighted data give effective numbers: n = (sum w)^2 / sum w^2 and k = rate * n. Where n is 0 the ends are NaN.
 
     References
     ----------
     E. B. Wilson (1927), J. Am. Stat. Assoc. 22:209; L. D. Brown, T. T. Cai, A. DasGupta (2001), Stat. Sci. 16:101,
-    section 4.1.1, for the correction by one-sided limits.
+    section 4.1.1, for the correction by one-sided limits; R. G. Newcombe (1998), Stat. Med. 17:857, method 4, for the
+    continuity correction.
 
     Examples
     --------
     >>> low, high = wilson(20, 80)
     >>> round(float(low), 4), round(float(high), 4)
-    (0.1681, 0.3548)
+    (0.1665, 0.3569)
     """
     k, total = np.asarray(successes, dtype=float), np.asarray(n, dtype=float)
-    z2 = normal_quantile(level) ** 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        centre = (k + z2 / 2) / (total + z2)
-        half = np.sqrt(z2 * (k * (total - k) / total + z2 / 4)) / (total + z2)
-    low = np.minimum(np.where(k <= 0, 0.0, centre - half), _fewest(k, total, level))
-    high = np.maximum(np.where(k >= total, 1.0, centre + half), 1 - _fewest(total - k, total, level))
+    z = normal_quantile(level)
+    low, _ = score_ends(np.maximum(k - CONTINUITY, 0.0), total, z)
+    _, high = score_ends(np.minimum(k + CONTINUITY, total), total, z)
+    low = np.minimum(np.where(k <= 0, 0.0, low), _fewest(k, total, level))
+    high = np.maximum(np.where(k >= total, 1.0, high), 1 - _fewest(total - k, total, level))
     empty = total <= 0
     if empty.any():
         return np.where(empty, np.nan, low), np.where(empty, np.nan, high)

@@ -151,6 +151,18 @@ def _untransformed(x: Floats, a: Floats) -> Floats:
     return np.where(flat, x, 3 / safe * (np.where(inner < STEEP, steep, np.cbrt(inner)) - 1))
 
 
+def score_ends(k: Floats, n: Floats, z: float | Floats) -> tuple[Floats, Floats]:
+    """Wilson's ends of the rate k / n at the normal quantile z, without a correction; NaN where n is 0.
+
+    >>> [round(float(end), 4) for end in score_ends(np.array(20.0), np.array(80.0), 1.96)]
+    [0.1681, 0.3548]
+    """
+    z2 = z * z
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centre, half = (k + z2 / 2) / (n + z2), np.sqrt(z2 * (k * (n - k) / n + z2 / 4)) / (n + z2)
+    return centre - half, centre + half
+
+
 @dataclass(frozen=True, eq=False)
 class LogitEnds(Arrays):
     """Values in (0, 1) with standard errors, on the logit scale; `size` rows where the error is not known.
@@ -175,9 +187,8 @@ class LogitEnds(Arrays):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             centre, half = np.log(at / (1 - at)), z * self.error / (at * (1 - at))
             low, high = 1 / (1 + np.exp(half - centre)), 1 / (1 + np.exp(-half - centre))
-            middle, reach = (at * n + z * z / 2) / (n + z * z), z * np.sqrt(at * (1 - at) * n + z * z / 4) / (n + z * z)
         unknown = np.isnan(self.error) | ~((at > 0) & (at < 1))
-        low, high = np.where(unknown, middle - reach, low), np.where(unknown, middle + reach, high)
+        low, high = (np.where(unknown, *ends) for ends in zip(score_ends(at * n, n, z), (low, high), strict=True))
         absent = np.isnan(n)
         return np.where(absent, np.nan, np.clip(low, 0, at)), np.where(absent, np.nan, np.clip(high, at, 1))
 

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isonomia.evidence.intervals import normal_quantiles
-from isonomia.evidence.mean_intervals import mover_difference, mover_ratio
+from isonomia.evidence.mean_intervals import mover_difference, mover_ratio, score_ends
+from isonomia.evidence.significance import two_proportions
 from isonomia.typing import Floats
 
 #: The statistic is z to within this share before a last step, which makes an end exact to about 1e-6 of the width.
@@ -70,7 +71,7 @@ def score_difference(
             return reach / np.sqrt((first * (1 - first) / na + second * (1 - second) / nb) * scale)  # type: ignore[no-any-return]
 
         # Newcombe's interval, from Wilson's ends of each rate, is a close start
-        (a_low, a_high), (b_low, b_high) = _wilson(a, na, z), _wilson(b, nb, z)
+        (a_low, a_high), (b_low, b_high) = score_ends(a, na, z), score_ends(b, nb, z)
         start = np.stack([np.hypot(one - a_low, b_high - other), np.hypot(a_high - one, other - b_low)])
         low, high = gap - side * _solve(statistic, start, 1 + side * gap, z)
     return np.where(flipped, -high, low), np.where(flipped, -low, high)
@@ -106,7 +107,7 @@ def score_ratio(
             return (u * one - t * other) / np.sqrt(variance)  # type: ignore[no-any-return]
 
         # from Wilson's ends of each rate, as for differences
-        starts = mover_ratio((one, *_wilson(a, na, z)), (other, *_wilson(b, nb, z)))
+        starts = mover_ratio((one, *score_ends(a, na, z)), (other, *score_ends(b, nb, z)))
         share = np.where(hits > 0, one / (one + other), np.nan)
         return _of_shares(statistic, share, starts, z, empty=(na <= 0) | (nb <= 0))
 
@@ -159,9 +160,39 @@ def odds_difference(
     one, na, other, nb, z = _counts(p1, n1, p2, n2, level)
     with np.errstate(divide="ignore", invalid="ignore"):
         (a, a_low, a_high), (b, b_low, b_high) = (
-            tuple(part / (1 - part) for part in (p, *_wilson(p * n, n, z))) for p, n in ((one, na), (other, nb))
+            tuple(part / (1 - part) for part in (p, *score_ends(p * n, n, z))) for p, n in ((one, na), (other, nb))
         )
         return mover_difference((a, a_low, a_high), (b, b_low, b_high))
+
+
+def agreeing(
+    ends: tuple[Floats, Floats],
+    same: float,
+    k1: ArrayLike,
+    n1: ArrayLike,
+    k2: ArrayLike,
+    n2: ArrayLike,
+    level: ArrayLike = 0.95,
+) -> tuple[Floats, Floats]:
+    """Score ends of a difference or a ratio, extended to `same` (0 or 1) where `two_proportions` does not reject.
+
+    Of small cells that test is more careful than the score interval, since it asks Fisher's test too. Tables, gaps and
+    verdicts take these ends: none claims a difference that its test does not confirm.
+
+    >>> table = (6, 7, 2, 7)
+    >>> [[round(float(end), 3) for end in ends] for ends in (
+    ...     score_difference(*table), agreeing(score_difference(*table), 0.0, *table))]
+    [[0.034, 0.853], [0.0, 0.853]]
+    """
+    *counts, levels, low, high = np.broadcast_arrays(
+        *(np.asarray(part, dtype=float) for part in (k1, n1, k2, n2, level, *ends))
+    )
+    outside = (low > same) | (high < same)
+    if not outside.any():
+        return ends
+    equal = np.zeros(low.shape, dtype=bool)
+    equal[outside] = two_proportions(*(count[outside] for count in counts)) >= 1 - levels[outside]
+    return np.where(equal, np.minimum(low, same), low), np.where(equal, np.maximum(high, same), high)
 
 
 def constrained_rate(a: Floats, na: Floats, b: Floats, nb: Floats, edge: ArrayLike) -> Floats:
@@ -199,12 +230,6 @@ def _counts(
     parts = (np.asarray(part, dtype=float) for part in (k1, n1, k2, n2, normal_quantiles(level)))
     a, na, b, nb, z = np.broadcast_arrays(*parts)
     return a, na, b, nb, z
-
-
-def _wilson(k: Floats, n: Floats, z: Floats) -> tuple[Floats, Floats]:
-    z2 = z * z
-    centre, half = (k + z2 / 2) / (n + z2), np.sqrt(z2 * (k * (n - k) / n + z2 / 4)) / (n + z2)
-    return centre - half, centre + half
 
 
 def _of_shares(

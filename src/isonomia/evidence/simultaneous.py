@@ -23,8 +23,13 @@ from isonomia.evidence.intervals import (
     ratio_interval,
     wilson,
 )
-from isonomia.evidence.score_intervals import odds_difference, score_difference, score_odds_ratio, score_ratio
-from isonomia.evidence.significance import two_proportions
+from isonomia.evidence.score_intervals import (
+    agreeing,
+    odds_difference,
+    score_difference,
+    score_odds_ratio,
+    score_ratio,
+)
 from isonomia.typing import Floats
 
 #: Of very many groups only those pair up that are among the first or last so many by rate or an end of its interval.
@@ -164,14 +169,8 @@ def _gaps(rate: Floats, size: Floats, level: ArrayLike, difference_of: _Interval
     difference, ratio = extremes(value)
     row, first, second, levels = _pairs(value, n, np.broadcast_to(np.asarray(level, dtype=float), shape).ravel())
     counts = value[row, first] * n[row, first], n[row, first], value[row, second] * n[row, second], n[row, second]
-    low, high = difference_of(*counts, levels)
-    ratio_low, ratio_high = ratio_of(*counts, levels)
-    outside = np.flatnonzero((low > 0) | (high < 0))
-    if outside.size:  # where the test is more careful than the interval (Fisher's in small cells) so is the interval
-        p = two_proportions(*(count[outside] for count in counts))
-        equal = outside[p >= 1 - levels[outside]]
-        low[equal], high[equal] = np.minimum(low[equal], 0.0), np.maximum(high[equal], 0.0)
-        ratio_low[equal], ratio_high[equal] = np.minimum(ratio_low[equal], 1.0), np.maximum(ratio_high[equal], 1.0)
+    low, high = agreeing(difference_of(*counts, levels), 0.0, *counts, levels)
+    ratio_low, ratio_high = agreeing(ratio_of(*counts, levels), 1.0, *counts, levels)
     ends = _farthest(len(value), row, low, high)
     ratios = _smallest(len(value), row, ratio_low, ratio_high)
     absent, no_ratio = np.isnan(difference), np.isnan(ratio)

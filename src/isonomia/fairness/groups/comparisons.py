@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import (
+    agreeing,
     holm,
     normal_p,
     odds_difference,
@@ -177,16 +178,8 @@ def _compare_rates(parts: Sequence[tuple[Measured, _Pairs]], level: float) -> li
         p2, n2 = np.where(within, rest, p2), np.where(within, rest_n, n2)
     counts = _near_whole(np.nan_to_num(p1) * n1), _near_whole(n1), _near_whole(np.nan_to_num(p2) * n2), _near_whole(n2)
     p_value = two_proportions(*counts)
-    low, high = score_difference(*counts, level)
-    ratio_low, ratio_high = score_ratio(*counts, level)
-    # where the test is more careful than the interval (Fisher's in small cells) so is the interval
-    equal = p_value >= 1 - level
-    low, high = np.where(equal, np.minimum(low, 0.0), low) * (1 - part), np.where(equal, np.maximum(high, 0.0), high)
-    high = high * (1 - part)
-    ratio_low, ratio_high = (
-        np.where(equal, np.minimum(ratio_low, 1.0), ratio_low),
-        np.where(equal, np.maximum(ratio_high, 1.0), ratio_high),
-    )
+    low, high = (end * (1 - part) for end in agreeing(score_difference(*counts, level), 0.0, *counts, level))
+    ratio_low, ratio_high = agreeing(score_ratio(*counts, level), 1.0, *counts, level)
     with np.errstate(divide="ignore", invalid="ignore"):
         # group / (part x group + (1 - part) x others), which grows with group / others
         ratio_low, ratio_high = (
@@ -234,14 +227,16 @@ def _compare_odds(measured: Measured, pairs: _Pairs, level: float) -> Compared:
     (p1, n1), (p2, n2) = ((measured.share[index], measured.size[index]) for index in (g, r))
     counts = _near_whole(p1 * n1), _near_whole(n1), _near_whole(p2 * n2), _near_whole(n2)
     known = ~np.isnan(p1 + p2)
+    ends = agreeing(odds_difference(p1, n1, p2, n2, level), 0.0, *counts, level)
+    ratios = agreeing(score_odds_ratio(*counts, level), 1.0, *counts, level)
     figures = measured.figures
     return _compared(
         measured,
         pairs,
         measured.value[g] - measured.value[r],
-        *(np.where(known, end, np.nan) for end in odds_difference(p1, n1, p2, n2, level)),
+        *(np.where(known, end, np.nan) for end in ends),
         quotient(measured.value[g], measured.value[r]),
-        *(np.where(known & (p2 > 0), end, np.nan) for end in score_odds_ratio(*counts, level)),
+        *(np.where(known & (p2 > 0), end, np.nan) for end in ratios),
         np.where(known, two_proportions(*(np.nan_to_num(count) for count in counts)), np.nan),
         difference_error(figures.take(g), figures.take(r))[:, None],
     )

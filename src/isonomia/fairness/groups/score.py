@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Column, Estimate, Table, score_ratio, simultaneous_level
+from isonomia.evidence import Column, Estimate, Table, agreeing, score_ratio, simultaneous_level
 from isonomia.fairness.groups.gaps import Gap, combine, gaps_of
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.languages import Message, msg
@@ -155,7 +155,9 @@ def _impact(result: GroupMetrics, gaps: Sequence[Gap], n: int, level: float) -> 
     ).T
     if not pairs:
         return Estimate(1.0, n=n, level=level)
-    low, high = score_ratio(counts[0], counts[1], counts[2], counts[3], simultaneous_level(level, len(pairs)))
+    each = simultaneous_level(level, len(pairs))
+    k1, n1, k2, n2 = counts
+    low, high = agreeing(score_ratio(k1, n1, k2, n2, each), 1.0, k1, n1, k2, n2, each)
     value = [part.value[own] / part.value[base] if part.value[base] > 0 else 1.0 for part, own, base in pairs]
     ends = float(np.nanmin(low)), float(min(np.nanmin(high), 1.0))
     return Estimate(float(min(1.0, *value)), *ends, n=n, method="score", level=level)

@@ -11,7 +11,17 @@ import numpy as np
 from isonomia.counting import Codes, sum_by
 from isonomia.data import Dataset
 from isonomia.errors import NotApplicable, SpecError, close_to
-from isonomia.evidence import Column, Picture, Result, Table, benjamini_hochberg, two_proportions, wilson
+from isonomia.evidence import (
+    Column,
+    Picture,
+    Result,
+    Table,
+    agreeing,
+    benjamini_hochberg,
+    score_difference,
+    two_proportions,
+    wilson,
+)
 from isonomia.fairness.groups.grouping import BY, By, combinations_of, named_groups
 from isonomia.languages import Message, msg
 from isonomia.parameters import NAMES, Several, Text, validated
@@ -174,10 +184,9 @@ def _compare(name: str, absent: Any, column: Codes, weights: Any, level: float, 
         rest_k = np.nan_to_num(others) * rest_n
         rate = gone / size
     p = two_proportions(k, n, rest_k, rest_n)
-    rest_low, rest_high = wilson(rest_k, rest_n, level)
     gap = rate - others
-    gap_low = gap - np.hypot(rate - low, rest_high - others)
-    gap_high = gap + np.hypot(high - rate, others - rest_low)
+    counts = k, n, rest_k, rest_n
+    gap_low, gap_high = agreeing(score_difference(*counts, level), 0.0, *counts, level)
     figures = zip(rows, rate, low, high, others, gap, gap_low, gap_high, p, strict=True)
     out += [
         {
