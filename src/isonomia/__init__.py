@@ -25,7 +25,7 @@ from isonomia.errors import (
 )
 
 if TYPE_CHECKING:
-    from isonomia import discovery, fairness, metrics, mitigation, policies, robustness
+    from isonomia import discovery, explain, fairness, metrics, mitigation, policies, robustness
     from isonomia.audit import Report, audit, compare, run
     from isonomia.data import Dataset, read
     from isonomia.data import catalog as datasets
@@ -69,6 +69,7 @@ _ROOMS = (
     "fairness",
     "discovery",
     "robustness",
+    "explain",
     "mitigation",
     "report",
     "audit",
@@ -99,6 +100,7 @@ __all__ = [
     "compare",
     "datasets",
     "discovery",
+    "explain",
     "fairness",
     "load_model",
     "metrics",

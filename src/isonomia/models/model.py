@@ -25,7 +25,7 @@ from isonomia.models._predictors import (
 )
 from isonomia.models.batch_size import Pace
 from isonomia.models.classes import distinct
-from isonomia.models.columns import FrameKind, check_width, from_matrix, pick_columns
+from isonomia.models.columns import FrameKind, check_width, from_matrix, hand_over, pick_columns
 from isonomia.models.model_format import MODEL_FORMATS
 from isonomia.models.surface import Surface, SurfaceKind
 from isonomia.parameters import NAMES, Anything, Choice, Number, Several, Text, validated
@@ -220,6 +220,11 @@ class Model:
         table = self._as_table(frame)
         answer = self._ask(table, None, decide=False)
         return check_shape(answer.values, len(table), self.make)
+
+    def inputs(self, data: Dataset, frame: Any = None) -> Any:
+        """The rows as the estimator itself is handed them: its columns in its order, as a frame or a matrix."""
+        table = data_table(data) if frame is None else self._as_table(frame)
+        return hand_over(self._select(table, data), getattr(self._predictor, "frame", None) or "native")
 
     def reset_clocks(self) -> None:
         """Start counting calls, rows and seconds anew."""

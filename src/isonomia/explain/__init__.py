@@ -1,0 +1,31 @@
+"""Why: Shapley values of any model, and what they say about groups."""
+
+from isonomia.explain.explainer import EXPLAINERS, Case, Explainer, Problem, Values
+from isonomia.explain.mixing import coalition_values
+from isonomia.explain.outputs import OUTPUT_NAMES, OUTPUTS, Output
+from isonomia.explain.players import By, Players
+from isonomia.explain.prepare import Part, Prepared, prepare
+from isonomia.explain.result import ShapleyValues
+from isonomia.explain.shapley_values import choose, shapley
+from isonomia.explain.space import Space
+
+__all__ = [
+    "By",
+    "Case",
+    "EXPLAINERS",
+    "Explainer",
+    "OUTPUTS",
+    "OUTPUT_NAMES",
+    "Output",
+    "Part",
+    "Players",
+    "Prepared",
+    "Problem",
+    "ShapleyValues",
+    "Space",
+    "Values",
+    "choose",
+    "coalition_values",
+    "prepare",
+    "shapley",
+]

@@ -1,0 +1,1 @@
+"""One file per method of Shapley values; each adds its description to `EXPLAINERS`."""
