@@ -136,11 +136,14 @@ class TreeEnsemble:
         dense[sparse.coords if hasattr(sparse, "coords") else (sparse.row, sparse.col)] = sparse.data
         return dense
 
+    def rounded(self, x: Floats) -> Floats:
+        """Values as they are compared with thresholds: in the library's precision, numbers next to 0 as 0."""
+        x = x.astype(self.feature_dtype).astype(float)
+        return np.where(np.abs(x) <= self.zero_threshold, 0.0, x) if self.zero_threshold else x
+
     def goes_left(self, node: Integers, x: Floats) -> Bools:
         """Whether the value `x` of the column tested at a node goes left; both arrays have one shape."""
-        x = x.astype(self.feature_dtype).astype(float)
-        if self.zero_threshold:
-            x = np.where(np.abs(x) <= self.zero_threshold, 0.0, x)
+        x = self.rounded(x)
         missing = np.isnan(x) | (self.zero_missing[node] & (x == 0.0))
         with np.errstate(invalid="ignore"):
             below = x < self.threshold[node] if self.strict else x <= self.threshold[node]

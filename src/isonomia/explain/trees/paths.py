@@ -1,0 +1,155 @@
+"""The paths of some trees, and the walk that gives every row a bit mask per leaf.
+
+A leaf's path tests d distinct players (a player is a column of the dataset, or an encoded column). Bit j of a row's
+mask is 1 where the row passes every test of the path's j-th player; a row that reaches the leaf has all bits 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.errors import NotApplicable
+from isonomia.explain.trees.routing import Routing
+from isonomia.typing import Indices
+
+Masks = NDArray[np.unsignedinteger[Any]]
+#: Bytes of the masks of the rows that walk at once.
+WALK_BYTES = 1 << 24
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Stack:
+    """Leaves whose paths test the same number of distinct players."""
+
+    nodes: Indices
+    players: Indices
+
+    @property
+    def size(self) -> int:
+        """Distinct players per path."""
+        return int(self.players.shape[1])
+
+    @property
+    def full(self) -> int:
+        """The mask of a row that reaches the leaf."""
+        return (1 << self.size) - 1
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Level:
+    """The inner nodes of a level: their tests, and where the masks of their children go."""
+
+    column: Indices
+    cut: NDArray[Any]
+    bit: Masks
+    fresh: Masks
+    inner: Indices
+    leaves: list[tuple[int, Indices, Indices]]
+
+
+class Paths:
+    """The levels and leaves of a block of trees.
+
+    `lead`, a player, has bit 0 of every path (set from the root on); leaves whose path does not test it are left out.
+    """
+
+    def __init__(self, routing: Routing, roots: Indices, player_of_column: Indices, lead: int | None = None) -> None:
+        trees = routing.trees
+        parts: list[tuple[Indices, Indices, Indices]] = []
+        levels: list[tuple[Any, ...]] = []
+        node = roots[trees.feature[roots] >= 0]
+        path = np.full((len(node), 1), -1 if lead is None else lead, dtype=np.intp)
+        depth = np.full(len(node), 0 if lead is None else 1, dtype=np.intp)
+        tested = np.zeros(len(node), dtype=bool)
+        while len(node):
+            player = player_of_column[trees.feature[node]]
+            found = path == player[:, None]
+            known = found.any(axis=1)
+            position = np.where(known, found.argmax(axis=1), depth)
+            path = np.concatenate([path, np.full((len(node), 1), -1)], axis=1) if (~known).any() else path
+            path[np.arange(len(node)), position] = player
+            depth = depth + ~known
+            tested = tested | (player == lead)
+            children = np.concatenate([trees.left[node], trees.right[node]])
+            leaf = trees.feature[children] < 0
+            both = np.tile(np.arange(len(node)), 2)
+            inner, ends = np.flatnonzero(~leaf), np.flatnonzero(leaf)
+            if lead is not None:
+                ends = ends[tested[both[ends]]]
+            levels.append((node, position, known, inner, ends, depth[both[ends]]))
+            parts.append((children[ends], depth[both[ends]], path[both[ends]]))
+            node, path, depth, tested = children[inner], path[both[inner]], depth[both[inner]], tested[both[inner]]
+        self.start = 0 if lead is None else 1
+        self.stacks, at = _stacks(parts)
+        largest = max((stack.size for stack in self.stacks), default=0)
+        self.dtype: Any = np.uint16 if largest <= 16 else np.uint32 if largest <= 32 else np.uint64
+        if largest > 48:
+            raise NotApplicable(f"a path of the trees tests {largest} different columns; at most 48 are supported")
+        self.levels = [self._level(routing, level, at) for level in levels]
+        self.width = max((2 * len(level.cut) for level in self.levels), default=1)
+
+    def _level(self, routing: Routing, level: tuple[Any, ...], at: dict[int, tuple[int, int]]) -> _Level:
+        node, position, known, inner, ends, depth = level
+        bit = np.left_shift(np.ones(len(node), dtype=self.dtype), position.astype(self.dtype))
+        leaves = []
+        for size in np.unique(depth):
+            child = ends[depth == size]
+            index, start = at[int(size)]
+            leaves.append((index, np.arange(start, start + len(child)), child))
+            at[int(size)] = (index, start + len(child))
+        cut = routing.cut[node].astype(routing.dtype)
+        return _Level(
+            column=routing.column[node], cut=cut, bit=bit, fresh=np.where(known, 0, bit), inner=inner, leaves=leaves
+        )
+
+    def walk(self, ranks: NDArray[Any]) -> list[Masks]:
+        """The masks (leaves, n) of rows with these ranks, one array per stack."""
+        n = ranks.shape[1]
+        out = [np.empty((len(stack.nodes), n), dtype=self.dtype) for stack in self.stacks]
+        count = len(self.levels[0].cut) if self.levels else 0
+        masks = np.full((count, n), self.start, dtype=self.dtype)
+        for level in self.levels:
+            bit = level.bit[:, None]
+            passed = (ranks[level.column] <= level.cut[:, None]) * bit
+            masks |= level.fresh[:, None].astype(self.dtype)
+            half = len(masks)
+            children = np.empty((2 * half, n), dtype=self.dtype)
+            np.bitwise_and(masks, passed | ~bit, out=children[:half])
+            np.bitwise_and(masks, ~passed, out=children[half:])
+            for index, position, child in level.leaves:
+                out[index][position] = children[child]
+            masks = children[level.inner]
+        return out
+
+    def walks(self, ranks: NDArray[Any]) -> Iterator[tuple[slice, list[Masks]]]:
+        """The masks of all rows, in portions within `WALK_BYTES`."""
+        leaves = sum(len(stack.nodes) for stack in self.stacks)
+        step = max(16, WALK_BYTES // (max(1, leaves + self.width) * np.dtype(self.dtype).itemsize))
+        for start in range(0, ranks.shape[1], step):
+            part = slice(start, min(start + step, ranks.shape[1]))
+            yield part, self.walk(ranks[:, part])
+
+
+def _stacks(parts: list[tuple[Indices, Indices, Indices]]) -> tuple[list[Stack], dict[int, tuple[int, int]]]:
+    """Leaves by the number of distinct players, in the order of their levels; the index and first row of each stack."""
+    if not parts:
+        return [], {}
+    width = max(path.shape[1] for _, _, path in parts)
+    wide = [np.pad(path, ((0, 0), (0, width - path.shape[1])), constant_values=-1) for _, _, path in parts]
+    node, depth, path = (
+        np.concatenate([p[0] for p in parts]),
+        np.concatenate([p[1] for p in parts]),
+        np.concatenate(wide),
+    )
+    stacks: list[Stack] = []
+    at: dict[int, tuple[int, int]] = {}
+    for size in np.unique(depth):
+        own = depth == size
+        at[int(size)] = (len(stacks), 0)
+        stacks.append(Stack(nodes=node[own], players=path[own, : int(size)]))
+    return stacks, at
