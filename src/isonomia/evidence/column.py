@@ -86,21 +86,22 @@ class Column(Encoded, kind="column"):
     def filled(self, values: Sequence[Any]) -> Column:
         """The same column with other values; an `Estimate`, or (value, low, high), brings its interval.
 
+        In a column of numbers a message stands for a number that is missing, and is the reason.
+
         >>> Column("rate", format="pct").filled([Estimate(0.5, 0.4, 0.6), (0.2, 0.1, 0.3), None]).low
         [0.4, 0.1, None]
+        >>> rate = Column("rate", format="pct").filled([0.5, msg("no positives")])
+        >>> rate.values, rate.low, str(rate.reason[1])
+        ([0.5, None], None, 'no positives')
         """
-        if not any(isinstance(value, Estimate | tuple) for value in values):
+        intervals = any(isinstance(value, Estimate | tuple) for value in values)
+        numbers = self.format not in (None, "text")
+        if not intervals and not (numbers and any(isinstance(value, Message) for value in values)):
             return replace(self, values=values, low=None, high=None, reason=None, keys=None)
-        parts = [
-            (value.value, value.low, value.high, value.note)
-            if isinstance(value, Estimate)
-            else (*value, None)
-            if isinstance(value, tuple)
-            else (value, None, None, None)
-            for value in values
-        ]
+        parts = [_parts(value, numbers) for value in values]
         figure, low, high, notes = (list(part) for part in zip(*parts, strict=True))
-        return replace(self, values=figure, low=low, high=high, reason=notes if any(notes) else None, keys=None)
+        ends = {"low": low, "high": high} if intervals else {"low": None, "high": None}
+        return replace(self, values=figure, **ends, reason=notes if any(notes) else None, keys=None)
 
     def take(self, rows: Sequence[int]) -> Column:
         """The rows asked for."""
@@ -191,6 +192,17 @@ class Column(Encoded, kind="column"):
         """The column that `to_dict` wrote."""
         parts = ("name", "values", "low", "high", "reason", "keys", "format", "title", "names")
         return cls(**{part: decode(given[part]) for part in parts if part in given})
+
+
+def _parts(value: Any, numbers: bool) -> tuple[Any, Any, Any, Message | str | None]:
+    """A value, the ends of its interval, and the reason why it is missing or what to be careful about."""
+    if isinstance(value, Estimate):
+        return value.value, value.low, value.high, value.note
+    if isinstance(value, tuple):
+        return (*value, None)
+    if numbers and isinstance(value, Message):
+        return None, None, None, value
+    return value, None, None, None
 
 
 def plain(value: Any) -> Any:

@@ -68,30 +68,25 @@ class Table(Record, Shown, kind="table"):
     @classmethod
     def of(
         cls,
-        values: Mapping[str, Values],
+        values: Mapping[str, Values | Column],
         formats: Mapping[str, Format] | None = None,
         titles: Mapping[str, Message] | None = None,
         title: Message | None = None,
         backend: Backend | None = None,
-        *,
-        intervals: Iterable[str] = (),
     ) -> Table:
-        """A table of columns by name; an `Estimate`, or (value, low, high), brings its interval.
+        """A table of columns by name; an `Estimate`, or (value, low, high), brings its interval, as a `Column` does.
 
-        `intervals` names figures whose ends are given as columns of their own (`Column.ends`), where they are given.
-
-        >>> Table.of({"rate": [0.5], "rate_low": [0.4], "rate_high": [0.6]}, intervals=["rate"])["rate"].text(0)
-        '0.500 [0.400, 0.600]'
+        >>> Table.of({"rate": Column("rate", [0.5], [0.4], [0.6])}, {"rate": "pct"})["rate"].text(0)
+        '50.0% [40.0%, 60.0%]'
         """
-        ends = {name: end for name in intervals if {name, *(end := Column(name).ends)} <= set(values)}
         columns = []
         for name, given in values.items():
-            if any(name in pair for pair in ends.values()):
-                continue
-            column = Column(name, format=(formats or {}).get(name), title=(titles or {}).get(name))
-            column = replace(column, values=given) if isinstance(given, np.ndarray) else column.filled(given)
-            if name in ends:
-                column = replace(column, low=values[ends[name][0]], high=values[ends[name][1]])
+            column = given if isinstance(given, Column) else Column(name)
+            column = replace(column, format=(formats or {}).get(name), title=(titles or {}).get(name))
+            if isinstance(given, np.ndarray):
+                column = replace(column, values=given)
+            elif not isinstance(given, Column):
+                column = column.filled(given)
             columns.append(column)
         return cls(tuple(columns), title, backend or default_backend())
 
@@ -124,7 +119,7 @@ class Table(Record, Shown, kind="table"):
     def notes(self) -> list[Message | str | None]:
         """Row by row, why values are missing and what to be careful about."""
         given = [column.reason for column in self.columns if column.reason is not None]
-        return [_together([part for part in parts if part]) for parts in zip(*given, strict=True)]
+        return [Message.join(filter(None, parts)) for parts in zip(*given, strict=True)]
 
     def frame(self, backend: Backend | None = None) -> Any:
         """The table as a flat frame of the kind the user gave (or the kind asked for)."""
@@ -190,13 +185,3 @@ def yes_no(value: bool) -> Message:
     'sim'
     """
     return msg("yes") if value else msg("no")
-
-
-def _together(parts: Sequence[Message | str]) -> Message | str | None:
-    """Several remarks as one, each once."""
-    if not parts:
-        return None
-    first, *rest = [part for row, part in enumerate(parts) if part not in parts[:row]]
-    for part in rest:
-        first = Message("{before}; {remark}", {"before": first, "remark": part})
-    return first

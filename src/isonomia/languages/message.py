@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,6 +58,22 @@ class Message(Encoded, kind="message"):
         'at most {5}'
         """
         return cls(text.replace("{", "{{").replace("}", "}}"))
+
+    @classmethod
+    def join(cls, parts: Iterable[Message | str]) -> Message | str | None:
+        """Several remarks as one, each once, with semicolons between them; None without any.
+
+        >>> str(Message.join([msg("small group"), "no positives", msg("small group")]))
+        'small group; no positives'
+        """
+        distinct: list[Message | str] = []
+        distinct.extend(part for part in parts if part not in distinct)
+        if not distinct:
+            return None
+        joined, *rest = distinct
+        for part in rest:
+            joined = cls("{before}; {remark}", {"before": joined, "remark": part})
+        return joined
 
     def __str__(self) -> str:
         return self.text()

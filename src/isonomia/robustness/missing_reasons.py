@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.languages import Message, msg
+from isonomia.languages.naming import as_text
 from isonomia.metrics import Metric
 
 #: A reason as it comes: a message of ours, or the text of an error.
@@ -70,10 +71,10 @@ def of_slices(metric: Metric, value: Any, n: Any, minimum: int, p_value: Any = N
     ]
 
 
-def of_value(metric: Metric, value: float, low: float, reason: Reason | None = None) -> Message | Reason | None:
+def of_value(metric: Metric, value: float, low: float, reason: Reason | None = None) -> str | None:
     """Why a figure has no value, or no interval; also that a metric is only descriptive."""
     if np.isnan(value):
-        return reason or metric.undefined
+        return as_text(reason or metric.undefined)
     if metric.higher_is_better is None:
-        return DESCRIBES
-    return NO_INTERVAL if np.isnan(low) else None
+        return as_text(DESCRIBES)
+    return as_text(NO_INTERVAL) if np.isnan(low) else None

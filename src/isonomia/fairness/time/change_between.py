@@ -8,12 +8,13 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from isonomia.evidence import Picture, Result, Table, benjamini_hochberg, normal_p
+from isonomia.evidence import Estimate, Picture, Result, Table, benjamini_hochberg, normal_p
 from isonomia.evidence.intervals import error_within, normal_interval
 from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import By
 from isonomia.fairness.time.control_limits import FORMATS, TITLES
-from isonomia.languages import Message, msg
+from isonomia.languages import msg
+from isonomia.languages.naming import as_text
 from isonomia.subject import Subject, SubjectOptions
 
 
@@ -36,7 +37,7 @@ def change_between(
     sides = (first, first.like(after))
     parts = [group_metrics(side, metrics=metrics, by=by, reference=first.settings.reference) for side in sides]
     level = first.settings.level
-    names = ("kind", "metric", "group", "before", "after", "change", "p_value", "note")
+    names = ("kind", "metric", "group", "before", "after", "change", "p_value")
     out: dict[str, list[Any]] = {name: [] for name in names}
     for kind, figures in (
         (msg("metric of the group"), [_figures(part, level) for part in parts]),
@@ -84,17 +85,11 @@ def _gap_figures(part: GroupMetrics, level: float) -> dict[tuple[str, str], Figu
 
 def _difference(before: Figure | None, after: Figure | None, level: float) -> tuple[Any, ...]:
     if before is None or after is None:
-        note: Message = msg("only before") if after is None else msg("only after")
-        return (
-            None if before is None else before[0],
-            None if after is None else after[0],
-            None,
-            None,
-            note,
-        )
+        only = msg("only before") if after is None else msg("only after")
+        return before and before[0], after and after[0], Estimate.missing(only), None
     change, error = after[0] - before[0], float(np.hypot(before[1], after[1]))
     if not np.isfinite(change) or not np.isfinite(error):
-        return before[0], after[0], (change, None, None), None, msg("no interval")
+        return before[0], after[0], Estimate(change, note=as_text(msg("no interval"))), None
     low, high = (float(end) for end in normal_interval(change, error, level))
     p = float(normal_p(change / error)) if error > 0 else None
-    return before[0], after[0], (change, low, high), p, None
+    return before[0], after[0], Estimate(change, low, high, method="normal", level=level), p

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Backend
-from isonomia.evidence import Table, benjamini_hochberg, normal_p, simultaneous_level
+from isonomia.evidence import Column, Format, Table, benjamini_hochberg, normal_p, simultaneous_level
 from isonomia.evidence.intervals import error_within, normal_interval
 from isonomia.fairness.groups.group_metrics import GroupMetrics
-from isonomia.languages import msg
+from isonomia.languages import Message, msg
 from isonomia.typing import Floats
 
 Series = dict[str, list[Any]]
@@ -36,11 +36,7 @@ TITLES = {
     "period": msg("period"),
     "n": msg("rows"),
     "value": msg("value"),
-    "value_low": msg("from"),
-    "value_high": msg("to"),
     "difference": msg("difference"),
-    "difference_low": msg("from"),
-    "difference_high": msg("to"),
     "centre": msg("mean of all periods"),
     "limit_low": msg("lower limit"),
     "limit_high": msg("upper limit"),
@@ -49,31 +45,22 @@ TITLES = {
     "before": msg("before"),
     "after": msg("after"),
     "change": msg("change"),
-    "change_low": msg("from"),
-    "change_high": msg("to"),
     "p_value": msg("p-value"),
     "p_adjusted": msg("p adjusted"),
-    "note": msg("note"),
 }
-FORMATS: dict[str, Any] = dict.fromkeys(
-    (
-        "value",
-        "value_low",
-        "value_high",
-        "difference",
-        "difference_low",
-        "difference_high",
-        "centre",
-        "limit_low",
-        "limit_high",
-        "before",
-        "after",
-        "change",
-        "change_low",
-        "change_high",
-    ),
-    "num4",
-) | {"n": "int", "p_value": "p", "p_adjusted": "p"}
+_FIGURES = ("value", "difference", "centre", "limit_low", "limit_high", "before", "after", "change")
+FORMATS: dict[str, Format] = {**dict.fromkeys(_FIGURES, "num4"), "n": "int", "p_value": "p", "p_adjusted": "p"}
+
+
+def table_of(rows: Series, figure: str, title: Message, backend: Backend) -> Table:
+    """A table of periods, change points or alerts; `figure` has an interval, and the remarks are about it."""
+    ends = rows[f"{figure}_low"], rows[f"{figure}_high"]
+    columns: dict[str, Any] = {
+        name: Column(name, values, *ends, rows.get("note")) if name == figure else values
+        for name, values in rows.items()
+        if name not in (f"{figure}_low", f"{figure}_high", "note")
+    }
+    return Table.of(columns, FORMATS, TITLES, title, backend)
 
 
 def series_of(measured: GroupMetrics, order: Mapping[str, int]) -> Series:
@@ -263,4 +250,4 @@ def alert_table(alerts: Sequence[Mapping[str, Any]], backend: Backend) -> Table:
     columns: dict[str, Any] = {name: [alert.get(name) for alert in alerts] for name in names}
     columns["note"] = [NO_TEST if p is None else None for p in columns["p_value"]]
     columns["kind"] = [KINDS[kind] for kind in columns["kind"]]
-    return Table.of(columns, FORMATS, TITLES, msg("Alerts"), backend, intervals=("change",))
+    return table_of(columns, "change", msg("Alerts"), backend)

@@ -12,13 +12,11 @@ from isonomia.counting import Codes
 from isonomia.data import to_numpy
 from isonomia.errors import DataError, NotApplicable
 from isonomia.events import ProgressLike
-from isonomia.evidence import Picture, Result, Table
+from isonomia.evidence import Picture, Result
 from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import BY, By
 from isonomia.fairness.time.control_limits import (
-    FORMATS,
     PERIOD,
-    TITLES,
     Series,
     alert_table,
     alerts_of,
@@ -26,6 +24,7 @@ from isonomia.fairness.time.control_limits import (
     gaps_of,
     limited,
     series_of,
+    table_of,
 )
 from isonomia.fairness.time.periods import EVERY, Every, periods_of
 from isonomia.languages import msg
@@ -159,11 +158,9 @@ def over_time(
     stage.advance()
     changes = changes_of(series, gaps, level)
     tables = {
-        "gaps": Table.of(
-            gaps, FORMATS, TITLES, msg("Gaps to the reference, period by period"), kind, intervals=("difference",)
-        ),
-        "series": Table.of(series, FORMATS, TITLES, msg("Metrics of each group, period by period"), kind),
-        "changes": Table.of(changes, FORMATS, TITLES, msg("Change points"), kind, intervals=("change",)),
+        "gaps": table_of(gaps, "difference", msg("Gaps to the reference, period by period"), kind),
+        "series": table_of(series, "value", msg("Metrics of each group, period by period"), kind),
+        "changes": table_of(changes, "change", msg("Change points"), kind),
     }
     alerts = alerts_of(series, gaps, changes)
     if alerts:

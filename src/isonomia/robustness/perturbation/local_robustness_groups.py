@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Backend
 from isonomia.evidence import (
+    Column,
     Estimate,
     Finding,
-    Format,
     Table,
     benjamini_hochberg,
     normal_quantile,
@@ -21,8 +21,8 @@ from isonomia.evidence import (
 from isonomia.evidence.intervals import normal_interval
 from isonomia.fairness.groups.averages import effective_rows, mean_interval
 from isonomia.fairness.groups.grouping import condition
-from isonomia.languages import Message, msg
-from isonomia.languages.naming import together
+from isonomia.languages import msg
+from isonomia.languages.naming import as_text, together
 from isonomia.typing import Floats
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def _attribute(firm: Firmness, column: Codes) -> list[dict[str, Any]]:
         reference = [max(present, key=lambda code: counts[code])]
     against = np.isin(column.codes, reference)
     base = _mean(firm, flips, against)
+    few = as_text(msg("fewer than {least:int} rows: not tested", least=firm.min_per_group))
     rows = []
     for code in present:
         inside = column.codes == code
@@ -70,30 +71,26 @@ def _attribute(firm: Firmness, column: Codes) -> list[dict[str, Any]]:
                 "attribute": column.name,
                 "group": column.text(code),
                 "n": int(counts[code]),
-                "flips": own[0],
-                "flips_low": max(float(low), 0.0),
-                "flips_high": min(float(high), 1.0),
-                "distance": float(np.median(known)) if known.size else None,
-                "gap": gap if compared else None,
-                "gap_low": float(gap_low) if compared else None,
-                "gap_high": float(gap_high) if compared else None,
+                "flips": (own[0], max(float(low), 0.0), min(float(high), 1.0)),
+                "distance": float(np.median(known)) if known.size else msg("no flip was found"),
+                "gap": Estimate(
+                    gap,
+                    float(gap_low),
+                    float(gap_high),
+                    n=int(counts[code]),
+                    method="normal",
+                    note=None if enough else few,
+                    level=firm.level,
+                )
+                if compared
+                else Estimate.missing(msg("others are compared with it")),
                 "p_value": float(p),
                 "reference": together(column.text(one) for one in reference),
                 "base": base[0],
                 "small": bool(counts[code] < firm.min_per_group),
-                "level": firm.level,
-                "note": _why_untested(firm, compared, enough)
-                or (msg("no flip was found") if firm.nearest is not None and not known.size else None),
             }
         )
     return rows
-
-
-def _why_untested(firm: Firmness, compared: bool, enough: bool) -> Message | None:
-    if not compared:
-        return msg("others are compared with it")
-    few = msg("fewer than {least:int} rows: not tested", least=firm.min_per_group)
-    return None if enough else few
 
 
 def _mean(firm: Firmness, values: Floats, inside: NDArray[np.bool_]) -> tuple[float, float, float]:
@@ -104,79 +101,35 @@ def _mean(firm: Firmness, values: Floats, inside: NDArray[np.bool_]) -> tuple[fl
 
 
 def group_table(firm: Firmness, groups: list[dict[str, Any]], backend: Backend) -> Table:
-    names = (
-        "attribute",
-        "group",
-        "n",
-        "flips",
-        "flips_low",
-        "flips_high",
-        "distance",
-        "reference",
-        "gap",
-        "gap_low",
-        "gap_high",
-        "p_value",
-        "p_adjusted",
-        "small",
-        "note",
+    """Groups and how often their decisions flip, each against the reference."""
+    columns = (
+        Column("attribute", title=msg("protected attribute")),
+        Column("group", title=msg("group")),
+        Column("n", format="int", title=msg("Rows")),
+        Column("flips", format="pct", title=msg("Copies with another decision")),
+        Column("distance", format="num", title=msg("Median distance of the nearest flip")),
+        Column("reference", title=msg("Compared with")),
+        Column("gap", format="points", title=msg("Difference")),
+        Column("p_value", format="p", title=msg("p-value")),
+        Column("p_adjusted", format="p", title=msg("Adjusted p-value")),
+        Column("small", title=msg("small group")),
     )
-    kept = [name for name in names if name != "distance" or firm.nearest is not None]
-    texts = ("attribute", "group", "reference", "small", "n", "note")
-    columns: dict[str, Any] = {
-        name: [row[name] for row in groups] if name in texts else np.array([row[name] for row in groups], dtype=float)
-        for name in kept
-    }
-    formats: dict[str, Format] = {
-        "n": "int",
-        "flips": "pct",
-        "flips_low": "pct",
-        "flips_high": "pct",
-        "distance": "num",
-        "gap": "points",
-        "gap_low": "points",
-        "gap_high": "points",
-        "p_value": "p",
-        "p_adjusted": "p",
-    }
-    titles = {
-        "attribute": msg("protected attribute"),
-        "group": msg("group"),
-        "n": msg("Rows"),
-        "flips": msg("Copies with another decision"),
-        "flips_low": msg("from"),
-        "flips_high": msg("to"),
-        "distance": msg("Median distance of the nearest flip"),
-        "reference": msg("Compared with"),
-        "gap": msg("Difference"),
-        "gap_low": msg("at least"),
-        "gap_high": msg("at most"),
-        "p_value": msg("p-value"),
-        "p_adjusted": msg("Adjusted p-value"),
-        "small": msg("small group"),
-        "note": msg("note"),
-    }
-    styles = {name: style for name, style in formats.items() if name in columns}
-    heads = {name: title for name, title in titles.items() if name in columns}
-    return Table.of(
-        columns,
-        styles,
-        heads,
-        msg("Are some people's decisions more fragile than others'?"),
-        backend,
-        intervals=("flips", "gap"),
-    )
+    shown = [column for column in columns if column.name != "distance" or firm.nearest is not None]
+    title = msg("Are some people's decisions more fragile than others'?")
+    return Table.from_rows(groups, shown, title=title, backend=backend)
 
 
 def group_findings(firm: Firmness, groups: list[dict[str, Any]]) -> list[Finding]:
+    """Groups whose decisions are clearly more, or less, fragile than the reference's."""
     out = []
     for index, row in enumerate(groups):
-        if row["gap"] is None or not abs(row["gap"]) > GAP or not row["p_adjusted"] < ALPHA:
+        gap = row["gap"].value
+        if gap is None or not abs(gap) > GAP or not row["p_adjusted"] < ALPHA:
             continue
-        more = row["gap"] > 0  # otherwise those it is compared with are the more fragile ones: worth knowing
+        more = gap > 0  # otherwise those it is compared with are the more fragile ones: worth knowing
         gaps = {
             "group": condition(row["attribute"], row["group"]),
-            "flips": row["flips"],
+            "flips": row["flips"][0],
             "base": row["base"],
             "reference": row["reference"],
             "n": row["n"],
@@ -197,11 +150,11 @@ def group_findings(firm: Firmness, groups: list[dict[str, Any]]) -> list[Finding
                     size=firm.tolerance,
                     **gaps,
                 ),
-                Estimate(row["gap"], row["gap_low"], row["gap_high"], n=row["n"], method="normal", level=row["level"]),
+                row["gap"],
                 who={row["attribute"]: row["group"]},
                 reference={row["attribute"]: row["reference"]},
                 n=row["n"],
-                magnitude=abs(row["gap"]) / GAP,
+                magnitude=abs(gap) / GAP,
                 p_value=row["p_value"],
                 test=("local_robustness", "groups", index),
                 p_adjusted=row["p_adjusted"],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table, benjamini_hochberg
+from isonomia.evidence import Column, Estimate, Finding, Format, Picture, Result, Table, benjamini_hochberg
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
 from isonomia.metrics import Metric, evaluate_all
@@ -23,8 +23,6 @@ FEATURES = 3
 _NUMBERS: dict[str, Format] = {
     "level": "num",
     "flips": "pct",
-    "flips_low": "pct",
-    "flips_high": "pct",
     "change": "num4",
     "touched": "pct",
     "trials": "int",
@@ -45,12 +43,8 @@ def headings() -> dict[str, Message]:
         "std": msg("Standard deviation over trials"),
         "worst": msg("Worst trial"),
         "drop": msg("Loss"),
-        "drop_low": msg("at least"),
-        "drop_high": msg("at most"),
         "loss": msg("Relative loss"),
         "flips": msg("Decisions that change"),
-        "flips_low": msg("from"),
-        "flips_high": msg("to"),
         "change": msg("Mean change of the prediction"),
         "touched": msg("Perturbed rows"),
         "trials": msg("Trials"),
@@ -58,7 +52,6 @@ def headings() -> dict[str, Message]:
         "feature": msg("Feature"),
         "p_value": msg("p-value"),
         "p_adjusted": msg("Adjusted p-value"),
-        "note": msg("note"),
     }
 
 
@@ -184,9 +177,13 @@ def table_of(columns: dict[str, Any], metric: Metric | None, title: Message, bac
     style: Format = "num4" if metric is None else metric.format
     names = {name: heading for name, heading in headings().items() if name in columns}
     formats: dict[str, Format] = {name: _NUMBERS[name] for name in columns if name in _NUMBERS}
-    figures = ("base", "value", "std", "worst", "drop", "drop_low", "drop_high")
-    formats |= {name: style for name in figures if name in columns}
-    return Table.of(columns, formats, names, title, backend, intervals=("value", "drop", "flips"))
+    formats |= {name: style for name in ("base", "value", "std", "worst", "drop") if name in columns}
+    notes = columns.pop("note", None)
+    for name, reason in (("drop", notes), ("flips", None)):
+        if name in columns:
+            ends = columns.pop(f"{name}_low"), columns.pop(f"{name}_high")
+            columns[name] = Column(name, columns[name], *ends, reason)
+    return Table.of(columns, formats, names, title, backend)
 
 
 # --- figures of the whole --------------------------------------------------------------------------------------------

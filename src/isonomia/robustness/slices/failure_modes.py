@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Backend, Dataset
+from isonomia.data import Dataset
 from isonomia.events import ProgressLike
-from isonomia.evidence import Estimate, Finding, Format, Picture, Result, wilson
+from isonomia.evidence import Result
 from isonomia.fairness import condition
 from isonomia.languages import Message, msg
 from isonomia.parameters import ALPHA, LEVEL, NAMES, Integer, Number, validated
 from isonomia.robustness._features import check_features
-from isonomia.robustness.row_tables import chained, table_of_rows
-from isonomia.robustness.slices.row_failures import Harm, Pattern, harm_of, patterns, unusual_values, worst_rows
+from isonomia.robustness.slices.failure_mode_tables import (
+    LIFT,
+    by_lift,
+    findings,
+    kind_table,
+    pictures,
+    row_table,
+    slice_table,
+)
+from isonomia.robustness.slices.row_failures import Pattern, harm_of, patterns, unusual_values, worst_rows
 from isonomia.robustness.slices.slicing import learn_cuts
 from isonomia.subject import Reading, Subject
 
-#: A slice with this many times its share of the worst rows is reported; at this many it is a warning.
-LIFT, WARNING = 1.5, 3.0
 #: A slice is a reason where its mean error is this many times the overall one.
 WEAK = 1.25
-FINDINGS = 5
 #: Maximum number of reasons per row.
 REASONS = 3
 
@@ -124,9 +128,9 @@ def failure_modes(
     reasons = _reasons(subject.known, names, columns, weak, order, far, rare)
     backend = subject.known.backend
     tables = {
-        "rows": _row_table(subject, harm, order, reasons, np.flatnonzero(subject.rows), backend),
-        "kinds": _kind_table(harm, level, backend),
-        "slices": _slice_table(found, alpha, backend),
+        "rows": row_table(subject, harm, order, reasons, np.flatnonzero(subject.rows), backend),
+        "kinds": kind_table(harm, level, backend),
+        "slices": slice_table(found, alpha, backend),
     }
     over = sorted(
         (p for p in found if p.lift > LIFT and p.p_adjusted < alpha), key=lambda p: -p.lift * np.sqrt(p.n_worst)
@@ -149,8 +153,8 @@ def failure_modes(
         msg("Failure modes"),
         tables,
         values,
-        _findings(over, _by_lift(found), worst, harm, level, confident),
-        _pictures(over),
+        findings(over, by_lift(found), worst, harm, level, confident),
+        pictures(over),
         (*notes, *subject.notes),
         titles=titles,
     )
@@ -197,242 +201,3 @@ def _unusual(name: str, value: str, how: float | None, *, numeric: bool) -> Mess
             "{name} = {value} ({how:num} robust standard deviations from the median)", name=name, value=value, how=how
         )
     return msg("{name} = {value} ({how:pct} of rows)", name=name, value=value, how=how)
-
-
-_HEADINGS = {
-    "row": msg("Row"),
-    "true": msg("true"),
-    "predicted": msg("predicted"),
-    "confidence": msg("Predicted probability"),
-    "harm": msg("Harm"),
-    "kind": msg("Kind of failure"),
-    "reasons": msg("What is unusual"),
-    "n": msg("Rows"),
-    "share": msg("Share of rows"),
-    "low": msg("from"),
-    "high": msg("to"),
-    "mean_harm": msg("Mean harm"),
-    "feature": msg("Feature"),
-    "slice": msg("Slice"),
-    "n_worst": msg("Of the worst rows"),
-    "share_of_worst": msg("Share of the worst rows"),
-    "lift": msg("Ratio to its share"),
-    "error": msg("Mean harm"),
-    "p_value": msg("p-value"),
-    "p_adjusted": msg("Adjusted p-value"),
-    "over_represented": msg("Over-represented"),
-}
-_FORMATS: dict[str, Format] = {
-    "row": "int",
-    "confidence": "num4",
-    "harm": "num4",
-    "n": "int",
-    "share": "pct",
-    "low": "pct",
-    "high": "pct",
-    "mean_harm": "num4",
-    "n_worst": "int",
-    "share_of_worst": "pct",
-    "lift": "num",
-    "error": "num4",
-    "p_value": "p",
-    "p_adjusted": "p",
-}
-
-
-def kind_titles() -> dict[str, Message]:
-    """What the ways to fail are called."""
-    return {
-        "wrong_confident": msg("wrong and confident"),
-        "wrong": msg("wrong"),
-        "right_unsure": msg("right, but unsure"),
-        "right": msg("right"),
-        "too_high": msg("too high"),
-        "too_low": msg("too low"),
-        "misranked": msg("ranked on the wrong side"),
-    }
-
-
-def _row_table(
-    subject: Subject,
-    harm: Harm,
-    order: NDArray[np.intp],
-    reasons: Sequence[Sequence[Message]],
-    positions: NDArray[np.intp],
-    backend: Backend,
-) -> Any:
-    surface = subject.surface
-
-    def shown(value: Any) -> Any:
-        return float(value) if surface.task == "regression" else str(surface.classes[int(value)])
-
-    def predicted(row: int) -> Any:
-        for values in (surface.label, surface.continuous):
-            if values is not None:
-                return shown(values[row])
-        ranking = surface.score if surface.score is not None else surface.probability
-        return None if ranking is None else float(ranking[row])
-
-    rows = [
-        {
-            "row": int(positions[row]),
-            "true": shown(subject.truth[row]),
-            "predicted": predicted(int(row)),
-            "confidence": float(harm.confidence[row]),
-            "harm": float(harm.size[row]),
-            "kind": str(harm.kind[row]),
-            "reasons": chained(reasons[index]),
-        }
-        for index, row in enumerate(order)
-    ]
-    names = ["row", "true", "predicted", "confidence", "harm", "kind", "reasons"]
-    if np.isnan(harm.confidence).all():  # numbers and scores have no probability
-        names.remove("confidence")
-    return table_of_rows(rows, names, msg("The worst rows"), backend, formats=_FORMATS, headings=_HEADINGS)
-
-
-def _kind_table(harm: Harm, level: float, backend: Backend) -> Any:
-    n = harm.size.size
-    rows = []
-    for kind in kind_titles():
-        where = harm.kind == kind
-        if where.any():
-            low, high = wilson(int(where.sum()), n, level)
-            rows.append(
-                {
-                    "kind": kind,
-                    "n": int(where.sum()),
-                    "share": float(where.mean()),
-                    "low": float(low),
-                    "high": float(high),
-                    "mean_harm": float(harm.size[where].mean()),
-                }
-            )
-    names = ("kind", "n", "share", "low", "high", "mean_harm")
-    return table_of_rows(rows, names, msg("Kinds of failure"), backend, formats=_FORMATS, headings=_HEADINGS)
-
-
-def _slice_table(found: Sequence[Pattern], alpha: float, backend: Backend) -> Any:
-    rows: list[Mapping[str, Any]] = [
-        {
-            "feature": p.feature,
-            "slice": p.text,
-            "n": p.n,
-            "n_worst": p.n_worst,
-            "share": p.share,
-            "share_of_worst": p.share_of_worst,
-            "lift": p.lift,
-            "error": p.error,
-            "p_value": p.p_value,
-            "p_adjusted": p.p_adjusted,
-            "over_represented": bool(p.lift > LIFT and p.p_adjusted < alpha),
-        }
-        for p in _by_lift(found)
-    ]
-    names = (
-        "feature",
-        "slice",
-        "n",
-        "share",
-        "n_worst",
-        "share_of_worst",
-        "lift",
-        "error",
-        "p_value",
-        "p_adjusted",
-        "over_represented",
-    )
-    title = msg("Slices and the worst rows")
-    return table_of_rows(rows, names, title, backend, formats=_FORMATS, headings=_HEADINGS)
-
-
-def _by_lift(found: Sequence[Pattern]) -> list[Pattern]:
-    """The rows of the table of slices."""
-    return sorted(found, key=lambda p: -p.lift)
-
-
-def _findings(
-    over: Sequence[Pattern],
-    listed: Sequence[Pattern],
-    worst: NDArray[np.bool_],
-    harm: Harm,
-    level: float,
-    confident: float,
-) -> tuple[Finding, ...]:
-    rows = {(p.feature, p.text): row for row, p in enumerate(listed)}
-    found = [
-        replace(_finding(p, worst, level), test=("failure_modes", "slices", rows[p.feature, p.text]))
-        for p in over[:FINDINGS]
-    ]
-    sure = int((harm.kind == "wrong_confident").sum())
-    if sure:
-        n = harm.size.size
-        low, high = wilson(sure, n, level)
-        found.append(
-            Finding(
-                "failure_modes.confident",
-                "notice",
-                msg(
-                    "{n:# row|# rows} ({share:pct}) are classified wrongly with a probability of at least "
-                    "{confident:num}.",
-                    n=sure,
-                    share=sure / n,
-                    confident=confident,
-                ),
-                Estimate(sure / n, float(low), float(high), n=n, method="wilson", level=level),
-                n=sure,
-                magnitude=1.0,
-                evidence="failure_modes/rows",
-                format="pct",
-                remedy="review_confident_errors",
-            )
-        )
-    return tuple(found)
-
-
-def _finding(p: Pattern, worst: NDArray[np.bool_], level: float) -> Finding:
-    total = int(worst.sum())
-    low, high = wilson(p.n_worst, total, level)
-    return Finding(
-        "failure_modes.slice",
-        "warning" if p.lift >= WARNING else "notice",
-        msg(
-            "{slice} makes up {share:pct} of all rows and {worst:pct} of the worst rows: {lift:num} times its share.",
-            slice=condition(p.feature, p.text),
-            share=p.share,
-            worst=p.share_of_worst,
-            lift=p.lift,
-        ),
-        Estimate(p.share_of_worst, float(low), float(high), n=total, method="wilson", level=level),
-        who={p.feature: p.text},
-        n=p.n,
-        magnitude=p.lift / LIFT,
-        p_value=p.p_value,
-        p_adjusted=p.p_adjusted,
-        threshold=LIFT * p.share,
-        evidence="failure_modes/slices",
-        format="pct",
-        remedy="review_rows",
-    )
-
-
-def _pictures(over: Sequence[Pattern]) -> tuple[Picture, ...]:
-    pictures = [
-        Picture(
-            "bars",
-            "kinds",
-            msg("Kinds of failure"),
-            {"labels": "kind", "value": "share", "low": "low", "high": "high", "names": kind_titles()},
-        ),
-    ]
-    if over:
-        shown = {"feature": list({p.feature for p in over}), "over_represented": True}
-        pictures.append(
-            Picture(
-                "bars",
-                "slices",
-                msg("Slices over-represented among the worst rows"),
-                {"labels": ["feature", "slice"], "value": ["share", "share_of_worst"], "where": shown},
-            )
-        )
-    return tuple(pictures)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table
+from isonomia.evidence import Column, Estimate, Finding, Format, Picture, Result, Table, finite
 from isonomia.evidence.intervals import normal_quantile
 from isonomia.evidence.simultaneous import simultaneous_level
 from isonomia.languages import Message, msg
@@ -27,7 +28,7 @@ def show(found: Comparison, backend: Backend) -> Result:
     rows = [row for part in found.singles for row in _rows(found, part)]
     crossed = [row for part in found.pairs for row in _rows(found, part)]
     widened = [_picked(found, row) for row in [*rows, *crossed]]
-    worst = sorted((row for row in widened if row["overfit"]), key=lambda row: (-row["gap_low"], -row["gap"]))
+    worst = sorted((row for row in widened if row["overfit"]), key=lambda row: (-row["gap"].low, -row["gap"].value))
     tables = {
         "slices": _table(found, rows, msg("Train and test, slice by slice"), backend),
         "worst": _table(found, worst, msg("Overfitted slices"), backend, tested=False),
@@ -35,7 +36,7 @@ def show(found: Comparison, backend: Backend) -> Result:
     }
     if found.pairs:
         tested = (row for row in widened[len(rows) :] if row["p_value"] is not None)
-        shown = sorted(tested, key=lambda row: -row["gap"])
+        shown = sorted(tested, key=lambda row: -row["gap"].value)
         tables["pairs"] = _table(
             found, shown[:MOST_PAIRS], msg("Pairs of slices with the largest gaps"), backend, tested=False
         )
@@ -83,11 +84,12 @@ def _notes(found: Comparison) -> tuple[Message, ...]:
 
 def _picked(found: Comparison, row: dict[str, Any]) -> dict[str, Any]:
     """A row of a table of picked slices: its interval holds for all slices tested at once."""
-    if row["gap_low"] is None:
+    gap: Estimate = row["gap"]
+    if gap.value is None or gap.low is None or gap.high is None:
         return row
     wider = normal_quantile(simultaneous_level(found.level, found.n_tests)) / normal_quantile(found.level)
-    ends = {f"gap_{end}": row["gap"] + wider * (row[f"gap_{end}"] - row["gap"]) for end in ("low", "high")}
-    return {**row, **ends}
+    low, high = (gap.value + wider * (end - gap.value) for end in (gap.low, gap.high))
+    return {**row, "gap": replace(gap, low=low, high=high, method="simultaneous")}
 
 
 def _estimate(found: Comparison, value: Any, low: Any = None, high: Any = None, **more: Any) -> Estimate:
@@ -98,30 +100,28 @@ def _estimate(found: Comparison, value: Any, low: Any = None, high: Any = None, 
 def _rows(found: Comparison, part: Gaps) -> list[dict[str, Any]]:
     flagged, adjusted = found.overfitted(part), found.adjusted[part.names]
     overall = float(found.overall.gap[0])
-    return [
-        {
-            "feature": " x ".join(part.names),
-            "slice": part.labels[i],
-            "n_train": int(part.n_train[i]),
-            "n_test": int(part.n_test[i]),
-            "train": _number(part.train[i]),
-            "test": _number(part.test[i]),
-            "gap": _number(part.gap[i]),
-            "gap_low": _number(part.low[i]),
-            "gap_high": _number(part.high[i]),
-            "excess": _number(part.gap[i] - overall),
-            "p_value": _number(part.p_value[i]),
-            "p_adjusted": _number(adjusted[i]),
-            "overfit": bool(flagged[i]),
-            "small": not bool(part.enough[i]),
-            "note": part.notes[i],
-        }
-        for i in np.flatnonzero((part.n_train > 0) | (part.n_test > 0))
-    ]
-
-
-def _number(value: Any) -> float | None:
-    return None if np.isnan(value) else float(value)
+    rows = []
+    for i in np.flatnonzero((part.n_train > 0) | (part.n_test > 0)):
+        note = as_text(part.notes[i] or found.metric.undefined) if part.notes[i] or np.isnan(part.gap[i]) else None
+        gap, low, high = (float(end[i]) for end in (part.gap, part.low, part.high))
+        n = int(part.n_test[i])
+        rows.append(
+            {
+                "feature": " x ".join(part.names),
+                "slice": part.labels[i],
+                "n_train": int(part.n_train[i]),
+                "n_test": n,
+                "train": finite(part.train[i]),
+                "test": finite(part.test[i]),
+                "gap": Estimate(gap, low, high, n=n, method="normal", note=note, level=found.level),
+                "excess": finite(gap - overall),
+                "p_value": finite(part.p_value[i]),
+                "p_adjusted": finite(adjusted[i]),
+                "overfit": bool(flagged[i]),
+                "small": not bool(part.enough[i]),
+            }
+        )
+    return rows
 
 
 def _table(
@@ -129,76 +129,51 @@ def _table(
 ) -> Table:
     style: Format = found.metric.format
     gap: Format = "points" if style == "pct" else style
-    formats: dict[str, Format] = {
-        "n_train": "int",
-        "n_test": "int",
-        "train": style,
-        "test": style,
-        "gap": gap,
-        "gap_low": gap,
-        "gap_high": gap,
-        "excess": gap,
-        "p_value": "p",
-        "p_adjusted": "p",
-    }
-    titles = {
-        "feature": msg("Feature"),
-        "slice": msg("Slice"),
-        "n_train": msg("Training rows"),
-        "n_test": msg("Other rows"),
-        "train": msg("On training rows"),
-        "test": msg("On other rows"),
-        "gap": msg("Train-test gap"),
-        "gap_low": msg("from"),
-        "gap_high": msg("to"),
-        "excess": msg("Above the overall gap"),
-        "p_value": msg("p-value"),
-        "p_adjusted": msg("Adjusted p-value"),
-        "overfit": msg("Overfitted"),
-        "small": msg("Small slice"),
-        "note": msg("note"),
-    }
-    names = [name for name in titles if tested or name not in ("p_value", "overfit", "small", "note")]
-    columns = {name: [row[name] for row in rows] for name in names}
-    return Table.of(
-        columns, {name: formats[name] for name in names if name in formats}, titles, title, backend, intervals=("gap",)
+    columns = (
+        Column("feature", title=msg("Feature")),
+        Column("slice", title=msg("Slice")),
+        Column("n_train", format="int", title=msg("Training rows")),
+        Column("n_test", format="int", title=msg("Other rows")),
+        Column("train", format=style, title=msg("On training rows")),
+        Column("test", format=style, title=msg("On other rows")),
+        Column("gap", format=gap, title=msg("Train-test gap")),
+        Column("excess", format=gap, title=msg("Above the overall gap")),
+        Column("p_value", format="p", title=msg("p-value")),
+        Column("p_adjusted", format="p", title=msg("Adjusted p-value")),
+        Column("overfit", title=msg("Overfitted")),
+        Column("small", title=msg("Small slice")),
     )
+    shown = [column for column in columns if tested or column.name not in ("p_value", "overfit", "small")]
+    return Table.from_rows(rows, shown, title=title, backend=backend)
 
 
 def _feature_table(found: Comparison, backend: Backend) -> Table:
-    rows = []
+    none, single = msg("no slice was tested"), msg("one slice: no standard deviation")
+    rows: list[dict[str, Any]] = []
     for part in found.singles:
         gaps = part.gap[part.enough]
         rows.append(
             {
                 "feature": part.names[0],
                 "slices": int((part.n_train > 0).sum()),
-                "max_gap": float(gaps.max()) if gaps.size else None,
-                "mean_gap": float(gaps.mean()) if gaps.size else None,
-                "std_gap": float(gaps.std(ddof=1)) if gaps.size > 1 else None,
+                "max_gap": float(gaps.max()) if gaps.size else none,
+                "mean_gap": float(gaps.mean()) if gaps.size else none,
+                "std_gap": float(gaps.std(ddof=1)) if gaps.size > 1 else single if gaps.size else none,
                 "overfit_slices": int(found.overfitted(part).sum()),
-                "note": None
-                if gaps.size > 1
-                else msg("one slice: no standard deviation")
-                if gaps.size
-                else msg("no slice was tested"),
+                "largest": float(gaps.max(initial=-np.inf)),
             }
         )
-    rows.sort(key=lambda row: -(row["max_gap"] or 0.0))  # type: ignore[operator]
+    rows.sort(key=lambda row: -row["largest"])
     style: Format = "points" if found.metric.format == "pct" else found.metric.format
-    titles = {
-        "feature": msg("Feature"),
-        "slices": msg("Slices"),
-        "max_gap": msg("Largest gap"),
-        "mean_gap": msg("Mean gap"),
-        "std_gap": msg("Standard deviation of gaps"),
-        "overfit_slices": msg("Overfitted slices"),
-        "note": msg("note"),
-    }
-    formats: dict[str, Format] = {"max_gap": style, "mean_gap": style, "std_gap": style}
-    return Table.of(
-        {name: [row[name] for row in rows] for name in titles}, formats, titles, msg("Gaps of each feature"), backend
+    columns = (
+        Column("feature", title=msg("Feature")),
+        Column("slices", title=msg("Slices")),
+        Column("max_gap", format=style, title=msg("Largest gap")),
+        Column("mean_gap", format=style, title=msg("Mean gap")),
+        Column("std_gap", format=style, title=msg("Standard deviation of gaps")),
+        Column("overfit_slices", title=msg("Overfitted slices")),
     )
+    return Table.from_rows(rows, columns, title=msg("Gaps of each feature"), backend=backend)
 
 
 def _pictures(found: Comparison) -> list[Picture]:
@@ -245,10 +220,10 @@ def _finding(found: Comparison, row: dict[str, Any], listed: Sequence[dict[str, 
         "overfit.slice",
         "warning",
         message,
-        Estimate(row["gap"], row["gap_low"], row["gap_high"], n=row["n_test"], method="normal", level=found.level),
+        row["gap"],
         who={row["feature"]: row["slice"]},
         n=row["n_test"],
-        magnitude=row["gap"] / found.min_gap if found.min_gap > 0 else 1.0 + row["gap"],
+        magnitude=row["gap"].value / found.min_gap if found.min_gap > 0 else 1.0 + row["gap"].value,
         p_value=row["p_adjusted"] if index is None else row["p_value"],
         test=None if index is None else ("overfit", "slices", index),
         p_adjusted=row["p_adjusted"],

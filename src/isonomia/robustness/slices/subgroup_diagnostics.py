@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
-import numpy as np
-
 from isonomia.counting import Codes
 from isonomia.errors import SpecError
 from isonomia.events import ProgressLike
-from isonomia.evidence import Estimate, Finding, Format, Picture, Result
+from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table, finite
 from isonomia.fairness import condition, group_metrics
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRIC_NAME, METRIC_NAMES, METRICS, check_applicable
@@ -18,7 +16,6 @@ from isonomia.parameters import LEVEL, MIN_PER_GROUP, N_BOOT, NAMES, SEED, Integ
 from isonomia.robustness._features import check_features
 from isonomia.robustness.missing_reasons import of_value
 from isonomia.robustness.perturbation.degradation import scale_of, worse_by
-from isonomia.robustness.row_tables import table_of_rows
 from isonomia.robustness.slices.slicing import learn_cuts
 from isonomia.robustness.stress.scenarios import main_metric
 from isonomia.subject import Reading, Subject
@@ -126,25 +123,22 @@ def subgroup_diagnostics(
         for index, group in enumerate(by_group.groups.groups):
             for one in chosen:
                 part, overall = by_group.measured[one.id], by_group.overall[one.id]
-                value = float(part.value[index])
+                n = int(by_group.sizes[index])
                 base = float("nan") if overall.value is None else overall.value
+                value, low, high = (float(end[index]) for end in (part.value, part.low, part.high))
                 harm = float(worse_by(one, value, base))
+                note = of_value(one, value, low, part.reasons[index] if part.reasons else None)
                 rows.append(
                     {
                         "attribute": column.name,
                         "group": group.texts[column.name],
-                        "n": int(by_group.sizes[index]),
+                        "n": n,
                         "metric": one.id,
-                        "value": value,
-                        "low": float(part.low[index]),
-                        "high": float(part.high[index]),
-                        "overall": base,
-                        "worse_by": harm,
-                        "relative": harm / scale_of(one, base),
-                        "small": bool(by_group.sizes[index] < min_per_group),
-                        "note": of_value(
-                            one, value, float(part.low[index]), part.reasons[index] if part.reasons else None
-                        ),
+                        "value": Estimate(value, low, high, n=n, method="group", note=note, level=level),
+                        "overall": overall.value,
+                        "worse_by": finite(harm),
+                        "relative": finite(harm / scale_of(one, base)),
+                        "small": n < min_per_group,
                     }
                 )
     return subject.noted(_show(rows, main, subject, left_out, tolerance, level))
@@ -159,29 +153,17 @@ def _columns(subject: Subject, features: Sequence[str] | None, bins: int) -> lis
     return [attributes[name] if name in attributes else sliced[name] for name in names]
 
 
-_HEADINGS = {
-    "attribute": msg("attribute"),
-    "group": msg("group"),
-    "n": msg("Rows"),
-    "metric": msg("metric"),
-    "value": msg("Value"),
-    "low": msg("from"),
-    "high": msg("to"),
-    "overall": msg("overall"),
-    "worse_by": msg("Worse than overall by"),
-    "relative": msg("Degradation on a common scale"),
-    "small": msg("small group"),
-    "note": msg("note"),
-}
-_FORMATS: dict[str, Format] = {
-    "n": "int",
-    "value": "num4",
-    "low": "num4",
-    "high": "num4",
-    "overall": "num4",
-    "worse_by": "num4",
-    "relative": "pct",
-}
+_COLUMNS = (
+    Column("attribute", title=msg("attribute")),
+    Column("group", title=msg("group")),
+    Column("n", format="int", title=msg("Rows")),
+    Column("metric", title=msg("metric")),
+    Column("value", format="num4", title=msg("Value")),
+    Column("overall", format="num4", title=msg("overall")),
+    Column("worse_by", format="num4", title=msg("Worse than overall by")),
+    Column("relative", format="pct", title=msg("Degradation on a common scale")),
+    Column("small", title=msg("small group")),
+)
 
 
 def _show(
@@ -193,16 +175,15 @@ def _show(
     level: float,
 ) -> Result:
     backend = subject.known.backend
-    names = tuple(_HEADINGS)
     worst: dict[str, dict[str, Any]] = {}
     for row in rows:
-        if row["small"] or np.isnan(row["worse_by"]):
+        if row["small"] or row["worse_by"] is None:
             continue
         if row["metric"] not in worst or row["worse_by"] > worst[row["metric"]]["worse_by"]:
             worst[row["metric"]] = row
 
-    def table(part: list[dict[str, Any]], title: Message) -> Any:
-        return table_of_rows(part, names, title, backend, formats=_FORMATS, headings=_HEADINGS, intervals=("value",))
+    def table(part: list[dict[str, Any]], title: Message) -> Table:
+        return Table.from_rows(part, _COLUMNS, title=title, backend=backend)
 
     tables = {
         "subgroups": table(rows, msg("Every metric of every subgroup")),
@@ -214,7 +195,7 @@ def _show(
     if left_out:
         notes.append(msg("Metrics that do not apply here: {metrics}.", metrics=", ".join(list(left_out)[:12])))
     pictures: tuple[Picture, ...] = ()
-    if any(row["metric"] == main and not np.isnan(row["value"]) for row in rows):
+    if any(row["metric"] == main and row["value"].value is not None for row in rows):
         pictures = (
             Picture(
                 "forest",
@@ -230,15 +211,15 @@ def _show(
                 },
             ),
         )
-    undefined = sum(np.isnan(row["value"]) for row in rows)
-    values = {"subgroups": len({(row["attribute"], row["group"]) for row in rows}), "without_value": int(undefined)}
+    undefined = sum(row["value"].value is None for row in rows)
+    values = {"subgroups": len({(row["attribute"], row["group"]) for row in rows}), "without_value": undefined}
     titles = {"subgroups": msg("Subgroups"), "without_value": msg("Values that are not defined")}
     return Result(
         "subgroup_diagnostics",
         msg("Subgroup diagnostics"),
         tables,
         values,
-        tuple(_finding(row, tolerance, level) for row in found[:FINDINGS]),
+        tuple(_finding(row, tolerance) for row in found[:FINDINGS]),
         pictures,
         tuple(notes),
         titles=titles,
@@ -247,13 +228,14 @@ def _show(
 
 def _tells(row: dict[str, Any], main: str, tolerance: float) -> bool:
     """Whether a subgroup is worse by enough, and its interval leaves the overall value out."""
-    if row["metric"] != main or row["small"] or not row["relative"] > tolerance:
+    if row["metric"] != main or row["small"] or row["relative"] is None or row["relative"] <= tolerance:
         return False
-    end = row["high"] if METRICS[main].higher_is_better else row["low"]
-    return bool(end < row["overall"] if METRICS[main].higher_is_better else end > row["overall"])
+    if METRICS[main].higher_is_better:
+        return row["value"].high is not None and row["value"].high < row["overall"]
+    return row["value"].low is not None and row["value"].low > row["overall"]
 
 
-def _finding(row: dict[str, Any], tolerance: float, level: float) -> Finding:
+def _finding(row: dict[str, Any], tolerance: float) -> Finding:
     metric = METRICS[row["metric"]]
     group = condition(row["attribute"], row["group"])
     return Finding(
@@ -262,12 +244,12 @@ def _finding(row: dict[str, Any], tolerance: float, level: float) -> Finding:
         msg(
             "{metric} is {value:num4} for {group} and {overall:num4} overall ({n:# row|# rows}).",
             metric=metric.title,
-            value=row["value"],
+            value=row["value"].value,
             group=group,
             overall=row["overall"],
             n=row["n"],
         ),
-        Estimate(row["value"], row["low"], row["high"], n=row["n"], method="group", level=level),
+        row["value"],
         who={row["attribute"]: row["group"]},
         n=row["n"],
         magnitude=row["relative"] / tolerance if tolerance else 1.0 + row["relative"],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Severity, Table, normal_p
+from isonomia.evidence import Column, Estimate, Finding, Format, Picture, Result, Severity, Table, normal_p
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text, together
 from isonomia.robustness.missing_reasons import of_slices
@@ -308,12 +308,15 @@ def _heat_table(search: Search, part: Slices, backend: Backend) -> Table:
 
 def _table(search: Search, columns: dict[str, Any], title: Message, backend: Backend) -> Table:
     style = search.parts.metric.format
+    if "low" in columns:
+        ends = columns.pop("low"), columns.pop("high")
+        columns["value"] = Column("value", columns["value"], *ends, columns.pop("note", None))
     formats: dict[str, Format] = {name: _NUMBERS[name] for name in columns if name in _NUMBERS}
-    formats |= {name: style for name in ("value", "low", "high", "worst_value", "best_value") if name in columns}
+    formats |= {name: style for name in ("value", "worst_value", "best_value") if name in columns}
     names = {name: title for name, title in headings().items() if name in columns}
     if "value" in columns:
         names["value"] = search.parts.metric.title
-    return Table.of(columns, formats, names, title, backend, intervals=("value", "severity"))
+    return Table.of(columns, formats, names, title, backend)
 
 
 def _pictures(search: Search) -> list[Picture]:

@@ -119,8 +119,6 @@ class _Page:
                     "metric",
                     "direction",
                     "baseline",
-                    "baseline_low",
-                    "baseline_high",
                     "worst_scenario",
                     "mean",
                     "degradation",
@@ -128,10 +126,10 @@ class _Page:
                     "degradation_high",
                     "relative",
                     "large",
-                    "note",
                 ),
                 msg("Largest loss of each metric"),
                 backend,
+                notes_on="degradation",
             ),
             "ranking": table_of(
                 ranking,
@@ -191,8 +189,7 @@ class _Page:
                     **row,
                     "direction": metric.direction,
                     "worst_scenario": worst,
-                    "baseline_low": figure.low,
-                    "baseline_high": figure.high,
+                    "baseline": figure,
                     "large": bool(row["relative"] > self.played.tolerance),
                     "note": row["note"] or (NO_INTERVAL if figure.low is None else None),
                 }
@@ -268,15 +265,7 @@ class _Page:
         ]
         stacked = np.stack(list(known.values()))
         together = np.nanmean(stacked[:, ~np.isnan(stacked).all(axis=0)], axis=0)
-        by_scenario = _spread(together, self.level)
-        return parts, Estimate(
-            by_scenario["score"],
-            by_scenario["score_low"],
-            by_scenario["score_high"],
-            n=together.size,
-            method="trials",
-            level=self.level,
-        )
+        return parts, Estimate(float(together.mean()), n=together.size, method="trials", level=self.level)
 
     def _findings(
         self, rows: Sequence[Mapping[str, Any]], large: Sequence[str], stability: Estimate

@@ -10,12 +10,11 @@ import numpy as np
 
 from isonomia.counting import count_by, sum_by
 from isonomia.data import Backend
-from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table
+from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table, finite
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
 from isonomia.metrics import METRICS
 from isonomia.robustness.missing_reasons import of_value
-from isonomia.robustness.row_tables import table_of_rows
 from isonomia.robustness.stress.rankings import Swaps, find_swaps, kendall, ranks, spearman
 
 if TYPE_CHECKING:
@@ -24,43 +23,30 @@ if TYPE_CHECKING:
 #: Maximum number of swaps listed, and of findings.
 SWAPS, FINDINGS = 200, 3
 
-_HEADINGS = {
-    "metric_1": msg("First metric"),
-    "metric_2": msg("Second metric"),
-    "tau": msg("Kendall's tau"),
-    "rho": msg("Spearman's rho"),
-    "swaps": msg("Swapped pairs"),
-    "clear_swaps": msg("Clear swaps"),
-    "item_1": msg("Better by the first"),
-    "item_2": msg("Better by the second"),
-    "value_11": msg("First metric of the former"),
-    "value_21": msg("First metric of the latter"),
-    "value_12": msg("Second metric of the former"),
-    "value_22": msg("Second metric of the latter"),
-    "clear": msg("Clear"),
-    "metric": msg("metric"),
-    "item": msg("Item"),
-    "value": msg("Value"),
-    "low": msg("from"),
-    "high": msg("to"),
-    "rank": msg("Rank"),
-    "note": msg("note"),
-}
-_FORMATS: dict[str, Format] = {
-    "tau": "num",
-    "rho": "num",
-    "swaps": "int",
-    "clear_swaps": "int",
-    "rank": "num",
-    "value": "num4",
-    "low": "num4",
-    "high": "num4",
-    "value_11": "num4",
-    "value_21": "num4",
-    "value_12": "num4",
-    "value_22": "num4",
-}
-_SWAP = ("metric_1", "metric_2", "item_1", "item_2", "value_11", "value_21", "value_12", "value_22", "clear")
+_AGREEMENT = (
+    Column("metric_1", title=msg("First metric")),
+    Column("metric_2", title=msg("Second metric")),
+    Column("tau", format="num", title=msg("Kendall's tau")),
+    Column("rho", format="num", title=msg("Spearman's rho")),
+    Column("swaps", format="int", title=msg("Swapped pairs")),
+    Column("clear_swaps", format="int", title=msg("Clear swaps")),
+)
+_SWAPS = (
+    *_AGREEMENT[:2],
+    Column("item_1", title=msg("Better by the first")),
+    Column("item_2", title=msg("Better by the second")),
+    Column("value_11", format="num4", title=msg("First metric of the former")),
+    Column("value_21", format="num4", title=msg("First metric of the latter")),
+    Column("value_12", format="num4", title=msg("Second metric of the former")),
+    Column("value_22", format="num4", title=msg("Second metric of the latter")),
+    Column("clear", title=msg("Clear")),
+)
+_RANKINGS = (
+    Column("metric", title=msg("metric")),
+    Column("item", title=msg("Item")),
+    Column("value", format="num4", title=msg("Value")),
+    Column("rank", format="num", title=msg("Rank")),
+)
 
 
 def show(ranked: Ranked, backend: Backend, level: float) -> Result:
@@ -70,23 +56,15 @@ def show(ranked: Ranked, backend: Backend, level: float) -> Result:
     listed = swaps.strongest(SWAPS)
     records = [_swap_row(ranked, swaps, int(index)) for index in listed]
 
-    def table(rows: Sequence[Mapping[str, Any]], names: Sequence[str], title: Message) -> Table:
-        return table_of_rows(rows, names, title, backend, formats=_FORMATS, headings=_HEADINGS, intervals=("value",))
+    def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column], title: Message) -> Table:
+        return Table.from_rows(rows, columns, title=title, backend=backend)
 
     tables = {
-        "agreement": table(
-            agreement,
-            ("metric_1", "metric_2", "tau", "rho", "swaps", "clear_swaps", "note"),
-            msg("Agreement of metrics on the ranking"),
-        ),
-        "swaps": table(records, _SWAP, msg("Pairs that two metrics put in opposite order")),
-        "rankings": table(
-            _rankings(ranked),
-            ("metric", "item", "value", "low", "high", "rank", "note"),
-            msg("Every item by every metric"),
-        ),
+        "agreement": table(agreement, _AGREEMENT, msg("Agreement of metrics on the ranking")),
+        "swaps": table(records, _SWAPS, msg("Pairs that two metrics put in opposite order")),
+        "rankings": table(_rankings(ranked, level), _RANKINGS, msg("Every item by every metric")),
     }
-    known = [row["tau"] for row in agreement if not np.isnan(row["tau"])]
+    known = [row["tau"] for row in agreement if not isinstance(row["tau"], Message)]
     winners = {ranked.items[int(np.nanargmax(ranked.better[:, i]))] for i in range(len(ranked.metrics))}
     values: dict[str, Any] = {
         "items": len(ranked.items),
@@ -119,7 +97,7 @@ def show(ranked: Ranked, backend: Backend, level: float) -> Result:
 
 
 def _pictures(agreement: Sequence[Mapping[str, Any]]) -> tuple[Picture, ...]:
-    if all(np.isnan(row["tau"]) for row in agreement):
+    if all(isinstance(row["tau"], Message) for row in agreement):
         return ()
     return (
         Picture(
@@ -142,19 +120,19 @@ def _agreement(ranked: Ranked, swaps: Swaps) -> list[dict[str, Any]]:
     m = len(ranked.metrics)
     pair = swaps.first * m + swaps.second
     number, clear = count_by(pair, m * m), sum_by(pair, swaps.clear, m * m)
+    constant = msg("one of the metrics ranks all items equally")
     rows: list[dict[str, Any]] = [
         {
             "metric_1": ranked.metrics[a].id,
             "metric_2": ranked.metrics[b].id,
-            "tau": float(tau[a, b]),
-            "rho": spearman(ranked.better[:, a], ranked.better[:, b]),
+            "tau": constant if np.isnan(tau[a, b]) else float(tau[a, b]),
+            "rho": finite(spearman(ranked.better[:, a], ranked.better[:, b])),
             "swaps": int(number[a * m + b]),
             "clear_swaps": int(clear[a * m + b]),
-            "note": msg("one of the metrics ranks all items equally") if np.isnan(tau[a, b]) else None,
         }
         for a, b in combinations(range(m), 2)
     ]
-    return sorted(rows, key=lambda row: 2.0 if np.isnan(row["tau"]) else row["tau"])
+    return sorted(rows, key=lambda row: 2.0 if isinstance(row["tau"], Message) else row["tau"])
 
 
 def _swap_row(ranked: Ranked, swaps: Swaps, index: int) -> dict[str, Any]:
@@ -175,22 +153,14 @@ def _swap_row(ranked: Ranked, swaps: Swaps, index: int) -> dict[str, Any]:
     }
 
 
-def _rankings(ranked: Ranked) -> list[dict[str, Any]]:
+def _rankings(ranked: Ranked, level: float) -> list[dict[str, Any]]:
     rows = []
     for m, metric in enumerate(ranked.metrics):
         order = ranks(-ranked.better[:, m])
-        rows += [
-            {
-                "metric": metric.id,
-                "item": item,
-                "value": float(ranked.value[i, m]),
-                "low": float(ranked.low[i, m]),
-                "high": float(ranked.high[i, m]),
-                "rank": float(order[i]),
-                "note": of_value(metric, float(ranked.value[i, m]), float(ranked.low[i, m])),
-            }
-            for i, item in enumerate(ranked.items)
-        ]
+        for i, item in enumerate(ranked.items):
+            value, low, high = (float(part[i, m]) for part in (ranked.value, ranked.low, ranked.high))
+            figure = Estimate(value, low, high, note=of_value(metric, value, low), level=level)
+            rows.append({"metric": metric.id, "item": item, "value": figure, "rank": finite(order[i])})
     return rows
 
 

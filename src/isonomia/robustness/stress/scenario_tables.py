@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Estimate, Finding, Format, Picture, Table
+from isonomia.evidence import Column, Estimate, Finding, Picture, Table, finite
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS, Metric
 from isonomia.robustness.missing_reasons import no_value, of_trials
 from isonomia.robustness.perturbation.degradation import scale_of, spread_over, worse_by
-from isonomia.robustness.row_tables import table_of_rows
 from isonomia.robustness.stress.measures import Measures
 from isonomia.robustness.stress.scenarios import Scenarios
 from isonomia.robustness.stress.trials import Run
@@ -78,82 +78,63 @@ def show(
     )
 
 
-def headings() -> dict[str, Message]:
-    """What the columns of tables of scenarios are called."""
-    return {
-        "scenario": msg("Scenario"),
-        "level": msg("Strength"),
-        "metric": msg("metric"),
-        "attribute": msg("attribute"),
-        "baseline": msg("Baseline"),
-        "mean": msg("Mean over trials"),
-        "std": msg("Standard deviation over trials"),
-        "low": msg("from"),
-        "high": msg("to"),
-        "worst": msg("Worst trial"),
-        "degradation": msg("Degradation"),
-        "degradation_low": msg("spread of trials from"),
-        "degradation_high": msg("spread of trials to"),
-        "relative": msg("Degradation on a common scale"),
-        "trials": msg("Trials with a value"),
-        "change": msg("Change of the gap"),
-        "change_low": msg("spread of trials from"),
-        "change_high": msg("spread of trials to"),
-        "reason": msg("Reason"),
-        "share_worse": msg("Trials that are worse"),
-        "rank": msg("Rank"),
-        "response": msg("Degradation at the highest strength"),
-        "slope": msg("Degradation per unit of strength"),
-        "gives_way": msg("Exceeds the tolerance at strength"),
-        "direction": msg("direction"),
-        "baseline_low": msg("from"),
-        "baseline_high": msg("to"),
-        "worst_scenario": msg("Worst scenario"),
-        "large": msg("Large drop"),
-        "large_drops": msg("Metrics with large drops"),
-        "worst_metric": msg("Metric that loses most"),
-        "note": msg("note"),
-        "score": msg("Score"),
-        "score_low": msg("from"),
-        "score_high": msg("to"),
-    }
-
-
-#: Figures with intervals.
-_INTERVALS = ("value", "degradation", "change", "baseline", "score")
-_FORMATS: dict[str, Format] = {
-    "level": "num",
-    "baseline": "num4",
-    "mean": "num4",
-    "std": "num4",
-    "low": "num4",
-    "high": "num4",
-    "worst": "num4",
-    "degradation": "num4",
-    "degradation_low": "num4",
-    "degradation_high": "num4",
-    "relative": "pct",
-    "trials": "int",
-    "rank": "int",
-    "response": "pct",
-    "slope": "num",
-    "gives_way": "num",
-    "baseline_low": "num4",
-    "baseline_high": "num4",
-    "large_drops": "int",
-    "score": "num4",
-    "score_low": "num4",
-    "score_high": "num4",
-    "change": "num4",
-    "change_low": "num4",
-    "change_high": "num4",
-    "share_worse": "pct",
+_COLUMNS = {
+    column.name: column
+    for column in (
+        Column("scenario", title=msg("Scenario")),
+        Column("level", format="num", title=msg("Strength")),
+        Column("metric", title=msg("metric")),
+        Column("attribute", title=msg("attribute")),
+        Column("baseline", format="num4", title=msg("Baseline")),
+        Column("mean", format="num4", title=msg("Mean over trials")),
+        Column("std", format="num4", title=msg("Standard deviation over trials")),
+        Column("low", format="num4", title=msg("spread of trials from")),
+        Column("high", format="num4", title=msg("spread of trials to")),
+        Column("worst", format="num4", title=msg("Worst trial")),
+        Column("degradation", format="num4", title=msg("Degradation")),
+        Column("degradation_low", format="num4", title=msg("spread of trials from")),
+        Column("degradation_high", format="num4", title=msg("spread of trials to")),
+        Column("relative", format="pct", title=msg("Degradation on a common scale")),
+        Column("trials", format="int", title=msg("Trials with a value")),
+        Column("change", format="num4", title=msg("Change of the gap")),
+        Column("change_low", format="num4", title=msg("spread of trials from")),
+        Column("change_high", format="num4", title=msg("spread of trials to")),
+        Column("reason", title=msg("Reason")),
+        Column("share_worse", format="pct", title=msg("Trials that are worse")),
+        Column("rank", format="int", title=msg("Rank")),
+        Column("response", format="pct", title=msg("Degradation at the highest strength")),
+        Column("slope", format="num", title=msg("Degradation per unit of strength")),
+        Column("gives_way", format="num", title=msg("Exceeds the tolerance at strength")),
+        Column("direction", title=msg("direction")),
+        Column("worst_scenario", title=msg("Worst scenario")),
+        Column("large", title=msg("Large drop")),
+        Column("large_drops", format="int", title=msg("Metrics with large drops")),
+        Column("worst_metric", title=msg("Metric that loses most")),
+        Column("score", format="num4", title=msg("Score")),
+        Column("score_low", format="num4", title=msg("spread of trials from")),
+        Column("score_high", format="num4", title=msg("spread of trials to")),
+    )
 }
 
 
-def table_of(rows: list[dict[str, Any]], names: tuple[str, ...], title: Message, backend: Backend) -> Table:
-    """Rows of scenarios as a table."""
-    return table_of_rows(rows, names, title, backend, formats=_FORMATS, headings=headings(), intervals=_INTERVALS)
+def table_of(
+    rows: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    title: Message,
+    backend: Backend,
+    *,
+    notes_on: str | None = None,
+) -> Table:
+    """Rows of scenarios as a table; a number that is not finite is missing. `notes_on`: what the notes are about."""
+    kept = [{name: _plain(row[name]) for name in names} for row in rows]
+    table = Table.from_rows(kept, [_COLUMNS[name] for name in names], title=title, backend=backend)
+    if notes_on is None:
+        return table
+    return table.with_columns(replace(table[notes_on], reason=[row["note"] for row in rows]))
+
+
+def _plain(value: Any) -> Any:
+    return finite(value) if isinstance(value, float) else value
 
 
 def scenario_table(
@@ -181,9 +162,8 @@ def scenario_table(
         "relative",
         "share_worse",
         "trials",
-        "note",
     )
-    return table_of(rows, names, msg("Every metric under every scenario"), backend)
+    return table_of(rows, names, msg("Every metric under every scenario"), backend, notes_on="degradation")
 
 
 def measured_row(metric: Metric, figure: Estimate, trials: Any, level: float) -> dict[str, Any]:
@@ -262,9 +242,8 @@ def _gap_table(
         "change_low",
         "change_high",
         "trials",
-        "note",
     )
-    return table_of(rows, columns, msg("Largest gaps between groups under every scenario"), backend)
+    return table_of(rows, columns, msg("Largest gaps between groups under every scenario"), backend, notes_on="change")
 
 
 def _gap_note(trials: Any) -> Message | None:
@@ -280,14 +259,7 @@ def absent_table(absent: Mapping[str, str], backend: Backend) -> Table:
 
 
 def _estimate(row: Mapping[str, Any], level: float) -> Estimate:
-    return Estimate(
-        row["degradation"],
-        row["degradation_low"],
-        row["degradation_high"],
-        n=row["trials"],
-        method="trials",
-        level=level,
-    )
+    return Estimate(row["degradation"], n=row["trials"], method="trials", level=level)
 
 
 def _findings(
@@ -367,7 +339,7 @@ def _gap_finding(row: Mapping[str, Any], title: Message, level: float) -> Findin
             after=row["mean"],
             scenario=title,
         ),
-        Estimate(row["change"], row["change_low"], row["change_high"], n=row["trials"], method="trials", level=level),
+        Estimate(row["change"], n=row["trials"], method="trials", level=level),
         magnitude=row["change"] / GAP,
         threshold=GAP,
         evidence="scenarios/gaps",

@@ -16,7 +16,6 @@ from isonomia.languages.naming import as_text
 from isonomia.metrics import METRIC_NAMES, METRICS, Metric
 from isonomia.parameters import LEVEL, SEED, Integer, Number, Several, validated
 from isonomia.robustness.perturbation.degradation import scale_of
-from isonomia.robustness.row_tables import chained
 from isonomia.robustness.stress.measures import Measures
 from isonomia.robustness.stress.scenario import PLAN, Planned, check_strength, plan
 from isonomia.robustness.stress.scenario_tables import absent_table, measured_row, table_of
@@ -174,15 +173,15 @@ class _Shown:
             "degradation_high",
             "relative",
             "trials",
-            "note",
         )
         tables = {
-            "curves": table_of(curves, names, msg("Every metric at every strength"), backend),
+            "curves": table_of(curves, names, msg("Every metric at every strength"), backend, notes_on="degradation"),
             "metrics": table_of(
                 rows,
-                ("scenario", "metric", "response", "slope", "gives_way", "rank", "note"),
+                ("scenario", "metric", "response", "slope", "gives_way", "rank"),
                 msg("Metrics that degrade first"),
                 backend,
+                notes_on="gives_way",
             ),
         }
         if self.absent:
@@ -267,11 +266,9 @@ class _Shown:
             return msg("none: no metric gets worse")
         if len(most_sensitive) == 1:
             return METRICS[next(iter(most_sensitive.values()))].title
-        return chained(
-            [
-                Message("{scenario}: {metric}", {"scenario": titles[name], "metric": METRICS[metric].title})
-                for name, metric in most_sensitive.items()
-            ]
+        return Message.join(
+            Message("{scenario}: {metric}", {"scenario": titles[name], "metric": METRICS[metric].title})
+            for name, metric in most_sensitive.items()
         )
 
     def _finding(self, row: Mapping[str, Any], title: Message) -> Finding:

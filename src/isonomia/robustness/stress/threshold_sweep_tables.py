@@ -2,58 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Estimate, Finding, Format, Picture, Result, Table
+from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table, finite
 from isonomia.fairness.groups.grouping import condition
 from isonomia.languages import Message, msg
-from isonomia.metrics import METRICS, Metric
-from isonomia.robustness.row_tables import table_of_rows
+from isonomia.metrics import METRICS
 
 if TYPE_CHECKING:
     from isonomia.robustness.stress.threshold_sweep import Curves, Limit
 
-_TITLES = {
-    "threshold": msg("Threshold"),
-    "metric": msg("metric"),
-    "value": msg("Value"),
-    "low": msg("from"),
-    "high": msg("to"),
-    "current": msg("At the current threshold"),
-    "gain": msg("Gain"),
-    "attribute": msg("attribute"),
-    "gap": msg("Gap"),
-    "group": msg("group"),
-    "n": msg("Rows"),
-    "limit": msg("Limit"),
-    "at_least": msg("At least"),
-    "kept_from": msg("Met from threshold"),
-    "kept_to": msg("Met up to threshold"),
-    "kept_now": msg("Met at the current threshold"),
-    "selection_rate": msg("Selection rate"),
-    "tpr": msg("True positive rate"),
-    "fpr": msg("False positive rate"),
-    "note": msg("note"),
-}
-_FORMATS: dict[str, Format] = {
-    "threshold": "num4",
-    "value": "num4",
-    "low": "num4",
-    "high": "num4",
-    "current": "num4",
-    "gain": "num4",
-    "n": "int",
-    "limit": "num",
-    "kept_from": "num4",
-    "kept_to": "num4",
-    "selection_rate": "pct",
-    "tpr": "pct",
-    "fpr": "pct",
+_COLUMNS = {
+    column.name: column
+    for column in (
+        Column("threshold", format="num4", title=msg("Threshold")),
+        Column("metric", title=msg("metric")),
+        Column("value", format="num4", title=msg("Value")),
+        Column("current", format="num4", title=msg("At the current threshold")),
+        Column("gain", format="num4", title=msg("Gain")),
+        Column("attribute", title=msg("attribute")),
+        Column("gap", title=msg("Gap")),
+        Column("group", title=msg("group")),
+        Column("n", format="int", title=msg("Rows")),
+        Column("limit", format="num", title=msg("Limit")),
+        Column("at_least", title=msg("At least")),
+        Column("kept_from", format="num4", title=msg("Met from threshold")),
+        Column("kept_to", format="num4", title=msg("Met up to threshold")),
+        Column("kept_now", title=msg("Met at the current threshold")),
+        Column("selection_rate", format="pct", title=msg("Selection rate")),
+        Column("tpr", format="pct", title=msg("True positive rate")),
+        Column("fpr", format="pct", title=msg("False positive rate")),
+    )
 }
 
 
@@ -101,25 +85,26 @@ def show(curves: Curves, limits: Sequence[Limit], backend: Backend, level: float
 
 
 def _table(rows: list[dict[str, Any]], names: Sequence[str], title: Message, backend: Backend) -> Table:
-    return table_of_rows(rows, names, title, backend, formats=_FORMATS, headings=_TITLES, intervals=("value",))
+    return Table.from_rows(rows, [_COLUMNS[name] for name in names], title=title, backend=backend)
+
+
+def _number(value: float, reason: Message) -> float | Message:
+    return reason if np.isnan(value) else float(value)
+
+
+def _figure(value: float, low: float, high: float, reason: Message) -> Estimate:
+    return Estimate.missing(reason) if np.isnan(value) else Estimate(float(value), float(low), float(high))
 
 
 def _metric_table(curves: Curves, backend: Backend) -> Table:
-    rows = [
-        {
-            "threshold": float(at),
-            "metric": name,
-            "value": float(value[t]),
-            "low": float(low[t]),
-            "high": float(high[t]),
-            "note": msg("no value: {reason}", reason=METRICS[name].undefined) if np.isnan(value[t]) else None,
-        }
-        for name, (value, low, high) in curves.overall.items()
-        for t, at in enumerate(curves.thresholds)
-    ]
-    return _table(
-        rows, ("threshold", "metric", "value", "low", "high", "note"), msg("Metrics at every threshold"), backend
-    )
+    rows = []
+    for name, (value, low, high) in curves.overall.items():
+        undefined = msg("no value: {reason}", reason=METRICS[name].undefined)
+        rows += [
+            {"threshold": float(at), "metric": name, "value": _figure(value[t], low[t], high[t], undefined)}
+            for t, at in enumerate(curves.thresholds)
+        ]
+    return _table(rows, ("threshold", "metric", "value"), msg("Metrics at every threshold"), backend)
 
 
 def _best_table(curves: Curves, backend: Backend) -> Table:
@@ -136,69 +121,49 @@ def _best_table(curves: Curves, backend: Backend) -> Table:
             {
                 "metric": metric.id,
                 "threshold": float(curves.thresholds[best]),
-                "value": float(value[best]),
-                "low": float(low[best]),
-                "high": float(high[best]),
-                "current": now,
-                "gain": metric.worse_by(now, float(value[best])),
-                "note": _why_not_now(metric, now),
+                "value": Estimate(float(value[best]), float(low[best]), float(high[best])),
+                "current": _number(now, msg("no baseline value: {reason}", reason=metric.undefined)),
+                "gain": finite(metric.worse_by(now, float(value[best]))),
             }
         )
-    names = ("metric", "threshold", "value", "low", "high", "current", "gain", "note")
+    names = ("metric", "threshold", "value", "current", "gain")
     return _table(rows, names, msg("The best threshold of each metric"), backend)
 
 
-def _why_not_now(metric: Metric, now: float) -> Message | None:
-    return msg("no baseline value: {reason}", reason=metric.undefined) if np.isnan(now) else None
-
-
-def _why_no_rate(rates: Mapping[str, float]) -> Message | None:
-    """The first rate of a group that has none, and why."""
-    missing = next((name for name, rate in rates.items() if np.isnan(rate)), None)
-    return None if missing is None else msg("no value: {reason}", reason=METRICS[missing].undefined)
-
-
-def _why_not_kept(now: float, first: int) -> Message | None:
-    if np.isnan(now):
-        return msg("no value at the current threshold: fewer than two groups have one, or the largest is 0")
-    return msg("no threshold meets it") if first < 0 else None
-
-
 def _gap_table(curves: Curves, backend: Backend) -> Table:
+    undefined = msg("fewer than two groups have a value, or the largest is 0")
     rows = [
         {
             "threshold": float(at),
             "attribute": part.attribute,
             "gap": name,
-            "value": float(value[t]),
-            "low": float(low[t]),
-            "high": float(high[t]),
-            "note": msg("fewer than two groups have a value, or the largest is 0") if np.isnan(value[t]) else None,
+            "value": _figure(value[t], low[t], high[t], undefined),
         }
         for part in curves.between
         for name, (value, low, high) in part.gaps.items()
         for t, at in enumerate(curves.thresholds)
     ]
-    names = ("threshold", "attribute", "gap", "value", "low", "high", "note")
+    names = ("threshold", "attribute", "gap", "value")
     return _table(rows, names, msg("Gaps between groups at every threshold"), backend)
 
 
 def _group_table(curves: Curves, backend: Backend) -> Table:
+    names = ("selection_rate", "tpr", "fpr")
+    undefined = {name: msg("no value: {reason}", reason=METRICS[name].undefined) for name in names}
     rows = [
         {
             "threshold": float(at),
             "attribute": part.attribute,
             "group": condition(part.attribute, group),
             "n": int(part.sizes[g]),
-            **(rates := {name: float(part.rates[name][0][t, g]) for name in part.rates}),
-            "note": _why_no_rate(rates),
+            **{name: _number(part.rates[name][0][t, g], undefined[name]) for name in names},
         }
         for part in curves.between
         for g, group in enumerate(part.groups)
         for t, at in enumerate(curves.thresholds)
     ]
-    names = ("threshold", "attribute", "group", "n", "selection_rate", "tpr", "fpr", "note")
-    return _table(rows, names, msg("Rates of each group at every threshold"), backend)
+    title = msg("Rates of each group at every threshold")
+    return _table(rows, ("threshold", "attribute", "group", "n", *names), title, backend)
 
 
 def _held(curves: Curves, limit: Limit) -> list[tuple[str, Any]]:
@@ -215,6 +180,8 @@ def _ranges(met: Any) -> list[tuple[int, int]]:
 
 
 def _limit_table(curves: Curves, limits: Sequence[Limit], backend: Backend) -> Table:
+    undefined = msg("no value at the current threshold: fewer than two groups have one, or the largest is 0")
+    never = msg("no threshold meets it")
     rows = []
     for limit in limits:
         for attribute, value in _held(curves, limit):
@@ -226,14 +193,13 @@ def _limit_table(curves: Curves, limits: Sequence[Limit], backend: Backend) -> T
                         "attribute": attribute or None,
                         "at_least": limit.at_least,
                         "limit": limit.value,
-                        "current": float(value[curves.current_index]),
+                        "current": _number(value[curves.current_index], undefined),
                         "kept_now": bool(met[curves.current_index]),
-                        "kept_from": None if first < 0 else float(curves.thresholds[first]),
-                        "kept_to": None if first < 0 else float(curves.thresholds[last]),
-                        "note": _why_not_kept(float(value[curves.current_index]), first),
+                        "kept_from": never if first < 0 else float(curves.thresholds[first]),
+                        "kept_to": never if first < 0 else float(curves.thresholds[last]),
                     }
                 )
-    names = ("gap", "attribute", "at_least", "limit", "current", "kept_now", "kept_from", "kept_to", "note")
+    names = ("gap", "attribute", "at_least", "limit", "current", "kept_now", "kept_from", "kept_to")
     table = _table(rows, names, msg("Where each limit is met"), backend)
     return table.with_columns(replace(table["gap"], title=msg("Requirement")))
 

@@ -1,0 +1,232 @@
+"""Failure modes as tables, findings and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Backend
+from isonomia.evidence import Column, Estimate, Finding, Picture, Table, finite, wilson
+from isonomia.fairness import condition
+from isonomia.languages import Message, msg
+from isonomia.robustness.slices.row_failures import Harm, Pattern
+from isonomia.subject import Subject
+
+#: A slice with this many times its share of the worst rows is reported; at this many it is a warning.
+LIFT, WARNING = 1.5, 3.0
+FINDINGS = 5
+
+_ROWS = (
+    Column("row", format="int", title=msg("Row")),
+    Column("true", title=msg("true")),
+    Column("predicted", title=msg("predicted")),
+    Column("confidence", format="num4", title=msg("Predicted probability")),
+    Column("harm", format="num4", title=msg("Harm")),
+    Column("kind", title=msg("Kind of failure")),
+    Column("reasons", title=msg("What is unusual")),
+)
+_KINDS = (
+    Column("kind", title=msg("Kind of failure")),
+    Column("n", format="int", title=msg("Rows")),
+    Column("share", format="pct", title=msg("Share of rows")),
+    Column("mean_harm", format="num4", title=msg("Mean harm")),
+)
+_SLICES = (
+    Column("feature", title=msg("Feature")),
+    Column("slice", title=msg("Slice")),
+    Column("n", format="int", title=msg("Rows")),
+    Column("share", format="pct", title=msg("Share of rows")),
+    Column("n_worst", format="int", title=msg("Of the worst rows")),
+    Column("share_of_worst", format="pct", title=msg("Share of the worst rows")),
+    Column("lift", format="num", title=msg("Ratio to its share")),
+    Column("error", format="num4", title=msg("Mean harm")),
+    Column("p_value", format="p", title=msg("p-value")),
+    Column("p_adjusted", format="p", title=msg("Adjusted p-value")),
+    Column("over_represented", title=msg("Over-represented")),
+)
+
+
+def kind_titles() -> dict[str, Message]:
+    """What the ways to fail are called."""
+    return {
+        "wrong_confident": msg("wrong and confident"),
+        "wrong": msg("wrong"),
+        "right_unsure": msg("right, but unsure"),
+        "right": msg("right"),
+        "too_high": msg("too high"),
+        "too_low": msg("too low"),
+        "misranked": msg("ranked on the wrong side"),
+    }
+
+
+def row_table(
+    subject: Subject,
+    harm: Harm,
+    order: NDArray[np.intp],
+    reasons: Sequence[Sequence[Message]],
+    positions: NDArray[np.intp],
+    backend: Backend,
+) -> Table:
+    """The worst rows with the reasons found for each."""
+    surface = subject.surface
+
+    def shown(value: Any) -> Any:
+        return float(value) if surface.task == "regression" else str(surface.classes[int(value)])
+
+    def predicted(row: int) -> Any:
+        for values in (surface.label, surface.continuous):
+            if values is not None:
+                return shown(values[row])
+        ranking = surface.score if surface.score is not None else surface.probability
+        return None if ranking is None else float(ranking[row])
+
+    rows = [
+        {
+            "row": int(positions[row]),
+            "true": shown(subject.truth[row]),
+            "predicted": predicted(int(row)),
+            "confidence": finite(harm.confidence[row]),
+            "harm": float(harm.size[row]),
+            "kind": str(harm.kind[row]),
+            "reasons": Message.join(reasons[index]),
+        }
+        for index, row in enumerate(order)
+    ]
+    # numbers and scores have no probability
+    columns = [one for one in _ROWS if one.name != "confidence" or not np.isnan(harm.confidence).all()]
+    return Table.from_rows(rows, columns, title=msg("The worst rows"), backend=backend)
+
+
+def kind_table(harm: Harm, level: float, backend: Backend) -> Table:
+    """How often each kind of failure happens."""
+    n = harm.size.size
+    rows = []
+    for kind in kind_titles():
+        where = harm.kind == kind
+        if where.any():
+            count = int(where.sum())
+            share = _share(count, n, level)
+            rows.append({"kind": kind, "n": count, "share": share, "mean_harm": float(harm.size[where].mean())})
+    return Table.from_rows(rows, _KINDS, title=msg("Kinds of failure"), backend=backend)
+
+
+def _share(count: int, n: int, level: float) -> Estimate:
+    low, high = wilson(count, n, level)
+    return Estimate(count / n, float(low), float(high), n=n, method="wilson", level=level)
+
+
+def slice_table(found: Sequence[Pattern], alpha: float, backend: Backend) -> Table:
+    """How often each slice is among the worst rows."""
+    rows: list[Mapping[str, Any]] = [
+        {
+            "feature": p.feature,
+            "slice": p.text,
+            "n": p.n,
+            "n_worst": p.n_worst,
+            "share": p.share,
+            "share_of_worst": p.share_of_worst,
+            "lift": p.lift,
+            "error": p.error,
+            "p_value": p.p_value,
+            "p_adjusted": p.p_adjusted,
+            "over_represented": bool(p.lift > LIFT and p.p_adjusted < alpha),
+        }
+        for p in by_lift(found)
+    ]
+    return Table.from_rows(rows, _SLICES, title=msg("Slices and the worst rows"), backend=backend)
+
+
+def by_lift(found: Sequence[Pattern]) -> list[Pattern]:
+    """The rows of the table of slices."""
+    return sorted(found, key=lambda p: -p.lift)
+
+
+def findings(
+    over: Sequence[Pattern],
+    listed: Sequence[Pattern],
+    worst: NDArray[np.bool_],
+    harm: Harm,
+    level: float,
+    confident: float,
+) -> tuple[Finding, ...]:
+    """Slices over-represented among the worst rows, and confident errors."""
+    rows = {(p.feature, p.text): row for row, p in enumerate(listed)}
+    found = [
+        replace(_finding(p, worst, level), test=("failure_modes", "slices", rows[p.feature, p.text]))
+        for p in over[:FINDINGS]
+    ]
+    sure = int((harm.kind == "wrong_confident").sum())
+    if sure:
+        n = harm.size.size
+        found.append(
+            Finding(
+                "failure_modes.confident",
+                "notice",
+                msg(
+                    "{n:# row|# rows} ({share:pct}) are classified wrongly with a probability of at least "
+                    "{confident:num}.",
+                    n=sure,
+                    share=sure / n,
+                    confident=confident,
+                ),
+                _share(sure, n, level),
+                n=sure,
+                magnitude=1.0,
+                evidence="failure_modes/rows",
+                format="pct",
+                remedy="review_confident_errors",
+            )
+        )
+    return tuple(found)
+
+
+def _finding(p: Pattern, worst: NDArray[np.bool_], level: float) -> Finding:
+    total = int(worst.sum())
+    return Finding(
+        "failure_modes.slice",
+        "warning" if p.lift >= WARNING else "notice",
+        msg(
+            "{slice} makes up {share:pct} of all rows and {worst:pct} of the worst rows: {lift:num} times its share.",
+            slice=condition(p.feature, p.text),
+            share=p.share,
+            worst=p.share_of_worst,
+            lift=p.lift,
+        ),
+        _share(p.n_worst, total, level),
+        who={p.feature: p.text},
+        n=p.n,
+        magnitude=p.lift / LIFT,
+        p_value=p.p_value,
+        p_adjusted=p.p_adjusted,
+        threshold=LIFT * p.share,
+        evidence="failure_modes/slices",
+        format="pct",
+        remedy="review_rows",
+    )
+
+
+def pictures(over: Sequence[Pattern]) -> tuple[Picture, ...]:
+    """Kinds of failure, and slices over-represented among the worst rows."""
+    pictures = [
+        Picture(
+            "bars",
+            "kinds",
+            msg("Kinds of failure"),
+            {"labels": "kind", "value": "share", "low": "share_low", "high": "share_high", "names": kind_titles()},
+        ),
+    ]
+    if over:
+        shown = {"feature": list({p.feature for p in over}), "over_represented": True}
+        pictures.append(
+            Picture(
+                "bars",
+                "slices",
+                msg("Slices over-represented among the worst rows"),
+                {"labels": ["feature", "slice"], "value": ["share", "share_of_worst"], "where": shown},
+            )
+        )
+    return tuple(pictures)
