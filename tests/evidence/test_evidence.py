@@ -164,11 +164,12 @@ def test_headline_figures_are_written_as_their_column_and_points_are_named() -> 
     assert headline(result, "rate", "pt-BR") == "25,0%"
 
 
-def test_only_declared_figures_take_the_ends_of_their_intervals() -> None:
-    from isonomia.evidence import Table
+def test_a_column_brings_its_interval_and_reasons_into_a_flat_frame() -> None:
+    from isonomia.evidence import Column, Table
+    from isonomia.languages import msg
 
-    flat = {"rate": [0.5], "rate_low": [0.4], "rate_high": [0.6], "low": [1.0], "high": [2.0]}
-    assert Table.of(flat).names == ("rate", "rate_low", "rate_high", "low", "high")
-    joined = Table.of(flat, intervals=("rate", "value"))
-    assert joined.names == ("rate", "low", "high"), "without a column 'value', low and high are columns of their own"
-    assert list(joined.flat()) == list(flat)
+    rate = Column("rate", [0.5, None], [0.4, None], [0.6, None])
+    table = Table.of({"rate": rate, "gap": [0.1, msg("one group only")], "low": [1.0, 2.0]}, {"gap": "points"})
+    assert table.names == ("rate", "gap", "low"), "a column called low is nobody's end"
+    assert list(table.flat()) == ["rate", "rate_low", "rate_high", "gap", "low", "note"]
+    assert [None if note is None else str(note) for note in table.flat()["note"]] == [None, "one group only"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from isonomia.evidence import Change, Estimate, Finding, Picture, Result, Table
+from isonomia.evidence import Change, Column, Estimate, Finding, Picture, Result, Table
 from isonomia.languages import msg
 from isonomia.report import Criterion, Document, Section, Verdict
 
@@ -100,18 +100,13 @@ def _rates(names: tuple[str, ...], column: str, other: str) -> Section:
             {
                 column: groups,
                 "n": [900, 1200, 80, 7],
-                "selection_rate": rates,
-                "selection_rate_low": [0.10, 0.28, 0.14, None],
-                "selection_rate_high": [0.15, 0.34, 0.33, None],
-                "tpr": [0.4, 0.6, 0.5, None],
-                "tpr_low": [0.3, 0.5, 0.2, None],
-                "tpr_high": [0.5, 0.7, 0.8, None],
+                "selection_rate": Column("selection_rate", rates, [0.10, 0.28, 0.14, None], [0.15, 0.34, 0.33, None]),
+                "tpr": Column("tpr", [0.4, 0.6, 0.5, None], [0.3, 0.5, 0.2, None], [0.5, 0.7, 0.8, None]),
                 "small": [False, False, True, True],
             },
-            {"n": "int", "selection_rate": "pct", "tpr": "pct", "selection_rate_low": "pct"},
+            {"n": "int", "selection_rate": "pct", "tpr": "pct"},
             {"selection_rate": msg("Selection rate"), "tpr": msg("True positive rate")},
             msg("Rates by {x}", x=column),
-            intervals=("selection_rate", "tpr"),
         ),
         "crossed": Table.of(
             {
@@ -175,13 +170,10 @@ def _calibration(names: tuple[str, ...], column: str) -> Section:
         {
             column: [name for name in names[:3] for _ in bins],
             "predicted": bins * 3,
-            "observed": [b * f for f in (0.9, 1.0, 1.1) for b in bins],
-            "observed_low": [b * f - 0.05 for f in (0.9, 1.0, 1.1) for b in bins],
-            "observed_high": [min(1, b * f + 0.05) for f in (0.9, 1.0, 1.1) for b in bins],
+            "observed": [(b * f, b * f - 0.05, min(1, b * f + 0.05)) for f in (0.9, 1.0, 1.1) for b in bins],
             "n": [100, 80, 60, 40, 20] * 3,
         },
         {"predicted": "pct", "observed": "pct"},
-        intervals=("observed",),
     )
     picture = Picture("reliability", "bins", msg("Reliability by {x}", x=column), {"color": column})
     result = Result("calibration", msg("Calibration"), {"bins": table}, pictures=(picture,))
@@ -193,14 +185,11 @@ def _rest(names: tuple[str, ...], column: str) -> Section:
     figures = Table.of(
         {
             column: list(names),
-            "error": [0.1 * place for place in range(len(names))],
-            "error_low": [0.1 * place - 0.02 for place in range(len(names))],
-            "error_high": [0.1 * place + 0.02 for place in range(len(names))],
+            "error": [(0.1 * place, 0.1 * place - 0.02, 0.1 * place + 0.02) for place in range(len(names))],
             "step": list(range(len(names))),
             "step_end": [place + 1 for place in range(len(names))],
             "count": [5 * place for place in range(len(names))],
         },
-        intervals=("error",),
     )
     result = Result(
         "weak_spots",
