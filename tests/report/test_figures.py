@@ -256,7 +256,81 @@ def test_a_table_without_rows_gives_a_picture_without_marks(kind: str) -> None:
         "bars": {"labels": "sex", "value": "rate"},
         "lines": {"x": "sex", "value": "rate"},
         "scatter": {"x": "rate", "y": "error"},
+        "front": {"x": "rate", "y": "error", "labels": "sex"},
+        "slopes": {"labels": "sex", "before": "rate", "after": "error"},
+        "flows": {"labels": "sex", "before": "age", "after": "age"},
         "histogram": {"left": "rate", "right": "error", "count": "n"},
     }
     empty = RATES.take([])
     json.dumps(drawn(kind, empty, **needed[kind]).to_plotly_json())
+
+
+def test_a_front_has_both_intervals_and_joins_what_no_other_beats() -> None:
+    table = Table.of(
+        {
+            "fix": ["none", "weights", "cuts"],
+            "gap": [0.2, 0.1, 0.02],
+            "gap_low": [0.15, 0.05, 0.0],
+            "gap_high": [0.25, 0.15, 0.06],
+            "cost": [0.0, -0.03, -0.01],
+            "cost_low": [0.0, -0.04, -0.02],
+            "cost_high": [0.0, -0.02, 0.0],
+            "kept": [True, False, True],
+        }
+    )
+    figure = drawn("front", table, labels="fix", x="gap", y="cost", front="kept", reference=0.05)
+    line, *marks = figure.data
+    assert (line.x, line.y) == ((0.02, 0.2), (-0.01, 0.0))
+    assert [mark.name for mark in marks] == ["none", "weights", "cuts"]
+    assert [mark.marker.symbol for mark in marks] == ["circle", "square-open", "diamond"]
+    assert marks[1].error_x.array == pytest.approx((0.05,))
+    assert marks[1].error_y.arrayminus == pytest.approx((0.01,))
+    assert figure.layout.shapes[0].x0 == 0.05
+    assert marks[2].hovertext[0].startswith("<b>cuts</b><br>gap: 0.0200 (")
+
+
+def test_slopes_join_before_and_after_in_a_panel_per_facet() -> None:
+    table = Table.of(
+        {"by": ["sex", "sex", "age"], "group": ["F", "M", "old"], "was": [0.1, 0.3, 0.2], "now": [0.2, 0.25, None]}
+    )
+    figure = drawn("slopes", table, labels="group", before="was", after="now", facet="by")
+    assert [(trace.name, trace.x, trace.y) for trace in figure.data] == [
+        ("F", (0, 1), (0.1, 0.2)),
+        ("M", (0, 1), (0.3, 0.25)),
+        ("old", (0, 1), (0.2, None)),
+    ]
+    assert [note.text for note in figure.layout.annotations] == ["sex", "age"]
+    assert figure.data[2].xaxis != figure.data[0].xaxis
+
+
+def test_flows_are_shares_of_each_group() -> None:
+    table = Table.of(
+        {
+            "group": ["F", "F", "F", "F", "M", "M", "M", "M"],
+            "was": ["no", "no", "yes", "yes"] * 2,
+            "now": ["no", "yes", "no", "yes"] * 2,
+            "n": [50, 10, 0, 40, 10, 0, 5, 5],
+        }
+    )
+    figure = drawn("flows", table, labels="group", before="was", after="now")
+    found = {trace.name: trace.x for trace in figure.data}
+    assert list(found) == ["unchanged: yes", "no → yes", "yes → no", "unchanged: no"]
+    assert found["no → yes"] == pytest.approx((0.1, 0.0))
+    assert found["yes → no"] == pytest.approx((0.0, 0.25))
+    assert [sum(shares) for shares in zip(*found.values(), strict=True)] == pytest.approx([1.0, 1.0])
+    assert "rows: 10" in figure.data[1].hovertext[0]
+
+
+def test_flows_between_several_decisions_name_the_largest_changes() -> None:
+    classes = list("abcd")
+    pairs = [(one, other) for one in classes for other in classes]
+    counts = [100 if one == other else 1 + index for index, (one, other) in enumerate(pairs)]
+    table = Table.of({"group": ["F"] * 16, "was": [p[0] for p in pairs], "now": [p[1] for p in pairs], "n": counts})
+    figure = drawn("flows", table, labels="group", before="was", after="now")
+    names = [trace.name for trace in figure.data]
+    assert names[0] == "decision unchanged"
+    assert names[1] == "d → c"
+    assert names[-1] == "other changes"
+    assert len(names) == 8
+    assert sum(trace.x[0] for trace in figure.data) == pytest.approx(1.0)
+    assert figure.data[0].x[0] == pytest.approx(400 / sum(counts))

@@ -266,3 +266,57 @@ def test_empty_missing_and_equal_values_are_drawn(kind: str, options: dict[str, 
     table = Table.of({name: names.get(name, values) for name in TABLE.flat()})
     for size in (720, 350):
         ElementTree.fromstring(draw_svg(Picture(kind, "t", msg("Rows"), options), table, width=size))
+
+
+@pytest.mark.parametrize("size", [720, 350])
+def test_a_front_reads_back_with_both_intervals(size: int) -> None:
+    table = Table.of(
+        {
+            "fix": ["a", "b"],
+            "gap": [0.2, 0.05],
+            "gap_low": [0.1, 0.0],
+            "gap_high": [0.3, 0.1],
+            "cost": [0.0, -0.02],
+            "cost_low": [-0.01, -0.04],
+            "cost_high": [0.01, 0.0],
+        }
+    )
+    figure, drawn = both("front", size, table, labels="fix", x="gap", y="cost", reference=0.1)
+    (panel,) = drawn
+    close(panel.points(), [(0.2, 0.0), (0.05, -0.02)], panel)
+    across, up = panel.intervals("x")[0::2], panel.intervals("y")[1::2]
+    close(across, [(0.1, 0.3), (0.0, 0.1)], panel)
+    assert [end for pair in up for end in pair] == pytest.approx([-0.01, 0.01, -0.04, 0.0], abs=panel.near("y"))
+    close(panel.corners("line")[0], [(0.05, -0.02), (0.2, 0.0)], panel)
+    assert len(figure.data) == 3
+
+
+@pytest.mark.parametrize("size", [720, 350])
+def test_slopes_and_flows_read_back(size: int) -> None:
+    table = Table.of(
+        {
+            "by": ["sex", "sex", "age"],
+            "group": ["F", "M", "old"],
+            "was": [0.1, 0.3, 0.2],
+            "now": [0.2, 0.25, 0.4],
+            "n": [30, 60, 90],
+        }
+    )
+    _, drawn = both("slopes", size, table, labels="group", before="was", after="now", facet="by")
+    assert len(drawn) == 2
+    close(drawn[0].points(), [(0, 0.1), (1, 0.2), (0, 0.3), (1, 0.25)], drawn[0])
+    close(drawn[1].corners("line")[0], [(0, 0.2), (1, 0.4)], drawn[1])
+    assert drawn[0].values[2:] == drawn[1].values[2:]  # one scale
+    moves = Table.of(
+        {"group": ["F"] * 4, "was": ["no", "no", "yes", "yes"], "now": ["no", "yes"] * 2, "n": [5, 2, 1, 2]}
+    )
+    _, (panel,) = both("flows", size, moves, labels="group", before="was", after="now")
+    boxes = [(left, right) for left, right, _, _ in panel.boxes("bar")]
+    close(boxes, [(0.0, 0.2), (0.2, 0.4), (0.4, 0.5), (0.5, 1.0)], panel)
+
+
+def test_a_front_describes_its_marks_to_screen_readers() -> None:
+    table = Table.of({"fix": ["none", "cuts"], "gap": [0.2, 0.1], "cost": [0.0, -0.1]})
+    drawing = draw_svg(Picture("front", "t", msg("What helps"), {"labels": "fix", "x": "gap", "y": "cost"}), table)
+    assert "<title>What helps</title>" in drawing
+    assert "cuts; gap: 0.100; cost: -0.100" in drawing

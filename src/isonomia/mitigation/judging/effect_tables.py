@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ LEVELLING = {
     "levels_down": msg("levels down"),
     "no_change_shown": msg("no change shown"),
 }
+#: Lines that a panel of slopes shows at most.
+MOST_SLOPES = 8
 NO_GAIN = msg("the gap did not get smaller")
 Triple = tuple[float, float, float]
 
@@ -32,6 +35,26 @@ def accuracy_of(comparison: Comparison) -> str | None:
     """The metric that stands for accuracy; None where outcomes are not known."""
     known = [metric.id for metric in comparison.measures.metrics]
     return next((name for name in ("accuracy", "mae") if name in known), None)
+
+
+def cost_of(comparison: Comparison) -> str:
+    """The metric that a fix costs; outcomes are known."""
+    cost = accuracy_of(comparison)
+    assert cost is not None
+    return cost
+
+
+def cost_sentence(comparison: Comparison, fix: int) -> Message:
+    """How much accuracy, or error, changes over everyone."""
+    cost = cost_of(comparison)
+    value, _, _ = comparison.overall_of(fix, cost) or (np.nan,) * 3
+    if cost == "mae":
+        return msg("the mean absolute error changes by {change:num4}", change=value)
+    if abs(value) < 0.0005:
+        return msg("accuracy stays the same")
+    if value < 0:
+        return msg("accuracy falls by {change:points} points", change=-value)
+    return msg("accuracy rises by {change:points} points", change=value)
 
 
 def tables_of(comparison: Comparison, fix: int) -> dict[str, Table]:
@@ -76,8 +99,10 @@ def groups_table(comparison: Comparison, fix: int) -> Table:
     measures, band = comparison.measures, comparison.bands.groups
     names = [*(group.name for group in comparison.groups.groups), None]
     keys = [*(group.key for group in comparison.groups.groups), ()]
+    ways = [*(" x ".join(group.by) for group in comparison.groups.groups), None]
     rows = [
         {
+            "by": ways[s],
             "group": name if name is not None else msg("everyone"),
             "metric": metric.id,
             "n": round(float(measures.size[q, s])),
@@ -90,8 +115,9 @@ def groups_table(comparison: Comparison, fix: int) -> Table:
     ]
     style: Format = "num" if comparison.subject.task == "regression" else "pct"
     change: Format = "num" if comparison.subject.task == "regression" else "points"
-    titles = {metric.id: metric.title for metric in measures.metrics}
+    titles = titles_of(comparison)
     columns = (
+        Column("by", title=msg("by")),
         Column("group", title=msg("group")),
         Column("metric", title=msg("metric"), names=titles),
         Column("n", format="int", title=msg("rows")),
@@ -162,10 +188,17 @@ def flows_table(comparison: Comparison, fix: int) -> Table:
         for b, after in enumerate(classes):
             counts = comparison.by_group((was == a) & (now == b))
             rows += [
-                {"group": group.name, "before": str(before), "after": str(after), "n": round(float(counts[number]))}
+                {
+                    "by": " x ".join(group.by),
+                    "group": group.name,
+                    "before": str(before),
+                    "after": str(after),
+                    "n": round(float(counts[number])),
+                }
                 for number, group in enumerate(comparison.groups.groups)
             ]
     columns = (
+        Column("by", title=msg("by")),
         Column("group", title=msg("group")),
         Column("before", title=msg("before")),
         Column("after", title=msg("after")),
@@ -189,7 +222,7 @@ def levelling_table(comparison: Comparison, fix: int) -> Table:
                     "lowered": _names(comparison, lowered),
                 }
             )
-    titles = {metric.id: metric.title for metric in comparison.measures.metrics}
+    titles = titles_of(comparison)
     columns = (
         Column("by", title=msg("by")),
         Column("metric", title=msg("metric"), names=titles),
@@ -296,10 +329,42 @@ def findings_of(comparison: Comparison, fix: int) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def pictures_of(comparison: Comparison) -> tuple[Picture, ...]:
-    """The change of each group with its interval; the flows of decisions."""
-    options = {"labels": ["group"], "value": "change", "facet": "metric", "reference": 0.0}
-    return (Picture("forest", "groups", msg("Change of each group, with simultaneous intervals"), options),)
+def pictures_of(comparison: Comparison, metrics: Sequence[str] = (), method: str | None = None) -> tuple[Picture, ...]:
+    """Each group before and after in one metric, the change of every metric with its interval, the flows of decisions.
+
+    `metrics` are the ones that slopes show (the first by default), `method` the fix where tables hold several.
+    """
+    known = [metric.id for metric in comparison.measures.metrics]
+    one: dict[str, Any] = {} if method is None else {"method": method}
+    few = [" x ".join(by) for by in comparison.ways if len(comparison.members(by)) <= MOST_SLOPES]
+    pictures = [
+        Picture(
+            "slopes",
+            "groups",
+            msg("{metric} of each group before and after", metric=titles_of(comparison)[metric]),
+            {
+                "labels": ["group"],
+                "before": "before",
+                "after": "after",
+                "change": "change",
+                "facet": "by",
+                "where": {**one, "metric": metric, "by": few},
+            },
+        )
+        for metric in (metrics or known[:1])
+        if few
+    ]
+    if comparison.subject.task != "regression":
+        options: dict[str, Any] = {"labels": ["group"], "before": "before", "after": "after", "where": one}
+        pictures.append(Picture("flows", "flows", msg("Decisions of each group before and after"), options))
+    options = {"labels": ["group"], "value": "change", "facet": "metric", "reference": 0.0, "where": one}
+    pictures.append(Picture("forest", "groups", msg("Change of each group, with simultaneous intervals"), options))
+    return tuple(pictures)
+
+
+def titles_of(comparison: Comparison) -> dict[str, Message]:
+    """What the metrics are called."""
+    return {metric.id: metric.title for metric in comparison.measures.metrics}
 
 
 def _names(comparison: Comparison, groups: list[int]) -> str:

@@ -44,6 +44,18 @@ class Judged:
         """How much of the objective a fix costs."""
         return loss_of(self.comparison, self.comparison.names.index(name), self.objective)[0]
 
+    @property
+    def leading(self) -> str:
+        """The fix that is shown in detail: the best, or else the closest to its limit; "none" where none was tried."""
+        if self.best not in (None, "none"):
+            return str(self.best)
+        return min((name for name in self.comparison.names if name != "none"), key=self.excess, default="none")
+
+    def excess(self, name: str) -> float:
+        """By how much a fix misses its limit; negative where it keeps it."""
+        fix, goal = self.comparison.names.index(name), self.of[name]
+        return _excess(goal, float(self.comparison.bands.after.value[fix, self.figures[name]]))
+
 
 def judge(
     comparison: Comparison,

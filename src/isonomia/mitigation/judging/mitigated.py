@@ -61,15 +61,10 @@ class Mitigated(Result):
 
     @property
     def subgroups(self) -> Any:
-        """Subgroups with many newly refused people under the best fix (or the first tried, where none is best)."""
-        from isonomia.discovery import find_subgroups
-
-        if self.judged is None or self.judged.comparison.subject.dataset is None:
-            raise NotApplicable(msg("there are no features to describe subgroups by"))
-        comparison = self.judged.comparison
-        name = self.best or next((one for one in comparison.names if one != "none"), "none")
-        refused = (comparison.was == 1) & (comparison.after[name] == 0)
-        return find_subgroups(comparison.subject.known, errors=refused.astype(float), method="sliceline").table
+        """Subgroups with many newly refused people under the best fix (or the closest, where none is best)."""
+        if "subgroups" not in self.tables:
+            raise NotApplicable(msg("nobody is newly refused, or there are no features to describe people by"))
+        return self.to_frame("subgroups")
 
     def save(self, path: str | Path, method: str | None = None) -> Path:
         """Write the best fix (or the one named): ``.json`` for thresholds, offsets and maps, else skops."""

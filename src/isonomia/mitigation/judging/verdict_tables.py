@@ -9,19 +9,23 @@ from typing import Any
 from isonomia.evidence import Column, Estimate, Finding, Picture, Table, yes_no
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
+from isonomia.mitigation.judging.bands import criteria_of
 from isonomia.mitigation.judging.comparison import Comparison
 from isonomia.mitigation.judging.effect_tables import (
-    accuracy_of,
     changes_table,
+    cost_of,
+    cost_sentence,
     criteria_table,
     criterion_titles,
     findings_of,
     flows_table,
     groups_table,
     levelling_table,
+    pictures_of,
     price_of,
 )
 from isonomia.mitigation.judging.judge import Judged
+from isonomia.mitigation.judging.subgroups import refused_subgroups
 from isonomia.mitigation.judging.trying import Attempt
 from isonomia.mitigation.registry import Mitigation
 
@@ -37,6 +41,13 @@ STAGES = {
     "after": msg("after training"),
     "none": msg("unchanged"),
 }
+#: What a fix costs by its metric: the figure, its change, and what a point of gap costs.
+COSTS = {
+    "accuracy": (msg("accuracy"), msg("change of accuracy"), msg("accuracy lost per point")),
+    "mae": (msg("mean absolute error"), msg("change of the mean absolute error"), msg("error gained per point")),
+}
+#: Metrics of the goal that slopes show.
+MOST_METRICS = 3
 Skipped = Mapping[str, tuple[Mitigation, Message | str]]
 
 
@@ -52,7 +63,9 @@ def result_parts(judged: Judged, tried: Mapping[str, Attempt], skipped: Skipped)
     if comparison.subject.task != "regression":
         makers |= {"changes": changes_table, "flows": flows_table}
     for name, make in makers.items():
-        tables[name] = _stacked(comparison, make)
+        tables[name] = _stacked(judged, tried, make)
+    if (found := refused_subgroups(judged)) is not None:
+        tables["subgroups"] = found
     return {
         "tables": tables,
         "values": _values(judged, tried),
@@ -81,9 +94,11 @@ def _values(judged: Judged, tried: Mapping[str, Attempt]) -> dict[str, Any]:
 def methods_table(judged: Judged, tried: Mapping[str, Attempt], skipped: Skipped) -> Table:
     """A row per method; those that were not tried have the reason."""
     rows = [_row(judged, name, tried.get(name)) for name in judged.comparison.names]
-    rows += [_skipped_row(entry, reason) for entry, reason in skipped.values()]
+    rows += [_skipped_row(entry, reason, cost_of(judged.comparison)) for entry, reason in skipped.values()]
     titles = {name: one.entry.title for name, one in tried.items()}
     titles |= {name: entry.title for name, (entry, _) in skipped.items()}
+    cost = cost_of(judged.comparison)
+    figure, change, price = COSTS[cost]
     columns = (
         Column("method", title=msg("method"), names={**titles, "none": msg("no fix")}),
         Column("stage", title=msg("stage"), names=STAGES),
@@ -92,13 +107,13 @@ def methods_table(judged: Judged, tried: Mapping[str, Attempt], skipped: Skipped
         Column("gap_before", format="num4", title=msg("before")),
         Column("gap", format="num4", title=msg("after")),
         Column("gap_change", format="num4", title=msg("change")),
-        Column("accuracy", format="num4", title=msg("accuracy")),
-        Column("accuracy_change", format="num4", title=msg("change of accuracy")),
+        Column(cost, format="num4", title=figure),
+        Column(f"{cost}_change", format="num4", title=change),
         Column("share_changed", format="pct", title=msg("decisions changed")),
         Column("share_by_chance", format="pct", title=msg("left to chance")),
         Column("reads_attribute", title=msg("reads the attribute")),
         Column("changes_labels", title=msg("changes labels")),
-        Column("price", format="num4", title=msg("accuracy lost per point")),
+        Column("price", format="num4", title=price),
         Column("verdict", title=msg("verdict"), names=VERDICTS),
         Column("on_front", title=msg("not beaten")),
     )
@@ -108,8 +123,7 @@ def methods_table(judged: Judged, tried: Mapping[str, Attempt], skipped: Skipped
 def _row(judged: Judged, name: str, one: Attempt | None) -> dict[str, Any]:
     comparison, fix = judged.comparison, judged.comparison.names.index(name)
     entry, figure = (None if one is None else one.entry), judged.figures[name]
-    bands, metric = comparison.bands, accuracy_of(comparison)
-    number = None if metric is None else comparison.measures.index(metric)
+    bands, cost = comparison.bands, cost_of(comparison)
     regression = comparison.subject.task == "regression"
     return {
         "method": name,
@@ -119,8 +133,8 @@ def _row(judged: Judged, name: str, one: Attempt | None) -> dict[str, Any]:
         "gap_before": _at(bands.before, (figure,)),
         "gap": _at(bands.after, (fix, figure)),
         "gap_change": _at(bands.change, (fix, figure)),
-        "accuracy": None if number is None else float(comparison.measures.after[fix, number, -1]),
-        "accuracy_change": None if metric is None else comparison.overall_of(fix, metric),
+        cost: float(comparison.measures.after[fix, comparison.measures.index(cost), -1]),
+        f"{cost}_change": comparison.overall_of(fix, cost),
         "share_changed": None if regression else comparison.share_changed(fix),
         "share_by_chance": judged.chances[name],
         "reads_attribute": yes_no(entry is not None and "attribute" in entry.needs),
@@ -131,10 +145,10 @@ def _row(judged: Judged, name: str, one: Attempt | None) -> dict[str, Any]:
     }
 
 
-def _skipped_row(entry: Mitigation, reason: Message | str) -> dict[str, Any]:
+def _skipped_row(entry: Mitigation, reason: Message | str, cost: str) -> dict[str, Any]:
     missing = Estimate.missing(reason)
     nothing = dict.fromkeys(
-        ("gap_before", "gap_change", "accuracy", "accuracy_change", "share_changed", "share_by_chance", "price")
+        ("gap_before", "gap_change", cost, f"{cost}_change", "share_changed", "share_by_chance", "price")
     )
     return {
         "method": entry.id,
@@ -154,12 +168,15 @@ def _at(band: Any, at: tuple[int, ...]) -> tuple[float, float, float]:
     return float(band.value[at]), max(float(band.low[at]), -1.0), float(band.high[at])
 
 
-def _stacked(comparison: Comparison, make: Callable[[Comparison, int], Table]) -> Table:
-    """The table of every fix, one below the other."""
+def _stacked(judged: Judged, tried: Mapping[str, Attempt], make: Callable[[Comparison, int], Table]) -> Table:
+    """The table of every fix, one below the other: the one that is shown in detail first, no fix last."""
+    comparison = judged.comparison
+    order = sorted(comparison.names, key=lambda name: (name != judged.leading, name == "none"))
+    titles = {"none": msg("no fix"), **{name: one.entry.title for name, one in tried.items()}}
     parts = []
-    for fix, name in enumerate(comparison.names):
-        table = make(comparison, fix)
-        method = Column("method", [name] * len(table), title=msg("method"))
+    for name in order:
+        table = make(comparison, comparison.names.index(name))
+        method = Column("method", [name] * len(table), title=msg("method"), names=titles)
         parts.append(replace(table, columns=(method, *table.columns)))
     return Table.stack(parts)
 
@@ -172,7 +189,7 @@ def _findings(judged: Judged, tried: Mapping[str, Attempt]) -> tuple[Finding, ..
         return (_best(judged, tried[judged.best].entry), *findings_of(comparison, fix))
     if judged.best == "none" or not names:
         return ()
-    closest = min(names, key=lambda name: _distance(judged, name))
+    closest = judged.leading
     figure, fix = judged.figures[closest], comparison.names.index(closest)
     value, low, high = _at(comparison.bands.after, (fix, figure))
     return (
@@ -197,32 +214,23 @@ def _findings(judged: Judged, tried: Mapping[str, Attempt]) -> tuple[Finding, ..
     )
 
 
-def _distance(judged: Judged, name: str) -> float:
-    fix = judged.comparison.names.index(name)
-    value = float(judged.comparison.bands.after.value[fix, judged.figures[name]])
-    goal = judged.of[name]
-    return goal.limit - value if goal.ratio else value - goal.limit
-
-
 def _best(judged: Judged, entry: Mitigation) -> Finding:
     comparison, fix = judged.comparison, judged.comparison.names.index(entry.id)
     figure = judged.figures[entry.id]
     value, low, high = _at(comparison.bands.after, (fix, figure))
-    metric = accuracy_of(comparison)
-    change = (comparison.overall_of(fix, metric) or (0.0,))[0] if metric else 0.0
     return Finding(
         code="mitigate.best",
         severity="notice",
         message=msg(
             "{method} meets the limit of {limit:num4} for {criterion} by {by}: {before:num4} before, "
-            "{after:num4} after; accuracy changes by {change:num4}",
+            "{after:num4} after; {change}",
             method=entry.title,
             limit=judged.of[entry.id].limit,
             criterion=criterion_titles()[judged.of[entry.id].criterion],
             by=" x ".join(comparison.gaps.keys[figure][1]),
             before=float(comparison.bands.before.value[figure]),
             after=value,
-            change=change,
+            change=cost_sentence(comparison, fix),
         ),
         estimate=Estimate(value, low, high, n=len(comparison.subject), method="max-t"),
         n=len(comparison.subject),
@@ -233,13 +241,30 @@ def _best(judged: Judged, entry: Mitigation) -> Finding:
 
 
 def _pictures(judged: Judged) -> tuple[Picture, ...]:
-    limits = {goal.limit for goal in judged.of.values()}
-    line = {"reference": limits.pop()} if len(limits) == 1 else {}
-    return (
-        Picture(
-            "forest",
-            "methods",
-            msg("Gap after each fix, with simultaneous intervals"),
-            {"labels": ["method"], "value": "gap", **line},
-        ),
+    """The gap and the price of every fix; then groups and decisions before and after the one shown in detail."""
+    comparison, goal = judged.comparison, judged.of[judged.leading]
+    limits = {one.limit for one in judged.of.values()}
+    line = {"reference": limits.pop(), "reference_label": msg("limit")} if len(limits) == 1 else {}
+    cost = cost_of(comparison)
+    front = Picture(
+        "front",
+        "methods",
+        msg("Gap and price of each fix, with simultaneous intervals"),
+        {
+            "labels": ["method"],
+            "x": "gap",
+            "y": f"{cost}_change",
+            "front": "on_front",
+            "x_title": msg("{criterion} after the fix", criterion=criterion_titles()[goal.criterion]),
+            **line,
+        },
     )
+    gaps = Picture(
+        "forest",
+        "methods",
+        msg("Gap after each fix, with simultaneous intervals"),
+        {"labels": ["method"], "value": "gap", **line},
+    )
+    indices = criteria_of(comparison.measures)[goal.criterion][0]
+    metrics = [comparison.measures.metrics[index].id for index in indices][:MOST_METRICS]
+    return (front, gaps, *pictures_of(comparison, metrics, judged.leading))
