@@ -1,5 +1,6 @@
 """Why: Shapley values of any model, and what they say about groups."""
 
+from isonomia.explain.agreements.agreement import Agreement, agreement
 from isonomia.explain.explainer import EXPLAINERS, Case, Explainer, Problem, Values
 from isonomia.explain.mixing import coalition_values
 from isonomia.explain.outputs import OUTPUT_NAMES, OUTPUTS, Output
@@ -10,6 +11,7 @@ from isonomia.explain.shapley_values import choose, shapley
 from isonomia.explain.space import Space
 
 __all__ = [
+    "Agreement",
     "By",
     "Case",
     "EXPLAINERS",
@@ -24,6 +26,7 @@ __all__ = [
     "ShapleyValues",
     "Space",
     "Values",
+    "agreement",
     "choose",
     "coalition_values",
     "prepare",
