@@ -116,7 +116,8 @@ def make_space(
                 width=len(classes),
             )
     names = model.features or data.features
-    domain = Domain.from_data(data.replace(table.to_native()), features=names)
+    kinds = {name: data.kinds[name] for name in names if name in data.kinds}
+    domain = Domain.from_data(Dataset(table.select(names).to_native(), kinds=kinds), features=names)
 
     def ask(rows: Floats) -> Floats:
         return output_table(model.surface(data, frame=domain.decode(rows)), asked)[:, list(classes)]

@@ -35,7 +35,7 @@ def coefficients(space: Space, background: Floats) -> Floats | None:
     return np.asarray(weights[:, columns])
 
 
-def _refuses(case: Case) -> str | None:
+def refuses(case: Case) -> str | None:
     name = type(case.space.estimator).__name__
     if name not in (*LINEAR_CLASSIFIERS, *LINEAR_REGRESSORS):
         return f"it is for linear models; the model is a {name}"
@@ -60,7 +60,7 @@ EXPLAINERS.add(
         exact_for="log odds (or the number) of a linear model",
         outputs=("log_odds", "score", "number"),
         run=_run,
-        refuses=_refuses,
+        refuses=refuses,
         order=20,
         reference="Strumbelj and Kononenko (2014)",
     )

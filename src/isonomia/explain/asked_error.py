@@ -1,0 +1,19 @@
+"""The standard error that a caller asks of sampled values, and what is stated where the budget did not reach it."""
+
+from __future__ import annotations
+
+from isonomia.languages import Message, msg
+from isonomia.parameters import Number, Parameter
+
+ERROR = Parameter(
+    "error", Number(above=0).or_none("for what one round gives"), None, "largest standard error of a value asked for"
+)
+
+
+def missed_error(error: float, asked: float) -> Message:
+    """That values are less precise than asked."""
+    return msg(
+        "Standard errors are up to {error:num}, above the {asked:num} asked for: allow more model rows.",
+        error=error,
+        asked=asked,
+    )

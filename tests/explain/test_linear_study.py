@@ -1,0 +1,112 @@
+"""Linear and kernel values of the study's COMPAS model, against its published figures and other routes."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import factorial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+import isonomia as iso
+
+
+def sets(folder: Path, variant: str) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    train, test = (
+        pd.read_csv(folder / "study" / f"compas_{part}.csv.gz", index_col=None).drop(
+            columns="Unnamed: 0", errors="ignore"
+        )
+        for part in (f"train{variant}", "test")
+    )
+    return train, test, [name for name in test if name != "two_year_recid"]
+
+
+def explained(folder: Path, variant: str, **options: Any) -> tuple[float, float, int]:
+    """Disparity, importance and rank of race."""
+    train, test, features = sets(folder, variant)
+    model = LogisticRegression(solver="liblinear").fit(train[features], train["two_year_recid"])
+    data = iso.Dataset(test, target="two_year_recid", protected=["race"])
+    found = iso.explain.shapley(data, model, background=train[features], by="encoded", **options)
+    phi, unprivileged = found.values[:, features.index("race")], test["race"].to_numpy()[found.rows] == 0
+    size = np.abs(found.values).mean(axis=0)
+    rank = 1 + int((size > size[features.index("race")]).sum())
+    return phi[unprivileged].mean() - phi[~unprivileged].mean(), size[features.index("race")], rank
+
+
+def test_linear_independent_equals_the_study_to_six_decimals(shared_data: Path) -> None:
+    _, importance, _ = explained(shared_data, "", method="linear", output="log_odds")
+    assert round(importance, 6) == 0.042123
+
+
+@pytest.mark.parametrize(
+    ("variant", "importance", "published", "rank"),
+    [("", 0.0395, -0.0939, 12), ("_usd0", 0.1187, 0.2766, 5), ("_usd-1", 0.2840, 0.6427, 2)],
+)
+def test_linear_correlated_is_exact(
+    shared_data: Path, variant: str, importance: float, published: float, rank: int
+) -> None:
+    disparity, size, place = explained(shared_data, variant, method="linear_correlated", output="log_odds")
+    assert round(size, 4) == importance
+    assert (np.sign(disparity), place) == (np.sign(published), rank)
+    assert disparity == pytest.approx(published, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("variant", "disparity", "importance", "rank"),
+    [("", 0.0201, 0.0084, 8), ("_usd0", 0.0952, 0.0394, 4), ("_usd-1", 0.1701, 0.0706, 2)],
+)
+def test_kernel_equals_the_study_within_its_own_error(
+    shared_data: Path, variant: str, disparity: float, importance: float, rank: int
+) -> None:
+    options = {"method": "kernel", "clusters": 50, "options": {"coalitions": 400}, "max_model_rows": 10**8}
+    found = explained(shared_data, variant, **options)
+    assert found[0] == pytest.approx(disparity, abs=5e-4)
+    assert found[1] == pytest.approx(importance, abs=6e-4)
+    assert found[2] == rank
+
+
+def test_correlated_values_by_the_definition() -> None:
+    """Conditional means by least squares on the background, coalition by coalition."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 4)) @ rng.normal(size=(4, 4))
+    names = list("abcd")
+    frame = pd.DataFrame(x, columns=names).assign(y=x @ [1.0, -2, 0.5, 3] + rng.normal(size=200))
+    model = LinearRegression().fit(frame[names], frame["y"])
+    found = iso.explain.shapley(iso.Dataset(frame, target="y"), model, method="linear_correlated")
+    centred = x - x.mean(axis=0)
+
+    def worth(inside: tuple[int, ...]) -> Any:
+        if not inside:
+            return np.zeros(200)
+        present = centred[:, list(inside)]
+        return present @ np.linalg.lstsq(present, centred, rcond=None)[0] @ model.coef_
+
+    for player in range(4):
+        others = [one for one in range(4) if one != player]
+        phi = sum(
+            factorial(size) * factorial(3 - size) / 24 * (worth((*inside, player)) - worth(inside))
+            for size in range(4)
+            for inside in combinations(others, size)
+        )
+        np.testing.assert_allclose(found.values[:, player], phi, atol=1e-10)
+
+
+def test_more_than_twelve_columns_are_sampled_with_an_error() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(300, 13)) @ rng.normal(size=(13, 13))
+    names = [f"x{at}" for at in range(13)]
+    frame = pd.DataFrame(x, columns=names).assign(y=x.sum(axis=1) + rng.normal(size=300))
+    model = LinearRegression().fit(frame[names], frame["y"])
+    data = iso.Dataset(frame, target="y")
+    rows = np.arange(20)
+    rough = iso.explain.shapley(data, model, method="linear_correlated", rows=rows, options={"orders": 100})
+    fine = iso.explain.shapley(data, model, method="linear_correlated", rows=rows, options={"orders": 3000}, seed=1)
+    assert rough.error is not None
+    assert fine.error is not None
+    assert rough.additivity == pytest.approx(0, abs=1e-9)
+    ratio = (rough.values - fine.values) / np.hypot(rough.error, fine.error)
+    assert 0.7 < np.sqrt(np.mean(ratio**2)) < 1.3
