@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isonomia import Dataset, Model, ModelError, load_model
+from isonomia import Dataset, Model, ModelError, NotApplicable, load_model
+from isonomia.models import read_trees
 
 catboost = pytest.importorskip("catboost")
 
@@ -134,3 +135,32 @@ def test_a_damaged_file(people, tmp_path, cut):
     (tmp_path / "cut.cbm").write_bytes((tmp_path / "whole.cbm").read_bytes()[:cut])
     with pytest.raises(ModelError, match=r"'cut.cbm' is not a readable CatBoost model"):
         load_model(tmp_path / "cut.cbm")
+
+
+@pytest.mark.parametrize("policy", ["SymmetricTree", "Depthwise", "Lossguide"])
+@pytest.mark.parametrize("task", ["two", "three", "number"])
+@pytest.mark.parametrize("nan_mode", ["Min", "Max"])
+def test_trees_as_arrays_give_the_raw_scores_also_at_borders(policy, task, nan_mode):
+    rng = np.random.default_rng(0)
+    rows = np.where(rng.random((400, 4)) < 0.1, np.nan, rng.integers(-4, 5, (400, 4)) / 2)
+    points = np.nansum(rows[:, :3], axis=1) + rng.normal(0, 0.3, 400)
+    target = {"two": points > 0, "three": np.digitize(points, [-1, 1]), "number": points}[task]
+    options = {"iterations": 6, "depth": 3, "verbose": 0, "allow_writing_files": False, "thread_count": 1}
+    kind = catboost.CatBoostRegressor if task == "number" else catboost.CatBoostClassifier
+    model = kind(grow_policy=policy, nan_mode=nan_mode, random_seed=0, **options).fit(rows, target)
+    trees = read_trees(model)
+    inner = np.flatnonzero(trees.feature >= 0)
+    borders = rows[rng.integers(400, size=len(inner))].copy()
+    borders[np.arange(len(inner)), trees.feature[inner]] = trees.threshold[inner].astype(np.float32)
+    asked = np.concatenate([rows, borders])
+    raw = np.asarray(model.predict(asked, prediction_type="RawFormulaVal")).reshape(len(asked), -1)
+    np.testing.assert_allclose(trees.raw(trees.encode(asked)), raw, rtol=0, atol=1e-12)
+    assert trees.classifier == (task != "number")
+    roots = trees.cover[trees.roots]
+    leaves = np.add.reduceat(np.where(trees.feature < 0, trees.cover, 0.0), trees.roots)
+    np.testing.assert_allclose(roots, leaves)
+
+
+def test_trees_over_categories_are_refused(people):
+    with pytest.raises(NotApplicable, match="categorical"):
+        read_trees(fitted("CatBoostClassifier", people, "loan"))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,22 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from isonomia.counting import sum_by
-from isonomia.explain.trees.occurring import Occurring, count_occurring, distinct_keys, merge, pair_tables
+from isonomia.explain.trees.occurring import (
+    Occurring,
+    count_occurring,
+    distinct_keys,
+    merge,
+    pair_tables,
+    path_tables,
+)
 from isonomia.explain.trees.paths import Masks, Paths, Stack
 from isonomia.explain.trees.routing import Routing
 from isonomia.explain.trees.tables import MATRIX_SIZE, TABLE_SIZE, integrated_tables, table_matrix, widen
 from isonomia.models import TreeEnsemble
 from isonomia.typing import Floats, Indices
 
+#: From a range of leaves, the leaves and their explained masks to the masks that have a value and tables (R, masks, d).
+Tables = Callable[[slice, Stack, Occurring], tuple[Indices, Floats]]
 #: Nodes of the trees that are walked together.
 BLOCK_NODES = 1 << 13
 #: Bytes of the tables that rows look their masks up in at once.
@@ -92,7 +102,7 @@ class Kernel:
             for part, masks in paths.walks(people):
                 for own, count, table, stack in zip(masks, counts, tables, paths.stacks, strict=True):
                     if table is None:
-                        yield from self._pairs(part, own, count, stack)
+                        yield from self._occurring(part, own, stack, partial(self._pairs, count))
                     else:
                         yield from self._dense(part, own, table, stack)
 
@@ -134,11 +144,26 @@ class Kernel:
                 tables=widen(table[:, leaves].reshape(len(table), count * size, -1), columns, len(players)),
             )
 
-    def _pairs(self, part: slice, masks: Masks, counts: Occurring, stack: Stack) -> Iterator[LookUp]:
+    def _pairs(self, counts: Occurring, part: slice, stack: Stack, people: Occurring) -> tuple[Indices, Floats]:
+        return pair_tables(stack, people, counts.of_leaves(part), lead=self.lead is not None)
+
+    def path_look_ups(self, rows: Floats) -> Iterator[LookUp]:
+        """Every look-up of `rows` where absent players follow the training rows."""
+        people = self.routing.ranks(rows)
+        for roots in self._blocks(1):
+            paths = Paths(self.routing, roots, self.player_of_column)
+            for part, masks in paths.walks(people):
+                for own, stack in zip(masks, paths.stacks, strict=True):
+                    yield from self._occurring(
+                        part, own, stack, lambda _, some, explained: path_tables(some, explained)
+                    )
+
+    def _occurring(self, part: slice, masks: Masks, stack: Stack, tables: Tables) -> Iterator[LookUp]:
+        """Look-ups in tables over the masks that occur."""
         step, size, n = max(1, ENTRIES // masks.shape[1]), stack.size, masks.shape[1]
         for start in range(0, len(stack.nodes), step):
             leaves = slice(start, min(start + step, len(stack.nodes)))
-            count = leaves.stop - leaves.start
+            count, some = leaves.stop - leaves.start, stack.of_leaves(leaves)
             keys = masks[leaves].T.astype(np.int64) | (np.arange(count) << size)
             distinct, inverse = distinct_keys(keys.ravel(), count << size)
             leaf = distinct >> size
@@ -147,17 +172,16 @@ class Kernel:
                 masks=(distinct & stack.full).astype(masks.dtype),
                 weights=np.empty((0, 0)),
             )
-            players, place = np.unique(stack.players[leaves], return_inverse=True)
-            some = Stack(nodes=stack.nodes[leaves], players=place.reshape(count, -1))
-            alive, table = pair_tables(some, explained, counts.of_leaves(leaves), lead=self.lead is not None)
-            # masks that no background row completes share the row of zeros at the end
-            row_of = np.full(len(distinct), len(alive), dtype=np.int32)
-            row_of[alive] = np.arange(len(alive), dtype=np.int32)
-            wide = widen(table, some.players[leaf[alive]], len(players))
+            kept, table = tables(leaves, some, explained)
+            # masks without a value share the row of zeros at the end
+            row_of = np.full(len(distinct), len(kept), dtype=np.int32)
+            row_of[kept] = np.arange(len(kept), dtype=np.int32)
+            players, place = np.unique(some.players, return_inverse=True)
+            wide = widen(table, place.reshape(count, -1)[leaf[kept]], len(players))
             yield LookUp(
                 part=part,
-                rows=_ones(row_of[inverse], np.arange(0, n * count + 1, count, dtype=np.int32), len(alive) + 1),
-                leaf=some.nodes[np.append(leaf[alive], 0)],
+                rows=_ones(row_of[inverse], np.arange(0, n * count + 1, count, dtype=np.int32), len(kept) + 1),
+                leaf=some.nodes[np.append(leaf[kept], 0)],
                 players=players,
                 tables=np.concatenate([wide, np.zeros((len(wide), 1, len(players)))], axis=1),
             )

@@ -114,6 +114,24 @@ def pair_tables(stack: Stack, people: Occurring, background: Occurring, *, lead:
     return alive, tables
 
 
+def path_tables(stack: Stack, people: Occurring) -> tuple[Indices, Floats]:
+    """The tables (1, masks, d) of explained masks where absent players follow the training rows.
+
+    With r_j the share of training rows that pass the tests of player j, ``v(S) = product over S of a_j * product over
+    the others of r_j``, so ``phi_j = integral over t of (a_j - r_j) * product over k != j of (t a_k + (1 - t) r_k)``.
+    """
+    on = bits(people.masks, stack.size)
+    share = np.repeat(stack.shares, np.diff(people.starts), axis=0)
+    nodes, weights = np.polynomial.legendre.leggauss((stack.size + 1) // 2)
+    table = np.zeros_like(on)
+    for t, weight in zip((nodes + 1) / 2, weights / 2, strict=True):
+        factor = t * on + (1.0 - t) * share
+        before = np.cumprod(np.pad(factor[:, :-1], ((0, 0), (1, 0)), constant_values=1.0), axis=1)
+        after = np.cumprod(np.pad(factor[:, :0:-1], ((0, 0), (1, 0)), constant_values=1.0), axis=1)[:, ::-1]
+        table += weight * before * after
+    return np.arange(len(on)), ((on - share) * table)[None]
+
+
 def _valid_pairs(stack: Stack, people: Occurring, background: Occurring) -> tuple[Indices, Indices]:
     """Every explained and background mask of the same leaf that together have all bits."""
     explained, given = np.diff(people.starts), np.diff(background.starts)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from isonomia.errors import NotApplicable
 from isonomia.explain.trees.routing import Routing
-from isonomia.typing import Indices
+from isonomia.typing import Floats, Indices
 
 Masks = NDArray[np.unsignedinteger[Any]]
 #: Bytes of the masks of the rows that walk at once.
@@ -24,10 +24,24 @@ WALK_BYTES = 1 << 24
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Stack:
-    """Leaves whose paths test the same number of distinct players."""
+    """Leaves whose paths test the same number d of distinct players.
+
+    Attributes
+    ----------
+    nodes : (L,) array
+    players : (L, d) array
+        The player of each bit.
+    shares : (L, d) array
+        The share of training rows that pass a player's tests, as the product over its tests on the path.
+    """
 
     nodes: Indices
     players: Indices
+    shares: Floats
+
+    def of_leaves(self, part: slice) -> Stack:
+        """Some of the leaves."""
+        return Stack(nodes=self.nodes[part], players=self.players[part], shares=self.shares[part])
 
     @property
     def size(self) -> int:
@@ -60,18 +74,23 @@ class Paths:
 
     def __init__(self, routing: Routing, roots: Indices, player_of_column: Indices, lead: int | None = None) -> None:
         trees = routing.trees
-        parts: list[tuple[Indices, Indices, Indices]] = []
+        parts: list[tuple[Indices, Indices, Indices, Floats]] = []
         levels: list[tuple[Any, ...]] = []
         node = roots[trees.feature[roots] >= 0]
         path = np.full((len(node), 1), -1 if lead is None else lead, dtype=np.intp)
         depth = np.full(len(node), 0 if lead is None else 1, dtype=np.intp)
         tested = np.zeros(len(node), dtype=bool)
+        share = np.ones(path.shape)
         while len(node):
             player = player_of_column[trees.feature[node]]
             found = path == player[:, None]
             known = found.any(axis=1)
             position = np.where(known, found.argmax(axis=1), depth)
-            path = np.concatenate([path, np.full((len(node), 1), -1)], axis=1) if (~known).any() else path
+            if (~known).any():
+                path, share = (
+                    np.pad(path, ((0, 0), (0, 1)), constant_values=-1),
+                    np.pad(share, ((0, 0), (0, 1)), constant_values=1.0),
+                )
             path[np.arange(len(node)), position] = player
             depth = depth + ~known
             tested = tested | (player == lead)
@@ -79,11 +98,14 @@ class Paths:
             leaf = trees.feature[children] < 0
             both = np.tile(np.arange(len(node)), 2)
             inner, ends = np.flatnonzero(~leaf), np.flatnonzero(leaf)
+            share = share[both]
+            share[np.arange(len(both)), position[both]] *= passing(trees.cover[children], trees.cover[node][both])
             if lead is not None:
                 ends = ends[tested[both[ends]]]
             levels.append((node, position, known, inner, ends, depth[both[ends]]))
-            parts.append((children[ends], depth[both[ends]], path[both[ends]]))
+            parts.append((children[ends], depth[both[ends]], path[both[ends]], share[ends]))
             node, path, depth, tested = children[inner], path[both[inner]], depth[both[inner]], tested[both[inner]]
+            share = share[inner]
         self.start = 0 if lead is None else 1
         self.stacks, at = _stacks(parts)
         largest = max((stack.size for stack in self.stacks), default=0)
@@ -135,21 +157,25 @@ class Paths:
             yield part, self.walk(ranks[:, part])
 
 
-def _stacks(parts: list[tuple[Indices, Indices, Indices]]) -> tuple[list[Stack], dict[int, tuple[int, int]]]:
+def passing(cover: Floats, parent: Floats) -> Floats:
+    """The share of a node's training rows that go to a child; 0 where there are none."""
+    return np.asarray(np.where(parent > 0, cover / np.where(parent > 0, parent, 1.0), parent * 0.0))
+
+
+def _stacks(parts: list[tuple[Indices, Indices, Indices, Floats]]) -> tuple[list[Stack], dict[int, tuple[int, int]]]:
     """Leaves by the number of distinct players, in the order of their levels; the index and first row of each stack."""
     if not parts:
         return [], {}
-    width = max(path.shape[1] for _, _, path in parts)
-    wide = [np.pad(path, ((0, 0), (0, width - path.shape[1])), constant_values=-1) for _, _, path in parts]
-    node, depth, path = (
-        np.concatenate([p[0] for p in parts]),
-        np.concatenate([p[1] for p in parts]),
-        np.concatenate(wide),
+    width = max(path.shape[1] for _, _, path, _ in parts)
+    wide, shares = (
+        np.concatenate([np.pad(part[index], ((0, 0), (0, width - part[index].shape[1]))) for part in parts])
+        for index in (2, 3)
     )
+    node, depth = (np.concatenate([part[index] for part in parts]) for index in (0, 1))
     stacks: list[Stack] = []
     at: dict[int, tuple[int, int]] = {}
     for size in np.unique(depth):
         own = depth == size
         at[int(size)] = (len(stacks), 0)
-        stacks.append(Stack(nodes=node[own], players=path[own, : int(size)]))
+        stacks.append(Stack(nodes=node[own], players=wide[own, : int(size)], shares=shares[own, : int(size)]))
     return stacks, at

@@ -8,9 +8,13 @@ at a time.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from isonomia.explain.trees.kernel import Kernel
+from isonomia.errors import NotApplicable
+from isonomia.explain.trees.kernel import Kernel, LookUp
+from isonomia.explain.trees.paths import passing
 from isonomia.models import TreeEnsemble
 from isonomia.typing import Floats, Indices
 
@@ -48,15 +52,29 @@ def tree_values(
     [[2.0, 1.0]]
     """
     kernel, weights = Kernel(trees, player_of_column, lead=lead), _weights(background_weights, len(background))
-    total = np.zeros((trees.value.shape[1], weights.shape[1], len(rows), kernel.players + 1))
-    for look in kernel.look_ups(rows, background, weights):
-        value = trees.value[look.leaf]
-        for k in np.flatnonzero(value.any(axis=0)):
-            for r, table in enumerate(look.tables):
-                total[k, r][look.part, look.columns] += look.rows @ (table * value[:, k, None])
-    values = total[..., :-1].transpose(2, 3, 0, 1) / trees.divisor
+    values = _look_up(kernel, kernel.look_ups(rows, background, weights), len(rows), weights.shape[1])
     several = background_weights is not None and background_weights.ndim == 2
     return values if several else values[..., 0]
+
+
+def path_values(trees: TreeEnsemble, rows: Floats, player_of_column: Indices) -> tuple[Floats, Floats]:
+    """Path-dependent Shapley values (n, M, K) of the raw output, and the output (K,) without any player.
+
+    A column that is absent sends a row down both branches, weighted by the training rows (`TreeEnsemble.cover`) there.
+    """
+    if np.isnan(trees.cover).any():
+        raise NotApplicable("the model does not keep how many training rows reached each node")
+    kernel = Kernel(trees, player_of_column)
+    values = _look_up(kernel, kernel.path_look_ups(rows), len(rows), 1)[..., 0]
+    reach = np.zeros(len(trees.feature))
+    reach[trees.roots] = 1.0
+    node = trees.roots
+    while len(node := node[trees.feature[node] >= 0]):
+        for child in (trees.left[node], trees.right[node]):
+            reach[child] = reach[node] * passing(trees.cover[child], trees.cover[node])
+        node = np.concatenate([trees.left[node], trees.right[node]])
+    leaf = trees.feature < 0
+    return values, (trees.base + reach[leaf] @ trees.value[leaf]) / trees.divisor
 
 
 def tree_group_means(
@@ -85,3 +103,15 @@ def _weights(given: Floats | None, count: int) -> Floats:
     if given is None:
         return np.full((count, 1), 1.0 / max(1, count))
     return np.asarray(given, dtype=float).reshape(count, -1)
+
+
+def _look_up(kernel: Kernel, look_ups: Iterable[LookUp], n: int, width: int) -> Floats:
+    """Values (n, M, K, R) from look-ups with R tables each."""
+    trees = kernel.trees
+    total = np.zeros((trees.value.shape[1], width, n, kernel.players + 1))
+    for look in look_ups:
+        value = trees.value[look.leaf]
+        for k in np.flatnonzero(value.any(axis=0)):
+            for r, table in enumerate(look.tables):
+                total[k, r][look.part, look.columns] += look.rows @ (table * value[:, k, None])
+    return total[..., :-1].transpose(2, 3, 0, 1) / trees.divisor

@@ -38,7 +38,7 @@ class TreeEnsemble:
         What a leaf adds to the raw score: one number, or one per class where there are more than two classes.
     cover : (N,) array
         Weight of the training rows that reach a node, as the library keeps it: weighted rows (scikit-learn), rows
-        (HistGradientBoosting, LightGBM) or sums of Hessians (XGBoost). NaN where it is not kept.
+        (HistGradientBoosting, LightGBM, CatBoost) or sums of Hessians (XGBoost). NaN where it is not kept.
     missing_left : (N,) array
     base : (K,) array
         Raw score before the first tree.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from isonomia.errors import NotApplicable
+from isonomia.models.trees._catboost import read_catboost
 from isonomia.models.trees._lightgbm import read_lightgbm
 from isonomia.models.trees._sklearn import SKLEARN_TREES, read_sklearn
 from isonomia.models.trees._xgboost import read_xgboost
@@ -15,7 +16,8 @@ def read_trees(model: Any) -> TreeEnsemble:
     """The trees of a fitted estimator as arrays.
 
     Reads scikit-learn's decision trees, forests, GradientBoosting and HistGradientBoosting, LightGBM and XGBoost (their
-    estimators and boosters). For a pipeline, give its last estimator: see `isonomia.models.estimators.split_pipeline`.
+    estimators and boosters), and CatBoost over numeric columns. For a pipeline, give its last estimator: see
+    `isonomia.models.estimators.split_pipeline`.
 
     Raises
     ------
@@ -34,14 +36,15 @@ def read_trees(model: Any) -> TreeEnsemble:
     [0.0, 6.0, 6.0]
     """
     kind, library = type(model).__name__, type(model).__module__.split(".")[0]
-    if library in ("xgboost", "lightgbm"):
+    readers = {"xgboost": read_xgboost, "lightgbm": read_lightgbm, "catboost": read_catboost}
+    if library in readers:
         try:
-            return read_xgboost(model) if library == "xgboost" else read_lightgbm(model)
+            return readers[library](model)
         except (KeyError, IndexError, TypeError, ValueError) as error:  # the format of another version
             raise NotApplicable(f"the trees of this {kind} could not be read ({error!r})") from error
     if kind not in SKLEARN_TREES:
         raise NotApplicable(
-            "trees are read from decision trees, forests and gradient boosting of scikit-learn, XGBoost and LightGBM; "
-            f"the model is a {kind}"
+            "trees are read from decision trees, forests and gradient boosting of scikit-learn, XGBoost, LightGBM and "
+            f"CatBoost; the model is a {kind}"
         )
     return read_sklearn(model)
