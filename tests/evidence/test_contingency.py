@@ -13,7 +13,7 @@ from scipy import optimize, stats
 import isonomia as iso
 from isonomia.evidence import chi_square, equivalent_means, equivalent_proportions, permutation
 from isonomia.evidence.contingency import draw_tables
-from isonomia.evidence.score_intervals import constrained_rate
+from isonomia.evidence.equivalence import constrained_rate
 
 cells = st.lists(st.lists(st.integers(1, 60), min_size=3, max_size=3), min_size=2, max_size=5)
 

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import brentq, minimize_scalar
 
-from isonomia.evidence import agreeing, score_difference, score_odds_ratio, score_ratio, two_proportions
+from isonomia.evidence import (
+    agreeing,
+    agreeing_ends,
+    score_difference,
+    score_odds_ratio,
+    score_ratio,
+    two_proportions,
+)
+from isonomia.evidence.equivalence import constrained_rate
 
 Z = float(stats.norm.ppf(0.975))
 
@@ -76,6 +84,30 @@ def test_root_finding_gives_the_same_ends(table: tuple[int, int, int, int]) -> N
     np.testing.assert_allclose(score_difference(*table), _by_root_finding(table, "difference"), atol=2e-6)
     if table[0] and table[2]:
         np.testing.assert_allclose(score_ratio(*table), _by_root_finding(table, "ratio"), rtol=2e-5)
+
+
+def test_the_statistic_is_z_at_the_ends() -> None:
+    """By the closed forms of the constrained rates, over tables with cells of zero and very different sizes."""
+    rng = np.random.default_rng(0)
+    na, nb = rng.choice([2, 5, 30, 1000], (2, 4000)).astype(float)
+    a, b = np.rint(np.stack([na, nb]) * rng.choice([0, 0.01, 0.1, 0.5, 0.9, 1], (2, 4000)))
+    level = rng.choice([0.5, 0.95, 0.9999], 4000)
+    z = stats.norm.ppf(0.5 + level / 2)
+    scale = (na + nb) / (na + nb - 1)
+    for d in score_difference(a, na, b, nb, level):
+        q = np.clip(constrained_rate(a, na, b, nb, d), 0, 1)
+        p = np.clip(q + d, 0, 1)
+        inside = np.abs(d) < 1
+        gap, error = a / na - b / nb - d, np.sqrt((p * (1 - p) / na + q * (1 - q) / nb) * scale)
+        np.testing.assert_allclose(np.abs(gap)[inside], (z * error)[inside], rtol=1e-7, atol=2e-6)
+    for r in score_ratio(a, na, b, nb, level):
+        inside = (r > 0) & (r < np.inf)
+        (k, n, j, m, s, quantile, at) = (part[inside] for part in (a, na, b, nb, scale, z, r))
+        linear = n * at + k + m + at * j  # of the quadratic for the second rate, whose first is r times as large
+        q = (linear - np.sqrt(linear**2 - 4 * at * (n + m) * (k + j))) / (2 * at * (n + m))
+        p = at * q
+        error = np.sqrt((p * (1 - p) / n + at**2 * q * (1 - q) / m) * s)
+        np.testing.assert_allclose(np.abs(k / n - at * j / m), quantile * error, rtol=1e-5)
 
 
 TABLES = st.tuples(st.integers(1, 60), st.integers(1, 60), st.floats(0, 1), st.floats(0, 1)).map(
@@ -165,3 +197,12 @@ def test_agreeing_ends_leave_out_equality_exactly_where_the_test_rejects(
         assert bool((low > same) | (high < same)) == rejected or abs(two_proportions(*table) - (1 - level)) < 1e-6
         assert low <= plain[0]
         assert high >= plain[1]
+
+
+def test_agreeing_ends_are_those_of_difference_and_ratio() -> None:
+    a, na, b, nb = [0, 6, 40, 3, 9], [9, 7, 100, 3, 9], [2, 2, 30, 5, 9], [9, 7, 120, 5, 12]
+    both = agreeing_ends(a, na, b, nb, 0.9)
+    apart = (*agreeing(score_difference(a, na, b, nb, 0.9), 0.0, a, na, b, nb, 0.9),)
+    apart += (*agreeing(score_ratio(a, na, b, nb, 0.9), 1.0, a, na, b, nb, 0.9),)
+    np.testing.assert_array_equal(both, apart)
+    np.testing.assert_array_equal(both, agreeing_ends(a, na, b, nb, 0.9, two_proportions(a, na, b, nb)))

@@ -226,7 +226,7 @@ def _from_pandas(values: Any) -> tuple[CodeArray, tuple[Any, ...]]:
     if isinstance(values, pd.Index):
         values = values.to_series()
     if isinstance(values.dtype, pd.CategoricalDtype):
-        return _from_hashed(values.cat.codes.to_numpy(), values.cat.categories.tolist())
+        return _from_hashed(values.array.codes, values.array.categories.tolist())
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iubf":
         return _factorize(values.to_numpy())
     if values.dtype.kind in "iub" and not values.hasnans:

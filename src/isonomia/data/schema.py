@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import narwhals.stable.v2 as nw
+import numpy as np
 
 from isonomia.data.frames import to_numpy
 from isonomia.errors import DataError
@@ -40,12 +41,16 @@ def kind_of_values(values: Any) -> Kind:
     >>> kind_of_values([1.5, 2]), kind_of_values(["a"])
     ('numeric', 'category')
     """
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        return kind_of(series)
-    kind = to_numpy(values).dtype.kind
-    kinds: dict[str, Kind] = {"b": "boolean", "i": "integer", "u": "integer", "f": "numeric", "M": "datetime"}
-    return kinds.get(kind, "category")
+    dtype = getattr(values, "dtype", None)
+    if not isinstance(dtype, np.dtype) or dtype.kind not in _KINDS:
+        series = nw.from_native(values, series_only=True, pass_through=True)
+        if isinstance(series, nw.Series):
+            return kind_of(series)
+        dtype = to_numpy(values).dtype
+    return _KINDS.get(dtype.kind, "category")
+
+
+_KINDS: dict[str, Kind] = {"b": "boolean", "i": "integer", "u": "integer", "f": "numeric", "M": "datetime"}
 
 
 def task_of(kind: Kind, n_values: int, *, name: str, whole: bool = False) -> Task:

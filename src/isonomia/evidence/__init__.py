@@ -13,6 +13,7 @@ from isonomia.evidence.remedies import REMEDIES
 from isonomia.evidence.result import Drawing, Picture, Result
 from isonomia.evidence.score_intervals import (
     agreeing,
+    agreeing_ends,
     odds_difference,
     score_difference,
     score_odds_ratio,
@@ -46,6 +47,7 @@ __all__ = [
     "Severity",
     "Table",
     "agreeing",
+    "agreeing_ends",
     "benjamini_hochberg",
     "benjamini_hochberg_among",
     "check_level",

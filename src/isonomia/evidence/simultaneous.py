@@ -25,10 +25,9 @@ from isonomia.evidence.intervals import (
 )
 from isonomia.evidence.score_intervals import (
     agreeing,
+    agreeing_ends,
     odds_difference,
-    score_difference,
     score_odds_ratio,
-    score_ratio,
 )
 from isonomia.typing import Floats
 
@@ -138,7 +137,7 @@ def gaps_of_rates(rate: Floats, size: Floats, level: ArrayLike = 0.95) -> Gaps:
     >>> [round(float(part), 3) for part in (found.ratio, found.ratio_low, found.ratio_high)]
     [0.6, 0.441, 0.808]
     """
-    return _gaps(rate, size, level, score_difference, score_ratio)
+    return _gaps(rate, size, level, agreeing_ends)
 
 
 def gaps_of_odds(share: Floats, size: Floats, level: ArrayLike = 0.95) -> Gaps:
@@ -149,28 +148,28 @@ def gaps_of_odds(share: Floats, size: Floats, level: ArrayLike = 0.95) -> Gaps:
     [0.333, 0.171, 0.65]
     """
 
-    def difference(a: Floats, na: Floats, b: Floats, nb: Floats, levels: Floats) -> tuple[Floats, Floats]:
-        return odds_difference(a / na, na, b / nb, nb, levels)
+    def ends(a: Floats, na: Floats, b: Floats, nb: Floats, levels: Floats) -> tuple[Floats, ...]:
+        difference, ratio = odds_difference(a / na, na, b / nb, nb, levels), score_odds_ratio(a, na, b, nb, levels)
+        return *agreeing(difference, 0.0, a, na, b, nb, levels), *agreeing(ratio, 1.0, a, na, b, nb, levels)
 
     value = np.asarray(share, dtype=float)
-    found = _gaps(value, size, level, difference, score_odds_ratio)
+    found = _gaps(value, size, level, ends)
     with np.errstate(divide="ignore", invalid="ignore"):
         gap, ratio = extremes(value / (1 - value))
     return replace(found, difference=gap, ratio=ratio)
 
 
-_Interval = Callable[[Floats, Floats, Floats, Floats, Floats], tuple[Floats, Floats]]
+_Ends = Callable[[Floats, Floats, Floats, Floats, Floats], tuple[Floats, ...]]
 
 
-def _gaps(rate: Floats, size: Floats, level: ArrayLike, difference_of: _Interval, ratio_of: _Interval) -> Gaps:
+def _gaps(rate: Floats, size: Floats, level: ArrayLike, ends_of: _Ends) -> Gaps:
     shape, groups = np.shape(rate)[:-1], np.shape(rate)[-1]
     value = np.asarray(rate, dtype=float).reshape(-1, groups)
     n = np.broadcast_to(np.asarray(size, dtype=float), np.shape(rate)).reshape(-1, groups)
     difference, ratio = extremes(value)
     row, first, second, levels = _pairs(value, n, np.broadcast_to(np.asarray(level, dtype=float), shape).ravel())
     counts = value[row, first] * n[row, first], n[row, first], value[row, second] * n[row, second], n[row, second]
-    low, high = agreeing(difference_of(*counts, levels), 0.0, *counts, levels)
-    ratio_low, ratio_high = agreeing(ratio_of(*counts, levels), 1.0, *counts, levels)
+    low, high, ratio_low, ratio_high = ends_of(*counts, levels)
     ends = _farthest(len(value), row, low, high)
     ratios = _smallest(len(value), row, ratio_low, ratio_high)
     absent, no_ratio = np.isnan(difference), np.isnan(ratio)

@@ -66,7 +66,8 @@ def _named_columns(given: Any, what: str) -> dict[str, Any]:
     if isinstance(wrapped, nw.Series):
         return {wrapped.name or "group": given}
     if isinstance(wrapped, nw.DataFrame):
-        return {name: wrapped[name] for name in wrapped.columns}
+        native = wrapped.to_native()
+        return {name: native[name] for name in wrapped.columns}
     raise DataError(
         f"`{what}` must be a column, a frame, a mapping of columns or an array; got {type(given).__name__}."
     )

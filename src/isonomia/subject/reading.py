@@ -29,10 +29,7 @@ def is_column(values: Any) -> bool:
         return False
     if isinstance(values, np.ndarray):
         return values.ndim == 1 and values.dtype.names is None
-    if isinstance(values, list | tuple | nw.Series):
-        return True
-    series = nw.from_native(values, series_only=True, allow_series=True, pass_through=True)
-    return isinstance(series, nw.Series)
+    return isinstance(values, list | tuple) or nw.dependencies.is_into_series(values)
 
 
 def read_dataset(data: Any, reading: Mapping[str, Any]) -> Dataset:

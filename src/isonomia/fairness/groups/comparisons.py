@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import (
     agreeing,
+    agreeing_ends,
     holm,
     normal_p,
     odds_difference,
-    score_difference,
     score_odds_ratio,
-    score_ratio,
     two_proportions,
 )
 from isonomia.evidence.intervals import difference_error, difference_interval, difference_p, quotient, ratio_interval
@@ -178,8 +177,8 @@ def _compare_rates(parts: Sequence[tuple[Measured, _Pairs]], level: float) -> li
         p2, n2 = np.where(within, rest, p2), np.where(within, rest_n, n2)
     counts = _near_whole(np.nan_to_num(p1) * n1), _near_whole(n1), _near_whole(np.nan_to_num(p2) * n2), _near_whole(n2)
     p_value = two_proportions(*counts)
-    low, high = (end * (1 - part) for end in agreeing(score_difference(*counts, level), 0.0, *counts, level))
-    ratio_low, ratio_high = agreeing(score_ratio(*counts, level), 1.0, *counts, level)
+    low, high, ratio_low, ratio_high = agreeing_ends(*counts, level, p_value)
+    low, high = low * (1 - part), high * (1 - part)
     with np.errstate(divide="ignore", invalid="ignore"):
         # group / (part x group + (1 - part) x others), which grows with group / others
         ratio_low, ratio_high = (
