@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import resource
 import sys
 import time
 import warnings
@@ -27,6 +28,7 @@ def answer(package, *, prepare, work, values):
     request = json.loads((place / "request.json").read_text(encoding="utf-8"))
     prepared = prepare(pd.read_parquet(place / "frame.parquet"), request["options"])
     best, result = math.inf, None
+    before = _peak_megabytes()
     if request["repeats"] > 1:
         work(prepared)
     for _ in range(request["repeats"]):
@@ -34,9 +36,13 @@ def answer(package, *, prepare, work, values):
         result = work(prepared)
         best = min(best, time.perf_counter() - start)
     named = {name: _plain(value) for name, value in values(result).items()}
-    (place / "answer.json").write_text(
-        json.dumps({"seconds": best, "values": named, "version": version(package)}), encoding="utf-8"
-    )
+    told = {"seconds": best, "values": named, "version": version(package), "megabytes": _peak_megabytes() - before}
+    (place / "answer.json").write_text(json.dumps(told), encoding="utf-8")
+
+
+def _peak_megabytes():
+    """The most memory that this process has had so far; the growth of it is what the work needed beyond."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
 def _plain(value):

@@ -2,7 +2,7 @@
 
 from isonomia.counting._levels import Level
 from isonomia.counting.bins import BINNINGS, Binning, Bins, bin_edges, encode_features
-from isonomia.counting.by_code import count_by, cross_sum, mean_by, sum_by
+from isonomia.counting.by_code import count_by, cross_codes, cross_sum, mean_by, sum_by
 from isonomia.counting.cells import MAX_CELLS, Cells
 from isonomia.counting.codes import MISSING, CodeArray, Codes, smallest
 from isonomia.counting.engines.engine import Condition, Dimension, Engine, Schema
@@ -33,6 +33,7 @@ __all__ = [
     "bin_edges",
     "composite",
     "count_by",
+    "cross_codes",
     "cross_sum",
     "encode_features",
     "mean_by",

@@ -64,5 +64,16 @@ def cross_sum(
     >>> cross_sum(np.array([0, 1, 1]), np.array([1, 0, 0]), (2, 2)).tolist()
     [[0.0, 1.0], [2.0, 0.0]]
     """
-    both = first.astype(np.int64) * shape[1] + second
-    return sum_by(both, values, shape[0] * shape[1]).reshape(shape)
+    return sum_by(cross_codes(first, second, shape), values, shape[0] * shape[1]).reshape(shape)
+
+
+def cross_codes(first: NDArray[Any], second: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
+    """One code per pair of codes, in the smallest type: the index into a flattened table of this shape.
+
+    >>> cross_codes(np.array([0, 1, 1]), np.array([1, 0, 2]), (2, 3)).tolist()
+    [1, 3, 5]
+    """
+    both = first.astype(np.min_scalar_type(max(shape[0] * shape[1] - 1, 0)))
+    both *= both.dtype.type(shape[1])
+    both += second.astype(both.dtype, copy=False)
+    return both

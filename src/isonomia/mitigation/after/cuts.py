@@ -95,13 +95,15 @@ class Cuts:
     @property
     def tables(self) -> Floats:
         """The confusion table of each cut's group: (N, 2, 2), [true, predicted]."""
-        owner = self.owner
-        fn, tn = self.positives[owner] - self.tp, self.negatives[owner] - self.fp
-        return np.stack([np.stack([tn, self.fp], -1), np.stack([fn, self.tp], -1)], -2)
+        tables = np.empty((self.tp.size, 2, 2))
+        tables[:, 0, 1], tables[:, 1, 1] = self.fp, self.tp
+        tables[:, 0, 0] = np.repeat(self.negatives, np.diff(self.start)) - self.fp
+        tables[:, 1, 0] = np.repeat(self.positives, np.diff(self.start)) - self.tp
+        return tables
 
     def cost(self, false_positive: float = 1.0, false_negative: float = 1.0) -> Floats:
         """What each cut's errors cost."""
-        return false_positive * self.fp + false_negative * (self.positives[self.owner] - self.tp)
+        return false_positive * self.fp + false_negative * (np.repeat(self.positives, np.diff(self.start)) - self.tp)
 
     def hull(self) -> Bools:
         """Which cuts are vertices of their group's ROC convex hull.

@@ -115,7 +115,7 @@ class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
         if weights is not None and (weights <= 0).any():
             used = weights > 0
             score, truth, groups, weights = score[used], truth[used], groups.take(used), weights[used]
-        if hasattr(self, "classes_") and len(np.unique(truth)) < 2:
+        if hasattr(self, "classes_") and (truth.size == 0 or truth.min() == truth.max()):
             raise DataError(f"{type(self).__name__} needs people of at least two classes; all are of one class.")
         return self._tune(score, truth, groups, weights, options)
 
@@ -192,11 +192,11 @@ class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
         if not hasattr(self, "classes_"):
             return outcomes.astype(float)
         known = tuple(self.classes_.tolist())
-        labels, codes = np.unique(outcomes, return_inverse=True)
-        found = [index_of(label, known) for label in labels.tolist()]
+        labelled = Codes.encode(outcomes, name="y")
+        found = [index_of(label, known) for label in labelled.labels]
         if None in found:
             raise DataError(f"y has values that the estimator does not know; it knows {listed(known)}.")
-        return np.array(found, dtype=np.intp)[codes]
+        return np.array(found, dtype=np.intp)[labelled.codes]
 
     def _named(self, codes: NDArray[Any]) -> NDArray[Any]:
         return self.classes_[codes.astype(np.intp)] if hasattr(self, "classes_") else codes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from isonomia.typing import Bools, Floats, Indices
 SAME = 1e-12
 #: Windows tried for each of two rates, and how often the grid is made finer around the best.
 GRID, ZOOMS = 161, 3
+#: Intervals of windows that are judged by a bound before single windows are.
+COARSE = 512
 
 
 class RangeMinimum:
@@ -22,25 +24,22 @@ class RangeMinimum:
     """
 
     def __init__(self, values: Floats) -> None:
-        self.size = values.size
         self.levels = [values]
         while 2 ** len(self.levels) <= values.size:
             half = 2 ** (len(self.levels) - 1)
             above = self.levels[-1]
             self.levels.append(np.minimum(above[:-half], above[half:]))
-        self.table = np.full((len(self.levels), max(values.size, 1)), np.inf)
-        for number, level in enumerate(self.levels):
-            self.table[number, : level.size] = level
 
     def query(self, first: Indices, end: Indices) -> Floats:
         """The smallest value of each run [first, end); infinite where a run is empty."""
-        length = end - first
-        some = length > 0
-        level = np.frexp(np.maximum(length, 1))[1] - 1
-        a = np.where(some, first, 0)
-        b = np.where(some, end - (1 << level), 0)
-        found = np.minimum(self.table[level, a], self.table[level, b])
-        return np.where(some, found, np.inf)
+        first, end = np.broadcast_arrays(first, end)
+        found = np.full(first.shape, np.inf)
+        levels = np.frexp(end - first)[1] - 1
+        for level in np.unique(levels[end > first]):
+            rows = (levels == level) & (end > first)
+            values = self.levels[level]
+            found[rows] = np.minimum(values[first[rows]], values[end[rows] - (1 << level)])
+        return found
 
 
 def best_in_window(
@@ -63,12 +62,19 @@ def best_in_window(
         index = np.flatnonzero(usable)
         index = index[np.argsort(value[index], kind="stable")]
         runs.append((index, value[index], cost[index]))
-    lows = np.unique(np.concatenate([value for _, value, _ in runs]))
-    total = np.zeros(lows.size)
-    for _, value, cost in runs:
-        first = np.searchsorted(value, lows - SAME)
-        end = np.searchsorted(value, lows + width + SAME, side="right")
-        total += RangeMinimum(cost).query(first, end)
+    tables = [RangeMinimum(cost) for _, _, cost in runs]
+
+    def cheapest(lows: Floats, highs: Floats) -> Floats:
+        """The cost of the cheapest choice with each group's value in [low, high], for all of these windows."""
+        total = np.zeros(lows.size)
+        for (_, value, _), table in zip(runs, tables, strict=True):
+            first = np.searchsorted(value, lows - SAME)
+            end = np.searchsorted(value, highs + SAME, side="right")
+            total += table.query(first, end)
+        return total
+
+    lows = _promising([value for _, value, _ in runs], width, cheapest)
+    total = cheapest(lows, lows + width)
     if lows.size == 0 or not np.isfinite(total).any():
         return None
     low = lows[np.argmin(total)]
@@ -77,6 +83,24 @@ def best_in_window(
         first, end = np.searchsorted(value, low - SAME), np.searchsorted(value, low + width + SAME, side="right")
         chosen.append(index[first + np.argmin(cost[first:end])])
     return np.array(chosen, dtype=np.intp)
+
+
+def _promising(values: Sequence[Floats], width: float, cheapest: Callable[[Floats, Floats], Floats]) -> Floats:
+    """The values at which the window of the cheapest choice can begin.
+
+    Every window that begins in [a, b] lies within [a, b + width]: what the cheapest choice there costs is a bound for
+    all of them. Intervals whose bound is above the cost of a window that was tried are left out.
+    """
+    everything = np.concatenate(values)
+    if everything.size <= 4 * COARSE:
+        return np.unique(everything)
+    grid = np.quantile(everything, np.linspace(0.0, 1.0, COARSE + 1), method="lower")
+    reached = float(cheapest(grid, grid + width).min())
+    kept = cheapest(grid[:-1], grid[1:] + width) <= reached
+    if not np.isfinite(reached):
+        kept[:] = True
+    inside = np.clip(np.searchsorted(grid, everything, side="right") - 1, 0, COARSE - 1)
+    return np.unique(np.concatenate([everything[kept[inside]], grid]))
 
 
 def best_in_two_windows(

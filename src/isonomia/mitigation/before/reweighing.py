@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from isonomia.counting import Codes, composite
+from isonomia.counting import Codes, composite, cross_codes
 from isonomia.data import check_weights
 from isonomia.errors import DataError
 from isonomia.languages import msg
@@ -83,8 +83,12 @@ def weights(
     outcomes = outcome_classes(y, bands=bands)
     groups = composite(read_attributes(sensitive_features, length=len(outcomes)))
     given = check_weights(sample_weight, len(outcomes), what="`sample_weight`")
-    table = cell_weights(cell_counts(groups, outcomes, given), target)
-    found = table[groups.codes, outcomes.codes]
+    return _row_weights(cell_weights(cell_counts(groups, outcomes, given), target), groups, outcomes, given)
+
+
+def _row_weights(table: Floats, groups: Codes, outcomes: Codes, given: Floats | None) -> Floats:
+    """The weight of every row from the weights of its cell, times its own."""
+    found = table.ravel()[cross_codes(groups.codes, outcomes.codes, (groups.size, outcomes.size))]
     return found if given is None else found * given
 
 
@@ -181,8 +185,7 @@ class Reweigh(TrainingMitigator):
         self.weights_ = cell_weights(counts, options["target"])
         if options["clip"] is not None:
             self.weights_ = np.minimum(self.weights_, options["clip"])
-        rows = self.weights_[groups.codes, outcomes.codes]
-        rows = rows if weights is None else rows * weights
+        rows = _row_weights(self.weights_, groups, outcomes, weights)
         self.effective_size_ = float(rows.sum() ** 2 / (rows**2).sum())
         return fit_weighted(model, X, y, rows, owner="Reweigh")
 
