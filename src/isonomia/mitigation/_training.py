@@ -60,6 +60,19 @@ def fit_weighted(estimator: Any, X: Any, y: Any, weights: Floats | None, *, owne
         return estimator.fit(X, y, **given)
 
 
+def prepare(model: Any, X: Any, y: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
+    """The last step of a pipeline, what reaches it, and a function that puts a trained last step back in its place.
+
+    Only the last step takes weights, so that the others are fitted once for any number of weighted fits.
+    """
+    if not isinstance(model, Pipeline) or len(model.steps) == 1:
+        return model, X, lambda trained: trained
+    front, (name, last) = model[:-1], model.steps[-1]
+    with sklearn.config_context(enable_metadata_routing=False):
+        matrix = front.fit_transform(X, y)
+    return last, matrix, lambda trained: Pipeline([*front.steps, (name, trained)])
+
+
 def _inner_has(method: str) -> Callable[[Any], bool]:
     def check(self: TrainingMitigator) -> bool:
         fitted = getattr(self, "estimator_", None)

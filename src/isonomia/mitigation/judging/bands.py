@@ -48,17 +48,16 @@ class Band:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Differences of one metric between pairs of groups: values (P,) and draws (P, B), before and after M fixes.
+    """Differences of one metric between pairs of groups: values before (P,) and after M fixes (M, P).
 
-    For ratios the differences are those of logarithms. `least` is the smallest standard error of a change that is
-    believed.
+    For ratios the differences are those of logarithms. `errors` are the standard errors before, after and of the
+    change; `largest` is, for each replicate, the largest |replicate - mean| / error over all of them.
     """
 
     before: Floats
     after: Floats
-    before_draws: Floats
-    after_draws: Floats
-    least: Floats
+    errors: tuple[Floats, Floats, Floats]
+    largest: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,13 +98,14 @@ def gaps_of(measures: Measures, groups: Groups, min_per_group: int) -> Gaps:
     for number, group in enumerate(groups.groups):
         ways.setdefault(group.by, []).append(number)
     keys, ratio, pairs = [], [], []
+    known: dict[tuple[int, str, tuple[str, ...]], Pairs | None] = {}  # several criteria compare the same rates
     for by, members in ways.items():
         for criterion, (metrics, how) in criteria_of(measures).items():
-            parts = [
-                _pairs(measures, q, used, how == "ratio")
-                for q in metrics
-                if (used := _comparable(measures, q, np.array(members), min_per_group, how == "ratio")).size >= 2
-            ]
+            for q in metrics:
+                if (q, how, by) not in known:
+                    used = _comparable(measures, q, np.array(members), min_per_group, how == "ratio")
+                    known[q, how, by] = _pairs(measures, q, used, how == "ratio") if used.size >= 2 else None
+            parts = [part for q in metrics if (part := known[q, how, by]) is not None]
             if parts:
                 keys.append((criterion, by))
                 ratio.append(how == "ratio")
@@ -151,22 +151,27 @@ def _pairs(measures: Measures, q: int, used: Indices, ratio: bool) -> Pairs:
         least = np.hypot(1 / measures.size[q, one], 1 / measures.size[q, other])
         if ratio:
             least = least / np.minimum(np.exp(before[one]), np.exp(before[other]))
+    before_draws, after_draws = before_draws[one] - before_draws[other], after_draws[:, one] - after_draws[:, other]
+    paired = after_draws - before_draws
+    errors = _errors(before_draws, 0.0), _errors(after_draws, 0.0), _errors(paired, least)
+    tops = [_largest(d, e) for d, e in zip((before_draws, after_draws, paired), errors, strict=True)]
     return Pairs(
         before=before[one] - before[other],
         after=after[:, one] - after[:, other],
-        before_draws=before_draws[one] - before_draws[other],
-        after_draws=after_draws[:, one] - after_draws[:, other],
-        least=least,
+        errors=errors,
+        largest=np.maximum.reduce(tops),
     )
 
 
 def _joined(parts: Sequence[Pairs]) -> Pairs:
+    if len(parts) == 1:
+        return parts[0]
+    before, after, change = (np.concatenate([part.errors[i] for part in parts], axis=-1) for i in range(3))
     return Pairs(
         before=np.concatenate([part.before for part in parts]),
         after=np.concatenate([part.after for part in parts], axis=1),
-        before_draws=np.concatenate([part.before_draws for part in parts]),
-        after_draws=np.concatenate([part.after_draws for part in parts], axis=1),
-        least=np.concatenate([part.least for part in parts]),
+        errors=(before, after, change),
+        largest=np.maximum.reduce([part.largest for part in parts]),
     )
 
 
@@ -198,15 +203,9 @@ def simultaneous(measures: Measures, gaps: Gaps, level: float, levelled: Sequenc
     with np.errstate(divide="ignore"):
         floor = np.where(measures.size > 0, floor / measures.size, 0.0)
     own = _errors(moved, floor)
-    tops = [_largest(moved, own)]
-    errors = []
-    for part in gaps.pairs:
-        paired = part.after_draws - part.before_draws
-        three = _errors(part.before_draws, 0.0), _errors(part.after_draws, 0.0), _errors(paired, part.least)
-        errors.append(three)
-        tops += [_largest(d, e) for d, e in zip((part.before_draws, part.after_draws, paired), three, strict=True)]
+    tops = [_largest(moved, own), *(part.largest for part in gaps.pairs)]
     critical = float(np.quantile(np.maximum.reduce(tops), level))
-    ends = [_gap_ends(part, three, critical) for part, three in zip(gaps.pairs, errors, strict=True)]
+    ends = [_gap_ends(part, critical) for part in gaps.pairs]
     before, after, moves = (_stack(gaps, [one[number] for one in ends], number) for number in range(3))
     raised, lowered = _one_sided(change[:, levelled, :-1], moved[:, levelled, :-1], own[:, levelled, :-1], level)
     return Bands(_band(change, own, critical), before, after, moves, critical, raised, lowered)
@@ -215,7 +214,7 @@ def simultaneous(measures: Measures, gaps: Gaps, level: float, levelled: Sequenc
 Ends = tuple[Floats, Floats]
 
 
-def _gap_ends(pairs: Pairs, errors: tuple[Floats, Floats, Floats], c: float) -> tuple[Ends, Ends, Ends]:
+def _gap_ends(pairs: Pairs, c: float) -> tuple[Ends, Ends, Ends]:
     """Ends of max |difference| before (,) and after (M,), and of the change of the maximum.
 
     For a pair that can be the widest afterwards, gap_after - gap_before is at most its own change, and at most its
@@ -223,7 +222,7 @@ def _gap_ends(pairs: Pairs, errors: tuple[Floats, Floats, Floats], c: float) -> 
     """
     d = np.concatenate([pairs.before, -pairs.before])
     a = np.concatenate([pairs.after, -pairs.after], axis=-1)
-    se_before, se_after, se_change = (c * np.concatenate([error, error], axis=-1) for error in errors)
+    se_before, se_after, se_change = (c * np.concatenate([error, error], axis=-1) for error in pairs.errors)
     low_before, high_before = d - se_before, d + se_before
     low_after, high_after = a - se_after, a + se_after
     low_gap, high_gap = low_before.max().clip(min=0.0), high_before.max()
@@ -269,7 +268,8 @@ def _standardised(draws: Floats, error: Floats) -> Floats:
 
 
 def _largest(draws: Floats, error: Floats) -> Floats:
-    return np.abs(_standardised(draws, error)).max(axis=0)  # type: ignore[no-any-return]
+    t = _standardised(draws, error)
+    return np.maximum(t.max(axis=0), -t.min(axis=0))  # type: ignore[no-any-return]
 
 
 def _band(value: Floats, error: Floats, critical: float) -> Band:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,13 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
         self.chance = chance
         self.seed = seed
         self.names = names
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Nothing is learnt: the predictors are trained already (a pipeline asks for this method)."""
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
 
     def _classifies(self) -> bool:
         return hasattr(self.predictors[0], "classes_")

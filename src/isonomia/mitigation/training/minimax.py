@@ -15,7 +15,7 @@ from sklearn.base import clone, is_classifier
 
 from isonomia.counting import Codes, mean_by, sum_by
 from isonomia.languages import msg
-from isonomia.mitigation._training import TrainingMitigator, fit_weighted
+from isonomia.mitigation._training import TrainingMitigator, fit_weighted, prepare
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.mitigation.training.ensemble import Ensemble
 from isonomia.parameters import Integer, Number
@@ -91,28 +91,30 @@ class Minimax(TrainingMitigator):
     def _train(
         self, model: Any, X: Any, y: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
     ) -> Any:
-        def by_group(predictor: Any) -> Floats:
-            return mean_by(groups.codes, self._losses(predictor, X, y), groups.size, weights)
+        last, matrix, whole = prepare(model, X, y)
 
-        first = fit_weighted(clone(model), X, y, weights, owner="Minimax")
+        def by_group(predictor: Any) -> Floats:
+            return mean_by(groups.codes, self._losses(predictor, matrix, y), groups.size, weights)
+
+        first = fit_weighted(clone(last), matrix, y, weights, owner="Minimax")
         self.losses_before_ = by_group(first)
         mass = sum_by(groups.codes, weights, groups.size)
         shares = mass / mass.sum()
         self.weights_, self.losses_ = shares[None], self.losses_before_
         scale = self.losses_before_.max()
         if groups.size == 1 or options["rounds"] == 1 or scale == 0:
-            return first
+            return whole(first)
         models, history, losses = [first], [shares], self.losses_before_
         for _ in range(options["rounds"] - 1):
             raised = history[-1] * np.exp(options["eta"] * losses / scale)
             history.append(raised / raised.sum())
             rows = (history[-1] / shares)[groups.codes]
             rows = rows if weights is None else rows * weights
-            models.append(fit_weighted(clone(model), X, y, rows, owner="Minimax"))
+            models.append(fit_weighted(clone(last), matrix, y, rows, owner="Minimax"))
             losses = by_group(models[-1])
         average = Ensemble(models, np.full(len(models), 1 / len(models)))
         self.weights_, self.losses_ = np.stack(history), by_group(average)
-        return average
+        return whole(average)
 
     def _losses(self, predictor: Any, X: Any, y: NDArray[Any]) -> Floats:
         """The loss of every row."""
