@@ -88,7 +88,7 @@ def weights(
 
 def _row_weights(table: Floats, groups: Codes, outcomes: Codes, given: Floats | None) -> Floats:
     """The weight of every row from the weights of its cell, times its own."""
-    found = table.ravel()[cross_codes(groups.codes, outcomes.codes, (groups.size, outcomes.size))]
+    found: Floats = table.ravel()[cross_codes(groups.codes, outcomes.codes, (groups.size, outcomes.size))]
     return found if given is None else found * given
 
 
