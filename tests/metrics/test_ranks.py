@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from isonomia.errors import NotApplicable
+from isonomia.evidence.mean_intervals import hall_ends
 from isonomia.metrics import METRICS, evaluate
 from isonomia.metrics.ranks import auc_parts
 from isonomia.models import Surface
@@ -95,17 +96,39 @@ def test_perfect_separation_is_not_certainty() -> None:
     assert precision.low == pytest.approx(6 / (6 + 1.959964**2))
 
 
-@pytest.mark.parametrize("name", ["auc", "pr_auc", "logloss", "brier_score"])
-def test_fewer_than_five_rows_of_a_class_give_no_interval(name: str) -> None:
+@pytest.mark.parametrize("name", ["auc", "pr_auc"])
+def test_one_row_of_a_class_gives_an_area_without_an_interval(name: str) -> None:
     rng = np.random.default_rng(1)
-    y, surface = np.repeat([0, 1], [40, 5]), Surface.of_probabilities(rng.random(45), classes=(0, 1))
+    y, surface = np.repeat([0, 1], [40, 2]), Surface.of_probabilities(rng.random(42), classes=(0, 1))
     enough = evaluate(name, y, surface)
     assert enough.low < enough.value < enough.high
     y[-1] = 0
     few = evaluate(name, y, surface)
     assert few.value is not None
     assert few.low is None
-    assert "fewer than 5 rows" in str(few.note)
+    assert "fewer than 2 rows" in str(few.note)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", ["logloss", "brier_score"])
+def test_losses_have_the_interval_of_the_rows_and_two_more_spread_over_the_classes(name: str, weighted: bool) -> None:
+    rng = np.random.default_rng(1)
+    p, y = rng.uniform(0.01, 0.2, 40), np.zeros(40, dtype=int)
+    w = rng.exponential(1.0, 40) if weighted else np.ones(40)
+    found = evaluate(name, y, Surface.of_probabilities(p, classes=(0, 1)), weights=w if weighted else None)
+    losses = np.stack([-np.log1p(-p), -np.log(p)] if name == "logloss" else [p**2, (1 - p) ** 2])
+    assert found.value == pytest.approx(np.average(losses[0], weights=w))
+    values = np.append(losses[0], np.average(losses, axis=1, weights=w))
+    weights = np.append(w, np.full(2, (w**2).sum() / w.sum()))
+    mean = np.average(values, weights=weights)
+    total, away = weights.sum(), values - mean
+    lost = 1 - 2 * (weights**3).sum() / total / (weights**2).sum() + (weights**2).sum() / total**2
+    error = np.sqrt((weights**2 * away**2).sum() / lost) / total
+    skewness = (weights**3 * away**3).sum() / total**3 / error**3
+    df = (w**2).sum() ** 2 / (w**4).sum() + 1
+    low, high = hall_ends(mean, error, skewness, df, positive=True)
+    assert (found.low, found.high) == pytest.approx((float(low), float(high)))
+    assert found.high > losses[1].mean() * 0.07  # up to 3 of 40 may be positive although none was seen
 
 
 def test_a_class_without_rows_has_no_area() -> None:

@@ -26,8 +26,8 @@ def measure(
     sum w^2, and no replicates: `evidence` gives their differences, ratios and gaps score intervals. Other functions of
     the confusion table have the delta method's, with four rows added to the table, means Hall's
     skewness-corrected t interval from their first three moments (R2: a bootstrap of its moments). Metrics of ordered
-    rows have the interval their entry names. Losses of probabilities and areas under curves have none with fewer than
-    five rows of a class. Rows are taken to be independent.
+    rows have the interval their entry names; areas under curves have none with fewer than two rows of a class. Rows are
+    taken to be independent.
 
     Parameters
     ----------

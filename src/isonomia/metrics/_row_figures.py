@@ -10,7 +10,7 @@ import numpy as np
 from isonomia.counting import resample_sums, sum_by
 from isonomia.errors import NotApplicable
 from isonomia.evidence.intervals import SAME, quotient
-from isonomia.evidence.mean_intervals import FEWEST_OF_CLASS, AreaEnds, LogitEnds
+from isonomia.evidence.mean_intervals import FEWEST_OF_AREA, AreaEnds, LogitEnds
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.measured import Measured, percentile_ends, rate_of, reasons_of
@@ -53,26 +53,21 @@ def of_means(metric: Metric, sets: RowSets, n_boot: int, seed: int, level: float
 
 
 #: Why a value has no interval.
-FEW_OF_CLASS = msg("fewer than {least:int} rows lie outside the most frequent class", least=FEWEST_OF_CLASS)
-FEW_OF_CLASSES = msg("a class has fewer than {least:int} rows", least=FEWEST_OF_CLASS)
 ONE_ROW = msg("there is one row")
 ALL_EQUAL = msg("every row has the same value, so the variation is unknown")
+
+
+def few_of_class(least: int) -> Message:
+    """Why a figure of classes has no interval."""
+    return msg("a class has fewer than {least:int} rows", least=least)
 
 
 def _of_single_mean(
     metric: Metric, sets: RowSets, parts: RowSums, sums: Sums, drawn: Floats | None, level: float
 ) -> Measured:
-    """A mean of one quantity (or its root): Hall's interval. Losses of probabilities need five rows besides most."""
+    """A mean of one quantity (or its root): Hall's interval."""
     value, ends = parts.value(sums.sums), parts.ends(sums)
-    few = np.zeros(value.shape, dtype=bool)
-    if metric.needs_labels and sets.rows.surface.task != "regression":
-        w, w2 = _class_weights(sets)
-        rest, rest2 = (
-            part.sum(axis=1) - np.take_along_axis(part, w.argmax(axis=1)[:, None], 1)[:, 0] for part in (w, w2)
-        )
-        few = np.nan_to_num(quotient(rest * rest, rest2)) < FEWEST_OF_CLASS - SAME
     alone, equal = np.isnan(ends.error), ends.error == 0
-    ends = replace(ends, error=np.where(few, np.nan, ends.error))
     low, high = np.clip(ends.at((1 - level) / 2), *metric.range)
     low, high = (np.where(equal, np.nan, end) for end in (low, high))
     return Measured(
@@ -87,7 +82,7 @@ def _of_single_mean(
         method="hall",
         reasons=reasons_of(metric, value),
         ends=ends,
-        unsure=_first_reasons((alone, ONE_ROW), (few, FEW_OF_CLASS), (equal, ALL_EQUAL)),
+        unsure=_first_reasons((alone, ONE_ROW), (equal, ALL_EQUAL)),
     )
 
 
@@ -154,7 +149,7 @@ def _of_area(found: Measured, sets: RowSets, level: float) -> Measured:
     """An area under a curve with its interval, where each class has enough (effective) rows."""
     w, w2 = _class_weights(sets)
     rows = np.nan_to_num(quotient(w * w, w2))
-    few = rows.min(axis=1) < FEWEST_OF_CLASS - SAME
+    few = rows.min(axis=1) < FEWEST_OF_AREA - SAME
     rows = np.where(few[:, None], np.nan, rows)
     assert found.error is not None
     error = np.where(few, np.nan, found.error)
@@ -171,5 +166,5 @@ def _of_area(found: Measured, sets: RowSets, level: float) -> Measured:
         error=error,
         ends=ends,
         at_boundary=np.isnan(error) & ~few & (found.metric.interval != "newcombe"),
-        unsure=_first_reasons((few, FEW_OF_CLASSES)),
+        unsure=_first_reasons((few, few_of_class(FEWEST_OF_AREA))),
     )

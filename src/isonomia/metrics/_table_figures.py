@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from isonomia.errors import SpecError
 from isonomia.evidence.intervals import SAME, quotient
 from isonomia.evidence.mean_intervals import FEWEST_OF_CLASS
-from isonomia.metrics._row_figures import FEW_OF_CLASSES
+from isonomia.metrics._row_figures import few_of_class
 from isonomia.metrics.measured import Measured, rate_of, reasons_of
 from isonomia.metrics.registry import Metric
 from isonomia.metrics.row_sets import RowSets
@@ -117,7 +117,7 @@ def of_counts(metric: Metric, table: Tables, level: float) -> Measured:
         method="delta",
         reasons=reasons_of(metric, value),
         ends=ends,
-        unsure=tuple(FEW_OF_CLASSES if one else None for one in (few & ~np.isnan(value)).tolist()),
+        unsure=tuple(few_of_class(FEWEST_OF_CLASS) if one else None for one in (few & ~np.isnan(value)).tolist()),
     )
 
 

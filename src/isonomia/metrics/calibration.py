@@ -22,8 +22,8 @@ from isonomia.evidence import (
     normal_p,
     wilson,
 )
-from isonomia.evidence.intervals import student_interval
-from isonomia.evidence.mean_intervals import same_p
+from isonomia.evidence.intervals import SAME, student_interval
+from isonomia.evidence.mean_intervals import FEWEST_OF_CLASS, same_p
 from isonomia.languages import Message, Name, msg
 from isonomia.metrics._measure import measure
 from isonomia.metrics.applicable import check_applicable
@@ -219,8 +219,8 @@ def _gap(
     judged = Rows(outcome, Surface("binary", (0, 1), probability=p), rows.weights)
     found = measure([GAP], RowSets.of(judged, columns, empty=True), n_boot=0, level=level)[GAP.id]
     assert found.ends is not None
-    few = np.isnan(found.low)
     n = np.nan_to_num(size)
+    few = np.nan_to_num(np.minimum(observed, 1 - observed) * n) < FEWEST_OF_CLASS - SAME
     low, high = (end - predicted for end in wilson(np.nan_to_num(observed) * n, n, level))
     with np.errstate(divide="ignore", invalid="ignore"):
         score = normal_p((observed - predicted) / np.sqrt(predicted * (1 - predicted) / size))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import sum_by
 from isonomia.errors import NotApplicable
+from isonomia.evidence.mean_intervals import area_variance
 from isonomia.languages import msg
 from isonomia.metrics.registry import METRICS, Metric, Prepared, Shared
 from isonomia.models import Surface
@@ -94,14 +95,28 @@ def auc(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[
 def macro_auc(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, float | None]:
     """The mean over classes of the area under the ROC curve of that class against the rest.
 
-    A row's influences are added up over the classes before they are squared, so that the classes' dependence counts.
+    The standard error is DeLong's, a row's influences added up over the classes before they are squared, so that the
+    classes' dependence counts; or, where that is larger, the root of the sum of Newcombe's variances over the number of
+    classes. With few rows of a class DeLong's is too small. For the second the areas are (A m + 1/2) / (m + 1), m the
+    rows of the class or of the others, whichever are fewer.
     """
-    area, pull = macro_auc_influence(truth, surface, weights)
-    return area, _error_of(pull)
+    areas, pull = _areas_of_classes(truth, surface, weights)
+    w = np.ones(truth.size) if weights is None else weights
+    total, squares = (sum_by(truth, part, areas.size) for part in (w, w * w))
+    m, n = total**2 / squares, (total.sum() - total) ** 2 / (squares.sum() - squares)
+    fewer = np.minimum(m, n)
+    variance = area_variance((areas * fewer + 0.5) / (fewer + 1), m, n).sum()
+    return float(areas.mean()), max(_error_of(pull) or 0.0, float(np.sqrt(variance)) / areas.size)
 
 
 def macro_auc_influence(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, Floats]:
     """The mean area over classes and each row's influence on it."""
+    areas, pull = _areas_of_classes(truth, surface, weights)
+    return float(areas.mean()), pull
+
+
+def _areas_of_classes(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[Floats, Floats]:
+    """The area of each class against the rest (K,), and each row's influence on their mean (n,)."""
     table = surface.probability
     if table is None or table.ndim != 2:
         raise NotApplicable(msg("the predictions have no probabilities of several classes"))
@@ -115,7 +130,7 @@ def macro_auc_influence(truth: NDArray[Any], surface: Surface, weights: Floats |
                 raise NotApplicable(msg("the class {label} has no rows, or all of them", label=repr(label))) from None
             areas.append(area)
             pulls += pull
-        return float(np.mean(areas)), pulls / len(areas)
+        return np.array(areas), pulls / len(areas)
 
 
 def average_precision(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, float | None]:

@@ -30,6 +30,8 @@ from isonomia.typing import Bools, Floats
 
 #: Step of the numeric derivative of a metric, as a share of all rows.
 STEP = 1e-6
+#: Rows added to a loss of probabilities before its interval is worked out, spread evenly over the classes.
+ADDED_ROWS = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,18 +91,21 @@ class Sums:
     sums : (..., P) weighted sums of the P parts a metric is made of
     squares : (..., P) or (..., P, P) the same with squared weights: of each part, or of products of parts
     cubes : (..., 5) of a mean of one quantity v: w^3, w^3 v, w^3 v^2, w^3 v^3 and w^4; (..., 0) of other metrics
+    losses : (..., K) of a loss of probabilities: weighted sums of what it would be in each class; (..., 0) of others
     """
 
     n: NDArray[np.int64]
     sums: Floats
     squares: Floats
     cubes: Floats
+    losses: Floats
 
     def each(self, change: Callable[..., Any], *others: Sums) -> Sums:
         """The same change of every array."""
-        parts = ((getattr(one, name) for one in (self, *others)) for name in ("n", "sums", "squares", "cubes"))
-        n, sums, squares, cubes = (np.asarray(change(*part)) for part in parts)
-        return Sums(n=n, sums=sums, squares=squares, cubes=cubes)
+        names = ("n", "sums", "squares", "cubes", "losses")
+        parts = ((getattr(one, name) for one in (self, *others)) for name in names)
+        n, sums, squares, cubes, losses = (np.asarray(change(*part)) for part in parts)
+        return Sums(n=n, sums=sums, squares=squares, cubes=cubes, losses=losses)
 
     def __add__(self, other: Sums) -> Sums:
         return self.each(operator.add, other)
@@ -157,12 +162,16 @@ class RowSums:
         self._codes: Codes | None = None
         self._quantities: Floats | None = None
         self._centre: Floats = np.zeros(0)
+        self._losses: Floats = np.zeros((0, 0))
         if metric.family == "means":
             assert metric.quantities is not None  # the registry makes sure
             found = np.asarray(metric.quantities(rows.truth, rows.surface), dtype=float)
             # moments about a nearby point: those about 0 lose all digits where the values are far from it
             self._centre = found.mean(axis=0) if len(found) else np.zeros(found.shape[1])
             self._quantities = found - self._centre
+            if self._is_loss:
+                classes = (np.full(len(found), code) for code in range(len(rows.surface.classes)))
+                self._losses = np.hstack([metric.quantities(truth, rows.surface) for truth in classes]) - self._centre
         else:
             parts = _rate_parts(metric, rows.shape)
             self.kind = "table" if parts is None else "rate"
@@ -176,6 +185,7 @@ class RowSums:
         other.rows = self.rows.take(rows)
         other._codes = None if self._codes is None else self._codes.take(rows)
         other._quantities = None if self._quantities is None else self._quantities[rows]
+        other._losses = self._losses[rows] if self._losses.size else self._losses
         return other
 
     def values(self) -> tuple[Floats, Bools | None]:
@@ -202,7 +212,8 @@ class RowSums:
         if self._codes is not None:
             table = tally([*columns, self._codes], weights=w)
             n, w, w2 = table.n.sum(axis=-1), np.asarray(table.w, dtype=float), np.asarray(table.w2, dtype=float)
-            return Sums(n=n, sums=w, squares=w2, cubes=np.zeros((*n.shape, 0)))
+            none = np.zeros((*n.shape, 0))
+            return Sums(n=n, sums=w, squares=w2, cubes=none, losses=none)
         q = self._parts
         table = tally(columns, weights=w, values=self._products)
         sums = np.stack([np.asarray(table.w, dtype=float), *(table.sums[f"s{i}"] for i in range(q))], axis=-1)
@@ -212,19 +223,29 @@ class RowSums:
             squares[..., 0, i + 1] = squares[..., i + 1, 0] = table.sums[f"s{i}" if w is None else f"p{i}"]
             for j in range(i, q):
                 squares[..., i + 1, j + 1] = squares[..., j + 1, i + 1] = table.sums[f"p{i},{j}"]
+        none = np.zeros((*table.n.shape, 0))
         if not self.single:
-            return Sums(n=table.n, sums=sums, squares=squares, cubes=np.zeros((*table.n.shape, 0)))
+            return Sums(n=table.n, sums=sums, squares=squares, cubes=none, losses=none)
         lower = (
             (table.n, table.sums["s0"], table.sums["p0,0"]) if w is None else (table.sums[f"c{k}"] for k in range(3))
         )
         last = table.n if w is None else table.sums["f"]
         cubes = np.stack([*lower, table.sums["c3"], last], axis=-1).astype(float)
-        return Sums(n=table.n, sums=sums, squares=squares, cubes=cubes)
+        losses = [table.sums[f"l{code}"] for code in range(self._losses.shape[1])]
+        return Sums(
+            n=table.n, sums=sums, squares=squares, cubes=cubes, losses=np.stack(losses, axis=-1) if losses else none
+        )
 
     @property
     def single(self) -> bool:
         """Whether the metric is the mean of one quantity, or its root: its skewness is then known."""
         return self.kind == "means" and self.metric.from_sums in (mean, root_mean)
+
+    @property
+    def _is_loss(self) -> bool:
+        """Whether the metric is a mean loss of probabilities."""
+        about = self.metric.needs_labels and not self.metric.proportion and self.metric.range[0] >= 0
+        return self.single and about and self.rows.surface.task != "regression"
 
     @property
     def _parts(self) -> int:
@@ -249,6 +270,7 @@ class RowSums:
             values["c3"] = v**3 if w is None else v**3 * w * w
             if w is not None:
                 values |= {"c0": w * w, "c1": v * w * w, "c2": v * v * w * w, "f": w**3}
+        values |= {f"l{code}": np.ascontiguousarray(part) for code, part in enumerate(self._losses.T)}
         return values
 
     def value(self, sums: Floats) -> Floats:
@@ -284,24 +306,44 @@ class RowSums:
         With d = v - mean the variance is sum w^2 d^2 / (sum w)^2, corrected for the mean's own spread (n / (n - 1)
         without weights), the third cumulant sum w^3 d^3 / (sum w)^3, and there are (sum w^2)^2 / sum w^4 - 1 degrees of
         freedom: unequal weights leave fewer rows to estimate a variance from.
+
+        Losses of probabilities have these moments with two rows more, spread evenly over the classes: a row that had
+        turned out to be of class c, at the average of what the loss would have been. Samples with few or no rows of a
+        class know little about its losses, and the sample alone would claim to know them.
         """
         W, first = sums.sums[..., 0], sums.sums[..., 1]
         w2, w2v, w2vv = sums.squares[..., 0, 0], sums.squares[..., 0, 1], sums.squares[..., 1, 1]
         c0, c1, c2, c3, w4 = (sums.cubes[..., k] for k in range(5))
         with np.errstate(divide="ignore", invalid="ignore"):
+            df = w2 * w2 / w4 - 1
+            known, mean_of_rows = df > 1e-9, np.where(W > 0, first / W, np.nan)
+            if sums.losses.shape[-1]:
+                one = w2 / W  # the weight of a typical row
+                v = sums.losses / W[..., None]
+                power = [ADDED_ROWS * (v**k).mean(axis=-1) for k in range(4)]
+                W, first = W + one * power[0], first + one * power[1]
+                w2, w2v, w2vv = (part + one**2 * more for part, more in zip((w2, w2v, w2vv), power[:3], strict=True))
+                c0, c1, c2, c3 = (part + one**3 * more for part, more in zip((c0, c1, c2, c3), power, strict=True))
+                df = df + ADDED_ROWS
             m = np.where(W > 0, first / W, np.nan)
             spread = w2vv - 2 * m * w2v + m * m * w2
             rounding = np.maximum(CONSTANT * w2vv, (4 * EPSILON * self._centre[0]) ** 2 * w2)
             spread = np.where(spread > rounding, spread, 0.0)
-            df = w2 * w2 / w4 - 1
             error = np.sqrt(spread * w2 / np.maximum(w2 - 2 * c0 / W + w2 * w2 / W**2, 0.0)) / W
             third = (c3 - 3 * m * c2 + 3 * m * m * c1 - m**3 * c0) / W**3
             skewness = np.where(error > 0, third / error**3, 0.0)
-        error = np.where((df > 1e-9) & np.isfinite(error), error, np.nan)
+        error = np.where(known & np.isfinite(error), error, np.nan)
         kind: Literal["any", "positive", "root"] = "positive" if self.metric.range[0] >= 0 else "any"
         if self.metric.from_sums is root_mean:
             kind = "root"
-        return MeanEnds(value=m + self._centre[0], error=error, skewness=skewness, df=df, kind=kind)
+        return MeanEnds(
+            value=mean_of_rows + self._centre[0],
+            error=error,
+            skewness=skewness,
+            df=df,
+            kind=kind,
+            centre=m + self._centre[0] if sums.losses.shape[-1] else None,
+        )
 
     def compare(self, one: Sums, other: Sums) -> Floats:
         """P-values that the metric is the same on two families of sets that share no row."""

@@ -86,7 +86,7 @@ def _test(part: Measured, used: NDArray[Any], weighted: bool, n_perm: int, rng: 
     if used.size < 2:
         return _untested(FEW_GROUPS)
     if not (part.rate or part.odds):
-        if part.ends is not None and part.ends.centre is not None:
+        if part.metric.ends is not None:
             return _untested(BIASED)
         if part.draws is None and part.error is not None:
             return _by_errors(part, used)
