@@ -7,6 +7,7 @@ from isonomia.explain.outputs import OUTPUT_NAMES, OUTPUTS, Output
 from isonomia.explain.players import By, Players
 from isonomia.explain.prepare import Part, Prepared, prepare
 from isonomia.explain.result import ShapleyValues
+from isonomia.explain.sensitive_attribute import Sensitive, sensitive
 from isonomia.explain.shapley_values import choose, shapley
 from isonomia.explain.space import Space
 
@@ -23,6 +24,7 @@ __all__ = [
     "Players",
     "Prepared",
     "Problem",
+    "Sensitive",
     "ShapleyValues",
     "Space",
     "Values",
@@ -30,5 +32,6 @@ __all__ = [
     "choose",
     "coalition_values",
     "prepare",
+    "sensitive",
     "shapley",
 ]

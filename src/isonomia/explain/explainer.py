@@ -121,6 +121,10 @@ class Explainer:
         Its turn when the method is "auto": the first that fits is taken; None for one that is only taken by name.
     max_background : int or None
         Background rows beyond which a sample is drawn; None for no limit.
+    pairwise : bool
+        Whether values are means over background rows of phi(x; b) with phi(x; b) = -phi(b; x).
+    shares_draws : bool
+        Whether rows share what is drawn at random, so that their errors go together.
     parameters : tuple of Parameter
         Its own options.
     reference : str
@@ -136,6 +140,8 @@ class Explainer:
     cost: Callable[[Case], int] = lambda case: 0
     order: int | None = None
     max_background: int | None = None
+    pairwise: bool = True
+    shares_draws: bool = False
     parameters: tuple[Parameter, ...] = ()
     reference: str = ""
 

@@ -172,6 +172,7 @@ EXPLAINERS.add(
         cost=lambda case: 8 * len(case.space.players) * case.rows * case.background,
         order=40,
         max_background=MAX_BACKGROUND,
+        shares_draws=True,
         parameters=(Parameter("coalitions", Integer(2), 512, "coalitions tried, complements included"), ERROR),
         reference="Lundberg and Lee (2017); Covert and Lee (2021); Musco and Witter (2025)",
     )

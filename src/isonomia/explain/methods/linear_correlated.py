@@ -85,6 +85,8 @@ EXPLAINERS.add(
         outputs=("log_odds", "score", "number"),
         run=_run,
         refuses=refuses,
+        pairwise=False,
+        shares_draws=True,
         parameters=(Parameter("orders", Integer(4), 1000, "orders drawn where there are more than 12 columns"),),
         reference="Aas, Jullum and Loland (2021)",
     )

@@ -1,0 +1,321 @@
+"""What the sensitive attribute adds to predictions: disparity between groups, importance and rank, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Unpack
+
+import numpy as np
+
+from isonomia.counting import Codes, count_by
+from isonomia.data import index_of
+from isonomia.errors import DataError, SpecError, close_to
+from isonomia.events import ProgressLike
+from isonomia.evidence import Column, Estimate, Result, Table, gaps_of_figures
+from isonomia.evidence.intervals import Figures, student_interval
+from isonomia.explain.explainer import EXPLAINERS, Explainer
+from isonomia.explain.outputs import OUTPUT_NAMES, OUTPUTS, Output
+from isonomia.explain.prepare import Prepared, prepare
+from isonomia.explain.sensitive_figures import Asked, GroupFigures, by_sampling, by_values
+from isonomia.explain.shapley_values import MAX_MODEL_ROWS, choose
+from isonomia.languages import Message, msg
+from isonomia.languages.naming import as_text
+from isonomia.parameters import Anything, Boolean, Choice, Integer, Number, Text, validated
+from isonomia.subject import Subject, SubjectOptions
+from isonomia.typing import Bools, Indices
+
+_TITLES = {
+    "disparity": msg("disparity of the contribution"),
+    "importance": msg("mean size of the contribution"),
+    "importance_bound": msg("the same without what noise adds"),
+    "rank": msg("rank among the columns"),
+}
+
+
+@dataclass(frozen=True)
+class Sensitive(Result):
+    """What the sensitive attribute adds (see `sensitive`).
+
+    Attributes
+    ----------
+    disparity : Estimate
+        Mean contribution of the unprivileged group less that of the reference; of more than two groups the largest
+        less the smallest mean.
+    importance : Estimate
+        Mean |contribution| over all people.
+    importance_bound : Estimate
+        A figure that noise makes smaller, not larger: the truth lies between it and `importance`.
+    rank : Estimate
+        The rank of the importance among all columns, 1 = first.
+    method : str
+        The explainer, or "direct".
+    model_rows : int
+        How many rows the model was asked about.
+    sampling_error : float or None
+        Half the width of the disparity's interval that comes from sampling alone; None where values are exact.
+    model_seconds : float
+        How long the model itself took.
+    """
+
+    disparity: Estimate = field(default_factory=lambda: Estimate.missing("not computed"), kw_only=True)
+    importance: Estimate = field(default_factory=lambda: Estimate.missing("not computed"), kw_only=True)
+    importance_bound: Estimate = field(default_factory=lambda: Estimate.missing("not computed"), kw_only=True)
+    rank: Estimate = field(default_factory=lambda: Estimate.missing("not computed"), kw_only=True)
+    method: str = field(default="", kw_only=True)
+    model_rows: int = field(default=0, kw_only=True)
+    sampling_error: float | None = field(default=None, kw_only=True)
+    model_seconds: float = field(default=0.0, kw_only=True)
+
+
+@validated(
+    attribute=Text("the name of a protected attribute").or_none("for the first"),
+    method=Choice(lambda: ("auto", "direct", *EXPLAINERS.ids())),
+    output=Choice(OUTPUTS),
+    error=Number(above=0).or_none("for what 10,000 draws per group give"),
+    importance=Boolean(),
+    label=Anything("a class"),
+    max_background=Integer(4).or_none("for the method's own"),
+    max_model_rows=Integer(1),
+)
+def sensitive(
+    data: Any,
+    model: Any = None,
+    *,
+    attribute: str | None = None,
+    method: str = "auto",
+    output: Output = "probability",
+    background: Any = "data",
+    error: float | None = None,
+    importance: bool = True,
+    label: Any = None,
+    max_background: int | None = None,
+    max_model_rows: int = MAX_MODEL_ROWS,
+    progress: ProgressLike = None,
+    **given: Unpack[SubjectOptions],
+) -> Sensitive:
+    """Disparity, importance and rank of what the sensitive attribute adds to predictions, with intervals.
+
+    disparity = mean of phi_A over the group - mean of phi_A over the reference; importance = mean of |phi_A|; rank =
+    1 + the number of columns with a larger mean |phi|. phi_A is the Shapley value of the attribute (see `shapley`).
+
+    Parameters
+    ----------
+    data, model, **given
+        As in `shapley`; `reference` (or `privileged`) names the group to compare with, `seed` starts everything random.
+    attribute : str, optional
+        The protected attribute; by default the first.
+    method : str
+        An explainer; "direct" samples the disparity itself, without a value for any row; "auto" takes exact values
+        where there are any within `max_model_rows`, else "direct".
+    output, background, label, max_background, max_model_rows, progress
+        As in `shapley`.
+    error : float, optional
+        Half the width of the disparity's interval that may come from sampling ("direct").
+    importance : bool
+        Whether "direct" also samples importance and rank, on some of the people.
+
+    Returns
+    -------
+    Sensitive
+        The table `groups` has the mean contribution of every group and its disparity.
+
+    Notes
+    -----
+    Intervals cover the choice of people and of background rows: phi(x; b) = -phi(b; x), so values of the background
+    rows against people show what each background row adds. Where values are noisy, mean |phi| is too large; the mean
+    of phi from one half of the background (and of the draws) times the sign from the other half is too small. Both are
+    given. The rank's interval is a bootstrap over people.
+
+    Examples
+    --------
+    >>> import isonomia as iso
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.column_stack([rng.integers(0, 2, 200), rng.normal(size=200)])
+    >>> y = (X[:, 0] + X[:, 1] + rng.normal(size=200) > 0.5).astype(int)
+    >>> data = iso.Dataset({"sex": X[:, 0], "skill": X[:, 1], "y": y}, target="y", protected=["sex"],
+    ...                    privileged={"sex": 1})
+    >>> found = sensitive(data, iso.Model.of(LogisticRegression().fit(X, y), features=["sex", "skill"]))
+    >>> round(found.disparity.value, 2), found.rank.value, found.method
+    (-0.23, 2.0, 'enumeration')
+    """
+    subject = Subject.of(data, model, progress=progress, **given)
+    column = _column(subject, attribute)
+    groups, names, who = _groups(subject, column)
+    prepared = prepare(subject, output=output, background=background, rows=np.flatnonzero(who), label=label)
+    players = prepared.space.players
+    if prepared.space.width > 1:
+        raise SpecError("There are several classes; choose the one to explain with `label`.")
+    if column.name not in players.names:
+        return _absent(prepared, column.name)
+    if len(names) < 2:
+        reason = msg("all rows have the same value of {column}", column=column.name)
+        return _nothing(prepared, column.name, Estimate.missing(reason), reason)
+    asked = Asked(
+        player=players.names.index(column.name),
+        groups=groups[who],
+        count=len(names),
+        level=subject.settings.level,
+        n_boot=subject.settings.n_boot,
+        error=error,
+        importance=importance,
+        max_background=max_background,
+        max_model_rows=max_model_rows,
+        seed=subject.settings.seed,
+    )
+    explainer = _explainer(method, prepared, asked)
+    figures = by_sampling(prepared, asked) if explainer is None else by_values(prepared, asked, explainer)
+    return _assembled(prepared, column.name, names, asked, figures)
+
+
+def _column(subject: Subject, attribute: str | None) -> Codes:
+    columns = subject.needs_attributes()
+    if attribute is None:
+        return columns[0]
+    for column in columns:
+        if column.name == attribute:
+            return column
+    near = close_to(attribute, [column.name for column in columns])
+    raise SpecError(f"`attribute` must be a protected attribute; got {attribute!r}.{near}")
+
+
+def _groups(subject: Subject, column: Codes) -> tuple[Indices, list[str], Bools]:
+    """Group of every row, 0 the reference; names of the groups; which rows take part."""
+    codes = column.codes.astype(np.intp)
+    who = np.ones(len(codes), dtype=bool)
+    if column.missing is not None and subject.settings.missing != "group":
+        who = codes != column.missing
+        if subject.settings.missing == "error" and not who.all():
+            raise DataError(
+                f"{int((~who).sum())} values of '{column.name}' are missing. Drop these rows, or group them."
+            )
+    present = np.unique(codes[who])
+    first = _reference(subject.settings.reference, column, codes[who])
+    others = [code for code in present if code not in first]
+    lookup = np.zeros(column.size, dtype=np.intp)
+    lookup[others] = np.arange(1, len(others) + 1)
+    names = [", ".join(column.text(code) for code in first if code in present), *(column.text(code) for code in others)]
+    return lookup[codes], names if names[0] else names[1:], who
+
+
+def _reference(given: Any, column: Codes, codes: Indices) -> list[int]:
+    """The codes of the reference group: those named, else the largest group."""
+    values = given.get(column.name) if isinstance(given, Mapping) else given
+    if values is None or (isinstance(values, str) and values == "largest"):
+        return [int(np.argmax(count_by(codes, column.size)))]
+    listed = list(values) if isinstance(values, list | tuple | set) else [values]
+    found = [index_of(value, column.labels) for value in listed]
+    if any(code is None for code in found):
+        raise SpecError(
+            f"The reference of '{column.name}' must be 'largest' or one of its values {list(column.texts)[:10]}; got "
+            f"{values!r}."
+        )
+    return [code for code in found if code is not None]
+
+
+def _explainer(method: str, prepared: Prepared, asked: Asked) -> Explainer | None:
+    """The explainer to take; None for direct sampling."""
+    if method == "direct":
+        return None
+    budget = asked.max_model_rows // 4
+    if method != "auto":
+        return choose(method, prepared.case(asked.max_background, budget))
+    for explainer in EXPLAINERS:
+        limit = asked.max_background or explainer.max_background
+        case = prepared.case(limit, budget)
+        usable = explainer.order is not None and explainer.exact_for and explainer.pairwise
+        if usable and explainer.reason(case) is None and explainer.cost(case) <= budget:
+            return explainer
+    return None
+
+
+def _absent(prepared: Prepared, column: str) -> Sensitive:
+    note = msg(
+        "The model does not take {column}, so it adds nothing by itself; other columns may stand in for it.",
+        column=column,
+    )
+    return _nothing(prepared, column, Estimate(0.0, 0.0, 0.0, n=len(prepared.chosen), note=as_text(note)), note)
+
+
+def _nothing(prepared: Prepared, column: str, figure: Estimate, note: Message) -> Sensitive:
+    """The result where there is nothing to measure."""
+    rank = Estimate.missing(note)
+    return prepared.subject.noted(
+        Sensitive(
+            "explain_sensitive",
+            msg("What {column} adds to the {what}", column=column, what=OUTPUT_NAMES[prepared.output]),
+            values={"disparity": figure, "importance": figure},
+            notes=(note,),
+            titles=_TITLES,
+            disparity=figure,
+            importance=figure,
+            importance_bound=figure,
+            rank=rank,
+            model_rows=prepared.space.model_rows,
+        )
+    )
+
+
+def _assembled(prepared: Prepared, column: str, names: list[str], asked: Asked, figures: GroupFigures) -> Sensitive:
+    size = count_by(asked.groups, asked.count)
+    smallest = int(size.min())
+
+    def estimate(value: float, error: float, n: int) -> Estimate:
+        low, high = student_interval(value, error, n, asked.level)
+        return Estimate(value, float(low), float(high), n=n, method="normal", level=asked.level)
+
+    rows = [
+        {
+            "group": name,
+            "n": int(size[at]),
+            "contribution": estimate(figures.mean[at], figures.mean_error[at], int(size[at])),
+            "disparity": msg("the reference")
+            if at == 0
+            else estimate(figures.difference[at], figures.difference_error[at], min(int(size[at]), int(size[0]))),
+        }
+        for at, name in enumerate(names)
+    ]
+    if asked.count == 2:
+        disparity = rows[1]["disparity"]
+    else:
+        gap = gaps_of_figures(Figures(figures.mean, error=figures.mean_error), asked.level)
+        low, high = float(gap.difference_low), float(gap.difference_high)
+        disparity = Estimate(
+            float(gap.difference), low, high, n=int(size.sum()), method="simultaneous", level=asked.level
+        )
+    assert isinstance(disparity, Estimate)
+    shapes = (
+        Column("group", title=msg("group")),
+        Column("n", format="int", title=msg("rows")),
+        Column("contribution", format="num4", title=msg("mean contribution")),
+        Column("disparity", format="num4", title=_TITLES["disparity"]),
+    )
+    title = msg("What {column} adds to the {what}", column=column, what=OUTPUT_NAMES[prepared.output])
+    notes = figures.notes
+    if smallest < prepared.subject.settings.min_per_group:
+        notes = (*notes, msg("The smallest group has {n:int} rows: its interval is rough.", n=smallest))
+    return prepared.subject.noted(
+        Sensitive(
+            "explain_sensitive",
+            title,
+            {"groups": Table.from_rows(rows, shapes, title=title, backend=prepared.subject.backend)},
+            {
+                "disparity": disparity,
+                "importance": figures.importance,
+                "importance_bound": figures.bound,
+                "rank": figures.rank,
+            },
+            notes=notes,
+            titles=_TITLES,
+            formats={"disparity": "num4", "importance": "num4", "importance_bound": "num4", "rank": "int"},
+            disparity=disparity,
+            importance=figures.importance,
+            importance_bound=figures.bound,
+            rank=figures.rank,
+            method=figures.method,
+            model_rows=prepared.space.model_rows,
+            sampling_error=figures.sampling_error,
+            model_seconds=prepared.space.seconds,
+        )
+    )

@@ -1,0 +1,196 @@
+"""The figures behind `sensitive`: means of groups, differences, importance and rank, from values or from draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from isonomia.counting import sum_by
+from isonomia.evidence import Estimate, normal_quantile, percentile
+from isonomia.evidence.intervals import student_interval
+from isonomia.explain.contributions import Contributions, Runner, contrast, contributions
+from isonomia.explain.direct import direct
+from isonomia.explain.explainer import EXPLAINERS, Explainer
+from isonomia.explain.prepare import Prepared
+from isonomia.languages import Message, msg
+from isonomia.typing import Floats, Indices
+
+#: People whose values are sampled for importance and rank where there are no exact ones.
+SAMPLED_PEOPLE = 200
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Asked:
+    """What is asked: the player, the group of each person explained (0 is the reference), and how.
+
+    Other fields are the options of `sensitive`.
+    """
+
+    player: int
+    groups: Indices
+    count: int
+    level: float
+    n_boot: int
+    error: float | None
+    importance: bool
+    max_background: int | None
+    max_model_rows: int
+    seed: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroupFigures:
+    """Mean contributions of groups and their differences from the reference, with standard errors; headline figures."""
+
+    mean: Floats
+    mean_error: Floats
+    difference: Floats
+    difference_error: Floats
+    importance: Estimate
+    bound: Estimate
+    rank: Estimate
+    method: str
+    sampling_error: float | None = None
+    notes: tuple[Message, ...] = ()
+
+
+def by_values(prepared: Prepared, asked: Asked, explainer: Explainer) -> GroupFigures:
+    """From values of every person, against the background and the background against them."""
+    limit = asked.max_background or explainer.max_background
+    run = Runner(prepared, explainer, max_model_rows=asked.max_model_rows // 4, seed=asked.seed)
+    found = contributions(run, asked.player, asked.groups, limit=limit, seed=asked.seed, both_ways=explainer.pairwise)
+    own = _shares(prepared.weights[found.rows], asked)
+    figures = [contrast(prepared, found, asked.player, one, asked.groups) for one in own]
+    gaps = [contrast(prepared, found, asked.player, one - own[0], asked.groups) for one in own]
+    notes = found.notes
+    if found.back.size < len(prepared.pool):
+        notes = (
+            *notes,
+            msg(
+                "The background is a random sample of {n:int} of {m:int} rows.", n=found.back.size, m=len(prepared.pool)
+            ),
+        )
+    if not explainer.pairwise:
+        notes = (*notes, msg("Intervals are about the choice of people only, not of background rows."))
+    return GroupFigures(
+        mean=np.array([value for value, _ in figures]),
+        mean_error=np.array([error for _, error in figures]),
+        difference=np.array([value for value, _ in gaps]),
+        difference_error=np.array([error for _, error in gaps]),
+        importance=_importance(prepared, asked, found),
+        bound=_bound(prepared, asked, found),
+        rank=_rank(prepared, asked, found),
+        method=explainer.id,
+        notes=notes,
+    )
+
+
+def by_sampling(prepared: Prepared, asked: Asked) -> GroupFigures:
+    """From draws of a person, another row and a coalition; importance and rank from values of some people."""
+    budget = asked.max_model_rows // 2 if asked.importance else asked.max_model_rows
+    found = direct(
+        prepared,
+        asked.player,
+        asked.groups,
+        error=asked.error,
+        max_model_rows=budget,
+        level=asked.level,
+        seed=asked.seed,
+    )
+    each = np.eye(asked.count)
+    figures = [found.contrast(one) for one in each]
+    gaps = [found.contrast(one - each[0]) for one in each]
+    reached = normal_quantile(asked.level) * max(error for _, _, error in gaps[1:])
+    notes: tuple[Message, ...] = ()
+    if asked.error is not None and reached > asked.error:
+        notes = (
+            msg(
+                "Sampling leaves the disparity uncertain by {reached:num}, above the {asked:num} asked for: allow more "
+                "model rows.",
+                reached=reached,
+                asked=asked.error,
+            ),
+        )
+    left = Estimate.missing(msg("not asked for"))
+    importance = bound = rank = left
+    if asked.importance:
+        importance, bound, rank, more = _sampled_importance(prepared, asked, asked.max_model_rows - budget)
+        notes = (*notes, *more)
+    return GroupFigures(
+        mean=np.array([value for value, _, _ in figures]),
+        mean_error=np.array([error for _, error, _ in figures]),
+        difference=np.array([value for value, _, _ in gaps]),
+        difference_error=np.array([error for _, error, _ in gaps]),
+        importance=importance,
+        bound=bound,
+        rank=rank,
+        method="direct",
+        sampling_error=float(reached),
+        notes=notes,
+    )
+
+
+def _sampled_importance(
+    prepared: Prepared, asked: Asked, budget: int
+) -> tuple[Estimate, Estimate, Estimate, tuple[Message, ...]]:
+    """Importance, its bound and the rank from sampled values of some people."""
+    size = min(SAMPLED_PEOPLE, len(prepared.chosen))
+    cost = 2 * (4 * len(prepared.space.players) + 1)
+    size = min(size, (budget - 2 * len(prepared.pool)) // max(1, cost))
+    if size < 2:
+        reason = msg("`max_model_rows` leaves too few model rows to sample values of single people")
+        return (*(Estimate.missing(reason) for _ in range(3)), ())  # type: ignore[return-value]
+    some = np.sort(np.random.default_rng(asked.seed).choice(len(prepared.chosen), size, replace=False))
+    part, smaller = replace(prepared, chosen=prepared.chosen[some]), replace(asked, groups=asked.groups[some])
+    run = Runner(part, EXPLAINERS["sampling"], max_model_rows=budget // 2, seed=asked.seed)
+    found = contributions(run, asked.player, smaller.groups, limit=None, seed=asked.seed, both_ways=False)
+    notes = (
+        msg(
+            "Importance and rank come from sampled values of {n:int} people; noise makes the importance larger.", n=size
+        ),
+    )
+    return (_importance(part, smaller, found), _bound(part, smaller, found), _rank(part, smaller, found), notes)
+
+
+def _shares(weights: Floats, asked: Asked) -> list[Floats]:
+    """For every group: weights of its people that sum to 1."""
+    total = sum_by(asked.groups, weights, asked.count)
+    return [np.where(asked.groups == group, weights / total[group], 0.0) for group in range(asked.count)]
+
+
+def _importance(prepared: Prepared, asked: Asked, found: Contributions) -> Estimate:
+    weight = prepared.weights[found.rows] / prepared.weights[found.rows].sum()
+    sign = np.where(found.values[:, asked.player] > 0, 1.0, -1.0)
+    one = np.zeros(len(weight), dtype=np.intp)
+    value, error = contrast(prepared, found, asked.player, weight, one, sign)
+    low, high = student_interval(value, error, len(weight), asked.level)
+    return Estimate(value, max(0.0, float(low)), float(high), n=len(weight), method="normal", level=asked.level)
+
+
+def _bound(prepared: Prepared, asked: Asked, found: Contributions) -> Estimate:
+    """The mean of one half's values with the signs of the other half's, both ways."""
+    weight = prepared.weights[found.rows] / prepared.weights[found.rows].sum()
+    one, other = found.halves
+    figure = 0.5 * (np.sign(one) * other + np.sign(other) * one)
+    value = float(weight @ figure)
+    error = float(np.sqrt((weight**2 * (figure - value) ** 2).sum()))
+    low, high = student_interval(value, error, len(weight), asked.level)
+    return Estimate(value, float(low), float(high), n=len(weight), method="normal", level=asked.level)
+
+
+def _rank(prepared: Prepared, asked: Asked, found: Contributions) -> Estimate:
+    """1 + the number of columns with a larger mean |phi|; percentiles of a bootstrap over people."""
+    size = np.abs(found.values)
+    weight = prepared.weights[found.rows]
+    mean = weight @ size
+    rank = 1 + int((mean > mean[asked.player]).sum())
+    if not asked.n_boot:
+        return Estimate(rank, n=len(weight), level=asked.level)
+    rng = np.random.default_rng(asked.seed)
+    counts = rng.multinomial(len(weight), np.full(len(weight), 1 / len(weight)), size=min(asked.n_boot, 1000))
+    means = (counts * weight) @ size
+    ranks = 1 + (means > means[:, [asked.player]]).sum(axis=1)
+    low, high = percentile(ranks[None, :].astype(float), asked.level)
+    ends = min(float(low[0]), rank), max(float(high[0]), rank)
+    return Estimate(rank, *ends, n=len(weight), method="bootstrap", level=asked.level)

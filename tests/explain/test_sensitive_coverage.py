@@ -1,0 +1,93 @@
+"""How often intervals of the disparity contain the truth, with a fixed seed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import isonomia as iso
+from isonomia.evidence.intervals import student_interval
+from isonomia.explain import EXPLAINERS, Prepared, prepare
+from isonomia.explain.sensitive_figures import Asked, by_sampling, by_values
+from isonomia.subject import Subject
+
+NAMES = ["a", "u", "v"]
+
+
+class Interacting:
+    """Probabilities in which the attribute works differently for different people."""
+
+    classes_ = np.array([0, 1])
+
+    def predict(self, rows: Any) -> Any:
+        return (self.predict_proba(rows)[:, 1] >= 0.5).astype(int)
+
+    def predict_proba(self, rows: Any) -> Any:
+        a, u, v = np.asarray(rows, dtype=float).T
+        p = 1 / (1 + np.exp(-(0.8 * a + u + 0.9 * a * v - 0.5 * u * v)))
+        return np.stack([1 - p, p], axis=1)
+
+
+def population(n: int, rng: np.random.Generator) -> Any:
+    """Rows with an attribute that goes along with the other columns."""
+    a = rng.random(n) < 0.4
+    u = rng.normal(size=n) + 0.7 * a
+    return np.column_stack([a, u, 0.5 * u + rng.normal(size=n)]).astype(float)
+
+
+@pytest.fixture(scope="module")
+def prepared() -> Prepared:
+    rows = population(400, np.random.default_rng(1))
+    data = iso.Dataset(
+        {name: rows[:, at] for at, name in enumerate(NAMES)} | {"y": [0, 1] * 200}, target="y", protected=["a"]
+    )
+    return prepare(Subject.of(data, iso.Model.of(Interacting(), features=NAMES)), output="probability")
+
+
+def truth(rng: np.random.Generator) -> float:
+    """The disparity of the population: the mean of phi(x; b) over pairs of the two groups, by the definition."""
+    rows = population(400_000, rng)
+    x, b = rows[rows[:, 0] == 1], rows[rows[:, 0] == 0]
+    n = min(len(x), len(b))
+    x, b = x[:n], b[:n]
+    total = np.zeros(n)
+    for weight, inside in ((1 / 3, ()), (1 / 6, (1,)), (1 / 6, (2,)), (1 / 3, (1, 2))):
+        without = b.copy()
+        without[:, list(inside)] = x[:, list(inside)]
+        including = without.copy()
+        including[:, 0] = x[:, 0]
+        model = Interacting()
+        total += weight * (model.predict_proba(including) - model.predict_proba(without))[:, 1]
+    return float(total.mean())
+
+
+@pytest.mark.parametrize(("way", "n", "repeats"), [("values", 40, 600), ("draws", 100, 1200)])
+def test_intervals_of_the_disparity_cover(prepared: Prepared, way: str, n: int, repeats: int) -> None:
+    rng = np.random.default_rng(2)
+    expected, covered = truth(rng), 0
+    for seed in range(repeats):
+        rows = population(n, rng)
+        groups = rows[:, 0].astype(np.intp)
+        sample = replace(
+            prepared, located=rows, weights=np.ones(n), chosen=np.arange(n), pool=rows, pool_weights=np.ones(n)
+        )
+        asked = Asked(
+            player=0,
+            groups=groups,
+            count=2,
+            level=0.95,
+            n_boot=0,
+            error=None,
+            importance=False,
+            max_background=None,
+            max_model_rows=10**7 if way == "values" else 4 * 2 * 400,
+            seed=seed,
+        )
+        found = by_values(sample, asked, EXPLAINERS["enumeration"]) if way == "values" else by_sampling(sample, asked)
+        smallest = int(min(groups.sum(), n - groups.sum()))
+        low, high = student_interval(found.difference[1], found.difference_error[1], smallest)
+        covered += low <= expected <= high
+    assert 0.935 <= covered / repeats <= 0.965, covered / repeats
