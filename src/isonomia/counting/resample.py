@@ -72,14 +72,17 @@ def resample_sums(
 
     Returns
     -------
-    counts (n_boot, G) and sums (n_boot, G, Q), with the mean and the covariance of the ordinary bootstrap.
+    counts (n_boot, G) and sums (n_boot, G, Q), with the mean and the covariance of the ordinary bootstrap;
+    NaN for a cell whose numbers are too large for a covariance.
     """
     rng = np.random.default_rng(seed)
     m: NDArray[np.int64] = resample_counts(n, n_boot, rng)
     size = np.maximum(n, 1)[:, None]
     mean = sums / size
     covariance = products / size[..., None] - mean[:, :, None] * mean[:, None, :]
-    values, vectors = np.linalg.eigh(covariance)
+    finite = np.isfinite(covariance).all(axis=(1, 2))  # squares of numbers beyond 1e154 are not
+    values, vectors = np.linalg.eigh(np.where(finite[:, None, None], covariance, 0.0))
     root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
     noise = np.einsum("gqk,bgk->bgq", root, rng.standard_normal((n_boot, *sums.shape)))
-    return m, m[..., None] * mean + np.sqrt(m)[..., None] * noise
+    drawn = m[..., None] * mean + np.sqrt(m)[..., None] * noise
+    return m, np.where(finite[:, None], drawn, np.nan)

@@ -27,6 +27,8 @@ PACKINGS: dict[str, tuple[bytes, str]] = {
 }
 #: Bytes read from one file, after unpacking, unless the caller sets another limit.
 MAX_BYTES = 4 << 30
+#: A packed file that grows beyond both is refused, unless the caller sets a limit: data do not shrink that much.
+MAX_GROWTH, ALWAYS_UNPACKED = 100, 256 << 20
 _CHUNK = 1 << 20
 
 
@@ -73,12 +75,15 @@ def locate(path: str | Path, given: str | None = None) -> Source:
 
 
 @contextlib.contextmanager
-@validated(max_bytes=Integer(1))
-def unpacked(source: Source, *, max_bytes: int, encoding: str | None, given: bool) -> Iterator[Source]:
+@validated(max_bytes=Integer(1).or_none())
+def unpacked(source: Source, *, max_bytes: int | None, encoding: str | None, given: bool) -> Iterator[Source]:
     """The source as a plain file; texts in UTF-8. What had to be written is deleted afterwards.
 
     `given` says that the caller named the format, so that the name inside a zip does not matter.
     """
+    if max_bytes is None:
+        size = source.path.stat().st_size
+        max_bytes = min(MAX_BYTES, max(ALWAYS_UNPACKED, MAX_GROWTH * size)) if source.packing else MAX_BYTES
     with contextlib.ExitStack() as stack:
         plain = source
         if source.packing or any(letter in str(source.path) for letter in "*?[]{}"):

@@ -1,8 +1,8 @@
 """A digest of a table's content that does not depend on the kind of frame that contains it.
 
-A column goes in as one of three forms: numbers (and booleans, moments) as 64-bit floats, whole numbers beyond 2^53 as
-64-bit integers, everything else as its distinct texts in order of appearance and a code a row. Missing values are one
-thing, whatever a library calls them.
+A column goes in as one of three forms: numbers (and booleans, moments, durations) as 64-bit floats, whole numbers
+beyond 2^53 as 64-bit integers, everything else as its distinct texts in order of appearance and a code a row. Missing
+values are one thing, whatever a library calls them.
 """
 
 from __future__ import annotations
@@ -36,12 +36,18 @@ def _form(column: nw.Series[Any]) -> tuple[bytes, list[Any]]:
         return b"b", [_floats(numbers(column))]
     if dtype.is_integer() and _beyond_exact(column):
         missing = column.is_null().to_numpy()
-        return b"i", [np.packbits(missing).tobytes(), column.fill_null(0).cast(nw.Int64).to_numpy().tobytes()]
+        whole = column.fill_null(0).to_numpy()
+        return b"i", [
+            np.packbits(missing).tobytes(),
+            whole.astype("<u8" if whole.dtype.kind == "u" else "<i8").tobytes(),
+        ]
     if dtype.is_numeric():
         return b"n", [_floats(numbers(column))]
     if dtype == nw.Date or dtype == nw.Datetime:
         moments = column.cast(nw.Datetime("us")) if dtype == nw.Date else column
         return b"t", [_floats(numbers(moments.dt.timestamp("us")))]
+    if dtype == nw.Duration:
+        return b"d", [_floats(numbers(column))]
     codes, labels = _coded(column)
     sizes = np.fromiter(map(len, labels), dtype="<u4", count=len(labels))
     return b"s", [_sized(sizes.tobytes()), "".join(labels).encode("utf-8", "surrogatepass"), codes.tobytes()]

@@ -40,9 +40,12 @@ def notes_on(data: Dataset) -> Iterator[Message]:
     for name in data.left_out:
         yield msg("The column {column} contains nested values and is not used as a feature.", column=name)
     for name in data.features:
-        column = data.column(name)
-        if column.dtype in (nw.Float32, nw.Float64) and np.isinf(numbers(column)).any():
-            yield msg("The feature {column} contains infinite values.", column=name)
+        if name not in data.searchable:
+            yield msg(
+                "The feature {column} contains infinite values, or no value at all: searches and comparisons of people "
+                "leave it out.",
+                column=name,
+            )
 
 
 def _missing(column: nw.Series[Any]) -> int:

@@ -10,11 +10,18 @@ from numpy.typing import NDArray
 
 
 def numbers(column: nw.Series[Any]) -> NDArray[np.float64]:
-    """A numeric or boolean column as floats; missing values are NaN.
+    """A numeric or boolean column, or durations in seconds, as floats; missing values are NaN.
 
     >>> numbers(nw.new_series("x", [1, None, 3], nw.Int64, backend="polars"))
     array([ 1., nan,  3.])
     """
+    dtype = column.dtype
+    if dtype == nw.Duration:
+        return numbers(column.dt.total_microseconds()) / 1e6
+    if dtype.is_integer() and dtype not in (nw.Int8, nw.Int16, nw.Int32, nw.UInt8, nw.UInt16, nw.UInt32):
+        # Arrow refuses to round whole numbers beyond 2^53, NumPy does round them
+        plain = column.fill_null(0).to_numpy().astype(float)
+        return np.where(column.is_null().to_numpy(), np.nan, plain) if column.null_count() else plain
     return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=float)
 
 
@@ -26,6 +33,19 @@ def distinct(column: nw.Series[Any]) -> list[Any]:
     """
     found = [value for value in column.drop_nulls().unique().to_list() if value is not None and value == value]
     return sorted(found, key=lambda value: (isinstance(value, str), value if _plain(value) else str(value)))
+
+
+def is_searchable(column: nw.Series[Any]) -> bool:
+    """Whether a column has a value, and no infinite number.
+
+    >>> columns = [1.0, None], [None], [1.0, np.inf]
+    >>> [is_searchable(nw.new_series("x", values, nw.Float64, backend="polars")) for values in columns]
+    [True, False, False]
+    """
+    if column.dtype in (nw.Float32, nw.Float64):
+        values = numbers(column)
+        return not bool(np.isinf(values).any() or np.isnan(values).all())
+    return int(column.null_count()) < len(column)
 
 
 def is_nested(column: nw.Series[Any]) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from isonomia.data._fingerprint import fingerprint
 from isonomia.data._notes import notes_on
-from isonomia.data.columns import is_nested, numbers
+from isonomia.data.columns import is_nested, is_searchable, numbers
 from isonomia.data.frames import Backend, backend_of, wrap
 from isonomia.data.outcomes import given_positive, given_task
 from isonomia.data.roles import (
@@ -194,6 +194,11 @@ class Dataset:
     def features(self) -> tuple[str, ...]:
         """What a model sees."""
         return self.roles.features
+
+    @cached_property
+    def searchable(self) -> tuple[str, ...]:
+        """The features that searches and comparisons of people use: those with finite numbers, or with any value."""
+        return tuple(name for name in self.features if is_searchable(self._table[name]))
 
     def column(self, name: str) -> nw.Series[Any]:
         """One column, wrapped by narwhals."""

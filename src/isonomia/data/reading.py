@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 
 import narwhals.stable.v2 as nw
 
-from isonomia.data._files import MAX_BYTES, locate, unpacked
+from isonomia.data._files import locate, unpacked
 from isonomia.data.dataset import Dataset
 from isonomia.data.file_format import (
     DELIMITER,
@@ -32,7 +32,7 @@ from isonomia.parameters import Choice, Integer, Several, Text, validated
     columns=Several(Text("the name of a column")).or_none("for all"),
     repeated=REPEATED.kind,
     format=FILE_FORMAT_NAME.or_none("to read it off the name"),
-    max_bytes=Integer(1),
+    max_bytes=Integer(1).or_none(),
     backend=Choice(BACKENDS).or_none(),
 )
 def read(
@@ -44,7 +44,7 @@ def read(
     columns: Sequence[str] | None = None,
     repeated: Literal["error", "rename"] = "error",
     format: str | None = None,  # noqa: A002  the word users know
-    max_bytes: int = MAX_BYTES,
+    max_bytes: int | None = None,
     backend: Backend | None = None,
     **roles: Unpack[RoleOptions],
 ) -> Dataset:
@@ -69,8 +69,9 @@ def read(
         What to do with a header that names two columns alike: refuse it, or call the second one ``name.1``.
     format : str, optional
         Format of the file, where its name does not show it.
-    max_bytes : int
-        Largest file to read, in bytes after unpacking.
+    max_bytes : int, optional
+        Largest file to read, in bytes after unpacking: 4 GiB by default, and at most 100 times the size of a packed
+        file that unpacks to more than 256 MiB.
     backend : "pandas", "polars" or "pyarrow", optional
         The kind of frame to build; pandas where it is installed, else Polars.
     **roles

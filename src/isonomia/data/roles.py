@@ -125,7 +125,8 @@ def check_contents(table: nw.DataFrame[Any], roles: Roles, kinds: Mapping[str, K
         if is_nested(table[name]):
             raise DataError(f"'{name}' contains nested values ({table[name].dtype}); a role needs plain ones.")
     for name, kind in kinds.items():
-        if kind in ("numeric", "integer") and not (_is_numeric(table[name]) or table[name].dtype == nw.Boolean):
+        plain = _is_numeric(table[name]) or table[name].dtype in (nw.Boolean, nw.Duration)
+        if kind in ("numeric", "integer") and not plain:
             raise DataError(
                 f"`kinds` calls '{name}' {kind}, but it contains {table[name].dtype}. Convert the column first."
             )

@@ -28,9 +28,9 @@ def kind_of(column: nw.Series[Any]) -> Kind:
         return "boolean"
     if dtype.is_integer():
         return "integer"
-    if dtype.is_numeric():
+    if dtype.is_numeric() or dtype == nw.Duration:
         return "numeric"
-    if dtype.is_temporal():
+    if dtype in (nw.Date, nw.Datetime):
         return "datetime"
     return "category"
 
@@ -50,7 +50,14 @@ def kind_of_values(values: Any) -> Kind:
     return _KINDS.get(dtype.kind, "category")
 
 
-_KINDS: dict[str, Kind] = {"b": "boolean", "i": "integer", "u": "integer", "f": "numeric", "M": "datetime"}
+_KINDS: dict[str, Kind] = {
+    "b": "boolean",
+    "i": "integer",
+    "u": "integer",
+    "f": "numeric",
+    "m": "numeric",
+    "M": "datetime",
+}
 
 
 def task_of(kind: Kind, n_values: int, *, name: str, whole: bool = False) -> Task:

@@ -85,7 +85,7 @@ class Feature:
     def from_column(cls, column: nw.Series[Any], *, as_category: bool = False) -> Feature:
         """The values that a column of data shows."""
         name, kind = column.name, kind_of(column)
-        if as_category or kind in ("category", "boolean", "datetime"):
+        if as_category or kind in ("category", "boolean", "datetime") or column.dtype == nw.Duration:
             codes = Codes.encode(column, name=name)
             first = _first_rows(codes)
             series = nw.maybe_reset_index(column[first])
@@ -100,7 +100,7 @@ class Feature:
         if np.isinf(numbers).any():
             raise DataError(f"'{name}' has infinite values; a domain needs finite ones. Repair or drop these rows.")
         if known.size == 0:
-            raise DataError(f"'{name}' has no values, so no domain. Drop the column.")
+            return cls.from_column(column, as_category=True)  # the one value is: missing
         low, high = float(known.min()), float(known.max())
         whole = kind == "integer" or bool((known == np.floor(known)).all())
         _check_exact(name, low, high)

@@ -9,6 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.data.columns import numbers
 from isonomia.data.schema import Kind, kind_of
 from isonomia.data.synthetic.dependence import pairwise_correlation
 from isonomia.data.synthetic.marginals import Curve, Levels, Marginal, reorder, shares_of
@@ -147,7 +148,7 @@ def _read_levels(column: nw.Series[Any], name: str, kind: Kind) -> tuple[Margina
 def _numbers(column: nw.Series[Any], name: str) -> NDArray[np.float64]:
     if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
         raise DataError(f"'{name}' was numeric when the generator was fitted and contains other values here.")
-    return column.cast(nw.Float64).to_numpy().astype(float)
+    return numbers(column)
 
 
 def _key(value: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Dataset, Task
+from isonomia.data import Dataset, Task, numbers
 from isonomia.data.schema import TASKS
 from isonomia.discovery.method import PAIR_METHODS
 from isonomia.discovery.pairs._proxies import proxies_of
@@ -148,6 +148,9 @@ def find_pairs(
     seconds = (None if endless else MAX_SECONDS) if max_seconds == "auto" else max_seconds
     roles = {"protected": protected, "target": target, "positive": positive, "task": task}
     dataset, model = _read(data, model, roles)
+    left_out = 0
+    if dataset is not None and not isinstance(domain, Domain):
+        dataset, left_out = _with_finite_numbers(dataset, _features(dataset, model))
     space_domain = data if dataset is None else _domain(dataset, model, domain, constraints)
     names = _protected(dataset, protected, space_domain)
     oracle = Oracle(model, space_domain, dataset)
@@ -179,6 +182,10 @@ def find_pairs(
     )
     loop = Loop(probe, ledger)
     space = Space(loop=loop, people=people, rng=np.random.default_rng(seed), data=dataset)
+    if left_out:
+        space.notes.append(
+            msg("{n:# person with an infinite number was|# people with infinite numbers were} left out.", n=left_out)
+        )
     if clipped:
         space.notes.append(
             msg(
@@ -225,6 +232,11 @@ def _domain(
     """The domain of valid people: the one given, or what the data spans."""
     if isinstance(domain, Domain):
         return domain
+    return Domain.from_data(dataset, features=_features(dataset, model), constraints=constraints, overrides=domain)
+
+
+def _features(dataset: Dataset, model: Any) -> list[str]:
+    """The columns that the model takes."""
     takes = model.features if isinstance(model, Model) else getattr(model, "feature_names_in_", None)
     features = [str(name) for name in takes] if takes is not None else list(dataset.features)
     for name in features:
@@ -232,7 +244,18 @@ def _domain(
             raise SpecError(
                 f"The model needs a feature {name!r} that is not in the data.{close_to(name, dataset.columns)}"
             )
-    return Domain.from_data(dataset, features=features, constraints=constraints, overrides=domain)
+    return features
+
+
+def _with_finite_numbers(dataset: Dataset, names: Sequence[str]) -> tuple[Dataset, int]:
+    """The people without infinite numbers, and how many have one: no valid person is like them."""
+    infinite = np.zeros(len(dataset), dtype=bool)
+    for name in names:
+        if dataset.kinds[name] == "numeric":
+            infinite |= np.isinf(numbers(dataset.column(name)))
+    if infinite.all():
+        raise NotApplicable(msg("everyone has an infinite number in some feature"))
+    return (dataset.take(~infinite), int(infinite.sum())) if infinite.any() else (dataset, 0)
 
 
 def _names(protected: str | Sequence[str] | None) -> tuple[str, ...]:

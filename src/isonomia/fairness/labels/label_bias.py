@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from isonomia.counting import Codes
-from isonomia.data import Dataset, kind_of
+from isonomia.data import Dataset, kind_of, numbers
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Column, Estimate, Picture, Result, Table, benjamini_hochberg
@@ -192,14 +191,14 @@ def _as_base_rates(table: Table) -> Table:
 
 
 def _cut(data: Dataset, target: str) -> Codes:
-    values = np.asarray(data.column(target).to_numpy(), dtype=float)
+    values = numbers(data.column(target))
     return Codes.cut(values, equal_shares(values, TARGET_BINS, data.weights).tolist(), name=target).observed()
 
 
 def _column_codes(data: Dataset, name: str, bins: int = 4) -> Codes:
     column = data.column(name)
     if kind_of(column) in ("numeric", "integer") and column.n_unique() > bins:
-        values = np.asarray(column.cast(nw.Float64).to_numpy(), dtype=float)
+        values = numbers(column)
         values = np.where(np.isfinite(values), values, np.nan)
         edges = equal_shares(values, bins, data.weights)
         if edges.size >= 2:

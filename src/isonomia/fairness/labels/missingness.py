@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from isonomia.counting import Codes, sum_by
-from isonomia.data import Dataset
+from isonomia.data import Dataset, numbers
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import (
     Column,
@@ -147,7 +147,7 @@ def absent_values(column: nw.Series[Any], blanks: Sequence[str] = ()) -> np.ndar
     """Where a column is missing: null, NaN, or a text that stands for nothing."""
     absent: np.ndarray[Any, np.dtype[np.bool_]] = column.is_null().to_numpy().astype(bool)
     if column.dtype.is_float():
-        return np.asarray(absent | np.isnan(column.cast(nw.Float64).to_numpy()))
+        return np.asarray(absent | np.isnan(numbers(column)))
     if blanks and not (column.dtype.is_numeric() or column.dtype == nw.Boolean or column.dtype.is_temporal()):
         codes = Codes.encode(column, name=column.name)
         blank = np.array([label is None or str(label).strip() in blanks for label in codes.labels], dtype=bool)

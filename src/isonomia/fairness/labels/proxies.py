@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Unpack
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.data import Dataset, kind_of
+from isonomia.data import numbers as column_numbers
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Column, Estimate, Picture, Result, Table
@@ -281,7 +281,7 @@ def _matrix(data: Dataset, names: Sequence[str], rows: NDArray[Any]) -> tuple[Fl
     for name in names:
         column = data.column(name)
         if kind_of(column) in ("numeric", "integer", "boolean"):
-            numbers = np.asarray(column.cast(nw.Float64).to_numpy(), dtype=float)[rows]
+            numbers = column_numbers(column)[rows]
             numbers[~np.isfinite(numbers)] = np.nan
             if np.isnan(numbers).all():
                 continue

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import kind_of, wrap
+from isonomia.data import kind_of, numbers, wrap
 from isonomia.errors import DataError, NotApplicable, close_to
 from isonomia.languages import msg
 from isonomia.parameters import Choice, validated
@@ -94,15 +94,15 @@ def encode_people(
         used.append(name)
     if not used:
         raise NotApplicable(msg("no column is left for comparing people once the protected ones are removed"))
-    numbers = np.hstack(parts) if parts else np.zeros((len(table), 0))
+    plain = np.hstack(parts) if parts else np.zeros((len(table), 0))
     scale = float(len(used)) if metric == "gower" else 1.0
     if not categories:
-        return Points(numbers, tuple(used), p, scale, tuple(out))
+        return Points(plain, tuple(used), p, scale, tuple(out))
     # two rows of different values differ in two columns: 1/2 each (Manhattan), 1/sqrt(2) each (Euclidean) make 1
     height = 1.0 if how == "none" else (0.5 if p == 1 else np.sqrt(0.5))
-    matrix = np.hstack([numbers, *(height * _one_hot(codes) for codes in categories)])
+    matrix = np.hstack([plain, *(height * _one_hot(codes) for codes in categories)])
     apart = 2.0 if how == "none" else 1.0
-    return Points(matrix, tuple(used), p, scale, tuple(out), np.column_stack(categories), numbers, apart)
+    return Points(matrix, tuple(used), p, scale, tuple(out), np.column_stack(categories), plain, apart)
 
 
 def people_of(subject: Subject) -> Any:
@@ -145,18 +145,20 @@ def _one_hot(codes: NDArray[np.int64]) -> Floats:
 
 
 def _numbers(column: nw.Series[Any], how: Standardise) -> Floats | str:
-    plain = column.cast(nw.Float64)
-    numbers = np.array(plain.to_numpy(), dtype=float)
-    missing = np.isnan(numbers)
-    if np.isinf(numbers).any():
-        raise DataError(f"'{column.name}' holds infinite values; people cannot be compared by it. Repair these rows.")
+    values = numbers(column).copy()
+    missing = np.isnan(values)
+    if np.isinf(values).any():
+        return "it has infinite values"
     if missing.all():
         return "every value is missing"
-    known = numbers[~missing]
+    known = values[~missing]
     spread = 1.0
     if how != "none":
         deviations = {"std": 1.0, "spread": 4.0}.get(how)
-        spread = float(known.max() - known.min() if deviations is None else deviations * known.std()) or 1.0
-    numbers[missing] = known.mean()
-    scaled = numbers / spread
+        with np.errstate(over="ignore"):
+            spread = float(known.max() - known.min() if deviations is None else deviations * known.std()) or 1.0
+        if not np.isfinite(spread):
+            return "its values are too large to be compared"
+    values[missing] = known.mean()
+    scaled = values / spread
     return np.column_stack([scaled, missing.astype(float)]) if missing.any() else scaled[:, None]

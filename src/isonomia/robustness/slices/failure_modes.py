@@ -111,11 +111,8 @@ def failure_modes(
     (4, 'wrong_confident')
     """
     subject = Subject.of(data, model, progress=progress, **given).needs_outcomes()
-    names = tuple(
-        dict.fromkeys(
-            [*check_features(subject.known, features), *(subject.known.protected if features is None else ())]
-        )
-    )
+    sliced = check_features(subject.known, features, subject.known.searchable)
+    names = tuple(dict.fromkeys([*sliced, *(subject.known.protected if features is None else ())]))
     harm = harm_of(subject.outcome, confident)
     worst = worst_rows(harm.size, share)
     with subject.progress.stage("features", msg("Slicing features"), total=len(names)) as stage:

@@ -169,7 +169,7 @@ def overfit(
     one = two.like(train).needs_outcomes()
     if one.outcome.task != two.outcome.task:
         raise DataError(f"The task of `train` is {one.outcome.task}, that of `test` {two.outcome.task}.")
-    names = check_features(one.known, features)
+    names = check_features(one.known, features, one.known.searchable)
     _check_same(one.known, two.known, names)
     chosen = measure_named(metric, one.outcome.surface, ranks=True)
     one, columns = _shared(one, two, names, chosen, slicing, bins, min_samples, seed)

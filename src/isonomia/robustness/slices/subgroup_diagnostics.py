@@ -146,7 +146,7 @@ def subgroup_diagnostics(
 
 def _columns(subject: Subject, features: Sequence[str] | None, bins: int) -> list[Codes]:
     attributes = {column.name: column for column in subject.attributes}
-    names = check_features(subject.known, features if features is not None else tuple(attributes) or None)
+    names = check_features(subject.known, features, tuple(attributes) or subject.known.searchable)
     plain = [name for name in names if name not in attributes]
     cuts = learn_cuts(subject.known, plain, slicing="quantile", bins=bins, min_samples=1) if plain else ()
     sliced = {cut.name: cut.codes(subject.known).observed() for cut in cuts}

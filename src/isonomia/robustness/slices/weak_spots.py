@@ -166,7 +166,7 @@ def weak_spots(
     """
     limits = Limits(min_samples, severity, critical, alpha, level)
     subject = Subject.of(data, model, progress=progress, **given).needs_outcomes()
-    names = check_features(subject.known, features)
+    names = check_features(subject.known, features, subject.known.searchable)
     parts = RowSums(measure_named(metric, subject.surface), Rows.of(subject))
     cuts, columns, parts = _slice(subject, names, parts, slicing, bins, limits, seed)
     search = _search(parts, cuts, columns, limits, pairs, subject.progress)

@@ -37,7 +37,7 @@ def label_noise(now: Situation, rng: np.random.Generator, level: float) -> Situa
     """
     n = len(now)
     if now.task == "regression":
-        spread = float(np.std(now.truth))
+        spread = _deviation(now.truth)
         return now.with_labels(now.truth + level * spread * rng.standard_normal(n)) if level else now
     classes = len(now.surface.classes)
     hit = rng.random(n) < level
@@ -68,14 +68,14 @@ def score_noise(now: Situation, rng: np.random.Generator, level: float) -> Situa
     if level == 0:
         return now
     if surface.continuous is not None:
-        noise = level * float(np.std(surface.continuous)) * rng.standard_normal(len(now))
+        noise = level * _deviation(surface.continuous) * rng.standard_normal(len(now))
         return now.with_surface(replace(surface, continuous=surface.continuous + noise))
     changed = surface
     if surface.probability is not None:
         table = surface.probability
         changed = with_probability(changed, _reflected(table + level * rng.standard_normal(table.shape)))
     if surface.score is not None:
-        noise = level * float(np.std(surface.score)) * rng.standard_normal(len(now))
+        noise = level * _deviation(surface.score) * rng.standard_normal(len(now))
         changed = with_score(changed, surface.score + noise)
     if changed is not surface:
         return now.with_surface(changed)
@@ -122,7 +122,7 @@ def threshold_gaming(now: Situation, rng: np.random.Generator, level: float, tar
     if level == 0:
         return now
     order = now.once("order", lambda: ordered(now.surface))
-    reach = level if now.surface.probability is not None else level * float(np.std(ranking))
+    reach = level if now.surface.probability is not None else level * _deviation(ranking)
     cut = now.surface.single_threshold
     values = order.score[order.starts]
     near = np.flatnonzero(np.abs(values - cut) <= reach)
@@ -161,3 +161,12 @@ def _at_thresholds(metric: Metric, positive: Floats, negative: Floats, indices: 
     tables = np.stack([negative.sum() - down, down, positive.sum() - up, up], axis=-1).reshape(-1, 2, 2)
     assert metric.from_counts is not None
     return metric.from_counts(tables)
+
+
+def _deviation(values: Floats) -> float:
+    """The standard deviation that noise is a multiple of."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviation = float(np.std(values))
+    if not np.isfinite(deviation):
+        raise NotApplicable(msg("the numbers are too large for a standard deviation"))
+    return deviation

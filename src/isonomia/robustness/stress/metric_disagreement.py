@@ -254,7 +254,7 @@ def _of_slices(
     level: float,
     seed: int,
 ) -> Ranked:
-    names = check_features(subject.known, features if features is not None else subject.known.protected or None)
+    names = check_features(subject.known, features, subject.known.protected or subject.known.searchable)
     surface = subject.surface
     wanted = [METRICS[name] for name in metrics] if metrics is not None else list(METRICS)
     chosen = [m for m in wanted if m.higher_is_better is not None and surface.task in m.tasks]
