@@ -80,7 +80,7 @@ def resample_sums(
     size = np.maximum(n, 1)[:, None]
     mean = sums / size
     covariance = products / size[..., None] - mean[:, :, None] * mean[:, None, :]
-    finite = np.isfinite(covariance).all(axis=(1, 2))  # squares of numbers beyond 1e154 are not
+    finite = np.atleast_1d(np.isfinite(covariance).all(axis=(1, 2)))  # squares of numbers beyond 1e154 are not
     values, vectors = np.linalg.eigh(np.where(finite[:, None, None], covariance, 0.0))
     root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
     noise = np.einsum("gqk,bgk->bgq", root, rng.standard_normal((n_boot, *sums.shape)))
