@@ -25,7 +25,10 @@ FEWEST_OF_CLASS = 5
 FEWEST_OF_AREA = 2
 #: P-values are found down to this.
 SMALLEST_P = 1e-60
-STEPS = 60
+#: Halvings of the bracket of a p-value's logarithm, and how many tail probabilities are tried at once.
+HALVINGS, AT_ONCE = 50, 4096
+#: Halvings to the score interval's end of an area.
+STEPS = 30
 #: Student's quantiles go no further: that of one degree of freedom would overflow.
 LARGEST_T = 1e8
 #: Below this the cube root of Hall's transformation goes on as its tangent: at 0 it would jump by several errors.
@@ -250,7 +253,7 @@ class AreaEnds(Arrays):
         """The end between the area and a bound, by bisection."""
         outer, inner = np.full(self.value.shape, bound), np.array(self.value)
         with np.errstate(invalid="ignore"):
-            for _ in range(STEPS // 2):
+            for _ in range(STEPS):
                 middle = (outer + inner) / 2
                 inside = (self.value - middle) ** 2 <= z2 * area_variance(middle, self.positives, self.negatives)
                 outer, inner = np.where(inside, outer, middle), np.where(inside, middle, inner)
@@ -336,7 +339,7 @@ def same_p(
     ----------
     difference : array
     interval : callable
-        Tail probabilities (one per difference) to both ends.
+        Tail probabilities (..., and one per difference) to both ends. Many are tried at once.
 
     Examples
     --------
@@ -345,11 +348,15 @@ def same_p(
     [0.05]
     """
     away, near = np.full(difference.shape, np.log(smallest / 2)), np.full(difference.shape, np.log(0.5))
-    for _ in range(STEPS):
-        middle = (away + near) / 2
-        low, high = interval(np.exp(middle))
-        apart = np.where(difference > 0, low > 0, high < 0)
-        away, near = np.where(apart, away, middle), np.where(apart, middle, near)
+    halvings = int(np.clip(np.log2(AT_ONCE / max(difference.size, 1)), 1, 5))
+    share = np.arange(1, 1 << halvings).reshape(-1, *(1,) * difference.ndim) / (1 << halvings)
+    for _ in range(-(-HALVINGS // halvings)):
+        low, high = interval(np.exp(away + share * (near - away)))
+        apart, at = np.where(difference > 0, low > 0, high < 0), np.zeros(difference.shape, dtype=int)
+        for half in 1 << np.arange(halvings)[::-1]:  # ends of long tails need not be nested: the path of halving counts
+            at += half * ~np.take_along_axis(apart, (at + half - 1)[None], axis=0)[0]
+        width = (near - away) / (1 << halvings)
+        away, near = away + at * width, away + (at + 1) * width
     low, high = interval(np.full(difference.shape, 0.025))
     unknown = np.isnan(difference) | np.isnan(low) | np.isnan(high) | (high <= low)
     return np.where(unknown, np.nan, np.where(difference == 0, 1.0, np.minimum(2 * np.exp(near), 1.0)))

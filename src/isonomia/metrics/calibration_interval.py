@@ -79,10 +79,10 @@ class CalibrationEnds(Arrays):
         z = -ndtri(np.asarray(tail, dtype=float))
         seen = np.abs(self.gap)
         value, mass = seen.sum(axis=-1), self._mass()
-        high = value + z * self.error
+        signed = high = value + z * np.sqrt(self.noise.sum(axis=-1) + mass)
+        share = np.nan_to_num(ratio(seen, value[..., None]))
         for _ in range(STEPS):
-            stretched = seen * np.nan_to_num(ratio(high, value))[..., None]
-            high = value + z * self.error - self._excess(stretched).sum(axis=-1)
+            high = signed - self._excess(share * high[..., None]).sum(axis=-1)
         low = np.full(value.shape, np.inf)
         for gap in (self._kept(), seen):
             excess = self._excess(gap)
