@@ -314,6 +314,11 @@ def quotient(numerator: NDArray[Any], denominator: NDArray[Any]) -> Floats:
     return np.where(undefined, np.nan, out) if undefined.any() else out
 
 
+def or_zero(values: Floats) -> Floats:
+    """The values, with 0 where they are not known."""
+    return np.where(np.isnan(values), 0.0, values)
+
+
 def spread_of(draws: Floats) -> Floats:
     """Standard deviations of replicates along the last axis, leaving out undefined ones."""
     if not np.isnan(draws).any():

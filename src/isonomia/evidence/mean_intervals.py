@@ -14,7 +14,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomia.typing import Floats
+from isonomia.evidence.halving import halve
+from isonomia.typing import Bools, Floats
 
 #: How much longer than the sample shows the long tail is taken to be: samples of skewed values understate it.
 LONG_TAIL = 2.0
@@ -25,8 +26,8 @@ FEWEST_OF_CLASS = 5
 FEWEST_OF_AREA = 2
 #: P-values are found down to this.
 SMALLEST_P = 1e-60
-#: Halvings of the bracket of a p-value's logarithm, and how many tail probabilities are tried at once.
-HALVINGS, AT_ONCE = 50, 4096
+#: Halvings of the bracket of a p-value's logarithm.
+HALVINGS = 50
 #: Halvings to the score interval's end of an area.
 STEPS = 30
 #: Student's quantiles go no further: that of one degree of freedom would overflow.
@@ -251,12 +252,14 @@ class AreaEnds(Arrays):
 
     def _score(self, z2: Floats, bound: float) -> Floats:
         """The end between the area and a bound, by bisection."""
-        outer, inner = np.full(self.value.shape, bound), np.array(self.value)
+        shape = np.broadcast_shapes(self.value.shape, z2.shape)
+        outer, inner = np.full(shape, bound), np.array(np.broadcast_to(self.value, shape))
+
+        def inside(area: Floats) -> Bools:
+            return (self.value - area) ** 2 <= z2 * area_variance(area, self.positives, self.negatives)
+
         with np.errstate(invalid="ignore"):
-            for _ in range(STEPS):
-                middle = (outer + inner) / 2
-                inside = (self.value - middle) ** 2 <= z2 * area_variance(middle, self.positives, self.negatives)
-                outer, inner = np.where(inside, outer, middle), np.where(inside, middle, inner)
+            outer, inner = halve(inside, outer, inner, STEPS)
         missing = np.isnan(self.positives) | np.isnan(self.negatives)
         return np.where(missing, np.nan, (outer + inner) / 2)
 
@@ -347,16 +350,13 @@ def same_p(
     >>> same_p(np.array([1.96]), lambda tail: (1.96 + ndtri(tail), 1.96 - ndtri(tail))).round(3).tolist()
     [0.05]
     """
+
+    def apart(logarithm: Floats) -> Bools:
+        low, high = interval(np.exp(logarithm))
+        return np.where(difference > 0, low > 0, high < 0)
+
     away, near = np.full(difference.shape, np.log(smallest / 2)), np.full(difference.shape, np.log(0.5))
-    halvings = int(np.clip(np.log2(AT_ONCE / max(difference.size, 1)), 1, 5))
-    share = np.arange(1, 1 << halvings).reshape(-1, *(1,) * difference.ndim) / (1 << halvings)
-    for _ in range(-(-HALVINGS // halvings)):
-        low, high = interval(np.exp(away + share * (near - away)))
-        apart, at = np.where(difference > 0, low > 0, high < 0), np.zeros(difference.shape, dtype=int)
-        for half in 1 << np.arange(halvings)[::-1]:  # ends of long tails need not be nested: the path of halving counts
-            at += half * ~np.take_along_axis(apart, (at + half - 1)[None], axis=0)[0]
-        width = (near - away) / (1 << halvings)
-        away, near = away + at * width, away + (at + 1) * width
+    _, near = halve(apart, away, near, HALVINGS)
     low, high = interval(np.full(difference.shape, 0.025))
     unknown = np.isnan(difference) | np.isnan(low) | np.isnan(high) | (high <= low)
     return np.where(unknown, np.nan, np.where(difference == 0, 1.0, np.minimum(2 * np.exp(near), 1.0)))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isonomia.evidence.halving import halve
 from isonomia.evidence.significance import SMALL_CELL
 from isonomia.parameters import Number, validated
-from isonomia.typing import Floats
+from isonomia.typing import Bools, Floats
 
 ALPHA = 0.05
 POWER = 0.8
@@ -66,7 +67,7 @@ def _nearest(p: Floats, m: Floats, n: Floats, alpha: float, power: float) -> Flo
 
     reach, beyond = float(ndtri(1 - alpha / 2)), float(ndtri(power))
 
-    def found(q: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    def found(q: Floats) -> Bools:
         with np.errstate(divide="ignore", invalid="ignore"):
             pooled = share * q + rest
             equal = pooled * (1 - pooled)
@@ -80,10 +81,7 @@ def _nearest(p: Floats, m: Floats, n: Floats, alpha: float, power: float) -> Flo
     near = np.stack([p, p]).astype(float)
     far = np.stack([np.zeros(p.shape), np.ones(p.shape)])
     possible = found(far) & (n > 0) & (m > 0) & (near != far)
-    for _ in range(HALVINGS):
-        middle = (near + far) / 2
-        enough = found(middle)
-        near, far = np.where(enough, near, middle), np.where(enough, middle, far)
+    _, far = halve(found, near, far, HALVINGS)
     return np.where(possible, np.abs(far - p), np.nan)
 
 

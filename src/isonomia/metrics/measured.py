@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.evidence.intervals import Figures, bootstrap_interval, quotient, spread_of, wilson
+from isonomia.evidence.intervals import Figures, bootstrap_interval, or_zero, quotient, spread_of, wilson
 from isonomia.evidence.mean_intervals import Ends
 from isonomia.languages import Message
 from isonomia.metrics.registry import Metric
@@ -81,7 +81,7 @@ class Measured:
 def rate_of(metric: Metric, hits: Floats, base: Floats, n: NDArray[Any], size: Floats, level: float) -> Measured:
     """A simple proportion of weights, hits / base, or its odds hits / (base - hits)."""
     value = quotient(hits, base)
-    low, high = wilson(np.nan_to_num(value) * size, size, level)
+    low, high = wilson(or_zero(value) * size, size, level)
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt(value * (1 - value) / size)
         if metric.odds is not None:

@@ -19,7 +19,14 @@ from isonomia.evidence import (
     score_odds_ratio,
     two_proportions,
 )
-from isonomia.evidence.intervals import difference_error, difference_interval, difference_p, quotient, ratio_interval
+from isonomia.evidence.intervals import (
+    difference_error,
+    difference_interval,
+    difference_p,
+    or_zero,
+    quotient,
+    ratio_interval,
+)
 from isonomia.fairness.groups.grouping import Group, Groups
 from isonomia.languages import msg
 from isonomia.metrics import Measured
@@ -165,17 +172,17 @@ def _compare_rates(parts: Sequence[tuple[Measured, _Pairs]], level: float) -> li
         return np.concatenate([getattr(part, what)[list(getattr(pairs, side))] for part, pairs in parts])
 
     (p1, n1, w1), (p2, n2, w2) = (
-        tuple(np.nan_to_num(pooled(side, what)) if what != "value" else pooled(side, what) for what in _SIDE)
+        tuple(or_zero(pooled(side, what)) if what != "value" else pooled(side, what) for what in _SIDE)
         for side in ("group", "reference")
     )
     difference, ratio = p1 - p2, quotient(p1, p2)
     within = np.concatenate([np.array(pairs.within, dtype=bool) for _, pairs in parts])
     part = np.zeros(within.shape)
     if within.any():  # against the others of the reference
-        part = np.where(within, np.nan_to_num(quotient(w1, w2)), 0.0)
+        part = np.where(within, or_zero(quotient(w1, w2)), 0.0)
         rest, rest_n = _others(p1, n1, w1, p2, n2, w2)
         p2, n2 = np.where(within, rest, p2), np.where(within, rest_n, n2)
-    counts = _near_whole(np.nan_to_num(p1) * n1), _near_whole(n1), _near_whole(np.nan_to_num(p2) * n2), _near_whole(n2)
+    counts = _near_whole(or_zero(p1) * n1), _near_whole(n1), _near_whole(or_zero(p2) * n2), _near_whole(n2)
     p_value = two_proportions(*counts)
     low, high, ratio_low, ratio_high = agreeing_ends(*counts, level, p_value)
     low, high = low * (1 - part), high * (1 - part)
@@ -205,9 +212,9 @@ def _others(p1: Floats, n1: Floats, w1: Floats, p2: Floats, n2: Floats, w2: Floa
     """The rate and the effective number of those in the reference who are not in the group."""
     weight = w2 - w1
     weight = np.where(weight > 1e-9 * w2, weight, 0.0)
-    rate = quotient(np.nan_to_num(p2) * w2 - np.nan_to_num(p1) * w1, weight)
-    squares = np.nan_to_num(quotient(w2 * w2, n2)) - np.nan_to_num(quotient(w1 * w1, n1))
-    return np.clip(rate, 0.0, 1.0), np.nan_to_num(quotient(weight * weight, squares))
+    rate = quotient(or_zero(p2) * w2 - or_zero(p1) * w1, weight)
+    squares = or_zero(quotient(w2 * w2, n2)) - or_zero(quotient(w1 * w1, n1))
+    return np.clip(rate, 0.0, 1.0), or_zero(quotient(weight * weight, squares))
 
 
 def _near_whole(counts: Floats) -> Floats:
@@ -236,7 +243,7 @@ def _compare_odds(measured: Measured, pairs: _Pairs, level: float) -> Compared:
         *(np.where(known, end, np.nan) for end in ends),
         quotient(measured.value[g], measured.value[r]),
         *(np.where(known & (p2 > 0), end, np.nan) for end in ratios),
-        np.where(known, two_proportions(*(np.nan_to_num(count) for count in counts)), np.nan),
+        np.where(known, two_proportions(*(or_zero(count) for count in counts)), np.nan),
         difference_error(figures.take(g), figures.take(r))[:, None],
     )
 
@@ -274,7 +281,7 @@ def _correlation(measured: Measured, pairs: _Pairs) -> Floats:
     group, reference = np.array(pairs.group, dtype=int), np.array(pairs.reference, dtype=int)
     error = measured.spread()
     share = quotient(measured.size[group], measured.size[reference])
-    together = np.nan_to_num(share * quotient(error[group], error[reference]))
+    together = or_zero(share * quotient(error[group], error[reference]))
     return np.where(np.array(pairs.within, dtype=bool), np.minimum(together, 1.0), 0.0)
 
 

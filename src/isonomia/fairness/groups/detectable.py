@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from isonomia.evidence import Column, Format, Table, detectable_means, detectable_rates
-from isonomia.languages import Message, msg
-from isonomia.typing import Floats
+from isonomia.languages import msg
+from isonomia.typing import Bools, Floats
 
 #: What stands behind a comparison: (rate of those compared with, their rows, rows of the group, share of the reference
 #: that is not the group itself), or (standard error,).
@@ -28,21 +28,22 @@ def detectable_columns(behind: Sequence[Behind], alpha: float, style: Format | N
     Their keys are what stands behind each comparison, so that they can be computed again at another level.
     """
     below, above = np.full((2, len(behind)), np.nan)
+    known = np.zeros(len(behind), dtype=bool)
     rates = [row for row, parts in enumerate(behind) if len(parts) == 4]
     means = [row for row, parts in enumerate(behind) if len(parts) == 1]
     if rates:
-        rate, reference, size, scale = np.array([behind[row] for row in rates]).T
+        parts = np.array([behind[row] for row in rates])
+        rate, reference, size, scale = parts.T
+        known[rates] = ~np.isnan(parts).any(axis=1)
         below[rates], above[rates] = (gap * scale for gap in detectable_rates(rate, reference, size, alpha=alpha))
     if means:
         below[means] = above[means] = detectable_means([behind[row][0] for row in means], alpha=alpha)
-    return _column(BELOW, below, behind, style), _column(ABOVE, above, behind, style)
+    return _column(BELOW, below, known, behind, style), _column(ABOVE, above, known, behind, style)
 
 
-def _column(name: str, values: Floats, behind: Sequence[Behind], style: Format | None) -> Column:
-    compared = [len(parts) == 4 and not np.isnan(parts).any() for parts in behind]
-    absent = np.isnan(values) & np.array(compared, dtype=bool)
-    missing = [_NONE[name] if one else None for one in absent.tolist()]
-    reasons: list[Message | str | None] | None = list(missing) if any(missing) else None
+def _column(name: str, values: Floats, known: Bools, behind: Sequence[Behind], style: Format | None) -> Column:
+    absent = np.isnan(values) & known
+    reasons = [_NONE[name] if one else None for one in absent.tolist()] if absent.any() else None
     return Column(name, values, reason=reasons, format=style, title=_TITLES[name], keys=list(behind))
 
 

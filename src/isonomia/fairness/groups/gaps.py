@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.evidence import Estimate, Gaps, gaps_of_figures, gaps_of_odds, gaps_of_rates, simultaneous_level
-from isonomia.evidence.intervals import extremes
 from isonomia.fairness.groups.comparisons import UNSTEADY
 from isonomia.languages import msg
 from isonomia.languages.naming import as_text
@@ -73,17 +72,17 @@ def gaps_of(result: GroupMetrics, metrics: Sequence[str] | None = None, *, by_ca
 def gap_of(part: Measured, by: tuple[str, ...], control: Mapping[str, str], used: NDArray[Any]) -> Gap:
     """The gap of one metric between these sets, which all have a value."""
     value = part.value[used]
-    difference, ratio = extremes(value)
-    has_ratio = part.metric.range[0] >= 0
+    lowest, highest = int(np.argmin(value)), int(np.argmax(value))
+    bottom, top = float(value[lowest]), float(value[highest])
     return Gap(
         metric=part.metric.id,
         by=by,
         control=control,
         members=tuple(used.tolist()),
-        lowest=int(used[np.argmin(value)]),
-        highest=int(used[np.argmax(value)]),
-        difference=float(difference),
-        ratio=float(ratio) if has_ratio else np.nan,
+        lowest=int(used[lowest]),
+        highest=int(used[highest]),
+        difference=top - bottom,
+        ratio=bottom / top if part.metric.range[0] >= 0 and top > 0 else np.nan,
         part=part,
     )
 
