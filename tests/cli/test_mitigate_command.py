@@ -61,7 +61,7 @@ def test_json_is_the_result(people: Path) -> None:
     done = runner.invoke(app, ["mitigate", str(people), *words])
     assert done.exit_code == 0, done.output
     record = json.loads(done.stdout)
-    assert record["code"] == "mitigate"
+    assert record["code"] == "mitigation"
     assert record["verdict"] == "meets"
 
 

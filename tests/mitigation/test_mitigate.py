@@ -51,7 +51,7 @@ def test_a_fix_that_helps_is_found_and_saved(tmp_path: Path) -> None:
     assert (table.loc[found.best, "gap_high"]) <= 0.15
     assert table.loc["thresholds", "reads_attribute"] == "yes"
     assert set(found.groups["group"].astype(str)) >= {"sex=F", "race=a", "sex=F, race=a", "everyone"}
-    assert found.findings[0].code == "mitigate.best"
+    assert found.findings[0].code == "mitigation.best"
     rows = frame[NUMBERS]
     best = found.fitted[found.best]
     said = best.predict(rows, sensitive_features=frame["sex"])

@@ -10,6 +10,7 @@ from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Result
 from isonomia.languages import Message
 from isonomia.parameters import File, Maybe, Parameter, defaults_of, gathered, read_options
+from isonomia.policies import Policy
 from isonomia.registry import Registry
 from isonomia.subject import Subject
 
@@ -59,6 +60,8 @@ class Check:
         Another check, whose options it takes where it is given none.
     counted : bool
         Whether it reads `Subject.counts`; otherwise a subject made of counts is repeated row by row for it.
+    by_policy : bool
+        Whether `run` takes the policy of the audit too, as ``policy``: None where there is none.
     verify : callable, optional
         ``verify(options)`` refuses options that fit their parameters but not one another, before the audit starts.
     """
@@ -77,11 +80,13 @@ class Check:
     asked_by: str = ""
     like: str = ""
     counted: bool = False
+    by_policy: bool = False
     verify: Callable[[Mapping[str, Any]], object] | None = None
 
-    def examine(self, subject: Subject, options: Mapping[str, Any]) -> Result:
-        """Run it with these options, already read, and its defaults."""
-        return self.run(subject, **{**defaults_of(self.parameters), **options})
+    def examine(self, subject: Subject, options: Mapping[str, Any], policy: Policy | None = None) -> Result:
+        """Run it with these options, already read, and its defaults; `policy` is that of the audit."""
+        given = {"policy": policy} if self.by_policy else {}
+        return self.run(subject, **{**defaults_of(self.parameters), **options, **given})
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from isonomia.audit.naming import in_words
 from isonomia.audit.report import Report
 from isonomia.audit.spec import ModelSpec, Spec, read_spec
 from isonomia.audit.spec_options import wired
+from isonomia.audit.tried import with_tried
 from isonomia.audit.verdict import judge
 from isonomia.data import Dataset
 from isonomia.errors import Cancelled, IsonomiaError, MissingExtraError, NotApplicable, SpecError
@@ -101,8 +102,9 @@ def audit(
     _ = subject.surface  # raises an error where there are no predictions
     timings["prediction"] = time.perf_counter() - started
     with events.stage("audit", msg("Running checks"), total=len(chosen)) as stage:
-        sections = [_section(entry, subject, read.get(entry.id, {})) for entry in stage.over(chosen)]
+        sections = [_section(entry, subject, read.get(entry.id, {}), rules) for entry in stage.over(chosen)]
     sections, families = _adjusted(sections, subject)
+    sections = with_tried(sections)
     begun = time.perf_counter()
     verdict = None if rules is None else judge(rules, subject)
     timings["verdict"] = time.perf_counter() - begun
@@ -193,15 +195,15 @@ def _load_model(given: ModelSpec) -> Model:
     return load_model(given.path, trust=given.trust, format=given.format, **options)
 
 
-def _section(entry: Check, subject: Subject, options: Mapping[str, Any]) -> Section:
+def _section(entry: Check, subject: Subject, options: Mapping[str, Any], policy: Policy | None) -> Section:
     """One check; what it cannot answer, and what goes wrong, is stated in its section and never hidden."""
     with subject.progress.stage(entry.id, entry.title, total=1) as stage:
-        section = _examined(entry, subject, options)
+        section = _examined(entry, subject, options, policy)
         stage.at(1, result=section)
     return section
 
 
-def _examined(entry: Check, subject: Subject, options: Mapping[str, Any]) -> Section:
+def _examined(entry: Check, subject: Subject, options: Mapping[str, Any], policy: Policy | None) -> Section:
     started = time.perf_counter()
 
     def ended(outcome: Any, **parts: Any) -> Section:
@@ -209,7 +211,7 @@ def _examined(entry: Check, subject: Subject, options: Mapping[str, Any]) -> Sec
         return Section(entry.id, entry.title, entry.question, outcome, seconds=seconds, **parts)
 
     try:
-        result = entry.examine(subject if entry.counted else subject.in_rows(), options)
+        result = entry.examine(subject if entry.counted else subject.in_rows(), options, policy)
     except NotApplicable as error:
         return ended("not_applicable", reason=error.message)
     except MissingExtraError as error:

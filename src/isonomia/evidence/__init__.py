@@ -4,12 +4,12 @@ from isonomia.evidence.column import Column, Format
 from isonomia.evidence.contingency import chi_square, permutation
 from isonomia.evidence.equivalence import equivalent_means, equivalent_proportions
 from isonomia.evidence.estimate import Estimate, finite
-from isonomia.evidence.finding import SEVERITIES, Finding, Severity, rank, ranking
+from isonomia.evidence.finding import SEVERITIES, Finding, Severity, Tried, rank, ranking
 from isonomia.evidence.folding import Fold, fold, folding
 from isonomia.evidence.intervals import check_level, normal_quantile, percentile, wilson
 from isonomia.evidence.multiplicity import AlphaInvesting, benjamini_hochberg, benjamini_hochberg_among, holm
 from isonomia.evidence.power import detectable_means, detectable_rates
-from isonomia.evidence.remedies import REMEDIES
+from isonomia.evidence.remedies import FIXES, REMEDIES
 from isonomia.evidence.result import Drawing, Picture, Result
 from isonomia.evidence.score_intervals import (
     agreeing,
@@ -36,6 +36,7 @@ __all__ = [
     "Column",
     "Drawing",
     "Estimate",
+    "FIXES",
     "Finding",
     "Fold",
     "Format",
@@ -46,6 +47,7 @@ __all__ = [
     "SEVERITIES",
     "Severity",
     "Table",
+    "Tried",
     "agreeing",
     "agreeing_ends",
     "benjamini_hochberg",

@@ -20,6 +20,25 @@ SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "notice")
 
 
 @dataclass(frozen=True)
+class Tried(Record, kind="tried"):
+    """What a fix did about a finding, on people that neither the model nor the fix had seen.
+
+    Attributes
+    ----------
+    method : str
+        The id of the mitigation.
+    message : Message
+        What it did, as a sentence.
+    evidence : str
+        The table that shows it, as "check/table".
+    """
+
+    method: str
+    message: Message
+    evidence: str = ""
+
+
+@dataclass(frozen=True)
 class Finding(Record, Shown, kind="finding"):
     """What was found: who is affected, how many rows, how large, how certain.
 
@@ -49,6 +68,8 @@ class Finding(Record, Shown, kind="finding"):
         Whom they are compared with, as column and value.
     remedy : str, optional
         The id of what to do next, among `REMEDIES`.
+    tried : Tried, optional
+        What one of the remedy's fixes did, where one was tried.
     format : Format
         How the figure is written: "points" for a difference of rates, "pct" for a rate, "num" otherwise.
     evidence : str
@@ -76,6 +97,7 @@ class Finding(Record, Shown, kind="finding"):
     columns: tuple[str, ...] = ()
     topic: str = ""
     test: tuple[Any, ...] | None = None
+    tried: Tried | None = None
 
     @property
     def check(self) -> str:

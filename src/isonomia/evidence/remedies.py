@@ -96,3 +96,27 @@ REMEDIES: Mapping[str, Message] = {
     "check_representation": msg("Check how well this group is represented in the training data."),
     "correct_bias": msg("The model errs in one direction for this group: look for a missing feature or biased labels."),
 }
+
+#: Fixes that do what a remedy says, by the ids of mitigations; remedies without one are not here.
+FIXES: Mapping[str, tuple[str, ...]] = {
+    "recalibrate_by_group": ("calibrate",),
+    "examine_proxies": ("decorrelate", "repair", "representation", "reweighing", "sampling"),
+    "remove_attribute": ("decorrelate", "repair", "reweighing", "sampling"),
+    "question_labels": ("massaging", "reweighing", "sampling"),
+    "set_thresholds_by_group": ("thresholds", "level_up", "reject_option"),
+    "check_base_rates": (
+        "reweighing",
+        "sampling",
+        "massaging",
+        "reduction",
+        "adversarial",
+        "thresholds",
+        "level_up",
+        "reject_option",
+        "match",
+    ),
+    "check_threshold_and_labels": ("thresholds", "level_up", "reject_option", "reduction", "reweighing", "massaging"),
+    "review_false_positives": ("thresholds", "reject_option", "reduction", "reweighing"),
+    "check_representation": ("sampling", "reweighing", "minimax"),
+    "correct_bias": ("match", "reweighing", "sampling", "minimax"),
+}

@@ -125,7 +125,8 @@ def _findings(document: Document, language: str) -> Iterable[str]:
                 f"{number}.{index}" if index else f"**{number}**",
                 words.SEVERITY[finding.severity].text(language),
                 sentence(finding.message, language, escape)
-                + (f" *{sentence(finding.advice, language, escape)}*" if finding.advice else ""),
+                + (f" *{sentence(finding.advice, language, escape)}*" if finding.advice else "")
+                + (f" {sentence(finding.tried.message, language, escape)}" if finding.tried else ""),
                 who(finding.who, language, escape),
                 rows(finding.n, language),
                 escape(figure(finding.estimate, language, finding.format)),

@@ -80,12 +80,12 @@ def fold_view(document: Document, fold: Fold, number: int, language: Language) -
     """One entry: the worst finding in full, the others beneath it, and links to the checks that saw it."""
     sections = {section.code: section for section in document.sections}
     return {
-        **card(fold.first, language, _evidence(document, fold.first)),
+        **_card(document, fold.first, language),
         "number": number,
         "id": f"finding-{number}",
         "subject": words.subject_of(fold, language),
         "also": words.also(document, fold, language),
-        "others": [card(finding, language, _evidence(document, finding)) for finding in fold.others],
+        "others": [_card(document, finding, language) for finding in fold.others],
         "links": [
             (section_id(found), sentence(found.title, language))
             for code in fold.checks
@@ -94,8 +94,14 @@ def fold_view(document: Document, fold: Fold, number: int, language: Language) -
     }
 
 
-def card(finding: Finding, language: Language, evidence: str = "") -> View:
-    """One finding as texts; `evidence` is the id of the table that shows it."""
+def _card(document: Document, finding: Finding, language: Language) -> View:
+    """One finding with links to the table that shows it and to what was tried about it."""
+    tried = "" if finding.tried is None else _place(document, finding.tried.evidence)
+    return {**card(finding, language), "evidence": _place(document, finding.evidence), "tried_at": tried}
+
+
+def card(finding: Finding, language: Language) -> View:
+    """One finding as texts."""
     estimate = finding.estimate
     p = finding.p_adjusted if finding.p_adjusted is not None else finding.p_value
     return {
@@ -114,7 +120,9 @@ def card(finding: Finding, language: Language, evidence: str = "") -> View:
         "size": write_number(finding.magnitude, ",.1f", language) + " ×" if math.isfinite(finding.magnitude) else "—",
         "threshold": "" if finding.threshold is None else with_unit(finding.threshold, finding.format, language),
         "advice": sentence(finding.advice, language),
-        "evidence": evidence,
+        "tried": "" if finding.tried is None else sentence(finding.tried.message, language),
+        "tried_at": "",
+        "evidence": "",
     }
 
 
@@ -127,12 +135,12 @@ def anchor(text: str) -> str:
     return re.sub(r"[^a-z0-9_]+", "-", text.lower())[:80].strip("-") or "part"
 
 
-def _evidence(document: Document, finding: Finding) -> str:
-    """Where the table that shows a finding stands on the page; empty where it is not there."""
-    check, _, table = finding.evidence.partition("/")
+def _place(document: Document, evidence: str) -> str:
+    """The id of a table ("check/table") on the page; empty where it is not there."""
+    check, _, table = evidence.partition("/")
     for section in document.sections:
         if section.code == check and section.result is not None and table in section.result.tables:
-            return "table-" + anchor(finding.evidence)
+            return "table-" + anchor(evidence)
     return ""
 
 

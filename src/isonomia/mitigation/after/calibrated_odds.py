@@ -96,7 +96,7 @@ MITIGATIONS.add(
     Mitigation(
         id="calibrated_odds",
         title=msg("Calibrated odds"),
-        about=msg("gives a drawn share of the better-served groups their group's base rate"),
+        about=msg("gives a random share of the better-served groups their base rate as a score"),
         stage="after",
         estimator=CalibratedOdds,
         needs=("scores", "attribute"),

@@ -122,7 +122,7 @@ MITIGATIONS.add(
     Mitigation(
         id="level_up",
         title=msg("Levelling up"),
-        about=msg("lowers thresholds of the groups behind; nobody who was granted is refused"),
+        about=msg("lowers the thresholds of groups with lower rates; nobody loses a favourable decision"),
         stage="after",
         estimator=LevelUp,
         needs=("scores", "attribute"),

@@ -94,7 +94,7 @@ MITIGATIONS.add(
     Mitigation(
         id="match",
         title=msg("Matching distributions"),
-        about=msg("moves the scores of every group towards the distribution between all groups"),
+        about=msg("moves the scores of every group towards a common distribution"),
         stage="after",
         estimator=Match,
         needs=("scores", "attribute"),

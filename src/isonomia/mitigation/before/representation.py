@@ -166,7 +166,7 @@ MITIGATIONS.add(
     Mitigation(
         id="representation",
         title=msg("Fair representation"),
-        about=msg("describes people by learned prototypes that do not tell the groups apart"),
+        about=msg("describes people by learned prototypes that do not distinguish the groups"),
         stage="before",
         estimator=Represent,
         needs=("fairlearn",),

@@ -290,7 +290,7 @@ def values_of(comparison: Comparison, fix: int) -> dict[str, Any]:
     return values
 
 
-def findings_of(comparison: Comparison, fix: int) -> tuple[Finding, ...]:
+def findings_of(comparison: Comparison, fix: int, code: str = "before_after") -> tuple[Finding, ...]:
     """Levelling down and trades, and how many are newly refused."""
     found = []
     for by in comparison.ways:
@@ -300,30 +300,24 @@ def findings_of(comparison: Comparison, fix: int) -> tuple[Finding, ...]:
                 continue
             worst = min(lowered, key=lambda g: comparison.bands.groups.value[fix, metric, g])
             title = comparison.measures.metrics[metric].title
+            up, down = _names(comparison, raised), _names(comparison, lowered)
             text = (
-                msg(
-                    "{metric} falls for {lowered} and rises for none", metric=title, lowered=_names(comparison, lowered)
-                )
+                msg("{metric} falls for {lowered} and rises for no group.", metric=title, lowered=down)
                 if verdict == "levels_down"
-                else msg(
-                    "{metric} rises for {raised} and falls for {lowered}",
-                    metric=title,
-                    raised=_names(comparison, raised),
-                    lowered=_names(comparison, lowered),
-                )
+                else msg("{metric} rises for {raised} and falls for {lowered}.", metric=title, raised=up, lowered=down)
             )
             value, low, high = _triple(comparison.bands.groups, (fix, metric, worst))
             n = round(float(comparison.measures.size[metric, worst]))
             found.append(
                 Finding(
-                    code=f"before_after.{verdict}",
+                    code=f"{code}.{verdict}",
                     severity="warning" if verdict == "levels_down" else "notice",
                     message=text,
                     estimate=Estimate(value, low, high, n=n, method="max-t"),
                     who=dict(comparison.groups.groups[worst].key),
                     n=n,
                     format="num" if comparison.subject.task == "regression" else "points",
-                    evidence="before_after/levelling",
+                    evidence=f"{code}/levelling",
                 )
             )
     return tuple(found)
@@ -368,7 +362,7 @@ def titles_of(comparison: Comparison) -> dict[str, Message]:
 
 
 def _names(comparison: Comparison, groups: list[int]) -> str:
-    return together(comparison.groups.groups[g].name for g in groups) if groups else ""
+    return together((comparison.groups.groups[g].name for g in groups), "; ") if groups else ""
 
 
 def _number(value: Any) -> float | None:

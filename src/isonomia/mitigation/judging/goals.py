@@ -14,8 +14,8 @@ from isonomia.policies import Policy, Rule, load_policy
 
 #: The largest difference, and the smallest ratio, unless another limit is given.
 LIMIT, RATIO_LIMIT = 0.05, 0.8
-#: Which criterion a rule of a policy about a metric is.
-_OF_METRIC = {
+#: The criterion that compares groups by a metric.
+CRITERION_OF = {
     ("selection_rate", "ratio"): "disparate_impact",
     ("selection_rate", "difference"): "demographic_parity",
     ("tpr", "difference"): "equal_opportunity",
@@ -49,6 +49,10 @@ class Goal:
         """The tolerance of a method: the limit of a difference, 1 less the smallest ratio."""
         return 1 - self.limit if self.ratio else self.limit
 
+    def metrics(self, task: str) -> tuple[str, ...]:
+        """The metrics that groups are compared by."""
+        return _criteria(task)[self.criterion][0]
+
     def verdict(self, low: float, high: float) -> Verdict:
         """What an interval says: the whole of it has to lie on one side of the limit."""
         if self.ratio:
@@ -60,28 +64,43 @@ def read_goals(
     goal: str, limit: float | None, policy: PolicyLike | None, task: str
 ) -> tuple[tuple[Goal, ...], tuple[Rule, ...]]:
     """The goals, those of a policy instead of `goal` and `limit`; and the policy's rules that no fix is judged by."""
-    known = NUMBER_CRITERIA if task == "regression" else CRITERIA
-    if policy is not None:
-        found = {rule: _of_rule(rule, known) for rule in load_policy(policy).rules}
-        goals = tuple(one for one in found.values() if one is not None)
-        if not goals:
-            raise SpecError(
-                f"No rule of the policy compares groups by a figure that a fix can be judged by. Those are: "
-                f"{', '.join(known)}. Give `goal` and `limit` instead."
-            )
-        return goals, tuple(rule for rule, one in found.items() if one is None)
+    if policy is None:
+        return (read_goal(goal, limit, task),), ()
+    goals, ignored = goals_of(policy, task)
+    if not goals:
+        raise SpecError(
+            f"No rule of the policy compares groups by a figure that a fix can be judged by. Those are: "
+            f"{', '.join(_criteria(task))}. Give `goal` and `limit` instead."
+        )
+    return goals, ignored
+
+
+def read_goal(goal: str, limit: float | None, task: str) -> Goal:
+    """A criterion with its limit, or the default one."""
+    known = _criteria(task)
     if goal not in known:
         raise SpecError(f"`goal` must be one of {', '.join(known)}; got {goal!r}.{close_to(goal, known)}")
     ratio = known[goal][1] == "ratio"
     value = (RATIO_LIMIT if ratio else LIMIT) if limit is None else float(limit)
     if not value >= 0 or (ratio and value > 1):
         raise SpecError(f"`limit` must be {'a ratio in [0, 1]' if ratio else 'at least 0'}; got {limit!r}.")
-    return (Goal(goal, value),), ()
+    return Goal(goal, value)
+
+
+def goals_of(policy: PolicyLike, task: str) -> tuple[tuple[Goal, ...], tuple[Rule, ...]]:
+    """What the rules of a policy require of a fix, and the rules that no fix is judged by."""
+    found = {rule: _of_rule(rule, _criteria(task)) for rule in load_policy(policy).rules}
+    goals = tuple(one for one in found.values() if one is not None)
+    return goals, tuple(rule for rule, one in found.items() if one is None)
+
+
+def _criteria(task: str) -> Mapping[str, tuple[tuple[str, ...], str]]:
+    return NUMBER_CRITERIA if task == "regression" else CRITERIA
 
 
 def _of_rule(rule: Rule, known: Container[str]) -> Goal | None:
     """The goal that a rule sets; None for one that no fix is judged by."""
-    criterion = _OF_METRIC.get((METRICS[rule.metric].id, rule.measure))
+    criterion = CRITERION_OF.get((METRICS[rule.metric].id, rule.measure))
     if criterion not in known or (rule.measure == "ratio") != (rule.side == "at_least"):
         return None
     return Goal(str(criterion), rule.limit)

@@ -8,15 +8,22 @@ from typing import Any, Unpack, get_args
 from isonomia.data import Dataset
 from isonomia.errors import SpecError
 from isonomia.events import Progress, ProgressLike
+from isonomia.mitigation.judging.bands import CRITERIA
 from isonomia.mitigation.judging.estimators import choose_estimator
 from isonomia.mitigation.judging.goals import PolicyLike, read_goals
 from isonomia.mitigation.judging.mitigated import Mitigated
 from isonomia.mitigation.judging.plan import Objective, Plan, choose_attributes
-from isonomia.parameters import SEED, Boolean, Choice, Integer, validated
+from isonomia.mitigation.registry import MITIGATIONS
+from isonomia.parameters import NAMES, SEED, Boolean, Choice, Either, Entry, Integer, Number, Several, validated
 from isonomia.subject import Reading, Subject, read_dataset
 
 
 @validated(
+    goal=Choice(tuple(CRITERIA)),
+    limit=Number(at_least=0).or_none("for 0.05, or a ratio of 0.8"),
+    methods=Either(Choice(("applicable",)), Several(Entry(MITIGATIONS), single=True)),
+    attributes=NAMES.or_none("for the first"),
+    max_seconds=Number(above=0).or_none("for no limit"),
     attribute_at_decision=Boolean(),
     randomised=Boolean(),
     objective=Choice(get_args(Objective)),
@@ -54,20 +61,23 @@ def mitigate(
         logistic (for numbers: a linear) regression is trained.
     model : model, Surface or predictions, optional
         What predicts already; only fixes after training apply.
-    goal : str
-        The criterion: "demographic_parity", "disparate_impact", "equal_opportunity", "predictive_equality",
-        "equalized_odds", "predictive_parity" or "overall_accuracy_equality".
+    goal : "demographic_parity", "disparate_impact", "equal_opportunity", "predictive_equality", "equalized_odds", \
+"predictive_parity" or "overall_accuracy_equality"
+        The criterion that groups are compared by.
     limit : float, optional
         The largest difference (0.05), or the smallest ratio (0.8).
     policy : str, mapping or Policy, optional
         Its rules replace `goal` and `limit`; a fix has to meet all of them.
     methods : "applicable" or ids of `MITIGATIONS`
+        What is tried: all that apply, or those named.
     attributes : str or sequence, optional
         The protected attributes that are fixed, several as intersections; the first of the data by default. The effect
         on all of them is in the table ``groups``.
-    attribute_at_decision, randomised : bool
-        Whether a fix may read the protected attribute when it decides, and leave decisions to chance. Both may be
-        unlawful (in US hiring, 42 U.S.C. 2000e-2(l)), so both are off by default.
+    attribute_at_decision : bool
+        Whether a fix may read the protected attribute when it decides. It may be unlawful (in US hiring, 42 U.S.C.
+        2000e-2(l)), so it is off by default.
+    randomised : bool
+        Whether a fix may leave decisions to chance; off by default.
     objective : "accuracy" or "balanced_accuracy"
         What a fix costs.
     folds : int
@@ -75,7 +85,7 @@ def mitigate(
     test : Dataset or frame, optional
         The people to judge on instead: everything is then fitted on `data` once.
     max_seconds : float, optional
-        Methods that the time does not suffice for are listed as not tried.
+        Methods for which no time is left are listed as not tried.
     progress : callable or Progress, optional
 
     Returns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.errors import NotApplicable, SpecError, close_to
-from isonomia.evidence import Result
+from isonomia.evidence import Result, Tried
 from isonomia.languages import msg
+from isonomia.mitigation.judging.effect import effect_of
 from isonomia.mitigation.judging.goals import Verdict
 from isonomia.mitigation.judging.judge import Judged
 from isonomia.mitigation.judging.trying import Attempt, People, Trial, build
@@ -26,7 +27,8 @@ class Mitigated(Result):
     Attributes
     ----------
     best : str or None
-        The cheapest fix that meets the goal by the bound of its interval; None where none does.
+        The cheapest fix that meets the goal by the bound of its interval, "none" where none is needed; None where none
+        does.
     front : tuple of str
         Fixes that no other one beats: clearly in one of gap and accuracy, and at least as good in the other.
     verdict : "meets", "exceeds" or "not_enough_evidence"
@@ -65,6 +67,13 @@ class Mitigated(Result):
         if "subgroups" not in self.tables:
             raise NotApplicable(msg("nobody is newly refused, or there are no features to describe people by"))
         return self.to_frame("subgroups")
+
+    def effect(self, methods: Sequence[str], *, metric: str = "", by: Sequence[str] = ()) -> Tried | None:
+        """What one of these methods did about the gap of a metric between groups of the attributes `by`, in a sentence.
+
+        The best fix if it is among them, else the one that leaves the smallest gap; None where none was tried.
+        """
+        return None if self.judged is None else effect_of(self.judged, methods, metric, by)
 
     def save(self, path: str | Path, method: str | None = None) -> Path:
         """Write the best fix (or the one named): ``.json`` for thresholds, offsets and maps, else skops."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, Tally, composite, count_by, resample, resample_sums, sum_by, tally
+from isonomia.evidence.intervals import quotient
 from isonomia.fairness import Groups
 from isonomia.metrics import METRICS, Metric, of_class
 from isonomia.typing import Floats
@@ -164,7 +165,9 @@ def add_numbers(
     drawn = resample_sums(n, sums, products, n_boot, seed)[1]
     sets = np.column_stack([groups.indicator([group.cells for group in groups.groups]), np.ones(C)])
     total = np.einsum("bcq,cs->bsq", np.concatenate([sums[None], drawn]), sets)
-    means = np.moveaxis(total[..., 1:] / total[..., :1], -1, 0).reshape(len(metrics), len(each), n_boot + 1, -1)
+    means = np.moveaxis(quotient(total[..., 1:], total[..., :1]), -1, 0).reshape(
+        len(metrics), len(each), n_boot + 1, -1
+    )
     draws = np.moveaxis(means[:, :, 1:], 2, -1)
     size = np.tile((n @ sets).astype(float), (len(metrics), 1))
     point = means[:, :, 0]

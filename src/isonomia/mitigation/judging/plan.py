@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from isonomia.mitigation.judging.trying import (
     tightened,
 )
 from isonomia.mitigation.judging.verdict_tables import result_parts
-from isonomia.mitigation.registry import MITIGATIONS, Mitigation
+from isonomia.mitigation.registry import MITIGATIONS, Mitigation, Stage
 from isonomia.models import Surface
 from isonomia.policies import Rule
 from isonomia.subject import Outcome, Subject
@@ -51,6 +51,8 @@ class Plan:
         Rules of the policy that no fix is judged by.
     attributes : tuple of str
         The protected attributes that are fixed.
+    stages : tuple of str
+        Methods of other stages are tried only where they are named.
     """
 
     goals: tuple[Goal, ...]
@@ -63,6 +65,7 @@ class Plan:
     folds: int = 5
     seed: int = 0
     max_seconds: float | None = None
+    stages: tuple[Stage, ...] = get_args(Stage)
 
     @property
     def named(self) -> bool:
@@ -73,7 +76,7 @@ class Plan:
     def entries(self) -> list[Mitigation]:
         """The methods to try."""
         if not self.named:
-            return [*MITIGATIONS]
+            return [entry for entry in MITIGATIONS if entry.stage in self.stages]
         return [MITIGATIONS[name] for name in ([self.methods] if isinstance(self.methods, str) else self.methods)]
 
     def carry_out(
@@ -92,7 +95,7 @@ class Plan:
             names = ", ".join(rule.name for rule in self.ignored)
             parts["notes"] += (msg("Rules of the policy that fixes are not judged by: {names}.", names=names),)
         return Mitigated(
-            code="mitigate",
+            code="mitigation",
             title=msg("What helps"),
             **parts,
             best=verdicts.best,
@@ -187,7 +190,7 @@ def _try_all(plan: Plan, trial: Trial, people: People, clock: Clock) -> tuple[di
                 named=plan.named,
             )
             if reason is None and clock.over:
-                reason = msg("the time did not suffice")
+                reason = msg("the time limit was reached before it")
             if reason is not None:
                 skipped[entry.id] = (entry, reason)
                 continue

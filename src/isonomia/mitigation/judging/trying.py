@@ -192,10 +192,10 @@ def refusal(
     """Why a method is not tried; None where it is."""
     if task not in entry.tasks:
         return msg("not defined for this task")
-    if entry.slow and not named:
-        return msg("takes long: tried only where it is named")
     if entry.stage != "after" and estimator is None:
         return msg("trains a model, and only its predictions are given")
+    if entry.slow and not named:
+        return msg("slow: tried only when named")
     if "attribute" in entry.needs and not attribute:
         return msg("reads the protected attribute when it decides, which was not allowed")
     if entry.randomised and not chance:

@@ -186,7 +186,7 @@ def _findings(judged: Judged, tried: Mapping[str, Attempt]) -> tuple[Finding, ..
     names = [name for name in comparison.names if name != "none"]
     if judged.best is not None and judged.best != "none":
         fix = comparison.names.index(judged.best)
-        return (_best(judged, tried[judged.best].entry), *findings_of(comparison, fix))
+        return (_best(judged, tried[judged.best].entry), *findings_of(comparison, fix, "mitigation"))
     if judged.best == "none" or not names:
         return ()
     closest = judged.leading
@@ -194,11 +194,11 @@ def _findings(judged: Judged, tried: Mapping[str, Attempt]) -> tuple[Finding, ..
     value, low, high = _at(comparison.bands.after, (fix, figure))
     return (
         Finding(
-            code="mitigate.none_meets",
+            code="mitigation.none_meets",
             severity="warning",
             message=msg(
                 "No fix is shown to meet the limit of {limit:num4} for {criterion} by {by}; "
-                "the closest is {method} with {gap:num4}",
+                "the closest is {method} with {gap:num4}.",
                 limit=judged.of[closest].limit,
                 criterion=criterion_titles()[judged.of[closest].criterion],
                 by=" x ".join(comparison.gaps.keys[figure][1]),
@@ -209,7 +209,7 @@ def _findings(judged: Judged, tried: Mapping[str, Attempt]) -> tuple[Finding, ..
             n=len(comparison.subject),
             threshold=judged.of[closest].limit,
             columns=comparison.gaps.keys[figure][1],
-            evidence="mitigate/methods",
+            evidence="mitigation/methods",
         ),
     )
 
@@ -219,11 +219,11 @@ def _best(judged: Judged, entry: Mitigation) -> Finding:
     figure = judged.figures[entry.id]
     value, low, high = _at(comparison.bands.after, (fix, figure))
     return Finding(
-        code="mitigate.best",
+        code="mitigation.best",
         severity="notice",
         message=msg(
             "{method} meets the limit of {limit:num4} for {criterion} by {by}: {before:num4} before, "
-            "{after:num4} after; {change}",
+            "{after:num4} after; {change}.",
             method=entry.title,
             limit=judged.of[entry.id].limit,
             criterion=criterion_titles()[judged.of[entry.id].criterion],
@@ -236,7 +236,7 @@ def _best(judged: Judged, entry: Mitigation) -> Finding:
         n=len(comparison.subject),
         threshold=judged.of[entry.id].limit,
         columns=comparison.gaps.keys[figure][1],
-        evidence="mitigate/methods",
+        evidence="mitigation/methods",
     )
 
 
