@@ -13,6 +13,7 @@ from isonomia.mitigation.before.representation import Represent
 from isonomia.mitigation.before.reweighing import Reweigh, weights
 from isonomia.mitigation.before.sampling import Resample, sample
 from isonomia.mitigation.judging.before_after import BeforeAfter, before_after
+from isonomia.mitigation.judging.durability import Durability, durability
 from isonomia.mitigation.judging.mitigate import mitigate
 from isonomia.mitigation.judging.mitigated import Mitigated
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
@@ -28,6 +29,8 @@ __all__ = [
     "CalibrateByGroup",
     "CalibratedOdds",
     "Decorrelate",
+    "durability",
+    "Durability",
     "LevelUp",
     "load",
     "Massage",

@@ -93,7 +93,7 @@ def _values(judged: Judged, tried: Mapping[str, Attempt]) -> dict[str, Any]:
 
 def methods_table(judged: Judged, tried: Mapping[str, Attempt], skipped: Skipped) -> Table:
     """A row per method; those that were not tried have the reason."""
-    rows = [_row(judged, name, tried.get(name)) for name in judged.comparison.names]
+    rows = [method_row(judged, name, tried.get(name)) for name in judged.comparison.names]
     rows += [_skipped_row(entry, reason, cost_of(judged.comparison)) for entry, reason in skipped.values()]
     titles = {name: one.entry.title for name, one in tried.items()}
     titles |= {name: entry.title for name, (entry, _) in skipped.items()}
@@ -120,7 +120,8 @@ def methods_table(judged: Judged, tried: Mapping[str, Attempt], skipped: Skipped
     return Table.from_rows(rows, columns, title=msg("Fixes that were tried"), backend=judged.comparison.subject.backend)
 
 
-def _row(judged: Judged, name: str, one: Attempt | None) -> dict[str, Any]:
+def method_row(judged: Judged, name: str, one: Attempt | None) -> dict[str, Any]:
+    """What a fix did, by the columns of the table of methods."""
     comparison, fix = judged.comparison, judged.comparison.names.index(name)
     entry, figure = (None if one is None else one.entry), judged.figures[name]
     bands, cost = comparison.bands, cost_of(comparison)
