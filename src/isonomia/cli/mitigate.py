@@ -32,10 +32,10 @@ from isonomia.languages import Name, msg
 
 if TYPE_CHECKING:
     from isonomia.evidence import Table
-    from isonomia.mitigation import Mitigated
+    from isonomia.mitigation import Durability, Mitigated
 
 #: What the screen shows of the table; all of it is in the page and in the JSON.
-SHOWN = ("method", "gap_before", "gap", "accuracy", "share_changed", "reads_attribute", "verdict")
+SHOWN = ("method", "period", "gap_before", "gap", "accuracy", "share_changed", "reads_attribute", "verdict")
 #: The exit code of the best fix's verdict.
 CODES = {"meets": 0, "exceeds": 1, "not_enough_evidence": 3}
 
@@ -76,6 +76,10 @@ def mitigate(
         Literal["accuracy", "balanced_accuracy"], typer.Option("--objective", metavar="O", help="What a fix costs.")
     ] = "accuracy",
     folds: Annotated[int, typer.Option("--folds", metavar="N", min=2, help="Parts of the cross-fitting.")] = 5,
+    durability: Annotated[
+        bool, typer.Option("--durability", help="Fit on the first period, and judge on each later one (--time).")
+    ] = False,
+    time: Annotated[str | None, typer.Option("--time", metavar="COL", help="The moment of a row.")] = None,
     max_seconds: MaxSeconds = None,
     na: Na = None,
     out: Annotated[
@@ -95,6 +99,7 @@ def mitigate(
     from isonomia.cli.progress_bar import ProgressBar
     from isonomia.cli.reading import read_model, read_table
     from isonomia.languages import check_language
+    from isonomia.mitigation import durability as judge_later
     from isonomia.mitigation import mitigate as try_all
 
     screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
@@ -111,24 +116,27 @@ def mitigate(
             positive=positive,
             prediction=prediction,
             weight=weight,
+            time=time,
         )
-        result = try_all(
-            table,
-            _estimator(estimator),
-            model=read_model(model, trust=trust),
-            goal=goal,
-            limit=limit,
-            policy=policy,
-            methods="applicable" if methods is None else _names(methods),
-            attributes=None if attributes is None else _names(attributes),
-            attribute_at_decision=allow_attribute,
-            randomised=allow_random,
-            objective=objective,
-            folds=folds,
-            seed=seed,
-            max_seconds=max_seconds,
-            progress=progress,
-        )
+        options: dict[str, Any] = {
+            "model": read_model(model, trust=trust),
+            "goal": goal,
+            "limit": limit,
+            "policy": policy,
+            "methods": "applicable" if methods is None else _names(methods),
+            "attributes": None if attributes is None else _names(attributes),
+            "attribute_at_decision": allow_attribute,
+            "randomised": allow_random,
+            "objective": objective,
+            "seed": seed,
+            "max_seconds": max_seconds,
+            "progress": progress,
+        }
+        result: Mitigated | Durability
+        if durability:
+            result = judge_later(table, _estimator(estimator), **options)
+        else:
+            result = try_all(table, _estimator(estimator), folds=folds, **options)
     show(screen, result)
     if out is not None:
         write(screen, result, out)
@@ -160,29 +168,30 @@ def _not_tried(table: Table, language: str) -> dict[str, list[str]]:
     return found
 
 
-def _record(result: Mitigated) -> dict[str, Any]:
-    """The result for machines: beside its tables, the ids of the best fix, its verdict and the front."""
-    return {"best": result.best, "verdict": result.verdict, "front": list(result.front), **result.to_dict()}
+def _record(result: Mitigated | Durability) -> dict[str, Any]:
+    """The result for machines: beside its tables, the ids of the best fix, its verdict, and the front or what lasts."""
+    ids = {name: list(getattr(result, name)) for name in ("front", "lasting") if hasattr(result, name)}
+    return {"best": result.best, "verdict": result.verdict, **ids, **result.to_dict()}
 
 
-def show(screen: Screen, result: Mitigated) -> None:
-    """The findings, the fixes that were tried and why others were not; or everything as JSON."""
+def show(screen: Screen, result: Mitigated | Durability) -> None:
+    """The findings, the fixes that were tried (in each period) and why others were not; or everything as JSON."""
     if screen.json:
         screen.data(_record(result))
         return
     for finding in result.findings:
         screen.say(finding.message)
-    table = result.tables["methods"]
-    verdicts = table["verdict"].values
-    tried = [row for row, verdict in enumerate(verdicts) if verdict != "not_tried"]
-    screen.table(table.select(list(SHOWN)).take(tried), title=result.title.text(screen.language))
-    for reason, names in _not_tried(table, screen.language).items():
+    table = result.tables["periods" if "periods" in result.tables else "methods"]
+    tried = [row for row, verdict in enumerate(table["verdict"].values) if verdict != "not_tried"]
+    shown = [name for name in SHOWN if name in table.names]
+    screen.table(table.select(shown).take(tried), title=result.title.text(screen.language))
+    for reason, names in _not_tried(result.tables.get("together", table), screen.language).items():
         screen.say(msg("Not tried: {names} ({reason})", names=", ".join(names), reason=reason))
     for note in result.notes:
         screen.say(note)
 
 
-def write(screen: Screen, result: Mitigated, out: Path) -> None:
+def write(screen: Screen, result: Mitigated | Durability, out: Path) -> None:
     """The page, the record and the best fix as files of a folder."""
     import json
 
@@ -196,4 +205,8 @@ def write(screen: Screen, result: Mitigated, out: Path) -> None:
     screen.say(msg("Full report: {path}", path=str(out / "mitigation.html")))
     if result.best not in (None, "none"):
         suffix = ".json" if MITIGATIONS[result.best].stage == "after" else ".skops"
-        screen.say(msg("The best fix, fitted on all rows: {path}", path=str(result.save(out / f"fix{suffix}"))))
+        path, period = str(result.save(out / f"fix{suffix}")), result.values.get("fitted_on")
+        text = msg("The best fix, fitted on all rows: {path}", path=path)
+        screen.say(
+            text if period is None else msg("The best fix, fitted on {period}: {path}", period=period, path=path)
+        )

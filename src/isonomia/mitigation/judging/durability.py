@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from isonomia.mitigation.judging.before_after import compare
 from isonomia.mitigation.judging.effect_tables import cost_of, criterion_titles
 from isonomia.mitigation.judging.goals import Verdict
 from isonomia.mitigation.judging.judge import Judged, judge
-from isonomia.mitigation.judging.mitigate import mitigate
+from isonomia.mitigation.judging.mitigate import try_fixes
 from isonomia.mitigation.judging.mitigated import Mitigated
 from isonomia.mitigation.judging.verdict_tables import COSTS, VERDICTS, method_row
 from isonomia.mitigation.registry import MITIGATIONS
@@ -48,6 +49,13 @@ class Durability(Result):
     verdict: Verdict = field(default="not_enough_evidence", kw_only=True)
     mitigated: Mitigated | None = field(default=None, kw_only=True, repr=False)
 
+    def save(self, path: str | Path, method: str | None = None) -> Path:
+        """Write the best lasting fix (or the one named), fitted on the first period (see `Mitigated.save`)."""
+        name = method or self.best
+        if self.mitigated is None or name is None:
+            raise SpecError("No fix is shown to last, so none is the best. Name the one to save (method=...).")
+        return self.mitigated.save(path, name)
+
 
 def durability(
     data: Any,
@@ -77,7 +85,8 @@ def durability(
     -------
     Durability
         Tables ``periods`` (a row per fix and period: gap before and after, accuracy, verdict) and ``methods`` (in how
-        many periods each fix meets the limit, and how its gap changed from the first judged period to the last),
+        many periods each fix meets the limit, and how its gap changed from the first judged period to the last) and
+        ``together`` (the table of `mitigate` for all later periods, with the reasons of what was not tried),
         ``.lasting``, ``.best``, ``.verdict``, ``.mitigated``.
 
     Notes
@@ -112,7 +121,8 @@ def durability(
     periods, known = periods_of(dataset.column(dataset.roles.time), every=every)
     first, later = periods.codes == 0, periods.codes > 0
     rows = np.flatnonzero(known)
-    fixed = mitigate(dataset.take(rows[first]), estimator, test=dataset.take(rows[later]), **options)
+    parts = periods.size - 1
+    fixed = try_fixes(dataset.take(rows[first]), estimator, test=dataset.take(rows[later]), parts=parts, **options)
     assert fixed.judged is not None
     inside = fixed.judged.comparison.subject.rows
     judged = _by_period(fixed.judged, periods.take(later).take(inside), periods.texts[1:])
@@ -153,7 +163,11 @@ def _result(fixed: Mitigated, periods: Mapping[str, Judged | str], first: str) -
     return Durability(
         code="durability",
         title=msg("Does it last?"),
-        tables={"periods": _periods_table(whole, periods), "methods": _methods_table(whole, known, verdicts)},
+        tables={
+            "periods": _periods_table(whole, periods),
+            "methods": _methods_table(whole, known, verdicts),
+            "together": replace(fixed.tables["methods"], title=msg("All later periods together")),
+        },
         values={"fitted_on": first, "periods": len(periods), "lasting": len(lasting)},
         titles={
             "fitted_on": msg("fitted on"),

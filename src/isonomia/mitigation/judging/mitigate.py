@@ -114,13 +114,16 @@ def mitigate(
     >>> fixed.best, fixed.verdict
     ('thresholds', 'meets')
     """
-    dataset = read_dataset(data, given)
-    subject = _subject(dataset, estimator, model)
-    goals, ignored = read_goals(goal, limit, policy, subject.task)
-    plan = Plan(
-        goals=goals,
-        ignored=ignored,
-        attributes=choose_attributes(subject, attributes),
+    return try_fixes(
+        read_dataset(data, given),
+        estimator,
+        model=model,
+        goal=goal,
+        limit=limit,
+        policy=policy,
+        attributes=attributes,
+        test=test,
+        progress=progress,
         methods=methods,
         attribute_at_decision=attribute_at_decision,
         randomised=randomised,
@@ -129,6 +132,25 @@ def mitigate(
         seed=seed,
         max_seconds=max_seconds,
     )
+
+
+def try_fixes(
+    dataset: Dataset,
+    estimator: Any = None,
+    *,
+    model: Any = None,
+    goal: str = "demographic_parity",
+    limit: float | None = None,
+    policy: PolicyLike | None = None,
+    attributes: str | Sequence[str] | None = None,
+    test: Any = None,
+    progress: ProgressLike = None,
+    **options: Any,
+) -> Mitigated:
+    """`mitigate` for a dataset; the other options are those of a `Plan`."""
+    subject = _subject(dataset, estimator, model)
+    goals, ignored = read_goals(goal, limit, policy, subject.task)
+    plan = Plan(goals=goals, ignored=ignored, attributes=choose_attributes(subject, attributes), **options)
     judged = None
     if test is not None:
         other = read_dataset(test, {}) if isinstance(test, Dataset) else subject.data.replace(test)

@@ -112,9 +112,12 @@ class Fitted(Mapping[str, Any]):
             given["sample_weight"] = people.weights
         if trial.estimator is not None:
             return build(entry, options, trial.estimator).fit(people.X, y, **given)
-        scores = np.zeros((len(people), *np.asarray(trial.splits[0].scores).shape[1:]))
-        for split in trial.splits:
-            scores[split.rows] = split.scores
+        if len(trial.splits) == 1:  # other people were judged than the fix was tuned on
+            scores = np.asarray(trial.splits[0].tuning)
+        else:
+            scores = np.zeros((len(people), *np.asarray(trial.splits[0].scores).shape[1:]))
+            for split in trial.splits:
+                scores[split.rows] = split.scores
         classes = None if trial.regression else np.array(trial.classes)
         fix = entry.estimator(**options)
         return fix.fit_scores(scores, y, classes=classes, regression=trial.regression, **given)

@@ -210,11 +210,11 @@ def refusal(
     return None
 
 
-def tightened(goal: Goal, trial: Trial) -> float:
+def tightened(goal: Goal, trial: Trial, parts: int = 1) -> float:
     """The tolerance that a method is given so that the interval of the gap, not only its value, can meet the limit.
 
-    The limit less 4 standard errors of the difference between the two smallest groups among the people judged, but at
-    least a tenth of it.
+    The limit less 4 standard errors of the difference between the two smallest groups among the people judged (a part
+    of them, where they are judged in several parts), but at least a tenth of it.
     """
     metrics = CRITERIA[goal.criterion][0] if not trial.regression else ()
     y = np.concatenate([split.held.y for split in trial.splits])
@@ -227,7 +227,7 @@ def tightened(goal: Goal, trial: Trial) -> float:
         rate = float(np.mean((said == y)[rows] if metric == "accuracy" else (said == 1)[rows])) if rows.any() else 0.5
         sizes = np.sort(count_by(group.ravel()[rows], int(group.max()) + 1))
         sizes = sizes[sizes > 0][:2]
-        error = np.sqrt(np.clip(rate * (1 - rate), 0.01, None) * np.sum(1 / np.maximum(sizes, 1)))
+        error = np.sqrt(np.clip(rate * (1 - rate), 0.01, None) * np.sum(parts / np.maximum(sizes, 1)))
         margin = max(margin, 4 * error / max(rate, 0.01) if goal.ratio else 4 * error)
     return float(max(0.1 * goal.tol, goal.tol - margin))
 
