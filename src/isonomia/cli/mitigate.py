@@ -206,7 +206,7 @@ def write(screen: Screen, result: Mitigated | Durability, out: Path) -> None:
     if result.best not in (None, "none"):
         suffix = ".json" if MITIGATIONS[result.best].stage == "after" else ".skops"
         path, period = str(result.save(out / f"fix{suffix}")), result.values.get("fitted_on")
-        text = msg("The best fix, fitted on all rows: {path}", path=path)
-        screen.say(
-            text if period is None else msg("The best fix, fitted on {period}: {path}", period=period, path=path)
-        )
+        if period is None:
+            screen.say(msg("The best fix, fitted on all rows: {path}", path=path))
+        else:
+            screen.say(msg("The best fix, fitted on {period}: {path}", period=period, path=path))
