@@ -51,13 +51,10 @@ class Plan:
         Rules of the policy that no fix is judged by.
     attributes : tuple of str
         The protected attributes that are fixed.
-<<<<<<< HEAD
     stages : tuple of str
         Methods of other stages are tried only where they are named.
-=======
     parts : int
         How many parts of the people judged a fix has to meet the goals in (1 for all of them together).
->>>>>>> 6686a01 (durability: on the command line, in the docs and in Portuguese; fixes of given predictions judged on other people can be fitted)
     """
 
     goals: tuple[Goal, ...]
@@ -70,11 +67,8 @@ class Plan:
     folds: int = 5
     seed: int = 0
     max_seconds: float | None = None
-<<<<<<< HEAD
     stages: tuple[Stage, ...] = get_args(Stage)
-=======
     parts: int = 1
->>>>>>> 6686a01 (durability: on the command line, in the docs and in Portuguese; fixes of given predictions judged on other people can be fitted)
 
     @property
     def named(self) -> bool:
