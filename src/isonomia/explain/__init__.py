@@ -1,7 +1,10 @@
 """Why: Shapley values of any model, and what they say about groups."""
 
 from isonomia.explain.agreements.agreement import Agreement, agreement
+from isonomia.explain.between_groups import Between
 from isonomia.explain.explainer import EXPLAINERS, Case, Explainer, Problem, Values
+from isonomia.explain.gap_decomposition import gap
+from isonomia.explain.gap_result import GapCriterion, GapDecomposition
 from isonomia.explain.mixing import coalition_values
 from isonomia.explain.outputs import OUTPUT_NAMES, OUTPUTS, Output
 from isonomia.explain.players import By, Players
@@ -13,10 +16,13 @@ from isonomia.explain.space import Space
 
 __all__ = [
     "Agreement",
+    "Between",
     "By",
     "Case",
     "EXPLAINERS",
     "Explainer",
+    "GapCriterion",
+    "GapDecomposition",
     "OUTPUTS",
     "OUTPUT_NAMES",
     "Output",
@@ -31,6 +37,7 @@ __all__ = [
     "agreement",
     "choose",
     "coalition_values",
+    "gap",
     "prepare",
     "sensitive",
     "shapley",

@@ -1,0 +1,177 @@
+"""What each column adds to the difference between two groups' mean outputs, with both sampling errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import stdtr
+
+from isonomia.errors import NotApplicable, SpecError
+from isonomia.evidence.intervals import student_interval
+from isonomia.explain.background import distinct
+from isonomia.explain.explainer import EXPLAINERS, Explainer, Problem
+from isonomia.explain.prepare import Prepared
+from isonomia.languages import Message
+from isonomia.parameters import defaults_of
+from isonomia.typing import Floats, Indices
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Between:
+    """Contributions of M columns to a difference of means, which they add up to.
+
+    Attributes
+    ----------
+    value, error : (M,) arrays
+        Contributions and their standard errors.
+    freedom : (M,) array
+        Degrees of freedom (Welch and Satterthwaite).
+    total, total_error, total_freedom : float
+        The same of the difference itself.
+    influence : (N, M) array
+        What each row adds to each contribution's deviation from its expectation.
+    """
+
+    value: Floats
+    error: Floats
+    freedom: Floats
+    total: float
+    total_error: float
+    total_freedom: float
+    influence: Floats
+    notes: tuple[Message, ...] = ()
+
+    def ends(self, level: float) -> tuple[Floats, Floats]:
+        """Intervals of the contributions."""
+        return student_interval(self.value, self.error, self.freedom + 1, level)
+
+    def sum_of(self, columns: Indices) -> tuple[float, float, float]:
+        """What several columns add together: value, standard error, degrees of freedom."""
+        error = float(np.sqrt((self.influence[:, columns].sum(axis=1) ** 2).sum()))
+        return float(self.value[columns].sum()), error, float(self.freedom.min())
+
+    @property
+    def p_value(self) -> Floats:
+        """Tests that a contribution is 0; NaN where it does not vary between people."""
+        known = self.error > 1e-12 * np.maximum(1e-300, np.abs(self.value).max(initial=0.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(known, 2 * stdtr(self.freedom, -np.abs(self.value) / self.error), np.nan)
+
+
+class Values:
+    """Shapley values of rows against rows by one explainer, each distinct row once."""
+
+    def __init__(self, prepared: Prepared, explainer: Explainer, *, max_model_rows: int, seed: int) -> None:
+        self.prepared, self.explainer = prepared, explainer
+        self.max_model_rows, self.seed = max_model_rows, seed
+        self.notes: tuple[Message, ...] = ()
+
+    def __call__(self, rows: Floats, background: Floats, weights: Floats) -> Floats:
+        """Values (n, M)."""
+        people, of_person = np.unique(rows, axis=0, return_inverse=True)
+        back, shares = distinct(background, weights)
+        space = self.prepared.space
+        problem = Problem(
+            space=space,
+            rows=people,
+            background=back,
+            weights=shares,
+            wanted=np.arange(len(space.players)),
+            output=self.prepared.output,
+            max_model_rows=self.max_model_rows,
+            seed=self.seed,
+            progress=self.prepared.subject.progress,
+            options=defaults_of(self.explainer.parameters),
+        )
+        found = self.explainer.run(problem)
+        self.notes = tuple(dict.fromkeys((*self.notes, *found.notes)))
+        return found.values[of_person.ravel(), :, 0]
+
+
+def exact_or_sampled(prepared: Prepared, rows: int, background: int, max_model_rows: int) -> Explainer:
+    """The first explainer that is exact for the output and takes the whole background, else sampled orders."""
+    case = replace(prepared.case(None, max_model_rows), rows=rows, background=background)
+    for explainer in EXPLAINERS:
+        whole = explainer.max_background is None or background <= explainer.max_background
+        if explainer.order is None or not explainer.exact_for or not whole or explainer.reason(case) is not None:
+            continue
+        if explainer.cost(case) <= max_model_rows:
+            return explainer
+    sampled = EXPLAINERS["sampling"]
+    if reason := sampled.reason(case):
+        raise NotApplicable(reason)
+    if sampled.cost(case) > max_model_rows:
+        raise SpecError(
+            f"Sampled values of {rows:,} rows need at least {sampled.cost(case):,} model rows; `max_model_rows` allows "
+            f"{max_model_rows:,}. Allow more, or give fewer rows."
+        )
+    return sampled
+
+
+def other_group(values: Values, people: Indices, others: Indices) -> Between:
+    """Contributions to the mean of `people` less the mean of `others`, who are each other's background.
+
+    phi(x; b) = -phi(b; x), so the values of either group against the other show what each of its rows adds:
+    the variance is Var(phi) / n + Var(psi) / m, with psi(b) = -(values of b against people).
+    """
+    prepared = values.prepared
+    rows, back = prepared.located[people], prepared.located[others]
+    share, share_back = _shares(prepared.weights[people]), _shares(prepared.weights[others])
+    phi = values(rows, back, prepared.weights[others])
+    psi = -values(back, rows, prepared.weights[people])
+    one, other = _centred(phi, share), _centred(psi, share_back)
+    # exact values agree both ways; of sampled ones the mean is less noisy
+    return _assembled(values, 0.5 * (share @ phi + share_back @ psi), [(people, one), (others, other)])
+
+
+def common_background(values: Values, people: Indices, others: Indices) -> Between:
+    """Contributions to the mean of `people` less the mean of `others`, both against the same background rows."""
+    prepared = values.prepared
+    pool, weights = prepared.pool, prepared.pool_weights
+    influence, total, against = [], np.zeros(len(prepared.space.players)), np.zeros((len(pool), 1))
+    for rows, sign in ((people, 1.0), (others, -1.0)):
+        share = _shares(prepared.weights[rows])
+        phi = values(prepared.located[rows], pool, weights)
+        influence.append((rows, sign * _centred(phi, share)))
+        total = total + sign * (share @ phi)
+        against = against - sign * values(pool, prepared.located[rows], prepared.weights[rows])
+    back = _centred(against, _shares(weights))
+    outside = np.arange(len(pool)) + (0 if pool is prepared.located else len(prepared.located))
+    return _assembled(values, total, [*influence, (outside, back)])
+
+
+def _assembled(values: Values, value: Floats, parts: list[tuple[Indices, Floats]]) -> Between:
+    """Contributions with the errors that the rows' deviations give: those of one row are added before squaring."""
+    size = 1 + max(int(rows.max()) for rows, _ in parts)
+    influence = np.zeros((size, len(value)))
+    for rows, part in parts:
+        influence[rows] += part
+    both = np.column_stack([influence, influence.sum(axis=1)])
+    variance = (both**2).sum(axis=0)
+    squares = [((part.sum(axis=1, keepdims=True) if k else part) ** 2).sum(axis=0) for k in (0, 1) for _, part in parts]
+    sizes = [len(rows) for _, rows in parts]
+    shares = [np.append(squares[k], squares[k + len(parts)]) for k in range(len(parts))]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = sum(share**2 / max(1, n - 1) for share, n in zip(shares, sizes, strict=True))
+        freedom = np.where(spread > 0, sum(shares) ** 2 / spread, sum(sizes))
+    return Between(
+        value=value,
+        error=np.sqrt(variance[:-1]),
+        freedom=freedom[:-1],
+        total=float(value.sum()),
+        total_error=float(np.sqrt(variance[-1])),
+        total_freedom=float(freedom[-1]),
+        influence=influence,
+        notes=values.notes,
+    )
+
+
+def _shares(weights: Floats) -> Floats:
+    return weights / weights.sum()
+
+
+def _centred(values: Floats, share: Floats) -> Floats:
+    """Deviations of the weighted mean, whose squares add up to its variance."""
+    correction = np.sqrt(len(share) / max(1, len(share) - 1))
+    return np.asarray(share[:, None] * (values - share @ values) * correction)

@@ -1,0 +1,263 @@
+"""What `gap` returns: tables, findings and sentences about contributions of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table, benjamini_hochberg, simultaneous_level
+from isonomia.evidence.column import Format
+from isonomia.evidence.intervals import student_interval
+from isonomia.explain.between_groups import Between
+from isonomia.explain.compared import Compared
+from isonomia.explain.outputs import OUTPUT_NAMES
+from isonomia.explain.prepare import Prepared
+from isonomia.languages import Message, msg
+from isonomia.typing import Floats
+
+#: Whose mean outputs are compared: everyone's, or those of people with a positive (negative) true outcome.
+GapCriterion = Literal["demographic_parity", "equal_opportunity", "predictive_equality"]
+CRITERIA: tuple[GapCriterion, ...] = ("demographic_parity", "equal_opportunity", "predictive_equality")
+_SAMPLED = msg("Contributions are sampled; their intervals include the sampling error.")
+
+
+@dataclass(frozen=True)
+class GapDecomposition(Result):
+    """What makes the gap between groups (see `gap`).
+
+    ``tables["contributions"]``: a row per group and column. ``tables["groups"]``: a row per group with its gap.
+
+    Attributes
+    ----------
+    gaps : mapping of Estimate
+        The mean output of each group less that of the reference.
+    parts : mapping of Between
+        For each group, the contributions as arrays in the order of `columns`.
+    columns : tuple of str
+        The columns that the model takes.
+    attribute, reference, method, output : str
+    additivity : float
+        The largest |sum of contributions - gap|.
+    model_rows : int
+        How many rows the model was asked about.
+    """
+
+    gaps: Mapping[str, Estimate] = field(default_factory=dict, kw_only=True)
+    parts: Mapping[str, Between] = field(default_factory=dict, kw_only=True)
+    columns: tuple[str, ...] = field(default=(), kw_only=True)
+    attribute: str = field(default="", kw_only=True)
+    reference: str = field(default="", kw_only=True)
+    method: str = field(default="", kw_only=True)
+    output: str = field(default="", kw_only=True)
+    additivity: float = field(default=0.0, kw_only=True)
+    model_rows: int = field(default=0, kw_only=True)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Decomposed:
+    """Contributions to the gap of each group (but the reference, 0); sizes and mean outputs of all groups."""
+
+    parts: dict[int, Between]
+    sizes: list[int]
+    means: list[float]
+    method: str
+
+
+def gap_result(
+    prepared: Prepared, groups: Compared, found: Decomposed, *, criterion: GapCriterion, threshold: float
+) -> GapDecomposition:
+    """The result with its tables and findings."""
+    level, names = prepared.subject.settings.level, prepared.space.players.names
+    format_: Format = "points" if prepared.output in ("probability", "decision", "rescaled") else "num4"
+    adjusted = benjamini_hochberg(np.stack([part.p_value for part in found.parts.values()]))
+    teller = _Findings(prepared, groups, threshold=threshold, tests=adjusted.size, format_=format_)
+    gaps: dict[str, Estimate] = {}
+    rows, totals, findings = [], [], []
+    for (group, part), p_adjusted in zip(found.parts.items(), adjusted, strict=True):
+        name, size = groups.names[group], found.sizes[group]
+        gaps[name] = _estimate(part, size, level)
+        rows += _rows(part, p_adjusted, name, names, gaps[name])
+        totals.append(
+            {"group": name, "n": size, "mean": found.means[group], "reference": found.means[0], "gap": gaps[name]}
+        )
+        findings += teller.of(part, p_adjusted, name, size)
+    off = max(abs(part.total - (found.means[group] - found.means[0])) for group, part in found.parts.items())
+    notes = tuple(dict.fromkeys(note for part in found.parts.values() for note in part.notes))
+    picture = Picture(
+        "bars",
+        "contributions",
+        msg("What each column adds to the gap"),
+        {"labels": "column", "value": "contribution", "facet": "group", "reference": 0.0},
+    )
+    return prepared.subject.noted(
+        GapDecomposition(
+            "explain_gap",
+            msg("What makes the gap between groups of {column}", column=groups.attribute),
+            _tables(prepared, groups, rows, totals, format_),
+            {"additivity": off},
+            tuple(findings),
+            (picture,),
+            (_who(criterion), *((_SAMPLED,) if found.method == "sampling" else ()), *notes),
+            titles={"additivity": msg("sum of the contributions less the gap")},
+            formats={"additivity": "num"},
+            gaps=gaps,
+            parts={groups.names[group]: part for group, part in found.parts.items()},
+            columns=names,
+            attribute=groups.attribute,
+            reference=groups.names[0],
+            method=found.method,
+            output=prepared.output,
+            additivity=off,
+            model_rows=prepared.space.model_rows,
+        )
+    )
+
+
+def _rows(
+    part: Between, p_adjusted: Floats, name: str, columns: tuple[str, ...], whole: Estimate
+) -> list[dict[str, Any]]:
+    """A row per column, the largest contribution first."""
+    low, high = part.ends(whole.level)
+    return [
+        {
+            "group": name,
+            "column": columns[at],
+            "contribution": (float(part.value[at]), float(low[at]), float(high[at])),
+            "share": _share(part, int(at), whole),
+            "p_value": _known(part.p_value[at]),
+            "p_adjusted": _known(p_adjusted[at]),
+        }
+        for at in np.argsort(-np.abs(part.value), kind="stable")
+    ]
+
+
+def _tables(
+    prepared: Prepared, groups: Compared, rows: list[dict[str, Any]], totals: list[dict[str, Any]], format_: Format
+) -> dict[str, Table]:
+    what, backend = OUTPUT_NAMES[prepared.output], prepared.subject.backend
+    title = msg("What each column adds to the gap in the {what}", what=what)
+    return {
+        "contributions": Table.from_rows(rows, _contribution_columns(format_), title=title, backend=backend),
+        "groups": Table.from_rows(
+            totals,
+            _group_columns(format_, groups.names[0]),
+            title=msg("Mean {what} of each group", what=what),
+            backend=backend,
+        ),
+    }
+
+
+class _Findings:
+    """Columns whose contribution differs from 0 after adjusting, and is large enough to matter."""
+
+    def __init__(self, prepared: Prepared, groups: Compared, *, threshold: float, tests: int, format_: Format) -> None:
+        self.groups, self.threshold, self.format = groups, threshold, format_
+        self.columns = prepared.space.players.names
+        self.alpha = 1 - prepared.subject.settings.level
+        self.level = simultaneous_level(prepared.subject.settings.level, tests)
+        some = prepared.located[:: max(1, len(prepared.located) // 1000)]
+        self.scale = 1.0 if format_ == "points" else float(np.std(prepared.space.ask(some)[:, 0])) or 1.0
+
+    def of(self, part: Between, p_adjusted: Floats, name: str, n: int) -> list[Finding]:
+        """The findings about one group."""
+        low, high = part.ends(self.level)
+        size = np.abs(part.value) / self.scale
+        # without a p-value the contribution is the same for everyone: it is what it is
+        sure = (p_adjusted < self.alpha) | np.isnan(part.p_value)
+        return [
+            self._finding(part, int(at), (float(low[at]), float(high[at])), _known(p_adjusted[at]), name, n)
+            for at in np.argsort(-size, kind="stable")
+            if sure[at] and size[at] >= self.threshold
+        ]
+
+    def _finding(
+        self, part: Between, at: int, ends: tuple[float, float], p_adjusted: float | Message, name: str, n: int
+    ) -> Finding:
+        attribute, reference, column, value = *self._who(), self.columns[at], float(part.value[at])
+        tested = not np.isnan(part.p_value[at])
+        return Finding(
+            code="explain_gap.contribution",
+            severity="notice",
+            message=_sentence(self.format, value, part.total, column=column, group=name, reference=reference),
+            estimate=Estimate(value, *ends, n=n, method="simultaneous", level=self.level),
+            who={attribute: name},
+            n=n,
+            magnitude=abs(value) / self.scale / self.threshold,
+            p_value=float(part.p_value[at]) if tested else None,
+            p_adjusted=p_adjusted if isinstance(p_adjusted, float) else None,
+            threshold=self.threshold,
+            reference={attribute: reference},
+            remedy="remove_attribute" if column == attribute else "examine_proxies",
+            evidence="explain_gap/contributions",
+            format=self.format,
+            columns=(column,),
+        )
+
+    def _who(self) -> tuple[str, str]:
+        return self.groups.attribute, self.groups.names[0]
+
+
+def _sentence(format_: Format, value: float, total: float, **facts: str) -> Message:
+    if format_ == "points":
+        return msg(
+            "{column} adds {value:points} points to the gap of {total:points} points between {group} and {reference}.",
+            value=value,
+            total=total,
+            **facts,
+        )
+    return msg(
+        "{column} adds {value:num} to the gap of {total:num} between {group} and {reference}.",
+        value=value,
+        total=total,
+        **facts,
+    )
+
+
+def _share(part: Between, at: int, whole: Estimate) -> float | Message:
+    """The share of the gap; none where the gap may be 0, since then shares mean nothing."""
+    if whole.low is None or whole.high is None or whole.low <= 0 <= whole.high:
+        return msg("the gap may be 0")
+    return float(part.value[at] / part.total)
+
+
+def _estimate(part: Between, n: int, level: float) -> Estimate:
+    """The gap itself."""
+    low, high = student_interval(part.total, part.total_error, part.total_freedom + 1, level)
+    return Estimate(part.total, float(low), float(high), n=n, method="normal", level=level)
+
+
+def _known(p: float) -> float | Message:
+    return msg("it is the same for everyone") if np.isnan(p) else float(p)
+
+
+def _who(criterion: GapCriterion) -> Message:
+    if criterion == "equal_opportunity":
+        return msg("People whose true outcome is positive are compared.")
+    if criterion == "predictive_equality":
+        return msg("People whose true outcome is negative are compared.")
+    return msg("Everyone is compared, whatever the true outcome.")
+
+
+def _contribution_columns(format_: Format) -> tuple[Column, ...]:
+    return (
+        Column("group", title=msg("group")),
+        Column("column", title=msg("column")),
+        Column("contribution", format=format_, title=msg("contribution to the gap")),
+        Column("share", format="pct", title=msg("share of the gap")),
+        Column("p_value", format="p", title=msg("p-value")),
+        Column("p_adjusted", format="p", title=msg("adjusted p-value")),
+    )
+
+
+def _group_columns(format_: Format, reference: str) -> tuple[Column, ...]:
+    plain: Format = "pct" if format_ == "points" else "num4"
+    return (
+        Column("group", title=msg("group")),
+        Column("n", format="int", title=msg("rows")),
+        Column("mean", format=plain, title=msg("mean")),
+        Column("reference", format=plain, title=msg("mean of {group}", group=reference)),
+        Column("gap", format=format_, title=msg("gap")),
+    )
