@@ -2,6 +2,7 @@
 
 from isonomia.explain.agreements.agreement import Agreement, agreement
 from isonomia.explain.between_groups import Between
+from isonomia.explain.change_explained import Change, change
 from isonomia.explain.explainer import EXPLAINERS, Case, Explainer, Problem, Values
 from isonomia.explain.gap_decomposition import gap
 from isonomia.explain.gap_result import GapCriterion, GapDecomposition
@@ -13,12 +14,14 @@ from isonomia.explain.result import ShapleyValues
 from isonomia.explain.sensitive_attribute import Sensitive, sensitive
 from isonomia.explain.shapley_values import choose, shapley
 from isonomia.explain.space import Space
+from isonomia.explain.working_proxies import WorkingProxies, proxies_at_work
 
 __all__ = [
     "Agreement",
     "Between",
     "By",
     "Case",
+    "Change",
     "EXPLAINERS",
     "Explainer",
     "GapCriterion",
@@ -34,11 +37,14 @@ __all__ = [
     "ShapleyValues",
     "Space",
     "Values",
+    "WorkingProxies",
     "agreement",
+    "change",
     "choose",
     "coalition_values",
     "gap",
     "prepare",
     "sensitive",
+    "proxies_at_work",
     "shapley",
 ]

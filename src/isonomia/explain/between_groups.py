@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import stdtr
 
 from isonomia.errors import NotApplicable, SpecError
+from isonomia.evidence import Estimate
 from isonomia.evidence.intervals import student_interval
-from isonomia.explain.background import distinct
-from isonomia.explain.explainer import EXPLAINERS, Explainer, Problem
+from isonomia.explain.contributions import Runner
+from isonomia.explain.explainer import EXPLAINERS, Explainer
 from isonomia.explain.prepare import Prepared
 from isonomia.languages import Message
-from isonomia.parameters import defaults_of
 from isonomia.typing import Floats, Indices
 
 
@@ -46,10 +47,41 @@ class Between:
         """Intervals of the contributions."""
         return student_interval(self.value, self.error, self.freedom + 1, level)
 
-    def sum_of(self, columns: Indices) -> tuple[float, float, float]:
-        """What several columns add together: value, standard error, degrees of freedom."""
-        error = float(np.sqrt((self.influence[:, columns].sum(axis=1) ** 2).sum()))
-        return float(self.value[columns].sum()), error, float(self.freedom.min())
+    def total_estimate(self, n: int, level: float) -> Estimate:
+        """The difference itself."""
+        low, high = student_interval(self.total, self.total_error, self.total_freedom + 1, level)
+        return Estimate(self.total, float(low), float(high), n=n, method="normal", level=level)
+
+    def less(self, other: Between) -> Between:
+        """The contributions less those of another model for the same people: errors are those of the differences."""
+        influence = self.influence - other.influence
+        return replace(
+            self,
+            value=self.value - other.value,
+            error=np.sqrt((influence**2).sum(axis=0)),
+            freedom=np.minimum(self.freedom, other.freedom),
+            total=self.total - other.total,
+            total_error=float(np.sqrt((influence.sum(axis=1) ** 2).sum())),
+            total_freedom=min(self.total_freedom, other.total_freedom),
+            influence=influence,
+            notes=once((*self.notes, *other.notes)),
+        )
+
+    def aligned(self, own: tuple[str, ...], names: tuple[str, ...]) -> Between:
+        """The same contributions in the order of other columns; one that the model does not take adds nothing."""
+        at = np.array([own.index(name) if name in own else -1 for name in names], dtype=np.intp)
+        here = at >= 0
+
+        def moved(part: Floats, fill: float) -> Floats:
+            return np.where(here, part[..., at], fill)
+
+        return replace(
+            self,
+            value=moved(self.value, 0.0),
+            error=moved(self.error, 0.0),
+            freedom=moved(self.freedom, self.total_freedom),
+            influence=moved(self.influence, 0.0),
+        )
 
     @property
     def p_value(self) -> Floats:
@@ -59,34 +91,13 @@ class Between:
             return np.where(known, 2 * stdtr(self.freedom, -np.abs(self.value) / self.error), np.nan)
 
 
-class Values:
-    """Shapley values of rows against rows by one explainer, each distinct row once."""
-
-    def __init__(self, prepared: Prepared, explainer: Explainer, *, max_model_rows: int, seed: int) -> None:
-        self.prepared, self.explainer = prepared, explainer
-        self.max_model_rows, self.seed = max_model_rows, seed
-        self.notes: tuple[Message, ...] = ()
-
-    def __call__(self, rows: Floats, background: Floats, weights: Floats) -> Floats:
-        """Values (n, M)."""
-        people, of_person = np.unique(rows, axis=0, return_inverse=True)
-        back, shares = distinct(background, weights)
-        space = self.prepared.space
-        problem = Problem(
-            space=space,
-            rows=people,
-            background=back,
-            weights=shares,
-            wanted=np.arange(len(space.players)),
-            output=self.prepared.output,
-            max_model_rows=self.max_model_rows,
-            seed=self.seed,
-            progress=self.prepared.subject.progress,
-            options=defaults_of(self.explainer.parameters),
-        )
-        found = self.explainer.run(problem)
-        self.notes = tuple(dict.fromkeys((*self.notes, *found.notes)))
-        return found.values[of_person.ravel(), :, 0]
+def once(notes: Iterable[Message]) -> tuple[Message, ...]:
+    """Each note once, in order."""
+    kept: list[Message] = []
+    for note in notes:
+        if note not in kept:
+            kept.append(note)
+    return tuple(kept)
 
 
 def exact_or_sampled(prepared: Prepared, rows: int, background: int, max_model_rows: int) -> Explainer:
@@ -109,39 +120,41 @@ def exact_or_sampled(prepared: Prepared, rows: int, background: int, max_model_r
     return sampled
 
 
-def other_group(values: Values, people: Indices, others: Indices) -> Between:
+def other_group(run: Runner, people: Indices, others: Indices) -> Between:
     """Contributions to the mean of `people` less the mean of `others`, who are each other's background.
 
     phi(x; b) = -phi(b; x), so the values of either group against the other show what each of its rows adds:
     the variance is Var(phi) / n + Var(psi) / m, with psi(b) = -(values of b against people).
     """
-    prepared = values.prepared
+    prepared = run.prepared
     rows, back = prepared.located[people], prepared.located[others]
     share, share_back = _shares(prepared.weights[people]), _shares(prepared.weights[others])
-    phi = values(rows, back, prepared.weights[others])
-    psi = -values(back, rows, prepared.weights[people])
+    everyone = np.arange(len(prepared.space.players))
+    phi, _ = run(rows, back, prepared.weights[others], everyone, 0)
+    psi = -run(back, rows, prepared.weights[people], everyone, 1)[0]
     one, other = _centred(phi, share), _centred(psi, share_back)
     # exact values agree both ways; of sampled ones the mean is less noisy
-    return _assembled(values, 0.5 * (share @ phi + share_back @ psi), [(people, one), (others, other)])
+    return _assembled(run, 0.5 * (share @ phi + share_back @ psi), [(people, one), (others, other)])
 
 
-def common_background(values: Values, people: Indices, others: Indices) -> Between:
+def common_background(run: Runner, people: Indices, others: Indices) -> Between:
     """Contributions to the mean of `people` less the mean of `others`, both against the same background rows."""
-    prepared = values.prepared
-    pool, weights = prepared.pool, prepared.pool_weights
-    influence, total, against = [], np.zeros(len(prepared.space.players)), np.zeros((len(pool), 1))
-    for rows, sign in ((people, 1.0), (others, -1.0)):
+    prepared = run.prepared
+    pool, weights, everyone = prepared.pool, prepared.pool_weights, np.arange(len(prepared.space.players))
+    influence, total, against = [], np.zeros(len(everyone)), np.zeros((len(pool), 1))
+    for seed, (rows, sign) in enumerate(((people, 1.0), (others, -1.0))):
         share = _shares(prepared.weights[rows])
-        phi = values(prepared.located[rows], pool, weights)
+        phi, _ = run(prepared.located[rows], pool, weights, everyone, seed)
         influence.append((rows, sign * _centred(phi, share)))
         total = total + sign * (share @ phi)
-        against = against - sign * values(pool, prepared.located[rows], prepared.weights[rows])
+        back, _ = run(pool, prepared.located[rows], prepared.weights[rows], everyone, 2 + seed)
+        against = against - sign * back
     back = _centred(against, _shares(weights))
     outside = np.arange(len(pool)) + (0 if pool is prepared.located else len(prepared.located))
-    return _assembled(values, total, [*influence, (outside, back)])
+    return _assembled(run, total, [*influence, (outside, back)])
 
 
-def _assembled(values: Values, value: Floats, parts: list[tuple[Indices, Floats]]) -> Between:
+def _assembled(run: Runner, value: Floats, parts: list[tuple[Indices, Floats]]) -> Between:
     """Contributions with the errors that the rows' deviations give: those of one row are added before squaring."""
     size = 1 + max(int(rows.max()) for rows, _ in parts)
     influence = np.zeros((size, len(value)))
@@ -163,12 +176,12 @@ def _assembled(values: Values, value: Floats, parts: list[tuple[Indices, Floats]
         total_error=float(np.sqrt(variance[-1])),
         total_freedom=float(freedom[-1]),
         influence=influence,
-        notes=values.notes,
+        notes=run.notes,
     )
 
 
 def _shares(weights: Floats) -> Floats:
-    return weights / weights.sum()
+    return np.asarray(weights / weights.sum())
 
 
 def _centred(values: Floats, share: Floats) -> Floats:

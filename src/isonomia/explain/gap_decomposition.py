@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
 
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.events import ProgressLike
-from isonomia.explain.between_groups import Values, common_background, exact_or_sampled, other_group
+from isonomia.explain.between_groups import common_background, exact_or_sampled, other_group
 from isonomia.explain.compared import Compared, attribute_column, compared_groups
+from isonomia.explain.contributions import Runner
 from isonomia.explain.gap_result import CRITERIA, Decomposed, GapCriterion, GapDecomposition, gap_result
 from isonomia.explain.outputs import OUTPUTS, Output
 from isonomia.explain.prepare import Prepared, prepare
 from isonomia.explain.shapley_values import MAX_MODEL_ROWS
 from isonomia.languages import msg
-from isonomia.parameters import SEED, Choice, Integer, Number, Text, validated
+from isonomia.parameters import NAMES, Choice, Integer, Number, Text, validated
 from isonomia.subject import Subject, SubjectOptions
 from isonomia.typing import Bools
 
@@ -24,9 +27,9 @@ from isonomia.typing import Bools
     criterion=Choice(CRITERIA),
     attribute=Text("the name of a protected attribute").or_none("for the first"),
     output=Choice(OUTPUTS),
+    block=NAMES.or_none("for none"),
     threshold=Number(above=0),
     max_model_rows=Integer(1),
-    seed=SEED,
 )
 def gap(
     data: Any,
@@ -36,10 +39,10 @@ def gap(
     attribute: str | None = None,
     output: Output = "probability",
     background: Any = "other_group",
+    block: Sequence[str] | None = None,
     label: Any = None,
     threshold: float = 0.02,
     max_model_rows: int = MAX_MODEL_ROWS,
-    seed: int = 0,
     progress: ProgressLike = None,
     **given: Unpack[SubjectOptions],
 ) -> GapDecomposition:
@@ -63,12 +66,14 @@ def gap(
     background : "other_group", "data", Dataset or frame
         "other_group": the two groups are each other's background. Otherwise c_j is the mean of phi_j over the group
         less its mean over the reference, against these rows.
+    block : sequence of str, optional
+        Columns that are one player: what they add together.
     label : optional
         The class explained where there are several.
     threshold : float
         Contributions of this size are findings where they differ from 0: in units of probabilities, or in standard
         deviations of other outputs.
-    max_model_rows, seed, progress
+    max_model_rows, progress
         As in `shapley`.
 
     Returns
@@ -102,15 +107,17 @@ def gap(
     >>> found.method, round(found.gaps["0"].value, 2), found.additivity < 1e-12
     ('trees', -0.38, True)
     >>> [(row["column"], round(row["contribution"], 2)) for row in found.tables["contributions"].rows()]
-    [('pay', -0.33), ('skill', -0.01)]
+    [('pay', -0.36), ('skill', -0.02)]
     """
     subject = Subject.of(data, model, progress=progress, **given)
     groups = compared_groups(subject, attribute_column(subject, attribute))
     prepared = prepare(subject, output=output, background="data" if _is_other(background) else background, label=label)
     if prepared.space.width > 1:
         raise SpecError("There are several classes; choose the one to explain with `label`.")
+    if block:
+        prepared = replace(prepared, space=prepared.space.with_block(block))
     chosen = _chosen(subject, criterion)
-    found = _decomposed(prepared, groups, chosen, other=_is_other(background), budget=max_model_rows, seed=seed)
+    found = _decomposed(prepared, groups, chosen, other=_is_other(background), budget=max_model_rows)
     return gap_result(prepared, groups, found, criterion=criterion, threshold=threshold)
 
 
@@ -127,9 +134,7 @@ def _chosen(subject: Subject, criterion: GapCriterion) -> Bools:
     return np.asarray(subject.truth == (criterion == "equal_opportunity"))
 
 
-def _decomposed(
-    prepared: Prepared, groups: Compared, chosen: Bools, *, other: bool, budget: int, seed: int
-) -> Decomposed:
+def _decomposed(prepared: Prepared, groups: Compared, chosen: Bools, *, other: bool, budget: int) -> Decomposed:
     """Contributions for each group but the reference; sizes and mean outputs of all groups."""
     rows = [np.flatnonzero(chosen & groups.present & (groups.group == group)) for group in range(len(groups.names))]
     if len(rows) < 2 or sum(len(part) >= 2 for part in rows) < 2 or len(rows[0]) < 2:
@@ -141,9 +146,9 @@ def _decomposed(
     explainer = exact_or_sampled(prepared, max(most, back), back, share)
     found = {}
     for group in others:
-        values = Values(prepared, explainer, max_model_rows=share, seed=seed)
+        run = Runner(prepared, explainer, max_model_rows=share, seed=prepared.subject.settings.seed)
         between = other_group if other else common_background
-        found[group] = between(values, rows[group], rows[0])
+        found[group] = between(run, rows[group], rows[0])
     means = []
     for part in rows:
         distinct, inverse = np.unique(prepared.located[part], axis=0, return_inverse=True)

@@ -10,8 +10,7 @@ import numpy as np
 
 from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table, benjamini_hochberg, simultaneous_level
 from isonomia.evidence.column import Format
-from isonomia.evidence.intervals import student_interval
-from isonomia.explain.between_groups import Between
+from isonomia.explain.between_groups import Between, once
 from isonomia.explain.compared import Compared
 from isonomia.explain.outputs import OUTPUT_NAMES
 from isonomia.explain.prepare import Prepared
@@ -78,14 +77,14 @@ def gap_result(
     rows, totals, findings = [], [], []
     for (group, part), p_adjusted in zip(found.parts.items(), adjusted, strict=True):
         name, size = groups.names[group], found.sizes[group]
-        gaps[name] = _estimate(part, size, level)
+        gaps[name] = part.total_estimate(size, level)
         rows += _rows(part, p_adjusted, name, names, gaps[name])
         totals.append(
             {"group": name, "n": size, "mean": found.means[group], "reference": found.means[0], "gap": gaps[name]}
         )
         findings += teller.of(part, p_adjusted, name, size)
     off = max(abs(part.total - (found.means[group] - found.means[0])) for group, part in found.parts.items())
-    notes = tuple(dict.fromkeys(note for part in found.parts.values() for note in part.notes))
+    notes = once(note for part in found.parts.values() for note in part.notes)
     picture = Picture(
         "bars",
         "contributions",
@@ -127,8 +126,8 @@ def _rows(
             "column": columns[at],
             "contribution": (float(part.value[at]), float(low[at]), float(high[at])),
             "share": _share(part, int(at), whole),
-            "p_value": _known(part.p_value[at]),
-            "p_adjusted": _known(p_adjusted[at]),
+            "p_value": known_p(part.p_value[at]),
+            "p_adjusted": known_p(p_adjusted[at]),
         }
         for at in np.argsort(-np.abs(part.value), kind="stable")
     ]
@@ -168,7 +167,7 @@ class _Findings:
         # without a p-value the contribution is the same for everyone: it is what it is
         sure = (p_adjusted < self.alpha) | np.isnan(part.p_value)
         return [
-            self._finding(part, int(at), (float(low[at]), float(high[at])), _known(p_adjusted[at]), name, n)
+            self._finding(part, int(at), (float(low[at]), float(high[at])), known_p(p_adjusted[at]), name, n)
             for at in np.argsort(-size, kind="stable")
             if sure[at] and size[at] >= self.threshold
         ]
@@ -223,13 +222,7 @@ def _share(part: Between, at: int, whole: Estimate) -> float | Message:
     return float(part.value[at] / part.total)
 
 
-def _estimate(part: Between, n: int, level: float) -> Estimate:
-    """The gap itself."""
-    low, high = student_interval(part.total, part.total_error, part.total_freedom + 1, level)
-    return Estimate(part.total, float(low), float(high), n=n, method="normal", level=level)
-
-
-def _known(p: float) -> float | Message:
+def known_p(p: float) -> float | Message:
     return msg("it is the same for everyone") if np.isnan(p) else float(p)
 
 

@@ -50,6 +50,18 @@ class Players:
                 )
         return np.array([self.names.index(name) for name in names], dtype=np.intp)
 
+    def merged(self, names: Sequence[str]) -> Players:
+        """The players with some of them as one, who comes last.
+
+        >>> Players(("age", "race", "job"), np.array([0, 1, 1, 2])).merged(["age", "job"]).owner.tolist()
+        [1, 0, 0, 1]
+        """
+        block = self.indices(names)
+        rest = [index for index in range(len(self.names)) if index not in block]
+        turned = np.full(len(self.names), len(rest), dtype=np.intp)
+        turned[rest] = np.arange(len(rest))
+        return Players((*(self.names[index] for index in rest), " + ".join(names)), turned[self.owner])
+
     def coordinates(self, coalitions: Bools) -> Bools:
         """Coalitions (C, M) of players as masks (C, D) of coordinates."""
         return np.asarray(coalitions[..., self.owner])

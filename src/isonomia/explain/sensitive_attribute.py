@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Unpack
 
 import numpy as np
 
-from isonomia.counting import Codes, count_by
-from isonomia.data import index_of
-from isonomia.errors import DataError, SpecError, close_to
+from isonomia.counting import count_by
+from isonomia.errors import SpecError
 from isonomia.events import ProgressLike
 from isonomia.evidence import Column, Estimate, Result, Table, gaps_of_figures
 from isonomia.evidence.intervals import Figures, student_interval
+from isonomia.explain.compared import attribute_column, compared_groups
 from isonomia.explain.explainer import EXPLAINERS, Explainer
 from isonomia.explain.outputs import OUTPUT_NAMES, OUTPUTS, Output
 from isonomia.explain.prepare import Prepared, prepare
@@ -23,7 +22,6 @@ from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
 from isonomia.parameters import Anything, Boolean, Choice, Integer, Number, Text, validated
 from isonomia.subject import Subject, SubjectOptions
-from isonomia.typing import Bools, Indices
 
 _TITLES = {
     "disparity": msg("disparity of the contribution"),
@@ -141,8 +139,9 @@ def sensitive(
     (-0.23, 2.0, 'enumeration')
     """
     subject = Subject.of(data, model, progress=progress, **given)
-    column = _column(subject, attribute)
-    groups, names, who = _groups(subject, column)
+    column = attribute_column(subject, attribute)
+    compared = compared_groups(subject, column)
+    names, who = compared.names, compared.present
     prepared = prepare(subject, output=output, background=background, rows=np.flatnonzero(who), label=label)
     players = prepared.space.players
     if prepared.space.width > 1:
@@ -154,7 +153,7 @@ def sensitive(
         return _nothing(prepared, column.name, Estimate.missing(reason), reason)
     asked = Asked(
         player=players.names.index(column.name),
-        groups=groups[who],
+        groups=compared.group[who],
         count=len(names),
         level=subject.settings.level,
         n_boot=subject.settings.n_boot,
@@ -167,51 +166,6 @@ def sensitive(
     explainer = _explainer(method, prepared, asked)
     figures = by_sampling(prepared, asked) if explainer is None else by_values(prepared, asked, explainer)
     return _assembled(prepared, column.name, names, asked, figures)
-
-
-def _column(subject: Subject, attribute: str | None) -> Codes:
-    columns = subject.needs_attributes()
-    if attribute is None:
-        return columns[0]
-    for column in columns:
-        if column.name == attribute:
-            return column
-    near = close_to(attribute, [column.name for column in columns])
-    raise SpecError(f"`attribute` must be a protected attribute; got {attribute!r}.{near}")
-
-
-def _groups(subject: Subject, column: Codes) -> tuple[Indices, list[str], Bools]:
-    """Group of every row, 0 the reference; names of the groups; which rows take part."""
-    codes = column.codes.astype(np.intp)
-    who = np.ones(len(codes), dtype=bool)
-    if column.missing is not None and subject.settings.missing != "group":
-        who = codes != column.missing
-        if subject.settings.missing == "error" and not who.all():
-            raise DataError(
-                f"{int((~who).sum())} values of '{column.name}' are missing. Drop these rows, or group them."
-            )
-    present = np.unique(codes[who])
-    first = _reference(subject.settings.reference, column, codes[who])
-    others = [code for code in present if code not in first]
-    lookup = np.zeros(column.size, dtype=np.intp)
-    lookup[others] = np.arange(1, len(others) + 1)
-    names = [", ".join(column.text(code) for code in first if code in present), *(column.text(code) for code in others)]
-    return lookup[codes], names if names[0] else names[1:], who
-
-
-def _reference(given: Any, column: Codes, codes: Indices) -> list[int]:
-    """The codes of the reference group: those named, else the largest group."""
-    values = given.get(column.name) if isinstance(given, Mapping) else given
-    if values is None or (isinstance(values, str) and values == "largest"):
-        return [int(np.argmax(count_by(codes, column.size)))]
-    listed = list(values) if isinstance(values, list | tuple | set) else [values]
-    found = [index_of(value, column.labels) for value in listed]
-    if any(code is None for code in found):
-        raise SpecError(
-            f"The reference of '{column.name}' must be 'largest' or one of its values {list(column.texts)[:10]}; got "
-            f"{values!r}."
-        )
-    return [code for code in found if code is not None]
 
 
 def _explainer(method: str, prepared: Prepared, asked: Asked) -> Explainer | None:
@@ -257,7 +211,9 @@ def _nothing(prepared: Prepared, column: str, figure: Estimate, note: Message) -
     )
 
 
-def _assembled(prepared: Prepared, column: str, names: list[str], asked: Asked, figures: GroupFigures) -> Sensitive:
+def _assembled(
+    prepared: Prepared, column: str, names: tuple[str, ...], asked: Asked, figures: GroupFigures
+) -> Sensitive:
     size = count_by(asked.groups, asked.count)
     smallest = int(size.min())
 

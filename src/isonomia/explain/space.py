@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -67,6 +68,12 @@ class Space:
         self._answer = answer
         self.model_rows = 0
         self.seconds = 0.0
+
+    def with_block(self, names: Sequence[str]) -> Space:
+        """The same space with some players as one."""
+        other = copy(self)
+        other.players = self.players.merged(names)
+        return other
 
     def ask(self, rows: Floats) -> Floats:
         """The output (n, K) for rows of coordinates, in one call of the model."""
