@@ -129,8 +129,10 @@ def prepare(
     chosen_output = output_for(output, subject.surface)
     classes = chosen_classes(subject.surface, label)
     everything = table if others is None else _stacked(table, others, tuple(model.features or data.features))
-    space = make_space(model, data, everything, output=chosen_output, classes=classes, by=by)
-    located = space.locate(table)
+    space, rows_at_hand = make_space(
+        model, data, everything, surface=subject.surface, output=chosen_output, classes=classes, by=by
+    )
+    located = rows_at_hand[: len(table)]
     weights = np.ones(len(table)) if subject.weights is None else subject.weights
     return Prepared(
         subject=subject,
@@ -140,7 +142,7 @@ def prepare(
         located=located,
         weights=weights,
         chosen=_positions(rows, len(table)),
-        pool=located if others is None else space.locate(others),
+        pool=located if others is None else rows_at_hand[len(table) :],
         pool_weights=weights if others is None else np.ones(len(others)),
         groups=_groups(subject) if isinstance(background, str) and background == "other_group" else None,
     )

@@ -15,7 +15,7 @@ from isonomia.errors import IsonomiaError, ModelError
 from isonomia.explain.outputs import Output, output_table
 from isonomia.explain.players import By, Players
 from isonomia.explain.steps import encoder
-from isonomia.models import Model
+from isonomia.models import Model, Surface
 from isonomia.probing import Domain
 from isonomia.typing import Floats, Indices
 
@@ -58,13 +58,12 @@ class Space:
         names: tuple[str, ...],
         estimator: Any,
         encoded: bool,
-        locate: Callable[[Any], Floats],
         inputs: Callable[[Floats], Any],
         answer: Answer,
         width: int,
     ) -> None:
         self.players, self.names, self.estimator, self.encoded = players, names, estimator, encoded
-        self.locate, self.inputs, self.width = locate, inputs, width
+        self.inputs, self.width = inputs, width
         self._answer = answer
         self.model_rows = 0
         self.seconds = 0.0
@@ -100,48 +99,57 @@ class Space:
 
 
 def make_space(
-    model: Model, data: Dataset, table: nw.DataFrame[Any], *, output: Output, classes: Sequence[int], by: By
-) -> Space:
-    """The space of the rows of a table, which must contain every value that will be mixed."""
+    model: Model,
+    data: Dataset,
+    table: nw.DataFrame[Any],
+    *,
+    surface: Surface,
+    output: Output,
+    classes: Sequence[int],
+    by: By,
+) -> tuple[Space, Floats]:
+    """The space of the rows of a table, and these rows as coordinates.
+
+    The table must contain every value that will be mixed; `surface` is what the model predicts for its first rows.
+    """
     asked: Output = "probability" if output == "rescaled" else output
-    sample = table[np.linspace(0, len(table) - 1, min(EXAMPLES, len(table))).astype(np.int64)]
-    surface = model.surface(data, frame=sample.to_native())
-    expected = output_table(surface, asked)[:, list(classes)]
     found = encoder(model, data, table, by=by)
     if found is not None:
-        inputs = _inputs(found.estimator, found.names)
-        answer = _shortcut(found.estimator, inputs, asked, found.matrix(sample), expected)
+        sample = np.linspace(0, len(surface) - 1, min(EXAMPLES, len(surface))).astype(np.intp)
+        expected = output_table(surface.take(sample), asked)[:, list(classes)]
+        inputs = _inputs(found.estimator)
+        answer = _shortcut(found.estimator, inputs, asked, found.rows[sample], expected)
         if answer is not None:
-            return Space(
+            space = Space(
                 players=found.players,
                 names=found.names,
                 estimator=found.estimator,
                 encoded=True,
-                locate=found.matrix,
                 inputs=inputs,
                 answer=answer,
                 width=len(classes),
             )
-    names = model.features or data.features
+            return space, found.rows
+    names = tuple(model.features or data.features)
     kinds = {name: data.kinds[name] for name in names if name in data.kinds}
     domain = Domain.from_data(Dataset(table.select(names).to_native(), kinds=kinds), features=names)
 
     def ask(rows: Floats) -> Floats:
         return output_table(model.surface(data, frame=domain.decode(rows)), asked)[:, list(classes)]
 
-    return Space(
-        players=Players(tuple(names), np.arange(len(names))),
-        names=tuple(names),
+    space = Space(
+        players=Players(names, np.arange(len(names))),
+        names=names,
         estimator=model.estimator,
         encoded=False,
-        locate=lambda rows: np.ascontiguousarray(domain.encode(rows.to_native())),
         inputs=lambda rows: model.inputs(data, domain.decode(rows)),
         answer=ask,
         width=len(classes),
     )
+    return space, np.ascontiguousarray(domain.encode(table.to_native()))
 
 
-def _inputs(estimator: Any, names: tuple[str, ...]) -> Callable[[Floats], Any]:
+def _inputs(estimator: Any) -> Callable[[Floats], Any]:
     """How a matrix is handed to an estimator: as it is, or with the names that it was fitted with."""
     fitted = getattr(estimator, "feature_names_in_", None)
     if fitted is None:

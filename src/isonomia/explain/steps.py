@@ -27,12 +27,12 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """Rows of the dataset as the matrix that the last estimator takes."""
+    """Rows of the dataset as the matrix that the last estimator takes: all rows at hand, encoded."""
 
     estimator: Any
     names: tuple[str, ...]
     players: Players
-    matrix: Callable[[Any], Floats]
+    rows: Floats
 
 
 def encoder(model: Model, data: Dataset, table: nw.DataFrame[Any], *, by: By) -> Encoder | None:
@@ -52,18 +52,18 @@ def encoder(model: Model, data: Dataset, table: nw.DataFrame[Any], *, by: By) ->
         return _dense(found)
 
     try:
-        first = matrix(table[:1])
+        rows = matrix(table)
     except (ValueError, TypeError, AttributeError):  # texts, or a step that does not transform
         return None
     if not steps:
-        return Encoder(last, features, Players(features, np.arange(len(features))), matrix)
-    names = _names(steps, features, first.shape[1])
+        return Encoder(last, features, Players(features, np.arange(len(features))), rows)
+    names = _names(steps, features, rows.shape[1])
     if by == "encoded":
-        return Encoder(last, names, Players(names, np.arange(len(names))), matrix)
-    owner = _owners(table, features, matrix, first.shape[1])
+        return Encoder(last, names, Players(names, np.arange(len(names))), rows)
+    owner = _owners(table, features, matrix, rows.shape[1])
     if owner is None or not _mixes(table, features, matrix, owner):
         return None
-    return Encoder(last, names, Players(features, owner), matrix)
+    return Encoder(last, names, Players(features, owner), rows)
 
 
 def _dense(found: Any) -> Floats:

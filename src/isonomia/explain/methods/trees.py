@@ -55,6 +55,7 @@ EXPLAINERS.add(
         exact_for="the probability of a forest, the log odds of boosted trees, the number of a regression",
         outputs=("probability", "log_odds", "score", "number"),
         run=_run_paths,
+        pairwise=False,
         refuses=_refuses,
         reference="Lundberg et al. (2020)",
     )

@@ -1,0 +1,19 @@
+"""A small network that both sides ask: no library's model, so that only the explainers differ."""
+
+import numpy as np
+
+
+def draw(columns, hidden, seed):
+    """Its weights, as lists."""
+    rng = np.random.default_rng(seed)
+    return {
+        "first": (rng.normal(size=(columns, hidden)) * 1.5 / np.sqrt(columns)).tolist(),
+        "shift": rng.normal(size=hidden).tolist(),
+        "second": (rng.normal(size=hidden) * 3 / np.sqrt(hidden)).tolist(),
+    }
+
+
+def probability(weights):
+    """The network as a function of a matrix."""
+    first, shift, second = (np.asarray(weights[name]) for name in ("first", "shift", "second"))
+    return lambda rows: 1 / (1 + np.exp(-(np.tanh(np.asarray(rows) @ first + shift) @ second)))
