@@ -145,7 +145,7 @@ class Altering:
             import pandas as pd
 
             return pd.DataFrame(rows, columns=list(self.names))
-        made: dict[str, nw.Series[Any]] = {}
+        made: dict[str, nw.Series[Any] | Floats] = {}
         if self._others:
             others = nw.maybe_reset_index(self._whole.select(self._others)[source])
             made = {name: others[name] for name in self._others}
@@ -179,7 +179,7 @@ class Altering:
         made = {name: given[name] if name in taken else self._whole[name] for name in self._order}
         return nw.from_dict(made, backend=self.data.backend)
 
-    def _decoded(self, index: int, values: Floats) -> nw.Series[Any]:
+    def _decoded(self, index: int, values: Floats) -> nw.Series[Any] | Floats:
         """Held numbers as a column; values may be missing, or no longer whole, where the column never had such."""
         feature, backend = self.columns.features[index], self.data.backend
         lost = np.isnan(values)
@@ -190,6 +190,8 @@ class Altering:
             codes = np.where(lost, len(feature.levels), np.nan_to_num(values)).astype(np.intp)
             return nw.maybe_reset_index(levels[codes])
         contiguous = np.ascontiguousarray(values)
+        if feature.dtype == nw.Float64 and feature.extension is None and not lost.any():
+            return contiguous
         floats = feature.dtype is None or feature.dtype.is_float()
         if not lost.any() and (floats or bool((values == np.rint(values)).all())):
             return feature.decode(contiguous, backend)
