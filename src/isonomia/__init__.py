@@ -25,7 +25,7 @@ from isonomia.errors import (
 )
 
 if TYPE_CHECKING:
-    from isonomia import discovery, explain, fairness, metrics, mitigation, policies, robustness
+    from isonomia import discovery, explain, fairness, metrics, mitigation, policies, robustness, study
     from isonomia.audit import Report, audit, compare, run
     from isonomia.data import Dataset, read
     from isonomia.data import catalog as datasets
@@ -73,6 +73,7 @@ _ROOMS = (
     "mitigation",
     "report",
     "audit",
+    "study",
 )
 
 __all__ = [
@@ -109,6 +110,7 @@ __all__ = [
     "policies",
     "read",
     "robustness",
+    "study",
     "synth",
     "run",
 ]

@@ -19,6 +19,7 @@ from isonomia.cli.fairness import fairness
 from isonomia.cli.listings import LISTINGS
 from isonomia.cli.mitigate import mitigate
 from isonomia.cli.run import run
+from isonomia.cli.study import study
 from isonomia.cli.synth import synth
 
 
@@ -69,6 +70,7 @@ app.add_typer(datasets, name="datasets")
 app.command()(synth)
 discover.command("pairs")(pairs)
 app.add_typer(discover, name="discover")
+app.add_typer(study, name="study")
 for name, listing in LISTINGS.items():
     app.command(name)(listing)
 

@@ -17,7 +17,7 @@ from isonomia.models.surface import SurfaceKind
 
 #: Libraries whose estimators are handed pandas, whatever frame the user gave (they read its categories).
 _PANDAS_MAKERS = ("lightgbm", "xgboost")
-#: Estimators whose own decision is not the largest probability.
+#: Estimators whose own decision is not the largest probability; another one says so by an attribute `own_decision_`.
 _OWN_DECISION = ("FixedThresholdClassifier", "TunedThresholdClassifierCV", "SVC", "NuSVC")
 
 
@@ -188,4 +188,6 @@ def _last(estimator: Any) -> Any:
 
 
 def _decides_itself(estimator: Any) -> bool:
-    return type(_last(estimator)).__name__ in _OWN_DECISION and hasattr(estimator, "predict")
+    last = _last(estimator)
+    known = type(last).__name__ in _OWN_DECISION or getattr(last, "own_decision_", False) is True
+    return known and hasattr(estimator, "predict")

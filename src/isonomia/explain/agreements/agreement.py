@@ -170,7 +170,7 @@ def _findings(compared: Comparison, tables: dict[str, Table]) -> tuple[Finding, 
     for against in compared.against:
         kappas = _figures(tables["agreement"], "kappa", against)
         best = max(kappas, key=lambda name: kappas[name].value or -1.0, default=None)
-        if best is not None and (kappas[best].value or 0) > 0:
+        if best is not None and _beyond_chance(kappas[best]):
             found.append(_best(against, best, tables))
         found += _misleading(against, tables["agreement"])
     return tuple(found)
@@ -218,8 +218,7 @@ def _misleading(against: str, table: Table) -> list[Finding]:
     for row in _rows_of(table, against):
         n = table["n"].values[row]
         share, kappa = table["agree"].estimate(row, n=n), table["kappa"].estimate(row, n=n)
-        low = kappa.low if kappa.low is not None else kappa.value
-        if kappa.value is None or share.value is None or share.value < LOOKS_HIGH or (low or 0) > 0:
+        if kappa.value is None or share.value is None or share.value < LOOKS_HIGH or _beyond_chance(kappa):
             continue
         measure = table["measure"].values[row]
         found.append(
@@ -244,6 +243,12 @@ def _misleading(against: str, table: Table) -> list[Finding]:
             )
         )
     return found
+
+
+def _beyond_chance(kappa: Estimate) -> bool:
+    """Whether kappa is above 0 beyond its interval."""
+    low = kappa.value if kappa.low is None else kappa.low
+    return low is not None and low > 0
 
 
 def _ends(figure: Estimate) -> Message:

@@ -1,0 +1,133 @@
+"""`isonomia study`: do explanations and fairness measures agree?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from isonomia.cli.options import Json, Lang, MaxSeconds, NoColor, Quiet
+from isonomia.cli.screen import Screen
+from isonomia.languages import msg
+
+if TYPE_CHECKING:
+    from isonomia.study import Study
+
+study = typer.Typer(
+    help="Do explanations and fairness measures agree?",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+)
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder for finished cells, report, tables, figures.")]
+Paper = Annotated[
+    Path | None,
+    typer.Option("--paper", metavar="DIR", help="The paper's files: its set-up, published figures beside ours."),
+]
+Tolerance = Annotated[
+    float, typer.Option("--tolerance", metavar="X", min=0, help="Up to which size a measure counts as equal.")
+]
+NBoot = Annotated[int, typer.Option("--n-boot", metavar="N", min=0, help="Replicates of the cluster bootstrap.")]
+
+#: What the screen shows of the agreement; all of it is in the report.
+SHOWN = ("against", "measure", "n", "agree", "chance", "kappa", "p_adjusted")
+
+
+@study.callback()
+def door() -> None:
+    """Do explanations and fairness measures agree?"""
+
+
+@study.command("run")
+def run(
+    folder: Folder,
+    paper: Paper = None,
+    paper_only: Annotated[
+        bool, typer.Option("--paper-only", help="Train nothing: compare the published results themselves.")
+    ] = False,
+    spec: Annotated[
+        Path | None,
+        typer.Option("--spec", metavar="FILE", help="Options, own data, models and measures: YAML or JSON."),
+    ] = None,
+    datasets: Annotated[str | None, typer.Option("--datasets", metavar="A,B", help="Only these datasets.")] = None,
+    models: Annotated[str | None, typer.Option("--models", metavar="A,B", help="Only these models.")] = None,
+    fixes: Annotated[str | None, typer.Option("--fixes", metavar="A,B", help="Only these fixes.")] = None,
+    explainers: Annotated[
+        str | None, typer.Option("--explainers", metavar="A,B", help="Only these explainers.")
+    ] = None,
+    measures: Annotated[str | None, typer.Option("--measures", metavar="A,B", help="Only these measures.")] = None,
+    seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", min=1, help="How many seeds: 0 to N-1.")] = None,
+    explained: Annotated[
+        int | None, typer.Option("--explained", metavar="N", min=0, help="Test rows explained; 0 for all.")
+    ] = None,
+    max_seconds: MaxSeconds = None,
+    tolerance: Tolerance = 0.005,
+    n_boot: NBoot = 2000,
+    lang: Lang = "en",
+    json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> None:
+    """Train, measure and explain every model; a run that was stopped goes on where it was."""
+    from isonomia.cli.progress_bar import ProgressBar
+    from isonomia.languages import check_language
+    from isonomia.study import read_study_spec, run_study
+
+    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
+    options: dict[str, Any] = {} if spec is None else read_study_spec(spec)
+    lists = {"datasets": datasets, "models": models, "fixes": fixes, "explainers": explainers, "measures": measures}
+    options |= {name: _names(text) for name, text in lists.items() if text is not None}
+    given = {"tolerance": tolerance, "n_boot": n_boot, "max_seconds": max_seconds, "paper": paper}
+    options |= {name: value for name, value in given.items() if value is not None and (spec is None or name == "paper")}
+    if seeds is not None:
+        options["seeds"] = list(range(seeds))
+    if explained is not None:
+        options["explained"] = explained or None
+    with ProgressBar(screen, msg("Running the study")) as progress:
+        found = run_study(folder, **options, paper_only=paper_only, progress=progress)
+    show(screen, found, folder)
+
+
+@study.command("report")
+def report(
+    folder: Folder,
+    paper: Paper = None,
+    tolerance: Tolerance = 0.005,
+    n_boot: NBoot = 2000,
+    lang: Lang = "en",
+    json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> None:
+    """Write the report of the cells that are finished; nothing is trained."""
+    from isonomia.languages import check_language
+    from isonomia.study import read_study
+
+    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
+    show(screen, read_study(folder, paper=paper, tolerance=tolerance, n_boot=n_boot), folder)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def show(screen: Screen, found: Study, folder: Path) -> None:
+    """The findings, the agreement and published figures beside ours; everything is written into the folder."""
+    from isonomia.report import to_json
+
+    written = found.save(folder)
+    if screen.json:
+        screen.data(to_json(found.document))
+        return
+    for finding in found.findings:
+        screen.say(finding.message)
+    table = found.agreement.tables["agreement"]
+    rows = [row for row, scope in enumerate(table["explainer"].values) if scope == "all"]
+    screen.table(table.select(list(SHOWN)).take(rows), title=found.agreement.title.text(screen.language))
+    if found.reproduction is not None:
+        for name in ("figures", "shares"):
+            part = found.reproduction.tables[name]
+            screen.table(part, title=part.title.text(screen.language) if part.title else "")
+    screen.say(msg("Full report: {path}", path=str(written[f"{screen.language}/html"])))

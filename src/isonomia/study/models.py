@@ -1,0 +1,124 @@
+"""The models of the study, each made anew for every cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from isonomia.errors import SpecError
+from isonomia.languages import Message, msg
+from isonomia.registry import Registry
+
+
+@dataclass(frozen=True)
+class StudyModel:
+    """A model of the study.
+
+    Attributes
+    ----------
+    id, purpose : str
+    title : Message
+    make : callable
+        From a seed to an estimator that was not trained.
+    family : str
+        Which explainers know it: "linear", "trees" or "other".
+    short : str
+        Its name in the published result files.
+    """
+
+    id: str
+    purpose: str
+    title: Message
+    make: Callable[[int], Any]
+    family: str = "other"
+    short: str = ""
+
+
+STUDY_MODELS: Registry[StudyModel] = Registry("study_model", word="model")
+
+
+def _logistic(seed: int) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(solver="liblinear", random_state=seed)
+
+
+def _forest(seed: int) -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(n_estimators=10, max_depth=5, min_samples_leaf=2, random_state=seed)
+
+
+def _boosting(seed: int) -> Any:
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    return GradientBoostingClassifier(subsample=0.9, random_state=seed)
+
+
+def _svm(seed: int) -> Any:
+    from isonomia.study.vectors import VectorMachine
+
+    return VectorMachine(random_state=seed)
+
+
+STUDY_MODELS.add(
+    StudyModel(
+        id="logistic",
+        purpose="logistic regression (liblinear)",
+        title=msg("logistic regression"),
+        make=_logistic,
+        family="linear",
+        short="lr",
+    )
+)
+STUDY_MODELS.add(
+    StudyModel(
+        id="forest",
+        purpose="random forest: 10 trees, depth 5, at least 2 rows per leaf",
+        title=msg("random forest"),
+        make=_forest,
+        family="trees",
+        short="rf",
+    )
+)
+STUDY_MODELS.add(
+    StudyModel(
+        id="boosting",
+        purpose="gradient boosting on samples of 90% of the rows",
+        title=msg("gradient boosting"),
+        make=_boosting,
+        family="trees",
+        short="gb",
+    )
+)
+STUDY_MODELS.add(
+    StudyModel(
+        id="svm",
+        purpose="support vector machine, radial kernel, probabilities",
+        title=msg("support vector machine"),
+        make=_svm,
+        short="svm",
+    )
+)
+
+
+def own_model(name: str, estimator: Any) -> StudyModel:
+    """A user's estimator as a model of the study: cloned for every cell, with the cell's seed where it takes one."""
+    from sklearn.base import clone
+
+    from isonomia.models.estimators import LINEAR_CLASSIFIERS, split_pipeline
+
+    if not hasattr(estimator, "fit") or isinstance(estimator, type):
+        raise SpecError(f"The model {name!r} of the study must be an estimator with fit(X, y); got {estimator!r:.80}.")
+    last = type(split_pipeline(estimator)[1]).__name__
+    trees = any(part in last for part in ("Forest", "Boosting", "Trees", "DecisionTree", "LGBM", "XGB", "CatBoost"))
+
+    def make(seed: int) -> Any:
+        made = clone(estimator)
+        if "random_state" in made.get_params():
+            made.set_params(random_state=seed)
+        return made
+
+    family = "linear" if last in LINEAR_CLASSIFIERS else "trees" if trees else "other"
+    return StudyModel(id=name, purpose=last, title=Message.literal(name), make=make, family=family)

@@ -1,0 +1,74 @@
+"""A study as a file: datasets of one's own by path, models and measures of one's own as module:name."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from isonomia.config_files import problems_of, read_mapping
+from isonomia.data import read
+from isonomia.errors import IsonomiaError, SpecError, close_to
+from isonomia.models import import_object
+from isonomia.study.running import run_study
+
+
+def read_study_spec(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The options of `run_study` from a YAML or JSON file, with datasets read and models and measures imported.
+
+    ``datasets`` and ``models`` and ``measures`` are lists of names, or mappings: an entry without a value is one of the
+    study's own; a dataset is a mapping with ``path`` and roles (as in `isonomia.read`); a model or measure is
+    ``module:name``. A path is relative to the file. All problems are raised together.
+
+    Raises
+    ------
+    SpecError
+        Where the file names an option that does not exist, or something in it cannot be read or imported.
+    """
+    source = Path(path)
+    if not source.is_file():
+        raise SpecError(f"There is no file {str(source)!r}; name a YAML or JSON file with the options of the study.")
+    options = read_mapping(source)
+    allowed = [name for name in inspect.signature(run_study).parameters if name not in ("folder", "progress")]
+    problems = [f"There is no option {name!r}.{close_to(name, allowed)}" for name in options if name not in allowed]
+    readers = {"datasets": _dataset, "models": _model, "measures": import_object}
+    for name, reader in readers.items():
+        if isinstance(options.get(name), Mapping):
+            options[name] = _entries(options[name], name, reader, source.parent, problems)
+    if problems:
+        raise problems_of(problems, f"the study in {source.name!r}")
+    if options.get("paper") is not None:
+        options["paper"] = source.parent / str(options["paper"])
+    return options
+
+
+def _entries(given: Mapping[str, Any], kind: str, reader: Any, folder: Path, problems: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        try:
+            found[str(name)] = None if value is None else _read(reader, kind, value, folder)
+        except (IsonomiaError, TypeError) as error:
+            problems.append(f"{kind}.{name}: {error}")
+    return found
+
+
+def _read(reader: Any, kind: str, value: Any, folder: Path) -> Any:
+    if kind == "datasets":
+        return reader(value, folder)
+    if not isinstance(value, str) or ":" not in value:
+        raise SpecError(f"must be 'module:name'; got {value!r}")
+    return reader(value)
+
+
+def _dataset(value: Any, folder: Path) -> Any:
+    if not isinstance(value, Mapping) or not isinstance(value.get("path"), str):
+        raise SpecError(f"must be a mapping with 'path' and the roles of columns; got {value!r:.80}")
+    roles = {str(name): one for name, one in value.items() if name != "path"}
+    return read(str(folder / value["path"]), **roles)
+
+
+def _model(source: str) -> Any:
+    made = import_object(source)
+    return made if hasattr(made, "fit") and not isinstance(made, type) else made()
