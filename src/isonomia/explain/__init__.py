@@ -1,6 +1,7 @@
 """Why: Shapley values of any model, and what they say about groups."""
 
 from isonomia.explain.agreements.agreement import Agreement, agreement
+from isonomia.explain.attribute_interactions import Interactions, interactions
 from isonomia.explain.between_groups import Between
 from isonomia.explain.change_explained import Change, change
 from isonomia.explain.explainer import EXPLAINERS, Case, Explainer, Problem, Values
@@ -26,6 +27,7 @@ __all__ = [
     "Explainer",
     "GapCriterion",
     "GapDecomposition",
+    "Interactions",
     "OUTPUTS",
     "OUTPUT_NAMES",
     "Output",
@@ -43,6 +45,7 @@ __all__ = [
     "choose",
     "coalition_values",
     "gap",
+    "interactions",
     "prepare",
     "sensitive",
     "proxies_at_work",
