@@ -143,15 +143,33 @@ def test_weighted_background_and_other_group(people: pd.DataFrame, pipeline: Pip
 
 def test_other_frames_give_the_same(people: pd.DataFrame, pipeline: Pipeline) -> None:
     import polars as pl
+    import pyarrow as pa
 
     def function(frame: Any) -> Any:
         return pipeline.predict_proba(frame if isinstance(frame, pd.DataFrame) else frame.to_pandas())[:, 1]
 
     ours = iso.explain.shapley(people, function, target="good")
-    theirs = iso.explain.shapley(pl.from_pandas(people), function, target="good")
-    np.testing.assert_allclose(ours.values, theirs.values, atol=1e-12)
-    assert isinstance(theirs.table, pl.DataFrame)
+    for frame in (pl.from_pandas(people), pa.Table.from_pandas(people)):
+        theirs = iso.explain.shapley(frame, function, target="good")
+        np.testing.assert_allclose(ours.values, theirs.values, atol=1e-12)
+        assert isinstance(theirs.table, type(frame))
+        theirs = iso.explain.shapley(frame, pipeline, target="good", background=frame)
+        np.testing.assert_allclose(ours.values, theirs.values, atol=1e-12)
     assert isinstance(ours.to_frame(), pd.DataFrame)
+
+
+def test_a_matrix_and_missing_numbers(people: pd.DataFrame) -> None:
+    """Missing numbers are mixed like any other value."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    x = people[["age", "debts"]].to_numpy(dtype=float)
+    x[::7, 0] = np.nan
+    model = HistGradientBoostingClassifier(max_iter=20).fit(x, people["good"])
+    data = iso.Dataset({"age": x[:, 0], "debts": x[:, 1], "y": people["good"].to_numpy()}, target="y")
+    wrapped = iso.Model.of(model, features=["age", "debts"])
+    found = iso.explain.shapley(data, wrapped, method="enumeration", rows=[0, 1])
+    expected = brute_force(lambda rows: model.predict_proba(rows)[:, 1], x[0], x)
+    np.testing.assert_allclose(found.values[0], expected, atol=1e-12)
 
 
 def test_k_means_background_is_snapped_to_seen_values(people: pd.DataFrame, data: iso.Dataset) -> None:

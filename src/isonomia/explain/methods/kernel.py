@@ -15,6 +15,8 @@ from isonomia.parameters import Integer, Parameter
 from isonomia.typing import Bools, Floats
 
 MAX_BACKGROUND = 100
+#: Bytes of v(S) that exist at a time.
+MEMORY = 1 << 26
 #: Pairs per player without which the regression is not worth making.
 FEWEST = 2
 #: Sizes with so many coalitions are drawn, others listed.
@@ -140,6 +142,21 @@ def _pairs_for(problem: Problem) -> tuple[int, int]:
     return min(wanted, allowed), min(allowed, all_pairs(players))
 
 
+def _solved(problem: Problem, pairs: Pairs, total: Floats) -> tuple[Floats, Floats]:
+    """Values and standard errors of all rows, so many rows at a time that v(S) fits into memory."""
+    both = np.concatenate([pairs.inside, ~pairs.inside])
+    half, step = len(pairs.inside), max(1, MEMORY // (8 * len(both) * problem.width))
+    found = []
+    for start in range(0, len(problem.rows), step):
+        at = slice(start, start + step)
+        worth = coalition_values(
+            problem.space, problem.rows[at], problem.background, problem.weights, both, problem.progress
+        )
+        found.append(regress(pairs, worth[:, :half] - worth[:, half:], total[at]))
+    values, error = (np.concatenate(part) for part in zip(*found, strict=True))
+    return values, error
+
+
 def _run(problem: Problem) -> Values:
     space, players = problem.space, len(problem.players)
     base = problem.weights @ space.ask(problem.background)
@@ -150,11 +167,9 @@ def _run(problem: Problem) -> Values:
     asked = problem.options["error"]
     while True:
         pairs = draw_pairs(players, count, np.random.default_rng(problem.seed))
-        both = np.concatenate([pairs.inside, ~pairs.inside])
-        worth = coalition_values(space, problem.rows, problem.background, problem.weights, both, problem.progress)
-        values, error = regress(pairs, worth[:, : len(pairs.inside)] - worth[:, len(pairs.inside) :], total)
+        values, error = _solved(problem, pairs, total)
         done = asked is None or error.max() <= asked
-        if done or 4 * count > most:
+        if done or 5 * count > most:  # what was asked before counts too
             break
         count *= 3
     notes = () if done else (missed_error(float(error.max()), float(asked)),)
