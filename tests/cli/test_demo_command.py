@@ -29,6 +29,10 @@ def test_the_demo_shows_what_the_audit_saw(tmp_path: Path) -> None:
     written = {"report.html", "report.json", "report.md", "applications.csv", "model.skops"}
     assert written | {"mitigation.html", "mitigation.json"} == names - {"fix.skops"}
     assert "Reweighing" in ended.stdout.partition("What helps")[2]
+    assert "report.html#check-mitigation" in "".join(ended.stdout.split())
+    page = (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
+    assert 'id="check-mitigation"' in page
+    assert 'href="#table-mitigation-methods">Show what was tried' in page
     again = runner.invoke(
         app,
         [

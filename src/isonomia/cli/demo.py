@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from isonomia.data.synthetic import Subgroup
     from isonomia.evidence import Finding
     from isonomia.languages import Message
-    from isonomia.mitigation import Mitigated
 
 #: The share of applications that the model is trained on; the rest is audited.
 TRAINED = 0.5
@@ -54,7 +53,7 @@ def demo(
     import sklearn.ensemble  # noqa: F401  the limit below reaches only libraries that are there
     from threadpoolctl import threadpool_limits
 
-    from isonomia.audit import audit
+    from isonomia.audit import audit, choose_checks
     from isonomia.cli.frames import write_frame
     from isonomia.cli.mitigate import show, write
     from isonomia.cli.output import deliver
@@ -62,6 +61,7 @@ def demo(
     from isonomia.data import wrap
     from isonomia.data.synthetic import credit
     from isonomia.languages import check_language, msg
+    from isonomia.mitigation import Mitigated
     from isonomia.models import save_model
 
     screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
@@ -75,17 +75,29 @@ def demo(
         train, test = split(made.dataset, seed)
         progress.stage("training", msg("Training a model")).at(0)
         model = fit(train, seed)
-        report = audit(test, model, policy="eeoc", seed=seed, language=screen.language, progress=progress)
+        report = audit(
+            test,
+            model,
+            checks=[*(entry.id for entry in choose_checks("standard")), "mitigation"],
+            policy="eeoc",
+            options={"mitigation": {"train": train, "methods": FIXES, "max_rows": rows}},
+            seed=seed,
+            language=screen.language,
+            progress=progress,
+        )
         progress.stage("writing", msg("Writing files")).at(0)
         write_frame(wrap(test.frame).select([*test.features, str(test.target)]), out / "applications.csv")
         save_model(model, out / "model.skops")
     deliver(report, screen, out=out, junit=None)
-    fixed = fix(train, test, model, report, screen, seed)
+    fixed = report["mitigation"]
+    assert isinstance(fixed, Mitigated)
     if screen.talks:
         show(screen, fixed)
     write(screen, fixed, out)
     if screen.talks:
         _compare_with_truth(screen, made.truth.biased, test, report)
+        screen.say()
+        screen.say(msg("What helps, in pictures: {path}", path=f"{out / 'report.html'}#check-mitigation"))
         screen.say()
         screen.say(msg("Try it yourself:"))
         screen.say(
@@ -117,31 +129,6 @@ def fit(data: Dataset, seed: int) -> Any:
     boosting = HistGradientBoostingClassifier(max_iter=80, random_state=seed)
     model = Pipeline([("encode", encoder), ("boost", boosting)])
     return model.fit(data.feature_frame(), data.column(str(data.target)).to_numpy())
-
-
-def fix(train: Dataset, test: Dataset, model: Any, report: Report, screen: Screen, seed: int) -> Mitigated:
-    """Fixes of the training that do not read the attribute at decision time, for the attribute worst off."""
-    from sklearn.base import clone
-    from threadpoolctl import threadpool_limits
-
-    from isonomia.cli.progress_bar import ProgressBar
-    from isonomia.languages import msg
-    from isonomia.mitigation import mitigate
-
-    assert report.verdict is not None
-    measured = [one for one in report.verdict.criteria if one.estimate.value is not None and one.who]
-    worst = min(measured, key=lambda one: float(one.estimate))
-    with ProgressBar(screen, msg("Trying fixes")) as progress, threadpool_limits(1):
-        return mitigate(
-            train,
-            clone(model),
-            test=test,
-            policy="eeoc",
-            attributes=list(worst.who),
-            methods=FIXES,
-            seed=seed,
-            progress=progress,
-        )
 
 
 def _compare_with_truth(screen: Screen, biased: tuple[Subgroup, ...], data: Dataset, report: Report) -> None:
