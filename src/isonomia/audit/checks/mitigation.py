@@ -29,6 +29,8 @@ from isonomia.subject import Subject
 
 #: Stages that are tried without being named: what happens while a model is trained takes many fits.
 STAGES: tuple[Stage, ...] = ("before", "after")
+#: What is tried by default where the model has to be trained again on parts of the audited rows: one fit per part each.
+REFITTED = ("reweighing", "sampling")
 
 
 @check(
@@ -46,7 +48,7 @@ STAGES: tuple[Stage, ...] = ("before", "after")
         *parameters_of(mitigate, "limit", "methods"),
         Parameter("attributes", NAMES.or_none(), None, "what is fixed; by default the attribute with the largest gap"),
         *parameters_of(mitigate, "attribute_at_decision", "randomised", "objective"),
-        *parameters_of(mitigate, "folds", folds=3),
+        *parameters_of(mitigate, "folds", folds=2),
         Parameter("train", File().or_none(), None, "rows to fit fixes on, judged on the audited rows: a file, a frame"),
         Parameter("max_rows", Integer(1), 5_000, "rows that fixes are tried on, at most; more are sampled"),
         *parameters_of(mitigate, "max_seconds"),
@@ -75,6 +77,8 @@ def mitigation(
     judged, notes = sample_of(subject, max_rows)
     learnt = None if train is None else sample_of(other_rows(subject, train), max_rows)[0]
     estimator = _estimator(subject, learnt is not None, options)
+    if estimator is not None and learnt is None and options["methods"] == "applicable":
+        options["methods"] = REFITTED
     plan = Plan(
         goals=goals,
         ignored=ignored,
