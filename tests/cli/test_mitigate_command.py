@@ -90,3 +90,17 @@ def test_wrong_words_are_clear_errors(people: Path, words: list[str], message: s
     done = runner.invoke(app, ["mitigate", str(people), *ROLES, *words])
     assert done.exit_code == 2
     assert message in done.stderr
+
+
+def test_found_subgroups_are_the_groups_of_fixes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    town, skill, sex = rng.choice(["north", "south"], 4000), rng.normal(size=4000), rng.choice(["F", "M"], 4000)
+    paid = skill + 1.5 * (town == "north") > 0.3
+    frame = {"town": town, "skill": skill, "sex": sex, "paid": paid.astype(int), "score": 1 / (1 + np.exp(-skill))}
+    pl.DataFrame(frame).write_csv(tmp_path / "towns.csv")
+    words = ["mitigate", str(tmp_path / "towns.csv"), "--target", "paid", "--positive", "1", "--protected", "sex"]
+    words += ["--score", "score", "--methods", "thresholds", "--allow-attribute", "--groups", "found", "--folds", "2"]
+    done = runner.invoke(app, [*words, "--goal", "equal_opportunity", "--limit", "0.2", "--json"])
+    record = json.loads(done.stdout)
+    assert "found" in record["tables"]
+    assert done.exit_code in (0, 1, 3)

@@ -68,6 +68,10 @@ def mitigate(
     attributes: Annotated[
         str | None, typer.Option("--attributes", metavar="A,B", help="The attributes to fix; else the first protected.")
     ] = None,
+    groups: Annotated[
+        Literal["protected", "found"],
+        typer.Option("--groups", metavar="G", help="Whose gap is closed: protected groups, or found subgroups."),
+    ] = "protected",
     allow_attribute: Annotated[
         bool, typer.Option("--allow-attribute", help="Fixes may read the protected attribute when they decide.")
     ] = False,
@@ -125,6 +129,7 @@ def mitigate(
             "policy": policy,
             "methods": "applicable" if methods is None else _names(methods),
             "attributes": None if attributes is None else _names(attributes),
+            "groups": groups,
             "attribute_at_decision": allow_attribute,
             "randomised": allow_random,
             "objective": objective,

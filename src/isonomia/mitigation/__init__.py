@@ -12,6 +12,7 @@ from isonomia.mitigation.before.repair import Repair
 from isonomia.mitigation.before.representation import Represent
 from isonomia.mitigation.before.reweighing import Reweigh, weights
 from isonomia.mitigation.before.sampling import Resample, sample
+from isonomia.mitigation.found_groups import subgroup_columns
 from isonomia.mitigation.judging.before_after import BeforeAfter, before_after
 from isonomia.mitigation.judging.durability import Durability, durability
 from isonomia.mitigation.judging.mitigate import mitigate
@@ -48,6 +49,7 @@ __all__ = [
     "Reweigh",
     "sample",
     "save",
+    "subgroup_columns",
     "Thresholds",
     "weights",
 ]

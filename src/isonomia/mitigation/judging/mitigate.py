@@ -10,6 +10,7 @@ from isonomia.errors import SpecError
 from isonomia.events import Progress, ProgressLike
 from isonomia.mitigation.judging.bands import CRITERIA
 from isonomia.mitigation.judging.estimators import choose_estimator
+from isonomia.mitigation.judging.found import GroupsOf
 from isonomia.mitigation.judging.goals import PolicyLike, read_goals
 from isonomia.mitigation.judging.mitigated import Mitigated
 from isonomia.mitigation.judging.plan import Objective, Plan, choose_attributes
@@ -40,6 +41,7 @@ def mitigate(
     policy: PolicyLike | None = None,
     methods: str | Sequence[str] = "applicable",
     attributes: str | Sequence[str] | None = None,
+    groups: GroupsOf = "protected",
     attribute_at_decision: bool = False,
     randomised: bool = False,
     objective: Objective = "accuracy",
@@ -73,6 +75,10 @@ def mitigate(
     attributes : str or sequence, optional
         The protected attributes that are fixed, several as intersections; the first of the data by default. The effect
         on all of them is in the table ``groups``.
+    groups : "protected", "found" or SubgroupResult
+        Whose gap is closed. "found": people in subgroups with many errors against all others; the search (SliceLine)
+        looks at the people that a fix is tuned on, never at those it is judged on. Or subgroups found elsewhere, among
+        other people.
     attribute_at_decision : bool
         Whether a fix may read the protected attribute when it decides. It may be unlawful (in US hiring, 42 U.S.C.
         2000e-2(l)), so it is off by default.
@@ -125,6 +131,7 @@ def mitigate(
         test=test,
         progress=progress,
         methods=methods,
+        groups=groups,
         attribute_at_decision=attribute_at_decision,
         randomised=randomised,
         objective=objective,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.discovery import SubgroupResult
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Result, Tried
 from isonomia.languages import msg
@@ -37,6 +38,8 @@ class Mitigated(Result):
         Each fix fitted on all rows; fitted when it is asked for.
     decisions : mapping of arrays
         The decisions about the people judged after each fix, as codes of the classes (numbers for a regression).
+    found : SubgroupResult or None
+        Where fixes were tuned for found subgroups: those among all rows (`subgroup_columns` applies them to others).
     """
 
     best: str | None = field(default=None, kw_only=True)
@@ -45,6 +48,7 @@ class Mitigated(Result):
     fitted: Mapping[str, Any] = field(default_factory=dict, kw_only=True, repr=False)
     decisions: Mapping[str, NDArray[Any]] = field(default_factory=dict, kw_only=True, repr=False)
     judged: Judged | None = field(default=None, kw_only=True, repr=False)
+    found: SubgroupResult | None = field(default=None, kw_only=True, repr=False)
 
     @property
     def changes(self) -> Any:

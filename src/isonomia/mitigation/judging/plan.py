@@ -13,6 +13,7 @@ from isonomia.errors import Cancelled, DataError, IsonomiaError, NotApplicable, 
 from isonomia.events import Clock, Progress
 from isonomia.languages import Message, msg
 from isonomia.mitigation.judging.before_after import compare
+from isonomia.mitigation.judging.found import COLUMN, GroupsOf, use_subgroups
 from isonomia.mitigation.judging.goals import Goal
 from isonomia.mitigation.judging.judge import Judged, judge
 from isonomia.mitigation.judging.mitigated import Fitted, Mitigated
@@ -55,6 +56,8 @@ class Plan:
         Methods of other stages are tried only where they are named.
     parts : int
         How many parts of the people judged a fix has to meet the goals in (1 for all of them together).
+    groups : "protected", "found" or SubgroupResult
+        Whose gap is closed: the groups of the attributes, or people in found subgroups and all others.
     """
 
     goals: tuple[Goal, ...]
@@ -69,6 +72,7 @@ class Plan:
     max_seconds: float | None = None
     stages: tuple[Stage, ...] = get_args(Stage)
     parts: int = 1
+    groups: GroupsOf = "protected"
 
     @property
     def named(self) -> bool:
@@ -91,9 +95,21 @@ class Plan:
         on the subject and judged on those other people.
         """
         trial, people = _trial(subject, estimator, judged, self)
-        tried, skipped = _try_all(self, trial, people, Clock(self.max_seconds, progress))
-        verdicts = _judged(subject if judged is None else judged, trial, tried, self)
+        for split in trial.splits:
+            trial.prepare(split, progress.check)
+        persons, plan, found = subject if judged is None else judged, self, None
+        if self.groups != "protected":
+            persons, found = use_subgroups(self.groups, trial, people, subject, persons)
+            plan = replace(self, attributes=(COLUMN,))
+        tried, skipped = _try_all(plan, trial, people, Clock(self.max_seconds, progress))
+        verdicts = _judged(persons, trial, tried, plan)
         parts = result_parts(verdicts, tried, skipped)
+        if found is not None:
+            table = next(iter(found.tables.values()))
+            parts["tables"]["found"] = replace(table, title=msg("Subgroups that the fixes are tuned for"))
+            parts["notes"] += (
+                msg("Subgroups were searched among the people that fixes are tuned on, not among those judged."),
+            )
         if self.ignored:
             names = ", ".join(rule.name for rule in self.ignored)
             parts["notes"] += (msg("Rules of the policy that fixes are not judged by: {names}.", names=names),)
@@ -107,6 +123,7 @@ class Plan:
             fitted=Fitted(tried, trial, people),
             decisions={name: one.decided for name, one in tried.items()},
             judged=verdicts,
+            found=found,
         )
 
 
@@ -155,12 +172,12 @@ def _trial(subject: Subject, estimator: Any, judged: Subject | None, plan: Plan)
     regression = subject.task == "regression"
     if judged is not None:
         held = _people(judged, chosen, trains)
-        splits = [Split(train=people, held=held, rows=np.arange(len(held)))]
+        splits = [Split(train=people, held=held, rows=np.arange(len(held)), train_rows=np.arange(len(people)))]
         parts = [(np.arange(len(people)), np.arange(len(held)))]
     else:
         judged = subject
         parts = split_rows(people, plan.folds, regression, plan.seed)
-        splits = [Split(train=people.take(a), held=people.take(b), rows=b) for a, b in parts]
+        splits = [Split(train=people.take(a), held=people.take(b), rows=b, train_rows=a) for a, b in parts]
     if not trains:
         tuning, scores = _scores(subject), _scores(judged)
         decided = judged.surface.continuous if regression else judged.surface.label
@@ -178,8 +195,6 @@ def _try_all(plan: Plan, trial: Trial, people: People, clock: Clock) -> tuple[di
     skipped: Skipped = {}
     entries, costs = plan.entries, _costs(people, plan.objective, trial.task)
     with clock.progress.stage("mitigate", msg("Trying fixes"), total=len(entries)) as stage:
-        for split in trial.splits:
-            trial.prepare(split, clock.progress.check)
         tol = tightened(plan.goals[0], trial, plan.parts)
         scores = all(split.scores is not None for split in trial.splits)
         for entry in stage.over(entries):

@@ -79,6 +79,7 @@ class Split:
     train: People
     held: People
     rows: Indices
+    train_rows: Indices
     tuning: Floats | None = None
     scores: Floats | None = None
     decisions: NDArray[Any] | None = None

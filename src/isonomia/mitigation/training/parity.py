@@ -18,6 +18,8 @@ from isonomia.counting import Codes, count_by, sum_by
 from isonomia.errors import DataError
 from isonomia.typing import Bools, Floats, Indices
 
+#: Shifts along the direction between the groups that are tried at each of three widths.
+SHIFTS = 9
 #: Whom each goal compares: people of which outcomes (everyone where there is no entry).
 OUTCOMES: dict[str, tuple[bool | None, ...]] = {
     "demographic_parity": (None,),
@@ -82,6 +84,43 @@ class Parity:
         signs = np.where(self.groups.codes == 1, price, -price)
         extra = signs * compared / sum_by(self.groups.codes, compared, 2)[self.groups.codes]
         return np.asarray(self.weights * (1.0 - 2.0 * self.positive) + extra)
+
+    def contrast(self) -> Floats:
+        """What each row adds to the difference of two groups' rates where it is accepted."""
+        compared = self.compared()[0] * self.weights
+        share = compared / sum_by(self.groups.codes, compared, 2)[self.groups.codes]
+        return np.where(self.groups.codes == 1, share, -share)
+
+
+def sharpened(score: Floats, direction: Floats, parity: Parity, eps: float) -> tuple[float, float] | None:
+    """The shift d and the cut c with the fewest errors of score + d direction > c and the gap of two groups within eps.
+
+    A fit under costs minimises a smooth loss, not errors: along the direction that tells the groups apart, and over all
+    cuts, errors are counted exactly. None where no cut is within the limit.
+    """
+    scale = float(score.std() / direction.std()) if direction.std() > 0 else 0.0
+    costs, contrast = parity.weights * (1.0 - 2.0 * parity.positive), parity.contrast()
+    centre, best = 0.0, None
+    for width in (0.3, 0.04, 0.006):
+        for step in np.linspace(-width, width, SHIFTS) * scale:
+            found = _best_cut(score + (centre + step) * direction, costs, contrast, eps)
+            if found is not None and (best is None or found[0] < best[0] - 1e-12):
+                best = (found[0], centre + step, found[1])
+        centre = centre if best is None else best[1]
+    return None if best is None else (float(best[1]), float(best[2]))
+
+
+def _best_cut(score: Floats, costs: Floats, contrast: Floats, eps: float) -> tuple[float, float] | None:
+    """The smallest cost of any cut whose gap is within eps, and that cut."""
+    order = np.argsort(-score)
+    s = score[order]
+    error, gap = np.cumsum(costs[order]), np.cumsum(contrast[order])
+    usable = np.append(s[1:] < s[:-1], True) & (np.abs(gap) <= eps - 1e-9)  # sums are rounded
+    if not usable.any():
+        return None
+    at = int(np.argmin(np.where(usable, error, np.inf)))
+    below = s[at + 1] if at + 1 < s.size else s[at] - 1.0
+    return float(error[at]), float((s[at] + below) / 2)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline
 
 from isonomia.counting import Codes
@@ -27,7 +27,7 @@ from isonomia.mitigation._training import TrainingMitigator, fit_weighted, weigh
 from isonomia.mitigation.before.ranking import take_rows
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.mitigation.training.ensemble import Ensemble
-from isonomia.mitigation.training.parity import OUTCOMES, Found, Parity, within_limit
+from isonomia.mitigation.training.parity import OUTCOMES, Found, Parity, sharpened, within_limit
 from isonomia.parameters import SEED, Boolean, Choice, Integer, Number
 from isonomia.typing import Bools, Floats
 
@@ -237,10 +237,25 @@ def _by_price(model: Any, X: Any, classes: NDArray[Any], parity: Parity, options
         if len(some) <= len(labels) / 2 and parity.take(some).smallest() >= 100:
             near = search(take_rows(matrix, some), parity.take(some), None)  # a guess from some of the rows
         found = search(matrix, parity, near)
+        if found.price != 0:
+            _sharpen(found.model, matrix, parity, options["eps"])
     trained = found.model.set_params(warm_start=steps[-1][1].warm_start, solver=steps[-1][1].solver)
     if isinstance(model, Pipeline):
         trained = Pipeline([*model.steps[:-1], (steps[-1][0], trained)])
     return trained, found.fits
+
+
+def _sharpen(model: Any, matrix: Any, parity: Parity, eps: float) -> None:
+    """Move the boundary of a linear model where that leaves fewer errors within the limit."""
+    target = parity.contrast() * len(parity.positive)
+    line = Ridge(alpha=1.0).fit(matrix, target, sample_weight=parity.weights * len(parity.positive))
+    score = np.asarray(model.decision_function(matrix), dtype=float)
+    better = sharpened(score, np.asarray(line.predict(matrix), dtype=float), parity, eps)
+    if better is None:
+        return
+    shift, cut = better
+    model.coef_ = model.coef_ + shift * line.coef_[None, :]
+    model.intercept_ = model.intercept_ + shift * line.intercept_ - cut
 
 
 def _decisions(model: Any, X: Any, positive: Any) -> Bools:
