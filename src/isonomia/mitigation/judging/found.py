@@ -72,6 +72,6 @@ def _column(inside: NDArray[np.bool_]) -> Codes:
 def _errors(scores: Floats, truth: NDArray[Any], trial: Trial) -> Floats:
     """Wrong decisions, or the distance of predicted numbers."""
     if trial.regression:
-        return np.abs(scores - truth)
+        return np.asarray(np.abs(scores - truth), dtype=float)
     decided = scores.argmax(axis=1) if scores.ndim == 2 else scores >= 0.5
     return np.asarray(decided != truth, dtype=float)
