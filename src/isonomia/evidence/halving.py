@@ -45,8 +45,8 @@ def halve(
 
 def _first(passed: Bools, depth: int) -> NDArray[np.int64]:
     """Which of 2^depth parts halving ends in: the path counts, should points not pass from one of them on."""
-    index = np.zeros(passed.shape[1:], dtype=np.int64)
+    flat = passed.reshape(len(passed), -1)
+    index, column = np.zeros(flat.shape[1], dtype=np.int64), np.arange(flat.shape[1])
     for half in range(depth - 1, -1, -1):
-        middle = np.take_along_axis(passed, (index + (1 << half) - 1)[None], axis=0)[0]
-        index += ~middle * (1 << half)
-    return index
+        index += ~flat[index + (1 << half) - 1, column] * (1 << half)
+    return index.reshape(passed.shape[1:])

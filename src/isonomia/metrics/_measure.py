@@ -9,7 +9,7 @@ import numpy as np
 from isonomia.counting import Codes
 from isonomia.errors import SpecError
 from isonomia.metrics._row_figures import of_means, of_ranks
-from isonomia.metrics._table_figures import Tables, of_counts
+from isonomia.metrics._table_figures import Tables, of_counts, of_rates
 from isonomia.metrics.measured import Measured
 from isonomia.metrics.registry import Metric
 from isonomia.metrics.row_sets import RowSets
@@ -54,9 +54,14 @@ def measure(
         other = next(metric for metric in metrics if metric.family != "counts")
         raise SpecError(f"The metric '{other.id}' needs rows; there are counts only.")
     tables = Tables.of(sets) if counted else None
+    rates = [metric for metric in counted if metric.rate is not None or metric.odds is not None]
+    found = of_rates(rates, tables, level) if tables is not None and rates else []
+    of_rate = {one.metric.id: one for one in found}
     out: dict[str, Measured] = {}
     for metric in metrics:
-        if tables is not None and metric.family == "counts":
+        if metric.id in of_rate:
+            out[metric.id] = of_rate[metric.id]
+        elif tables is not None and metric.family == "counts":
             out[metric.id] = of_counts(metric, tables, level)
         elif metric.family == "means":
             out[metric.id] = of_means(metric, sets, n_boot, seed, level)

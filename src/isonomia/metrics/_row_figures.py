@@ -9,11 +9,11 @@ import numpy as np
 
 from isonomia.counting import resample_sums, sum_by
 from isonomia.errors import NotApplicable
-from isonomia.evidence.intervals import SAME, quotient
+from isonomia.evidence.intervals import SAME, or_zero, quotient
 from isonomia.evidence.mean_intervals import FEWEST_OF_AREA, AreaEnds, LogitEnds
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import check_applicable
-from isonomia.metrics.measured import Measured, percentile_ends, rate_of, reasons_of
+from isonomia.metrics.measured import Measured, percentile_ends, rates_of, reasons_of
 from isonomia.metrics.registry import Metric
 from isonomia.metrics.row_sets import RowSets
 from isonomia.metrics.row_sums import RowSums, Sums
@@ -27,7 +27,8 @@ def of_means(metric: Metric, sets: RowSets, n_boot: int, seed: int, level: float
     n = sets.sums(cells.n)
     if metric.proportion:
         w, w2 = sets.sums(cells.sums[:, 0]), sets.sums(cells.squares[:, 0, 0])
-        return rate_of(metric, np.nan_to_num(value) * w, w, n, np.nan_to_num(quotient(w * w, w2)), level)
+        size = or_zero(quotient(w * w, w2))
+        return rates_of([metric], (or_zero(value) * w)[None], w[None], n[None], size[None], level)[0]
     drawn = None
     if n_boot:
         # without weights the first sum is the number of rows, which is drawn itself

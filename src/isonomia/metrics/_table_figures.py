@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.errors import SpecError
-from isonomia.evidence.intervals import SAME, quotient
+from isonomia.evidence.intervals import SAME, or_zero, quotient
 from isonomia.evidence.mean_intervals import FEWEST_OF_CLASS
 from isonomia.metrics._row_figures import few_of_class
-from isonomia.metrics.measured import Measured, rate_of, reasons_of
+from isonomia.metrics.measured import Measured, rates_of, reasons_of
 from isonomia.metrics.registry import Metric
 from isonomia.metrics.row_sets import RowSets
 from isonomia.typing import Floats
@@ -71,12 +72,22 @@ class TableEnds:
         return TableEnds(self.value[index], self.centre[index], self.error[index], self.df[index], self.bounds)
 
 
-def of_counts(metric: Metric, table: Tables, level: float) -> Measured:
-    """A metric of the confusion table.
+def of_rates(metrics: Sequence[Metric], table: Tables, level: float) -> list[Measured]:
+    """Metrics that are a proportion of the rows, or its odds, all at once: Wilson's intervals."""
+    shares = [share for metric in metrics if (share := metric.rate or metric.odds) is not None]
+    hits, base = np.stack([share(table.counts) for share in shares], axis=1)
+    if not table.weighted:
+        return rates_of(metrics, hits, base, base, base, level)
+    squares, n = (np.stack([share(part)[1] for share in shares]) for part in (table.squares, table.rows))
+    return rates_of(metrics, hits, base, n, or_zero(quotient(base * base, squares)), level)
 
-    A proportion or its odds has Wilson's interval. Any other function f of the cells has the delta method's: with p the
-    shares of the cells after four rows were spread evenly over them, n the (effective) rows with those four, and g the
-    gradient of f at p, f(p) +- z sqrt(sum p (g - sum p g)^2 / n). The added rows keep the error from vanishing where
+
+def of_counts(metric: Metric, table: Tables, level: float) -> Measured:
+    """A metric of the confusion table that is not a proportion.
+
+    A function f of the cells has the delta method's interval: with p the shares of the cells after four rows were
+    spread evenly over them, n the (effective) rows with those four, and g the gradient of f at p,
+    f(p) +- z sqrt(sum p (g - sum p g)^2 / n). The added rows keep the error from vanishing where
     cells are empty: without them intervals of rare outcomes have little or no width, and so have those of a bootstrap.
     Cells of classes that occur neither in labels nor in predictions stay empty. With three classes or more there is no
     interval where a class that occurs in any set has fewer than five (effective) rows.
@@ -87,13 +98,6 @@ def of_counts(metric: Metric, table: Tables, level: float) -> Measured:
     Multivariate Analysis, 14.6 (delta method) and 12.1 (smoothed tables).
     """
     counts, squares, rows = table.counts, table.squares, table.rows
-    proportion = metric.rate or metric.odds
-    if proportion is not None:
-        hits, base = proportion(counts)
-        if not table.weighted:
-            return rate_of(metric, hits, base, base, base, level)
-        size = np.nan_to_num(quotient(base * base, proportion(squares)[1]))
-        return rate_of(metric, hits, base, proportion(rows)[1], size, level)
     assert metric.from_counts is not None  # the registry makes sure
     value = metric.from_counts(counts)
     total = counts.sum(axis=(-2, -1))

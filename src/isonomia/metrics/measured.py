@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,28 +79,37 @@ class Measured:
         return np.full(self.value.shape, np.nan) if self.draws is None else spread_of(self.draws)
 
 
-def rate_of(metric: Metric, hits: Floats, base: Floats, n: NDArray[Any], size: Floats, level: float) -> Measured:
-    """A simple proportion of weights, hits / base, or its odds hits / (base - hits)."""
-    value = quotient(hits, base)
-    low, high = wilson(or_zero(value) * size, size, level)
+def rates_of(
+    metrics: Sequence[Metric], hits: Floats, base: Floats, n: NDArray[Any], size: Floats, level: float
+) -> list[Measured]:
+    """Simple proportions of weights, hits / base, or their odds hits / (base - hits): (metrics, sets) arrays."""
+    share = quotient(hits, base)
+    lows, highs = wilson(or_zero(share) * size, size, level)
     with np.errstate(divide="ignore", invalid="ignore"):
-        error = np.sqrt(value * (1 - value) / size)
+        errors = np.sqrt(share * (1 - share) / size)
+    found = []
+    for row, metric in enumerate(metrics):
+        value, low, high, error = share[row], lows[row], highs[row], errors[row]
         if metric.odds is not None:
-            error = error / (1 - value) ** 2
-            value, low, high = quotient(hits, base - hits), low / (1 - low), high / (1 - high)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                error, low, high = error / (1 - value) ** 2, low / (1 - low), high / (1 - high)
+            value = quotient(hits[row], base[row] - hits[row])
             low, high, error = (np.where(np.isnan(value), np.nan, part) for part in (low, high, error))
-    return Measured(
-        metric=metric,
-        value=value,
-        low=low,
-        high=high,
-        n=n,
-        size=size,
-        weight=base,
-        error=error,
-        method="wilson",
-        reasons=reasons_of(metric, value),
-    )
+        found.append(
+            Measured(
+                metric=metric,
+                value=value,
+                low=low,
+                high=high,
+                n=n[row],
+                size=size[row],
+                weight=base[row],
+                error=error,
+                method="wilson",
+                reasons=reasons_of(metric, value),
+            )
+        )
+    return found
 
 
 def percentile_ends(metric: Metric, value: Floats, drawn: Floats | None, level: float) -> tuple[Floats, Floats]:
