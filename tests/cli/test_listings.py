@@ -13,6 +13,7 @@ from isonomia.cli.app import app
 from isonomia.cli.listings import LISTINGS
 from isonomia.data import FILE_FORMATS
 from isonomia.discovery import METHODS
+from isonomia.explain import EXPLAINERS
 from isonomia.mitigation import MITIGATIONS
 from isonomia.models import MODEL_FORMATS
 from isonomia.policies import policy_names
@@ -24,6 +25,7 @@ IDS = {
     "formats": (*FILE_FORMATS.ids(), *MODEL_FORMATS.ids()),
     "methods": METHODS.ids(),
     "mitigations": MITIGATIONS.ids(),
+    "explainers": EXPLAINERS.ids(),
     "perturbers": PERTURBERS.ids(),
     "policies": policy_names(),
     "scenarios": SCENARIOS.ids(),

@@ -15,6 +15,7 @@ from isonomia.cli.demo import demo
 from isonomia.cli.discover import discover
 from isonomia.cli.discover_pairs import pairs
 from isonomia.cli.exits import guarded
+from isonomia.cli.explain import explain
 from isonomia.cli.fairness import fairness
 from isonomia.cli.listings import LISTINGS
 from isonomia.cli.mitigate import mitigate
@@ -63,6 +64,7 @@ def door(
 app.command()(demo)
 app.command()(audit)
 app.command()(fairness)
+app.command()(explain)
 app.command()(mitigate)
 app.command()(run)
 app.command()(compare)

@@ -109,6 +109,20 @@ def _mitigations() -> Iterable[Entry]:
         }
 
 
+def _explainers() -> Iterable[Entry]:
+    from isonomia.explain import EXPLAINERS
+
+    for entry in EXPLAINERS:
+        yield {
+            "explainer": entry.id,
+            "outputs": list(entry.outputs),
+            "exact_for": entry.exact_for,
+            "purpose": entry.purpose,
+            "reference": entry.reference,
+            "options": _options(entry.parameters),
+        }
+
+
 def _scenarios() -> Iterable[Entry]:
     from isonomia.robustness import SCENARIOS
 
@@ -222,6 +236,11 @@ LISTINGS: dict[str, Callable[..., None]] = {
         _mitigations,
         ("mitigation", "stage", "tasks", "needs", "purpose"),
         "List the mitigations (fixes before, in and after training), or describe one.",
+    ),
+    "explainers": command(
+        _explainers,
+        ("explainer", "outputs", "exact_for", "purpose"),
+        "List the ways to compute Shapley values, or describe one.",
     ),
     "metrics": metrics,
     "scenarios": command(

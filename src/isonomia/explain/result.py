@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from isonomia.data import Backend, to_frame
-from isonomia.evidence import Column, Result, Table
+from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.evidence import Column, Picture, Result, Table
 from isonomia.evidence.intervals import student_interval
 from isonomia.explain.outputs import OUTPUT_NAMES, Output
+from isonomia.explain.pictured import LEVELS, dependence_table, summary_table
 from isonomia.languages import Message, msg
 from isonomia.typing import Floats, Indices
 
@@ -44,6 +46,8 @@ class ShapleyValues:
         The explained rows' positions among the rows with a known target.
     weights : (n,) array
         Their weights.
+    features : (n, M) array
+        The rows' values of the columns where these are numbers; NaN for columns of categories.
     notes : tuple of Message
         What a reader has to know.
     """
@@ -60,6 +64,7 @@ class ShapleyValues:
     model_rows: int
     rows: Indices
     weights: Floats
+    features: Floats
     backend: Backend
     level: float = 0.95
     notes: tuple[Message, ...] = ()
@@ -115,7 +120,74 @@ class ShapleyValues:
             parts[f"{name}_" if name in taken else name] = cube[:, index].ravel()
         return to_frame(parts, backend or self.backend)
 
+    def _contributions(self, label: Any) -> Floats:
+        """The values (n, M) of one class: that named, the last of two, the only one."""
+        if self.values.ndim == 2:
+            return self.values
+        if label is None:
+            raise SpecError(f"There are several classes; name the one to draw: {', '.join(map(repr, self.classes))}.")
+        if label not in self.classes:
+            raise SpecError(
+                f"`label` must be a class that was explained; got {label!r}.{close_to(label, self.classes)}"
+            )
+        return np.asarray(self.values[:, :, self.classes.index(label)])
+
+    def summary(self, label: Any = None) -> Result:
+        """Importance of all columns, and who gets which contribution (`label`: the class, of several)."""
+        what = OUTPUT_NAMES[self.output]
+        tables = {"importance": self.importance}
+        pictures = [
+            Picture(
+                "bars",
+                "importance",
+                msg("Importance of each column"),
+                {
+                    "labels": "column",
+                    "value": "importance",
+                    **({"where": {"class": label}} if len(self.classes) > 1 else {}),
+                },
+            )
+        ]
+        if self.values.ndim == 2 or label is not None:
+            tables["summary"] = summary_table(self.columns, self._contributions(label), self.features, self.backend)
+            pictures.append(
+                Picture(
+                    "beeswarm",
+                    "summary",
+                    msg("Contributions to the {what}; the size of a mark is the number of people", what=what),
+                    {
+                        "labels": "column",
+                        "value": "contribution",
+                        "n": "n",
+                        "color": "level",
+                        "names": LEVELS,
+                        "reference": 0.0,
+                        "reference_label": msg("no contribution"),
+                    },
+                )
+            )
+        return Result("shapley", msg("Why: what each column adds"), tables, pictures=tuple(pictures), notes=self.notes)
+
+    def dependence(self, column: str, label: Any = None) -> Result:
+        """Mean contribution of a column along its values, coloured by the column that it interacts with most."""
+        if column not in self.columns:
+            raise SpecError(f"`column` must be one that was explained; got {column!r}.{close_to(column, self.columns)}")
+        index = self.columns.index(column)
+        if np.isnan(self.features[:, index]).any():
+            raise NotApplicable(msg("{column} has no order, or missing values", column=column))
+        phi = self._contributions(label)
+        table, other = dependence_table(self.columns, index, phi, self.features, self.backend)
+        options: dict[str, Any] = {"x": "value", "y": "contribution", "n": "n", "reference": 0.0}
+        title = msg("Contribution of {column} along its values", column=column)
+        if other is not None:
+            options |= {"color": "level", "names": LEVELS}
+            title = msg(
+                "Contribution of {column} along its values, by the level of {other}", column=column, other=other
+            )
+        picture = Picture("scatter", "dependence", title, options)
+        return Result("dependence", title, {"dependence": table}, pictures=(picture,), notes=self.notes)
+
     @property
     def result(self) -> Result:
-        """The table and notes as a section of a report."""
-        return Result("shapley", msg("Why: what each column adds"), {"importance": self.importance}, notes=self.notes)
+        """Tables, pictures and notes as a section of a report."""
+        return self.summary()

@@ -191,7 +191,19 @@ def _assembled(
         model_rows=space.model_rows,
         rows=prepared.chosen,
         weights=prepared.weights[prepared.chosen],
+        features=_numbers(prepared, wanted),
         backend=prepared.subject.backend,
         level=prepared.subject.settings.level,
         notes=tuple(note for part, values, _, _ in found for note in (*part.notes, *values.notes)),
     )
+
+
+def _numbers(prepared: Prepared, wanted: Indices) -> Floats:
+    """The rows' values (n, M) of players that are one number each; NaN for the others."""
+    kinds, players = prepared.subject.known.kinds, prepared.space.players
+    out = np.full((len(prepared.chosen), len(wanted)), np.nan)
+    for index, player in enumerate(wanted):
+        own = np.flatnonzero(players.owner == player)
+        if len(own) == 1 and kinds.get(players.names[player], "numeric") in ("numeric", "integer", "boolean"):
+            out[:, index] = prepared.located[prepared.chosen, own[0]]
+    return out

@@ -1,0 +1,145 @@
+"""What do protected attributes themselves add to predictions?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from isonomia.audit.check_registry import check
+from isonomia.errors import NotApplicable
+from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table
+from isonomia.explain import Sensitive, sensitive
+from isonomia.languages import msg
+from isonomia.parameters import parameters_of
+from isonomia.subject import Subject
+
+#: A disparity whose interval lies beyond this (probability) is reported; beyond the second it is a warning.
+DISPARITY, WARNING = 0.01, 0.05
+#: Rows that the model may be asked about, per attribute.
+MODEL_ROWS = 200_000
+READING = msg(
+    "A contribution is the Shapley value of the attribute: what it adds to a prediction when the other columns of the "
+    "person and of the background are mixed in all ways."
+)
+
+
+@check(
+    "explain_sensitive",
+    order=165,
+    within="full",
+    family="people",
+    title=msg("What protected attributes add"),
+    question=msg("How much of a prediction comes from the protected attribute itself?"),
+    purpose="disparity, importance and rank of each protected attribute's Shapley value, with intervals",
+    parameters=parameters_of(
+        sensitive, "method", "output", "error", "max_background", "max_model_rows", max_model_rows=MODEL_ROWS
+    ),
+)
+def explain_sensitive(subject: Subject, **options: Any) -> Result:
+    """`sensitive` for every protected attribute."""
+    names = [column.name for column in subject.needs_attributes()]
+    if subject.model is None:
+        raise NotApplicable(msg("it needs the model, not only its predictions"))
+    if subject.task == "multiclass":
+        raise NotApplicable(msg("of several classes, one has to be chosen (explain.sensitive)"))
+    found = {
+        name: sensitive(subject, attribute=name, progress=subject.progress, **options)
+        for name in subject.progress.stage("attributes", msg("Explaining"), total=len(names)).over(names)
+    }
+    used = {name: one for name, one in found.items() if one.tables}
+    tables = {"attributes": _attributes(found, subject)}
+    if used:
+        tables["groups"] = Table.stack([_with_attribute(name, one.tables["groups"]) for name, one in used.items()])
+    notes = {str(note): note for one in found.values() for note in one.notes}
+    return Result(
+        "explain_sensitive",
+        msg("What protected attributes add"),
+        tables,
+        findings=tuple(finding for name, one in used.items() for finding in _findings(name, one, subject)),
+        pictures=(_picture(),) if used else (),
+        notes=(*notes.values(), READING),
+    )
+
+
+def _attributes(found: dict[str, Sensitive], subject: Subject) -> Table:
+    rows = [
+        {
+            "attribute": name,
+            "disparity": one.disparity,
+            "importance": one.importance,
+            "rank": one.rank,
+            "model_rows": one.model_rows,
+        }
+        for name, one in found.items()
+    ]
+    columns = (
+        Column("attribute", title=msg("protected attribute")),
+        Column("disparity", format="num4", title=msg("disparity of the contribution")),
+        Column("importance", format="num4", title=msg("mean size of the contribution")),
+        Column("rank", format="int", title=msg("rank among the columns")),
+        Column("model_rows", format="int", title=msg("rows that the model was asked about")),
+    )
+    return Table.from_rows(rows, columns, title=msg("What each attribute adds"), backend=subject.backend)
+
+
+def _with_attribute(name: str, table: Table) -> Table:
+    first = Column("attribute", [name] * len(table), title=msg("protected attribute"))
+    return replace(table, columns=(first, *table.columns), title=msg("What each attribute adds, by group"))
+
+
+def _picture() -> Picture:
+    return Picture(
+        "forest",
+        "groups",
+        msg("Mean contribution of each group's own value"),
+        {"labels": ["attribute", "group"], "value": "contribution", "reference": 0.0},
+    )
+
+
+def _findings(name: str, one: Sensitive, subject: Subject) -> list[Finding]:
+    disparity = one.disparity
+    if disparity.low is None or disparity.high is None or disparity.low <= 0 <= disparity.high:
+        return []
+    surely = min(abs(disparity.low), abs(disparity.high)) / _scale(subject)
+    if surely < DISPARITY:
+        return []
+    gaps = {"attribute": name, "size": abs(float(disparity)), "rank": _rank(one.rank)}
+    message = (
+        msg(
+            "The model uses {attribute} itself: it moves the predicted number of groups apart by {size:num} on average "
+            "(rank {rank} among the columns).",
+            **gaps,
+        )
+        if subject.task == "regression"
+        else msg(
+            "The model uses {attribute} itself: it moves the probability of groups apart by {size:points} points on "
+            "average (rank {rank} among the columns).",
+            **gaps,
+        )
+    )
+    return [
+        Finding(
+            "explain_sensitive.used",
+            "warning" if surely >= WARNING else "notice",
+            message,
+            disparity,
+            n=disparity.n,
+            magnitude=surely / DISPARITY,
+            threshold=DISPARITY * _scale(subject),
+            evidence="explain_sensitive/attributes",
+            format="num" if subject.task == "regression" else "points",
+            columns=(name,),
+            remedy="remove_attribute",
+        )
+    ]
+
+
+def _scale(subject: Subject) -> float:
+    """What disparities are compared with: 1 for probabilities, the spread of predicted numbers for a regression."""
+    if subject.task != "regression" or subject.surface.continuous is None:
+        return 1.0
+    return float(subject.surface.continuous.std()) or 1.0
+
+
+def _rank(rank: Estimate) -> str:
+    return "—" if rank.value is None else f"{rank.value:.0f}"

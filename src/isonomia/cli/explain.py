@@ -1,0 +1,157 @@
+"""`isonomia explain`: why a model predicts what it predicts, and what protected attributes add."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from isonomia.cli.options import (
+    Data,
+    Json,
+    Lang,
+    Na,
+    NoColor,
+    Positive,
+    Privileged,
+    Protected,
+    Quiet,
+    Seed,
+    Target,
+    Trust,
+    Weight,
+)
+from isonomia.cli.screen import Screen
+from isonomia.languages import msg
+
+if TYPE_CHECKING:
+    from isonomia.evidence import Result
+
+#: Tables that only serve a picture.
+DRAWN = ("summary",)
+
+
+def explain(
+    data: Data,
+    model: Annotated[
+        str, typer.Option("--model", metavar="FILE", help="The model to explain: a file, module:object or address.")
+    ],
+    target: Target = None,
+    positive: Positive = None,
+    protected: Protected = None,
+    privileged: Privileged = None,
+    trust: Trust = False,
+    weight: Weight = None,
+    method: Annotated[str, typer.Option("--method", metavar="M", help="auto, or see: isonomia explainers.")] = "auto",
+    output: Annotated[
+        str, typer.Option("--output", metavar="O", help="probability, log_odds, rescaled, decision or score.")
+    ] = "probability",
+    label: Annotated[
+        str | None, typer.Option("--label", metavar="C", help="The class to explain, where there are several.")
+    ] = None,
+    rows: Annotated[int, typer.Option("--rows", metavar="N", min=1, help="Explain at most so many people.")] = 2000,
+    max_model_rows: Annotated[
+        int, typer.Option("--max-model-rows", metavar="N", min=1, help="Rows that the model may be asked about.")
+    ] = 2_000_000,
+    na: Na = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="The folder for explain.html and explain.json.")
+    ] = None,
+    lang: Lang = "en",
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> None:
+    """Show what each column adds to predictions, and what each protected attribute adds by itself."""
+    import numpy as np
+
+    from isonomia.cli.progress_bar import ProgressBar
+    from isonomia.cli.reading import read_model, read_table
+    from isonomia.explain import sensitive, shapley
+    from isonomia.languages import check_language
+    from isonomia.subject import Subject
+
+    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+    with ProgressBar(screen, msg("Explaining")) as progress:
+        table = read_table(
+            data, na=na, protected=protected, privileged=privileged, target=target, positive=positive, weight=weight
+        )
+        reference = {"reference": dict(table.privileged)} if table.privileged else {}
+        subject = Subject.of(table, read_model(model, trust=trust), progress=progress, seed=seed, **reference)
+        count = len(subject)
+        chosen = np.random.default_rng(seed).permutation(count)[:rows] if rows < count else None
+        asked: dict[str, Any] = {"method": method, "output": output, "max_model_rows": max_model_rows}
+        asked["label"] = _label(label, subject.surface.classes)
+        values = shapley(subject, rows=None if chosen is None else np.sort(chosen), seed=seed, **asked)
+        parts = [values.summary(asked["label"])]
+        attributes = table.protected if subject.task != "multiclass" or label is not None else ()
+        parts += [sensitive(subject, attribute=name, **asked) for name in attributes]
+    result = _together(parts, ("", *attributes))
+    _show(screen, result)
+    if out is not None:
+        _write(screen, result, out)
+
+
+def _label(text: str | None, classes: tuple[Any, ...]) -> Any:
+    """The class that a text names."""
+    return next((one for one in classes if str(one) == text), text)
+
+
+def _together(parts: Sequence[Result], names: Sequence[str]) -> Result:
+    """Several results as one: tables and figures of an attribute carry its name."""
+    from isonomia.evidence import Result
+
+    def key(name: str, own: str) -> str:
+        return f"{own}_{name}" if name else own
+
+    named = list(zip(names, parts, strict=True))
+    return Result(
+        "explain",
+        msg("Why the model predicts what it predicts"),
+        {key(name, own): table for name, part in named for own, table in part.tables.items()},
+        {key(name, own): value for name, part in named for own, value in part.values.items()},
+        pictures=tuple(
+            replace(picture, table=key(name, picture.table)) for name, part in named for picture in part.pictures
+        ),
+        notes=tuple({str(note): note for part in parts for note in part.notes}.values()),
+        titles={
+            key(name, own): msg("{attribute}: {figure}", attribute=name, figure=part.titles[own])
+            for name, part in named
+            for own in part.values
+        },
+        formats={key(name, own): style for name, part in named for own, style in part.formats.items()},
+    )
+
+
+def _show(screen: Screen, result: Result) -> None:
+    if screen.json:
+        screen.data(result.to_dict())
+        return
+    for name, table in result.tables.items():
+        if name not in DRAWN:
+            screen.table(table, title=(table.title or result.title).text(screen.language))
+    from isonomia.report.texts import headline
+
+    for name in result.values:
+        screen.say(f"{result.heading(name, screen.language)}: {headline(result, name, screen.language)}")
+    for note in result.notes:
+        screen.say(note)
+
+
+def _write(screen: Screen, result: Result, out: Path) -> None:
+    """The page and the record as files of a folder."""
+    import json
+
+    from isonomia.atomic import atomic_write
+
+    record = json.dumps(result.to_dict(), allow_nan=False, indent=1) + "\n"
+    for name, text in (("explain.html", result.to_html(screen.language)), ("explain.json", record)):
+        with atomic_write(out / name) as part:
+            part.write_text(text, encoding="utf-8", errors="replace")
+    screen.say(msg("Full report: {path}", path=str(out / "explain.html")))

@@ -1,0 +1,81 @@
+"""Beeswarm: how many rows have which value, one line of marks per label."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from isonomia.report.figures.labels import NARROW
+from isonomia.report.figures.narrow import stacked
+from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
+from isonomia.report.figures.reading import Reading
+from isonomia.report.figures.theme import colour, number_axis, reference_line, symbol
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+#: Pixels of a line of marks, and what the picture needs beside them.
+ROW, FRAME = 30, 120
+#: Diameters of the smallest and the largest mark, and how far apart the colours of one line stand.
+SMALLEST, LARGEST, APART = 3.0, 13.0, 0.22
+
+
+def draw(reading: Reading) -> Figure:
+    """A mark per row of the table, its size from n; lines in the order of the table, colours slightly apart."""
+    from plotly.graph_objects import Figure
+
+    value, n, names = reading.needed("value"), reading.needed("n"), reading.columns("labels")
+    lines: dict[str, int] = {}
+    for row in reading.rows:
+        lines.setdefault(reading.name_of(row, names), len(lines))
+    most = max((number or 0 for number in reading.numbers(n)), default=0) or 1
+    figure = Figure()
+    named = [reading.say(name) for name in (reading.option("names") or {}).values()]
+    series = sorted(reading.series(), key=lambda one: named.index(one[0]) if one[0] in named else len(named))
+    middle = (len(series) - 1) / 2
+    for index, (name, rows) in enumerate(series):
+        figure.add_scatter(
+            x=reading.numbers(value, rows),
+            y=[lines[reading.name_of(row, names)] + APART * (index - middle) for row in rows],
+            mode="markers",
+            name=name or "",
+            marker={
+                "color": colour(index),
+                "symbol": symbol(index),
+                "opacity": 0.75,
+                "size": [
+                    SMALLEST + (LARGEST - SMALLEST) * math.sqrt((number or 0) / most)
+                    for number in reading.numbers(n, rows)
+                ],
+            },
+            hovertext=[reading.hover(row, names, value) for row in rows],
+            hoverinfo="text",
+        )
+    figure.update_xaxes(**number_axis(reading, value, reading.say(reading.option("x_title")) or None))
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=list(lines.values()),
+        ticktext=list(lines),
+        range=[len(lines) - 0.5, -0.5],
+        showgrid=False,
+    )
+    reference_line(figure, reading, vertical=True)
+    height = FRAME + ROW * max(2, len(lines))
+    narrow = stacked(figure, 1, ROW * max(2, len(lines)), [reading.text(name, NARROW) for name in lines])
+    figure.update_layout(height=height, showlegend=len(series) > 1, meta={"narrow": narrow})
+    return figure
+
+
+PICTURES.add(
+    PictureKind(
+        id="beeswarm",
+        purpose="How many rows have which value, a line of marks per label.",
+        options=(
+            *common("labels", "value"),
+            Option("n", "column", "column with the number of rows: the size of a mark"),
+            *common("color", "where", "names", "format", "x_title", "reference", "reference_label"),
+        ),
+        draw=draw,
+        most_rows=6000,
+    )
+)

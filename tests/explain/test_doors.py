@@ -1,0 +1,141 @@
+"""Explanations as users meet them: pictures, the check of a full audit, the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from typer.testing import CliRunner
+
+import isonomia as iso
+from isonomia.cli.app import app
+from isonomia.errors import NotApplicable, SpecError
+from isonomia.explain.pictured import dependence_table, strongest_interaction, summary_table, thirds
+
+N = 600
+
+
+@pytest.fixture(scope="module")
+def people() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["F", "M"], N),
+            "job": rng.choice(list("abc"), N),
+            "skill": rng.normal(size=N).round(3),
+            "age": rng.integers(18, 70, N),
+        }
+    )
+    pay = (frame.sex == "M") * 1.0 + frame.skill + (frame.job == "a") * 0.5 + 0.3 * rng.normal(size=N)
+    return frame.assign(pay=pay, hired=np.where(pay > 0.7, "yes", "no"))
+
+
+@pytest.fixture(scope="module")
+def model(people: pd.DataFrame) -> Pipeline:
+    encoder = make_column_transformer((OneHotEncoder(), ["sex", "job"]), remainder="passthrough")
+    forest = RandomForestClassifier(20, max_depth=5, random_state=0)
+    return make_pipeline(encoder, forest).fit(people[["sex", "job", "skill", "age"]], people.hired)
+
+
+def loans(people: pd.DataFrame) -> iso.Dataset:
+    return iso.Dataset(people.drop(columns="pay"), target="hired", positive="yes", protected=["sex"])
+
+
+def test_thirds_are_thirds() -> None:
+    values = np.arange(300.0)
+    assert np.unique(thirds(values), return_counts=True)[1].tolist() == [100, 100, 100]
+    assert (thirds(np.full(5, np.nan)) == 3).all()
+
+
+def test_the_summary_counts_everyone_once_and_keeps_the_means() -> None:
+    rng = np.random.default_rng(1)
+    phi, values = rng.normal(size=(500, 3)) * [1, 5, 0.1], rng.normal(size=(500, 3))
+    rows = list(summary_table(("a", "b", "c"), phi, values, "polars").rows())
+    assert list(dict.fromkeys(row["column"] for row in rows)) == ["b", "a", "c"], "the largest first"
+    for index, name in enumerate("abc"):
+        own = [row for row in rows if row["column"] == name]
+        assert sum(row["n"] for row in own) == 500
+        mean = sum(row["n"] * row["contribution"] for row in own) / 500
+        assert mean == pytest.approx(phi[:, index].mean())
+    assert len(rows) <= 3 * 60 * 3, "bins, not people"
+
+
+def test_the_strongest_interaction_is_the_planted_one() -> None:
+    rng = np.random.default_rng(2)
+    values = rng.normal(size=(2000, 4))
+    phi = np.zeros_like(values)
+    phi[:, 0] = values[:, 0] * values[:, 2]
+    assert strongest_interaction(0, phi, values) == 2
+    table, other = dependence_table(("a", "b", "c", "d"), 0, phi, values, "polars")
+    assert other == "c"
+    mean = np.average(table["contribution"].values, weights=table["n"].values)
+    assert mean == pytest.approx(phi[:, 0].mean())
+    ends = {row["level"]: row["contribution"] for row in table.rows() if row["value"] < -1.5}
+    assert ends["high"] < 0 < ends["low"]
+
+
+def test_pictures_of_shapley_values(people: pd.DataFrame, model: Pipeline) -> None:
+    found = iso.explain.shapley(loans(people), model)
+    assert np.isnan(found.features[:, found.columns.index("job")]).all()
+    summary = found.summary()
+    assert [picture.kind for picture in summary.pictures] == ["bars", "beeswarm"]
+    fragment = summary.to_html(page=False)
+    assert fragment.count("<svg") >= 2
+    assert len(fragment) < 200_000
+    assert "por nível de" in found.dependence("skill").to_html("pt-BR")
+    with pytest.raises(NotApplicable, match="no order"):
+        found.dependence("job")
+    with pytest.raises(SpecError, match="skil"):
+        found.dependence("skil")
+
+
+def test_the_check_finds_that_sex_is_used(people: pd.DataFrame, model: Pipeline) -> None:
+    report = iso.audit(loans(people), model, checks=["explain_sensitive"])
+    result = report["explain_sensitive"]
+    (finding,) = result.findings
+    assert finding.severity == "warning"
+    direct = iso.explain.sensitive(loans(people), model)
+    assert finding.estimate.value == pytest.approx(direct.disparity.value)
+    assert "uses sex itself" in str(finding.message)
+    assert "O modelo usa o próprio atributo sex" in report.to_markdown("pt-BR")
+    assert [row["attribute"] for row in result.tables["attributes"].rows()] == ["sex"]
+
+
+def test_the_check_is_silent_about_a_model_without_the_attribute(people: pd.DataFrame) -> None:
+    features = ["skill", "age"]
+    blind = RandomForestRegressor(10, max_depth=4, random_state=0).fit(people[features], people.pay)
+    data = iso.Dataset(people.drop(columns="hired"), target="pay", protected=["sex"], task="regression")
+    result = iso.audit(data, iso.Model.of(blind, features=features), checks=["explain_sensitive"])["explain_sensitive"]
+    assert result.findings == ()
+    assert any("does not take sex" in str(note) for note in result.notes)
+
+
+def test_the_check_needs_a_model(people: pd.DataFrame) -> None:
+    data = iso.Dataset(people.assign(p=people.hired), target="hired", positive="yes", prediction="p", protected=["sex"])
+    report = iso.audit(data, checks=["explain_sensitive", "performance"])
+    (section,) = [one for one in report.document.sections if one.code == "explain_sensitive"]
+    assert section.outcome == "not_applicable"
+
+
+def test_the_command_line(people: pd.DataFrame, model: Pipeline, tmp_path: Path) -> None:
+    people.drop(columns="pay").to_csv(tmp_path / "people.csv", index=False)
+    skops.io.dump(model, tmp_path / "model.skops")
+    given = ["explain", str(tmp_path / "people.csv"), "--model", str(tmp_path / "model.skops"), "--target", "hired"]
+    given += ["--positive", "yes", "--protected", "sex", "--rows", "200"]
+    shown = CliRunner().invoke(app, [*given, "--out", str(tmp_path / "out")])
+    assert shown.exit_code == 0, shown.output
+    assert "What sex adds to the probability" in shown.output
+    assert (tmp_path / "out" / "explain.html").read_text().count("<svg") >= 2
+    record = json.loads((tmp_path / "out" / "explain.json").read_text())
+    printed = json.loads(CliRunner().invoke(app, [*given, "--json"]).stdout)
+    assert printed["values"] == record["values"]
+    wrong = CliRunner().invoke(app, [*given[:4], "--target", "hired", "--method", "tree"])
+    assert wrong.exit_code == 2
