@@ -118,11 +118,29 @@ def test_the_check_is_silent_about_a_model_without_the_attribute(people: pd.Data
     assert any("does not take sex" in str(note) for note in result.notes)
 
 
+def test_the_check_of_the_gap_adds_up(people: pd.DataFrame, model: Pipeline) -> None:
+    report = iso.audit(loans(people), model, checks=["explain_gap"])
+    result = report["explain_gap"]
+    rows = list(result.tables["contributions"].rows())
+    (group,) = result.tables["groups"].rows()
+    assert sum(row["contribution"] for row in rows) == pytest.approx(group["gap"], abs=1e-12)
+    assert "p_value" not in rows[0], "intervals hold for all columns at once; no further tests"
+    assert rows[0]["column"] == "sex", "sex is what the labels were made with"
+    assert result.findings[0].columns == ("sex",)
+    assert "acrescenta" in report.to_markdown("pt-BR")
+
+
+def test_the_check_of_the_gap_finds_nothing_where_there_is_none(people: pd.DataFrame, model: Pipeline) -> None:
+    coin = np.random.default_rng(7).choice(["x", "y"], len(people))
+    data = iso.Dataset(people.drop(columns="pay").assign(coin=coin), target="hired", positive="yes", protected=["coin"])
+    assert iso.audit(data, model, checks=["explain_gap"])["explain_gap"].findings == ()
+
+
 def test_the_check_needs_a_model(people: pd.DataFrame) -> None:
     data = iso.Dataset(people.assign(p=people.hired), target="hired", positive="yes", prediction="p", protected=["sex"])
-    report = iso.audit(data, checks=["explain_sensitive", "performance"])
-    (section,) = [one for one in report.document.sections if one.code == "explain_sensitive"]
-    assert section.outcome == "not_applicable"
+    report = iso.audit(data, checks=["explain_sensitive", "explain_gap", "performance"])
+    ended = {one.code: one.outcome for one in report.document.sections}
+    assert ended["explain_sensitive"] == ended["explain_gap"] == "not_applicable"
 
 
 def test_the_command_line(people: pd.DataFrame, model: Pipeline, tmp_path: Path) -> None:
@@ -133,6 +151,7 @@ def test_the_command_line(people: pd.DataFrame, model: Pipeline, tmp_path: Path)
     shown = CliRunner().invoke(app, [*given, "--out", str(tmp_path / "out")])
     assert shown.exit_code == 0, shown.output
     assert "What sex adds to the probability" in shown.output
+    assert "What each column adds to the gap in the probability" in shown.output
     assert (tmp_path / "out" / "explain.html").read_text().count("<svg") >= 2
     record = json.loads((tmp_path / "out" / "explain.json").read_text())
     printed = json.loads(CliRunner().invoke(app, [*given, "--json"]).stdout)

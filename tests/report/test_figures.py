@@ -260,6 +260,7 @@ def test_a_table_without_rows_gives_a_picture_without_marks(kind: str) -> None:
         "slopes": {"labels": "sex", "before": "rate", "after": "error"},
         "flows": {"labels": "sex", "before": "age", "after": "age"},
         "histogram": {"left": "rate", "right": "error", "count": "n"},
+        "beeswarm": {"labels": "sex", "value": "rate", "n": "n"},
     }
     empty = RATES.take([])
     json.dumps(drawn(kind, empty, **needed[kind]).to_plotly_json())

@@ -71,7 +71,7 @@ def explain(
 
     from isonomia.cli.progress_bar import ProgressBar
     from isonomia.cli.reading import read_model, read_table
-    from isonomia.explain import sensitive, shapley
+    from isonomia.explain import gap, sensitive, shapley
     from isonomia.languages import check_language
     from isonomia.subject import Subject
 
@@ -91,8 +91,14 @@ def explain(
         values = shapley(subject, rows=None if chosen is None else np.sort(chosen), seed=seed, **asked)
         parts = [values.summary(asked["label"])]
         attributes = table.protected if subject.task != "multiclass" or label is not None else ()
-        parts += [sensitive(subject, attribute=name, **asked) for name in attributes]
-    result = _together(parts, ("", *attributes))
+        names = [""]
+        for name in attributes:
+            parts.append(sensitive(subject, attribute=name, **asked))
+            parts.append(
+                gap(subject, attribute=name, **{key: asked[key] for key in ("output", "max_model_rows", "label")})
+            )
+            names += [name, f"gap_{name}"]
+    result = _together(parts, names)
     _show(screen, result)
     if out is not None:
         _write(screen, result, out)
@@ -116,6 +122,7 @@ def _together(parts: Sequence[Result], names: Sequence[str]) -> Result:
         msg("Why the model predicts what it predicts"),
         {key(name, own): table for name, part in named for own, table in part.tables.items()},
         {key(name, own): value for name, part in named for own, value in part.values.items()},
+        tuple(finding for part in parts for finding in part.findings),
         pictures=tuple(
             replace(picture, table=key(name, picture.table)) for name, part in named for picture in part.pictures
         ),
@@ -133,6 +140,8 @@ def _show(screen: Screen, result: Result) -> None:
     if screen.json:
         screen.data(result.to_dict())
         return
+    for finding in result.findings:
+        screen.say(finding.message)
     for name, table in result.tables.items():
         if name not in DRAWN:
             screen.table(table, title=(table.title or result.title).text(screen.language))

@@ -17,6 +17,7 @@ from isonomia.subject import Subject
 DISPARITY, WARNING = 0.01, 0.05
 #: Rows that the model may be asked about, per attribute.
 MODEL_ROWS = 200_000
+TITLE = msg("protected attribute")
 READING = msg(
     "A contribution is the Shapley value of the attribute: what it adds to a prediction when the other columns of the "
     "person and of the background are mixed in all ways."
@@ -49,7 +50,8 @@ def explain_sensitive(subject: Subject, **options: Any) -> Result:
     used = {name: one for name, one in found.items() if one.tables}
     tables = {"attributes": _attributes(found, subject)}
     if used:
-        tables["groups"] = Table.stack([_with_attribute(name, one.tables["groups"]) for name, one in used.items()])
+        stacked = Table.stack([with_attribute(name, one.tables["groups"]) for name, one in used.items()])
+        tables["groups"] = replace(stacked, title=msg("What each attribute adds, by group"))
     notes = {str(note): note for one in found.values() for note in one.notes}
     return Result(
         "explain_sensitive",
@@ -73,7 +75,7 @@ def _attributes(found: dict[str, Sensitive], subject: Subject) -> Table:
         for name, one in found.items()
     ]
     columns = (
-        Column("attribute", title=msg("protected attribute")),
+        Column("attribute", title=TITLE),
         Column("disparity", format="num4", title=msg("disparity of the contribution")),
         Column("importance", format="num4", title=msg("mean size of the contribution")),
         Column("rank", format="int", title=msg("rank among the columns")),
@@ -82,9 +84,9 @@ def _attributes(found: dict[str, Sensitive], subject: Subject) -> Table:
     return Table.from_rows(rows, columns, title=msg("What each attribute adds"), backend=subject.backend)
 
 
-def _with_attribute(name: str, table: Table) -> Table:
-    first = Column("attribute", [name] * len(table), title=msg("protected attribute"))
-    return replace(table, columns=(first, *table.columns), title=msg("What each attribute adds, by group"))
+def with_attribute(name: str, table: Table) -> Table:
+    """A table about one attribute with a first column that names it, so that tables can be stacked."""
+    return replace(table, columns=(Column("attribute", [name] * len(table), title=TITLE), *table.columns))
 
 
 def _picture() -> Picture:

@@ -1,0 +1,83 @@
+"""Which columns make the gap between groups?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from isonomia.audit.check_registry import check
+from isonomia.audit.checks.explain_sensitive import MODEL_ROWS, with_attribute
+from isonomia.errors import NotApplicable
+from isonomia.evidence import Finding, Picture, Result, Table
+from isonomia.explain import GapDecomposition, gap
+from isonomia.languages import msg
+from isonomia.parameters import parameters_of
+from isonomia.subject import Subject
+
+#: Findings about each attribute, the largest contributions.
+FINDINGS = 3
+
+
+@check(
+    "explain_gap",
+    order=167,
+    within="full",
+    family="people",
+    title=msg("What makes the gap between groups"),
+    question=msg("Which columns make the gap between groups?"),
+    purpose="the gap in mean predictions to the reference group as a sum over columns, with simultaneous intervals",
+    parameters=parameters_of(gap, "criterion", "output", "threshold", "max_model_rows", max_model_rows=MODEL_ROWS),
+)
+def explain_gap(subject: Subject, **options: Any) -> Result:
+    """`gap` for every protected attribute; its intervals hold for all columns at once, so no further test is made."""
+    names = [column.name for column in subject.needs_attributes()]
+    if subject.model is None:
+        raise NotApplicable(msg("it needs the model, not only its predictions"))
+    if subject.task == "multiclass":
+        raise NotApplicable(msg("of several classes, one has to be chosen (explain.gap)"))
+    found = {
+        name: gap(subject, attribute=name, progress=subject.progress, **options)
+        for name in subject.progress.stage("attributes", msg("Explaining"), total=len(names)).over(names)
+        if next(one for one in subject.attributes if one.name == name).size > 1
+    }
+    if not found:
+        raise NotApplicable(msg("no protected attribute has two groups"))
+    tables = {
+        key: Table.stack([with_attribute(name, one.tables[key]) for name, one in found.items()])
+        for key in ("contributions", "groups")
+    }
+    tables["contributions"] = tables["contributions"].without("p_value", "p_adjusted")
+    notes = {str(note): note for one in found.values() for note in one.notes}
+    return Result(
+        "explain_gap",
+        msg("What makes the gap between groups"),
+        tables,
+        {"additivity": max(one.additivity for one in found.values())},
+        tuple(finding for one in found.values() for finding in _findings(one)),
+        tuple(_picture(name) for name in found),
+        tuple(notes.values()),
+        titles=next(iter(found.values())).titles,
+        formats={"additivity": "num"},
+    )
+
+
+def _findings(one: GapDecomposition) -> list[Finding]:
+    """The largest contributions to gaps that are there; their intervals exclude 0 for all columns at once."""
+    real = {name for name, whole in one.gaps.items() if whole.low is not None and not whole.low <= 0 <= whole.high}
+    kept = [finding for finding in one.findings if finding.who[one.attribute] in real]
+    return [replace(finding, p_value=None, p_adjusted=None) for finding in kept[:FINDINGS]]
+
+
+def _picture(attribute: str) -> Picture:
+    return Picture(
+        "bars",
+        "contributions",
+        msg("What each column adds to the gap between groups of {attribute}", attribute=attribute),
+        {
+            "labels": "column",
+            "value": "contribution",
+            "facet": "group",
+            "where": {"attribute": attribute},
+            "reference": 0.0,
+        },
+    )
