@@ -82,8 +82,7 @@ def explain(
         table = read_table(
             data, na=na, protected=protected, privileged=privileged, target=target, positive=positive, weight=weight
         )
-        reference = {"reference": dict(table.privileged)} if table.privileged else {}
-        subject = Subject.of(table, read_model(model, trust=trust), progress=progress, seed=seed, **reference)
+        subject = Subject.of(table, read_model(model, trust=trust), progress=progress, seed=seed)
         count = len(subject)
         chosen = np.random.default_rng(seed).permutation(count)[:rows] if rows < count else None
         asked: dict[str, Any] = {"method": method, "output": output, "max_model_rows": max_model_rows}

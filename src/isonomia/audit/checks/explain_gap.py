@@ -63,7 +63,7 @@ def explain_gap(subject: Subject, **options: Any) -> Result:
 
 def _findings(one: GapDecomposition) -> list[Finding]:
     """The largest contributions to gaps that are there; their intervals exclude 0 for all columns at once."""
-    real = {name for name, whole in one.gaps.items() if whole.low is not None and not whole.low <= 0 <= whole.high}
+    real = {name for name, whole in one.gaps.items() if whole.low and whole.high and whole.low * whole.high > 0}
     kept = [finding for finding in one.findings if finding.who[one.attribute] in real]
     return [replace(finding, p_value=None, p_adjusted=None) for finding in kept[:FINDINGS]]
 
