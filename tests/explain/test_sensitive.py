@@ -109,6 +109,21 @@ def test_a_black_box_is_sampled_when_values_cost_too_much(people: pd.DataFrame) 
     assert found.importance.value > 0
 
 
+def test_a_forest_is_exact_and_sampling_agrees(people: pd.DataFrame) -> None:
+    frame = people.assign(sex=(people["sex"] == "M").astype(int))[["age", "sex", "debts", "good"]]
+    features = ["age", "sex", "debts"]
+    forest = RandomForestClassifier(20, max_depth=4, random_state=0).fit(frame[features], frame["good"])
+    data = iso.Dataset(frame, target="good", protected=["sex"])
+    found = iso.explain.sensitive(data, forest)
+    every = iso.explain.sensitive(data, forest, method="enumeration")
+    assert found.method == "trees"
+    for figure in ("disparity", "importance", "importance_bound"):
+        ours, theirs = getattr(found, figure), getattr(every, figure)
+        assert (ours.value, ours.low, ours.high) == pytest.approx((theirs.value, theirs.low, theirs.high), abs=1e-10)
+    direct = iso.explain.sensitive(data, forest, method="direct", error=0.003, importance=False)
+    assert abs(direct.disparity.value - found.disparity.value) < 0.006
+
+
 def test_nothing_to_measure_is_stated(data: iso.Dataset, people: pd.DataFrame, pipeline: Pipeline) -> None:
     blind = LogisticRegression().fit(people[["age", "debts"]], people["good"])
     found = iso.explain.sensitive(data, blind)
