@@ -20,6 +20,8 @@ from isonomia.typing import Floats, Indices
 Masks = NDArray[np.unsignedinteger[Any]]
 #: Bytes of the masks of the rows that walk at once.
 WALK_BYTES = 1 << 24
+#: Bytes of the masks of one level of few rows.
+CACHE_BYTES = 1 << 19
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -133,6 +135,15 @@ class Paths:
         """The masks (leaves, n) of rows with these ranks, one array per stack."""
         n = ranks.shape[1]
         out = [np.empty((len(stack.nodes), n), dtype=self.dtype) for stack in self.stacks]
+        step = max(128, CACHE_BYTES // (self.width * np.dtype(self.dtype).itemsize))
+        for start in range(0, n, step):
+            part = slice(start, start + step)
+            self._walk(ranks[:, part], [masks[:, part] for masks in out])
+        return out
+
+    def _walk(self, ranks: NDArray[Any], out: list[Masks]) -> None:
+        """Write the masks of few rows, so that those of a level stay in the processor's cache."""
+        n = ranks.shape[1]
         count = len(self.levels[0].cut) if self.levels else 0
         masks = np.full((count, n), self.start, dtype=self.dtype)
         for level in self.levels:
@@ -146,7 +157,6 @@ class Paths:
             for index, position, child in level.leaves:
                 out[index][position] = children[child]
             masks = children[level.inner]
-        return out
 
     def walks(self, ranks: NDArray[Any]) -> Iterator[tuple[slice, list[Masks]]]:
         """The masks of all rows, in portions within `WALK_BYTES`."""
