@@ -71,9 +71,10 @@ def gap(
     label : optional
         The class explained where there are several.
     threshold : float
-        Contributions of this size are findings where they differ from 0: in units of probabilities, or in standard
-        deviations of other outputs.
-    max_model_rows, progress
+        Contributions of this size are findings: as a probability, or in standard deviations of another output.
+    max_model_rows : int
+        How many rows the model may be asked about.
+    progress
         As in `shapley`.
 
     Returns

@@ -106,8 +106,14 @@ def sensitive(
     method : str
         An explainer; "direct" samples the disparity itself, without a value for any row; "auto" takes exact values
         where there are any within `max_model_rows`, else "direct".
-    output, background, label, max_background, max_model_rows, progress
+    output : str
+        What is explained: probability, log odds, decision, score or a predicted number (see `shapley`).
+    background, label, progress
         As in `shapley`.
+    max_background : int, optional
+        Background rows beyond which a sample is drawn; by default up to the method.
+    max_model_rows : int
+        How many rows the model may be asked about.
     error : float, optional
         Half the width of the disparity's interval that may come from sampling ("direct").
     importance : bool
