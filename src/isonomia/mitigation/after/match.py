@@ -61,13 +61,8 @@ class Match(PostMitigator):
         drop_sensitive: bool = False,
         seed: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.sensitive = sensitive
+        super().__init__(estimator, sensitive, prefit, folds, drop_sensitive, seed)
         self.share = share
-        self.prefit = prefit
-        self.folds = folds
-        self.drop_sensitive = drop_sensitive
-        self.seed = seed
 
     def _tune(
         self, score: Floats, truth: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]

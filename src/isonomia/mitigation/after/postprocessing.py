@@ -54,6 +54,22 @@ class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
     seed: int
     fix_: Fix
 
+    def __init__(
+        self,
+        estimator: Any,
+        sensitive: str | Sequence[str] | None,
+        prefit: bool,
+        folds: int,
+        drop_sensitive: bool,
+        seed: int,
+    ) -> None:
+        self.estimator = estimator
+        self.sensitive = sensitive
+        self.prefit = prefit
+        self.folds = folds
+        self.drop_sensitive = drop_sensitive
+        self.seed = seed
+
     def _template(self) -> Any:
         return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
 

@@ -169,17 +169,12 @@ class Thresholds(PostMitigator):
         drop_sensitive: bool = False,
         seed: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.sensitive = sensitive
+        super().__init__(estimator, sensitive, prefit, folds, drop_sensitive, seed)
         self.criterion = criterion
         self.tol = tol
         self.false_positive_cost = false_positive_cost
         self.false_negative_cost = false_negative_cost
         self.randomised = randomised
-        self.prefit = prefit
-        self.folds = folds
-        self.drop_sensitive = drop_sensitive
-        self.seed = seed
 
     def _tune(
         self, score: Floats, truth: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
