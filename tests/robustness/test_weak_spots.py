@@ -259,3 +259,13 @@ def test_the_interval_of_a_picked_slice_is_that_of_all_slices_at_once() -> None:
     low, high = wilson(k, row["n"], 0.95 ** (1 / tests))
     assert (row["low"], row["high"]) == pytest.approx((float(low), float(high)))
     assert any("hold for all of them at once" in note.text() for note in result.notes)
+
+
+def test_the_worst_cell_of_a_pair_has_the_interval_of_all_slices_at_once() -> None:
+    result = weak_spots(with_scores(0, extra=0.3), pairs=True)
+    tests = result.values["slices_tested"]
+    for row in result.tables["pairs"].rows():
+        low, high = wilson(round(row["value"] * row["n"]), row["n"], 0.95 ** (1 / tests))
+        assert (row["low"], row["high"]) == pytest.approx((float(low), float(high)))
+        overall = row["value"] / (row["severity"] + 1)
+        assert row["severity_low"] == pytest.approx(float(low) / overall - 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,7 +19,7 @@ from isonomia.discovery.subgroups import _reading, present
 from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.nested import added_by_conditions, without_idle_conditions
 from isonomia.discovery.subgroups.problem import Problem
-from isonomia.discovery.subgroups.ranges import best_ranges, in_bins_of, wider_bins
+from isonomia.discovery.subgroups.ranges import best_ranges, in_bins_of, rectangles_like, wider_bins
 from isonomia.discovery.subgroups.result import SubgroupResult
 from isonomia.errors import SpecError
 from isonomia.events import Clock, Progress, ProgressLike
@@ -113,9 +114,10 @@ def find_subgroups(
     holdout : float, optional
         Share of the rows that is kept out of the search; what was found is measured on it. The p-values then need
         adjusting for the subgroups reported alone (Holm). Where subgroups are conjunctions with a higher (or lower)
-        average, bins twice as wide are searched too and neighbouring bins joined to the range that departs most,
-        conditions that add nothing are dropped, and what is adjusted is the largest of the p-values against all other
-        rows and against the rest of each subgroup with one condition less.
+        average, bins of numeric features are half as wide: the search runs on bins and on twice as wide ones, all
+        rectangles of the narrow bins of two features are looked at, and neighbouring bins are joined to the range that
+        departs most. Conditions that add nothing are dropped, and what is adjusted is the largest of the p-values
+        against all other rows and against the rest of each subgroup with one condition less.
     max_overlap : float, optional
         Leave out subgroups that share more than this much of their rows (intersection over union) with a better one.
     progress : callable or Progress, optional
@@ -154,7 +156,7 @@ def find_subgroups(
         chosen,
         errors=_reading.read_errors(errors, subject),
         limits=(k, max_l, min_support),
-        bins=bins,
+        bins=_finest(bins, ranges=holdout is not None and chosen.nested),
         binning=binning,
         metric=metric,
         seed=seed,
@@ -174,6 +176,11 @@ def find_subgroups(
     return subject.noted(_assemble(chosen, problem, measured, search, masks, clock))
 
 
+def _finest(bins: Bins, *, ranges: bool) -> Bins:
+    """Half as wide bins where ranges of several are looked for."""
+    return 2 * bins if ranges and isinstance(bins, int) else bins
+
+
 def _with_holdout(
     method: Method, problem: Problem, holdout: float, max_overlap: float | None, k: int
 ) -> tuple[Problem, Search]:
@@ -188,10 +195,7 @@ def _with_holdout(
     if cut < 1 or cut == problem.n:
         raise SpecError(f"`holdout` leaves one of the two parts empty: {problem.n} rows, holdout {holdout:g}.")
     searched, other = problem.take(np.sort(order[:cut])), problem.take(np.sort(order[cut:]))
-    search = method.run(searched)
-    if method.nested:
-        search = _in_ranges(method, searched, search)
-        search = replace(search, subgroups=_shortened(searched, search.subgroups))
+    search = _in_ranges(method, searched) if method.nested else method.run(searched)
     search, _ = _without_repeats(search, searched, max_overlap, k)
     again = [method.measure(other, subgroup) for subgroup in search.subgroups]
     adjusted = holm([_largest_p(method, other, item) for item in again])
@@ -206,19 +210,36 @@ def _with_holdout(
     return other, replace(search, subgroups=subgroups, notes=(*search.notes, note))
 
 
-def _in_ranges(method: Method, problem: Problem, search: Search) -> Search:
-    """The search with ranges of several bins, the most striking first: also found in bins twice as wide."""
+def _in_ranges(method: Method, problem: Problem) -> Search:
+    """Search bins twice and four times as wide, then ranges of the finest bins, without conditions that add nothing.
+
+    The most striking subgroup comes first.
+    """
     assert method.measure is not None  # `_with_holdout` refuses such methods
-    wide = method.run(wider_bins(problem))
-    found = [*search.subgroups, *(in_bins_of(item, problem) for item in wide.subgroups)]
+    wide = wider_bins(problem)
+    wider = wider_bins(wide)
+    search: Search = method.run(wide)
+    other: Search = method.run(wider)
+    found = [in_bins_of(item, problem) for item in search.subgroups]
+    found += [in_bins_of(in_bins_of(item, wide), problem) for item in other.subgroups]
+    if problem.max_l >= 2:
+        found += rectangles_like(problem, found, problem.k)
     ranged = [method.measure(problem, best_ranges(problem, item)) for item in found]
-    ordered = sorted(ranged, key=lambda item: 1.0 if item.p_value is None else item.p_value)
+    possible = sum(column.size for column in problem.features)
+
+    def rank(item: Subgroup) -> float:
+        """The p-value times how many subgroups have as many conditions: more of them differ more by chance."""
+        conditions = len(item.conditions)
+        p = 1.0 if item.p_value is None else max(item.p_value, 1e-300)
+        return math.log(p) + conditions * math.log(possible) - math.lgamma(conditions + 1)
+
+    ordered = sorted((method.measure(problem, item) for item in _shortened(problem, ranged)), key=rank)
     return replace(
         search,
         subgroups=tuple(ordered),
-        tested=search.tested + wide.tested,
-        nodes=search.nodes + wide.nodes,
-        complete=search.complete and wide.complete,
+        tested=search.tested + other.tested,
+        nodes=search.nodes + other.nodes,
+        complete=search.complete and other.complete,
     )
 
 

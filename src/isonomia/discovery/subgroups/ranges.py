@@ -1,7 +1,7 @@
 """Ranges of several bins: what lies across the edges of bins is too thin in each of them to be found.
 
-A search is run on the bins and again on bins twice as wide; then each condition on a binned feature takes the range
-that departs most, given the other conditions.
+A search is run on bins twice and four times as wide as the finest; then each condition on a binned feature takes the
+range of the finest bins that departs most, given the other conditions.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from isonomia.counting import Codes, smallest, sum_by
 from isonomia.discovery.subgroups.method import Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import defined_rows, quantity
+from isonomia.discovery.subgroups.rectangles import best_rectangles, departures
 from isonomia.typing import Floats
 
 #: How often all conditions are gone through, at most.
@@ -37,19 +38,26 @@ def in_bins_of(subgroup: Subgroup, problem: Problem) -> Subgroup:
     return replace(subgroup, conditions=conditions)
 
 
+def rectangles_like(problem: Problem, found: list[Subgroup], count: int) -> list[Subgroup]:
+    """For each metric examined the rectangles of two features that depart most, in the direction of those found."""
+    examples = {str(item.stats["metric"]): item for item in reversed(found)}
+    out = []
+    for metric, example in examples.items():
+        part, examined = defined_rows(problem, quantity(problem, metric))
+        best = best_rectangles(part, examined, count, upwards=departs_upwards(example))
+        out += [replace(example, conditions=conditions) for conditions in best]
+    return out
+
+
 def best_ranges(problem: Problem, subgroup: Subgroup) -> Subgroup:
     """The subgroup with the range of bins that departs most in each condition, given the others.
 
-    What is maximised is the sum of (value - average) over the root of the number of rows: the scan statistic of a
-    range. Conditions are gone through in turn until none changes.
+    What is maximised is the sum of departures over the root of their variance: the scan statistic of a range.
+    Conditions are gone through in turn until none changes.
     """
     part, examined = defined_rows(problem, quantity(problem, str(subgroup.stats["metric"])))
     weights = np.ones(part.n) if part.weights is None else part.weights
-    excess = examined.excess()
-    departure = (excess - np.average(excess, weights=weights)) * weights
-    value, overall = subgroup.estimate.value, subgroup.overall
-    if value is not None and overall is not None and value < overall:
-        departure = -departure
+    departure, variance = departures(part, examined, upwards=departs_upwards(subgroup))
     for _ in range(_ROUNDS):
         before = subgroup
         for name in subgroup.conditions:
@@ -60,8 +68,10 @@ def best_ranges(problem: Problem, subgroup: Subgroup) -> Subgroup:
             rows = np.flatnonzero(replace(subgroup, conditions=others).mask(part.by_name))
             codes = column.codes[rows]
             n_bins = len(column.edges) - 1
-            sums, sizes = (sum_by(codes, values[rows], column.size)[:n_bins] for values in (departure, weights))
-            chosen = _best_range(sums, sizes, part.min_rows)
+            sums, spread, sizes = (
+                sum_by(codes, values[rows], column.size)[:n_bins] for values in (departure, variance, weights)
+            )
+            chosen = _best_range(sums, spread, sizes, part.min_rows)
             if chosen is not None:
                 subgroup = replace(subgroup, conditions={**subgroup.conditions, name: chosen})
         if subgroup.conditions == before.conditions:
@@ -69,19 +79,26 @@ def best_ranges(problem: Problem, subgroup: Subgroup) -> Subgroup:
     return subgroup
 
 
-def _best_range(sums: Floats, sizes: Floats, smallest_size: float) -> tuple[int, ...] | None:
-    """The neighbouring bins with the largest sum over the root of their size; not all bins, and not too few rows.
+def departs_upwards(subgroup: Subgroup) -> bool:
+    """Whether what was examined is higher in the subgroup than elsewhere."""
+    value, overall = subgroup.estimate.value, subgroup.overall
+    return value is None or overall is None or value >= overall
 
-    >>> _best_range(np.array([-1.0, 4.0, 5.0, 0.0]), np.array([10.0, 10.0, 10.0, 10.0]), 5)
+
+def _best_range(sums: Floats, spread: Floats, sizes: Floats, smallest_size: float) -> tuple[int, ...] | None:
+    """The neighbouring bins with the largest sum over the root of its variance; not all, and not too few rows.
+
+    >>> _best_range(np.array([-1.0, 4.0, 5.0, 0.0]), np.full(4, 2.0), np.full(4, 10.0), 5)
     (1, 2)
     """
-    total, size = (np.concatenate([[0.0], np.cumsum(part)]) for part in (sums, sizes))
+    total, noise, size = (np.concatenate([[0.0], np.cumsum(part)]) for part in (sums, spread, sizes))
     first, last = np.triu_indices(sums.size)
     rows = size[last + 1] - size[first]
     allowed = (rows >= smallest_size) & (rows > 0) & (last - first + 1 < sums.size)
     if not allowed.any():
         return None
-    score = np.where(allowed, (total[last + 1] - total[first]) / np.sqrt(np.maximum(rows, 1e-300)), -np.inf)
+    variance = np.maximum(noise[last + 1] - noise[first], 1e-300)
+    score = np.where(allowed, (total[last + 1] - total[first]) / np.sqrt(variance), -np.inf)
     best = int(score.argmax())
     return tuple(range(int(first[best]), int(last[best]) + 1))
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Dataset, wrap
 from isonomia.events import Progress
-from isonomia.evidence import Column, Table, normal_p
+from isonomia.evidence import Column, Table
 from isonomia.fairness.groups.grouping import By, Group, form_groups
 from isonomia.fairness.labels.label_values import outcomes_table, worths
 from isonomia.fairness.people.encoding import Points, encode_people
@@ -92,19 +92,25 @@ def _figures(
 ) -> list[dict[str, Any]]:
     """For each kind of label: own mean, that of similar people, the difference and the disagreement with ends, p.
 
-    People of the group share similar people outside it: errors are those of pairs that share people.
+    People of the group share similar people outside it: errors are those of pairs that share people. The difference has
+    Student's t with one degree of freedom less than people on the smaller side.
     """
+    from scipy.special import stdtr
+
     near = nearest(points, k, rows=rows, pool=~own, progress=progress)
     mine = None if w is None else w[rows]
     everything = np.column_stack(kinds)
     similar = near.mean(everything, w)
     apart = np.abs(everything[rows] - similar)  # of labels 0 and 1: the share of similar people with the other one
+    fewer = int(min(rows.size, own.size - own.sum()))
+    lost = fewer / max(fewer - 1, 1)
     out = []
     for index, values in enumerate(kinds):
         means = [float(np.average(part, weights=mine)) for part in (values[rows], similar[:, index])]
-        variance = variance_with_neighbours(near, rows, values, weights=w)
-        gap = number_estimate(means[0] - means[1], variance, rows.size, level)
-        p = float(normal_p((means[0] - means[1]) / np.sqrt(variance))) if variance > 0 else None
+        variance = variance_with_neighbours(near, rows, values, weights=w) * lost
+        difference = means[0] - means[1]
+        gap = number_estimate(difference, variance, rows.size, level, fewer)
+        p = 2 * float(stdtr(max(fewer - 1, 1), -abs(difference) / np.sqrt(variance))) if variance > 0 else None
         sign = np.where(values[rows] >= similar[:, index], 1.0, -1.0)
         variance = variance_with_neighbours(near, rows, values, weights=w, sign=sign)
         disagreement = number_estimate(float(np.average(apart[:, index], weights=mine)), variance, rows.size, level)

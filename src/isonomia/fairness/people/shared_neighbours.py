@@ -15,7 +15,7 @@ import numpy as np
 
 from isonomia.counting import sum_by
 from isonomia.evidence import Estimate, wilson
-from isonomia.evidence.intervals import normal_interval
+from isonomia.evidence.intervals import student_interval
 from isonomia.fairness.people.neighbours import Neighbours
 from isonomia.languages import msg
 from isonomia.languages.naming import as_text
@@ -37,12 +37,16 @@ def share_estimate(share: float, variance: float, people: float, pairs: int, lev
     return Estimate(share, float(low), float(high), n=pairs, method="wilson", level=level)
 
 
-def number_estimate(value: float, variance: float, rows: int, level: float) -> Estimate:
-    """An average of numbers over pairs, with a normal interval; one row has none."""
+def number_estimate(value: float, variance: float, rows: int, level: float, people: int | None = None) -> Estimate:
+    """An average of numbers over pairs, with Student's interval; one row has none.
+
+    There are as many degrees of freedom as people who vary, less one: the rows, or the fewer `people` that they are
+    compared with.
+    """
     if rows < 2:
         return Estimate(value, n=rows, note=as_text(msg("one row: no interval")))
-    low, high = normal_interval(value, np.sqrt(variance), level)
-    return Estimate(value, float(low), float(high), n=rows, method="normal", level=level)
+    low, high = student_interval(value, np.sqrt(variance), rows if people is None else min(rows, people), level)
+    return Estimate(value, float(low), float(high), n=rows, method="student", level=level)
 
 
 def variance_with_neighbours(

@@ -13,6 +13,7 @@ from isonomia.evidence import Column, Estimate, Finding, Format, Picture, Result
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text, together
 from isonomia.robustness.missing_reasons import of_slices
+from isonomia.robustness.row_metrics import as_error
 from isonomia.robustness.slices.spot_merging import Spot, spelt
 
 if TYPE_CHECKING:
@@ -262,11 +263,14 @@ def _worst(part: Slices) -> tuple[tuple[int, ...], float]:
 
 
 def _pair_table(search: Search, worst: Sequence[Slices], backend: Backend) -> Table:
+    """The worst cell of each pair of features; its interval holds for all slices that it was picked from."""
     rows: list[dict[str, Any]] = []
     for part in worst:
-        index, low = _worst(part)
-        if not np.isfinite(low):
+        index, lowest = _worst(part)
+        if not np.isfinite(lowest):
             continue
+        picked = search.parts.measure(part.cells[index], search.picked_level)
+        ends = [float(as_error(search.parts.metric, end)) for end in (picked.low, picked.high)]
         one, two = (search.columns[name] for name in part.names)
         rows.append(
             {
@@ -275,11 +279,11 @@ def _pair_table(search: Search, worst: Sequence[Slices], backend: Backend) -> Ta
                 "slices": int(part.enough.sum()),
                 "worst": together([spelt(one.name, one.text(index[0])), spelt(two.name, two.text(index[1]))]),
                 "n": int(part.cells.n[index]),
-                "value": float(part.measured.value[index]),
-                "low": float(part.measured.low[index]),
-                "high": float(part.measured.high[index]),
+                "value": float(picked.value),
+                "low": float(picked.low),
+                "high": float(picked.high),
                 "severity": float(part.severity[index]),
-                "severity_low": low,
+                "severity_low": min(ends) / search.global_error - 1,
                 "weak_slices": int(_weak(search, part, slice(None)).sum()),
             }
         )

@@ -1,0 +1,82 @@
+"""Ranges of two features at once: every rectangle of neighbouring bins, or range within a category, is looked at.
+
+A search over single bins sees a subgroup that lies across their edges only in pieces, each too thin to stand out.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from isonomia.counting import Codes, sum_by
+from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.subgroups.rates import Quantity
+from isonomia.typing import Bools, Floats
+
+#: Features with more values than this are left out: their pairs are too many, and each too small.
+_MOST_VALUES = 40
+
+Conditions = dict[str, tuple[int, ...]]
+
+
+def departures(problem: Problem, examined: Quantity, *, upwards: bool) -> tuple[Floats, Floats]:
+    """What each row adds to the departure of a subgroup, and to its variance if nothing is there.
+
+    The departure is the value less the expected one (or the average of everyone), less the average of that. Where rows
+    have expected chances p their variance is p (1 - p), else that of all rows: a score that took all rows alike would
+    look first where chance does most, among decisions near the border.
+    """
+    weights = np.ones(problem.n) if problem.weights is None else problem.weights
+    excess = examined.excess()
+    away = excess - np.average(excess, weights=weights)
+    if examined.binary and examined.expected is not None:
+        chance = np.clip(examined.expected, 0.0, 1.0)
+        variance = np.maximum(chance * (1 - chance), 1e-9)
+    else:
+        variance = np.full(problem.n, max(float(np.average(away**2, weights=weights)), 1e-300))
+    return (away if upwards else -away) * weights, variance * weights**2
+
+
+def best_rectangles(problem: Problem, examined: Quantity, count: int, *, upwards: bool) -> list[Conditions]:
+    """Of each two features the rectangle that departs most; the `count` best of them, the most striking first.
+
+    The score of a rectangle is the sum of its departures over the root of their variance: a scan statistic. All
+    rectangles of two features follow from one table of their bins.
+    """
+    departure, variance = departures(problem, examined, upwards=upwards)
+    weights = np.ones(problem.n) if problem.weights is None else problem.weights
+    columns = [(column, _choices(column)) for column in problem.features if 1 < column.size <= _MOST_VALUES]
+    found: list[tuple[float, Conditions]] = []
+    for (one, rows), (other, cols) in combinations(columns, 2):
+        if problem.clock.over:
+            break
+        joint = one.codes.astype(np.intp) * other.size + other.codes
+        gain, spread, size = (
+            rows.astype(float) @ sum_by(joint, part, one.size * other.size).reshape(one.size, -1) @ cols.T
+            for part in (departure, variance, weights)
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            score = np.where((size >= problem.min_rows) & (spread > 0), gain / np.sqrt(spread), -np.inf)
+        if not score.size:
+            continue
+        first, second = np.unravel_index(int(score.argmax()), score.shape)
+        if score[first, second] > 0:
+            chosen = {one.name: _codes(rows[first]), other.name: _codes(cols[second])}
+            found.append((float(score[first, second]), chosen))
+    return [conditions for _, conditions in sorted(found, key=lambda item: -item[0])[:count]]
+
+
+def _choices(column: Codes) -> Bools:
+    """The sets of codes that a condition may be on, one per row: ranges of bins but for all of them, or one value."""
+    if column.edges is None:
+        return np.eye(column.size, dtype=bool)
+    n_bins = len(column.edges) - 1
+    first, last = np.triu_indices(n_bins)
+    some = last - first + 1 < n_bins
+    bins = np.arange(column.size)
+    return (bins >= first[some, None]) & (bins <= last[some, None]) & (bins < n_bins)
+
+
+def _codes(chosen: Bools) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(chosen).tolist())
