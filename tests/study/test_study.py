@@ -20,6 +20,7 @@ from isonomia.study import STUDY_DATA, STUDY_FIXES, STUDY_MODELS, encode, read_s
 from isonomia.study.fixes import train
 from isonomia.study.latex import to_latex
 from isonomia.study.matrices import members_of, outcomes_of
+from isonomia.study.published import beside
 from isonomia.study.saving import to_csv
 
 
@@ -249,3 +250,20 @@ def test_no_time_gives_an_error_not_an_empty_report(ticking: Any) -> None:
 
 def test_the_six_datasets_are_registered() -> None:
     assert STUDY_DATA.ids() == ("adult", "compas", "default", "german", "pnad_sex", "pnad_race")
+
+
+def test_measures_are_compared_whatever_explains_the_model() -> None:
+    key = {"dataset": "d", "model": "m", "fix": "f"}
+    published = [{**key, "explainer": "kernel", "statistical_parity": 0.5, "disparity": 0.1}]
+    obtained = [
+        {**key, "explainer": explainer, "seed": seed, "statistical_parity": 0.4 + 0.1 * seed, "disparity": 0.1}
+        for seed in range(3)
+        for explainer in ("linear_independent", "linear_correlated")
+    ]
+    rows = list(beside(published, obtained).rows())
+    assert [(row["measure"], row["seeds"], row["reproduced"]) for row in rows] == [("statistical_parity", 3, True)]
+    assert rows[0]["obtained"] == pytest.approx(0.5)
+    far = [{**row, "statistical_parity": 2.0} for row in published]
+    assert next(beside(far, obtained).rows())["reproduced"] is False
+    one = next(beside(far, obtained[:1]).rows())
+    assert "one seed" in str(one["reproduced"])

@@ -83,20 +83,18 @@ def beside(published: Sequence[Mapping[str, Any]], obtained: Sequence[Mapping[st
     obtained : rows of a study, with a column seed
     """
     names = [*(measure.id for measure in STUDY_MEASURES), "disparity", "importance", "rank"]
-    ours: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
-    for row in obtained:
-        ours.setdefault(key_of(row), []).append(row)
+    ours: dict[tuple[Any, ...], dict[Any, Mapping[str, Any]]] = {}
+    for row in obtained:  # a fairness measure is the same for all explainers of a model
+        for key in (key_of(row), key_of(row)[:3]):
+            ours.setdefault(key, {}).setdefault(row["seed"], row)
     rows, seen = [], set()
     for row in published:
         for name in names:
-            key = (
-                *key_of(row)[:3],
-                name if name not in ("disparity", "importance", "rank") else (row["explainer"], name),
-            )
-            if key_of(row) not in ours or key in seen or name not in row:
+            key = key_of(row) if name in ("disparity", "importance", "rank") else key_of(row)[:3]
+            if key not in ours or (key, name) in seen or name not in row:
                 continue
-            seen.add(key)
-            values = np.asarray([one[name] for one in ours[key_of(row)] if one.get(name) is not None], dtype=float)
+            seen.add((key, name))
+            values = np.asarray([one[name] for one in ours[key].values() if one.get(name) is not None], dtype=float)
             if values.size:
                 rows.append(_compared(row, name, float(row[name]), values))
     columns = (
