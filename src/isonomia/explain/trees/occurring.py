@@ -133,30 +133,42 @@ def path_tables(stack: Stack, people: Occurring) -> tuple[Indices, Floats]:
 
 
 def _valid_pairs(stack: Stack, people: Occurring, background: Occurring) -> tuple[Indices, Indices]:
-    """Every explained and background mask of the same leaf that together have all bits."""
-    explained, given = np.diff(people.starts), np.diff(background.starts)
+    """Every explained and background mask of the same leaf that together have all bits.
+
+    Masks are in order within a leaf, so that those without the last bit come first: they fit only masks with that bit.
+    """
+    (start, middle, stop), (first, half, last) = _halves(people, stack.size), _halves(background, stack.size)
+    ours = (np.concatenate([start, middle]), np.concatenate([middle - start, stop - middle]))
+    theirs = (np.concatenate([half, first]), np.concatenate([last - half, last - first]))
+    explained, given = ours[1], theirs[1]
     order = np.lexsort((explained, given))
     order = order[(explained[order] > 0) & (given[order] > 0)]
-    rows, columns, start = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)], 0
-    while start < len(order):
-        ahead = order[start : start + 4096]
+    rows, columns, at = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)], 0
+    while at < len(order):
+        ahead = order[at : at + 4096]
         area = np.maximum.accumulate(explained[ahead]) * given[ahead] * np.arange(1, len(ahead) + 1)
-        own = order[start : start + max(1, int(np.searchsorted(area, PAIRS)))]
-        start += len(own)
-        at, a = _padded(people, own)
-        other, c = _padded(background, own)
+        own = ahead[: max(1, int(np.searchsorted(area, PAIRS)))]
+        at += len(own)
+        here, a = _padded(people.masks, ours[0][own], explained[own])
+        there, c = _padded(background.masks, theirs[0][own], given[own])
         found = np.flatnonzero((c[:, :, None] | a[:, None, :]) == a.dtype.type(stack.full))
-        pair, first = np.divmod(found, a.shape[1])
-        row, column = at[pair // c.shape[1], first], other.ravel()[pair]
+        pair, inner = np.divmod(found, a.shape[1])
+        row, column = here[pair // c.shape[1], inner], there.ravel()[pair]
         real = (row >= 0) & (column >= 0)
         rows.append(row[real])
         columns.append(column[real])
     return np.concatenate(rows), np.concatenate(columns)
 
 
-def _padded(masks: Occurring, leaves: Indices) -> tuple[Indices, Masks]:
+def _halves(masks: Occurring, size: int) -> tuple[Indices, Indices, Indices]:
+    """Per leaf: the first mask, the first mask with the last bit, and the end."""
+    without = np.concatenate([[0], np.cumsum(masks.masks < masks.masks.dtype.type(1 << (size - 1)))])
+    start, stop = masks.starts[:-1], masks.starts[1:]
+    return start, start + without[stop] - without[start], stop
+
+
+def _padded(masks: Masks, start: Indices, count: Indices) -> tuple[Indices, Masks]:
     """Indices (leaves, longest) of the masks of leaves and the masks; padding is -1 and mask 0."""
-    count = np.diff(masks.starts)[leaves]
     steps = np.arange(count.max())
-    index = np.where(steps < count[:, None], masks.starts[leaves][:, None] + steps, -1)
-    return index, np.where(index >= 0, masks.masks[index], masks.masks.dtype.type(0))
+    index = np.where(steps < count[:, None], start[:, None] + steps, -1)
+    return index, np.where(index >= 0, masks[index], masks.dtype.type(0))
