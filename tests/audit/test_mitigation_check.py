@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import isonomia as iso
@@ -220,3 +221,27 @@ def test_fixes_of_remedies_are_registered() -> None:
     assert set(FIXES) <= set(REMEDIES)
     for methods in FIXES.values():
         assert set(methods) <= set(MITIGATIONS.ids())
+
+
+class Stubborn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Can be fitted on many rows only."""
+
+    def fit(self, X: Any, y: Any) -> Stubborn:
+        if len(X) < 400:
+            raise ValueError("too few rows for me")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[(np.asarray(X["x"], dtype=float) > 0).astype(int)]
+
+
+def test_a_model_that_cannot_be_trained_again_does_not_end_the_audit() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=400), "sex": rng.choice(["F", "M"], 400)})
+    frame["y"] = (frame.x + (frame.sex == "M") + rng.normal(size=400) > 0).astype(int)
+    model = Stubborn().fit(frame[["x", "sex"]], frame.y)
+    report = iso.audit(iso.Dataset(frame, target="y", protected=["sex"]), model, checks=["mitigation"])
+    (section,) = report.document.sections
+    assert section.outcome == "failed"
+    assert "Training Stubborn on 200 people failed. ValueError: too few rows for me" in str(section.reason)

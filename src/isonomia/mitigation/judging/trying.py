@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from isonomia.counting import Codes, composite, count_by
-from isonomia.errors import DataError, IsonomiaError, NotApplicable
+from isonomia.errors import DataError, IsonomiaError, ModelError, NotApplicable
 from isonomia.fairness.criteria.criterion import DESCRIPTIONS
 from isonomia.languages import Message, msg
 from isonomia.mitigation._training import fit_weighted, weight_argument
@@ -144,7 +144,13 @@ class Trial:
         model = clone(self.estimator)
         weights = people.weights if weight_argument(model) else None
         self.fits += 1
-        return fit_weighted(model, people.X, people.y, weights, owner="mitigate")
+        try:
+            return fit_weighted(model, people.X, people.y, weights, owner="mitigate")
+        except IsonomiaError:
+            raise
+        except Exception as error:  # an estimator may raise anything
+            cause = f"{type(error).__name__}: {error}"
+            raise ModelError(f"Training {type(model).__name__} on {len(people)} people failed. {cause}") from error
 
     def predictions(self, model: Any, X: Any) -> tuple[Floats | None, NDArray[Any]]:
         """Scores (None where the model has none) and decisions as codes."""
