@@ -260,6 +260,7 @@ def test_a_table_without_rows_gives_a_picture_without_marks(kind: str) -> None:
         "slopes": {"labels": "sex", "before": "rate", "after": "error"},
         "flows": {"labels": "sex", "before": "age", "after": "age"},
         "histogram": {"left": "rate", "right": "error", "count": "n"},
+        "waterfall": {"labels": "sex", "value": "rate"},
         "beeswarm": {"labels": "sex", "value": "rate", "n": "n"},
     }
     empty = RATES.take([])
@@ -335,3 +336,33 @@ def test_flows_between_several_decisions_name_the_largest_changes() -> None:
     assert len(names) == 8
     assert sum(trace.x[0] for trace in figure.data) == pytest.approx(1.0)
     assert figure.data[0].x[0] == pytest.approx(400 / sum(counts))
+
+
+def test_a_waterfall_chains_its_steps_and_ends_at_the_sum() -> None:
+    steps = [-0.2, 0.05, *([0.01] * 13)]
+    table = Table.of({"column": [f"<c{index}>" for index in range(15)], "adds": steps}, {"adds": "points"})
+    figure = drawn("waterfall", table, labels="column", value="adds", start=0.6, end_label=msg("mean of women"))
+    thick = [trace for trace in figure.data if trace.mode == "lines" and trace.line.width > 5]
+    assert len(thick) == 13, "twelve steps, and the rest together"
+    at = 0.6
+    for trace in thick:
+        assert trace.x[0] == pytest.approx(at)
+        at = trace.x[1]
+    assert at == pytest.approx(0.6 + sum(steps))
+    ends = [trace.x[0] for trace in figure.data if trace.mode == "markers"]
+    assert ends == pytest.approx([0.6, 0.6 + sum(steps)])
+    assert figure.layout.yaxis.ticktext[-1] == "mean of women"
+    assert "<c0>" not in "".join(figure.layout.yaxis.ticktext)
+
+
+def test_a_beeswarm_has_a_line_per_label_and_marks_by_count() -> None:
+    table = Table.of(
+        {"column": ["a", "a", "b"], "adds": [0.1, -0.2, 0.3], "level": ["low", "high", "other"], "n": [100, 25, 4]}
+    )
+    names = {"high": msg("high"), "low": msg("low")}
+    figure = drawn("beeswarm", table, labels="column", value="adds", n="n", color="level", names=names)
+    assert [trace.name for trace in figure.data] == ["high", "low", "other"], "in the order of the names"
+    marks = {trace.name: (trace.y[0], trace.marker.size[0]) for trace in figure.data}
+    assert marks["high"][0] < marks["low"][0] < 0.5
+    assert marks["other"][0] == 1, "a single colour stands on its line"
+    assert marks["low"][1] > marks["high"][1] > marks["other"][1]

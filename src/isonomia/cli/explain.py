@@ -96,7 +96,7 @@ def explain(
             parts.append(
                 gap(subject, attribute=name, **{key: asked[key] for key in ("output", "max_model_rows", "label")})
             )
-            names += [name, f"gap_{name}"]
+            names += [name, name]
     result = _together(parts, names)
     _show(screen, result)
     if out is not None:
@@ -115,6 +115,8 @@ def _together(parts: Sequence[Result], names: Sequence[str]) -> Result:
     def key(name: str, own: str) -> str:
         return f"{own}_{name}" if name else own
 
+    # the mean contributions of groups and the gaps of groups are two tables called "groups"
+    parts = [_renamed(part, "gaps") if "contributions" in part.tables else part for part in parts]
     named = list(zip(names, parts, strict=True))
     return Result(
         "explain",
@@ -133,6 +135,10 @@ def _together(parts: Sequence[Result], names: Sequence[str]) -> Result:
         },
         formats={key(name, own): style for name, part in named for own, style in part.formats.items()},
     )
+
+
+def _renamed(part: Result, groups: str) -> Result:
+    return replace(part, tables={groups if name == "groups" else name: one for name, one in part.tables.items()})
 
 
 def _show(screen: Screen, result: Result) -> None:

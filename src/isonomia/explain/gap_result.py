@@ -85,11 +85,8 @@ def gap_result(
         findings += teller.of(part, p_adjusted, name, size)
     off = max(abs(part.total - (found.means[group] - found.means[0])) for group, part in found.parts.items())
     notes = once(note for part in found.parts.values() for note in part.notes)
-    picture = Picture(
-        "bars",
-        "contributions",
-        msg("What each column adds to the gap"),
-        {"labels": "column", "value": "contribution", "facet": "group", "reference": 0.0},
+    pictures = tuple(
+        _waterfall(prepared, groups.names[0], groups.names[group], found.means[0]) for group in found.parts
     )
     return prepared.subject.noted(
         GapDecomposition(
@@ -98,7 +95,7 @@ def gap_result(
             _tables(prepared, groups, rows, totals, format_),
             {"additivity": off},
             tuple(findings),
-            (picture,),
+            pictures,
             (_who(criterion), *((_SAMPLED,) if found.method == "sampling" else ()), *notes),
             titles={"additivity": msg("sum of the contributions less the gap")},
             formats={"additivity": "num"},
@@ -112,6 +109,24 @@ def gap_result(
             additivity=off,
             model_rows=prepared.space.model_rows,
         )
+    )
+
+
+def _waterfall(prepared: Prepared, reference: str, group: str, start: float) -> Picture:
+    """From the mean output of the reference to that of a group, column by column."""
+    return Picture(
+        "waterfall",
+        "contributions",
+        msg("From {reference} to {group}: what each column adds to the gap", reference=reference, group=group),
+        {
+            "labels": "column",
+            "value": "contribution",
+            "where": {"group": group},
+            "start": start,
+            "start_label": msg("mean of {group}", group=reference),
+            "end_label": msg("mean of {group}", group=group),
+            "x_title": OUTPUT_NAMES[prepared.output],
+        },
     )
 
 

@@ -54,7 +54,7 @@ def explain_gap(subject: Subject, **options: Any) -> Result:
         tables,
         {"additivity": max(one.additivity for one in found.values())},
         tuple(finding for one in found.values() for finding in _findings(one)),
-        tuple(_picture(name) for name in found),
+        tuple(_of_attribute(name, picture) for name, one in found.items() for picture in one.pictures),
         tuple(notes.values()),
         titles=next(iter(found.values())).titles,
         formats={"additivity": "num"},
@@ -68,16 +68,8 @@ def _findings(one: GapDecomposition) -> list[Finding]:
     return [replace(finding, p_value=None, p_adjusted=None) for finding in kept[:FINDINGS]]
 
 
-def _picture(attribute: str) -> Picture:
-    return Picture(
-        "bars",
-        "contributions",
-        msg("What each column adds to the gap between groups of {attribute}", attribute=attribute),
-        {
-            "labels": "column",
-            "value": "contribution",
-            "facet": "group",
-            "where": {"attribute": attribute},
-            "reference": 0.0,
-        },
-    )
+def _of_attribute(attribute: str, picture: Picture) -> Picture:
+    """A picture of the stacked tables that shows one attribute only."""
+    shown = {**picture.options["where"], "attribute": attribute}
+    title = msg("{attribute}: {figure}", attribute=attribute, figure=picture.title)
+    return replace(picture, title=title, options={**picture.options, "where": shown})

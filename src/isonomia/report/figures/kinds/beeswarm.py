@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from isonomia.report.figures.labels import NARROW
 from isonomia.report.figures.narrow import stacked
@@ -27,16 +27,22 @@ def draw(reading: Reading) -> Figure:
     value, n, names = reading.needed("value"), reading.needed("n"), reading.columns("labels")
     lines: dict[str, int] = {}
     for row in reading.rows:
-        lines.setdefault(reading.name_of(row, names), len(lines))
+        lines.setdefault(_name(reading, row, names), len(lines))
     most = max((number or 0 for number in reading.numbers(n)), default=0) or 1
     figure = Figure()
     named = [reading.say(name) for name in (reading.option("names") or {}).values()]
     series = sorted(reading.series(), key=lambda one: named.index(one[0]) if one[0] in named else len(named))
-    middle = (len(series) - 1) / 2
+    seen: dict[str, int] = {}  # colours of a line that are drawn already
+    colours = {
+        line: sum(any(_name(reading, row, names) == line for row in rows) for _, rows in series) for line in lines
+    }
     for index, (name, rows) in enumerate(series):
+        here = {_name(reading, row, names) for row in rows}
+        heights = {line: lines[line] + APART * (seen.get(line, 0) - (colours[line] - 1) / 2) for line in here}
+        seen |= {line: seen.get(line, 0) + 1 for line in here}
         figure.add_scatter(
             x=reading.numbers(value, rows),
-            y=[lines[reading.name_of(row, names)] + APART * (index - middle) for row in rows],
+            y=[heights[_name(reading, row, names)] for row in rows],
             mode="markers",
             name=name or "",
             marker={
@@ -55,7 +61,7 @@ def draw(reading: Reading) -> Figure:
     figure.update_yaxes(
         tickmode="array",
         tickvals=list(lines.values()),
-        ticktext=list(lines),
+        ticktext=[reading.text(name) for name in lines],
         range=[len(lines) - 0.5, -0.5],
         showgrid=False,
     )
@@ -64,6 +70,10 @@ def draw(reading: Reading) -> Figure:
     narrow = stacked(figure, 1, ROW * max(2, len(lines)), [reading.text(name, NARROW) for name in lines])
     figure.update_layout(height=height, showlegend=len(series) > 1, meta={"narrow": narrow})
     return figure
+
+
+def _name(reading: Reading, row: dict[str, Any], names: list[str]) -> str:
+    return " · ".join(reading.words(row[name]) for name in names)
 
 
 PICTURES.add(
