@@ -130,6 +130,14 @@ def test_the_check_of_the_gap_adds_up(people: pd.DataFrame, model: Pipeline) -> 
     assert "acrescenta" in report.to_markdown("pt-BR")
 
 
+def test_an_attribute_with_one_group_is_left_out_of_the_gaps(people: pd.DataFrame, model: Pipeline) -> None:
+    frame = people.drop(columns="pay").assign(land="X")
+    data = iso.Dataset(frame, target="hired", positive="yes", protected=["land", "sex"])
+    result = iso.audit(data, model, checks=["explain_gap"])["explain_gap"]
+    assert {row["attribute"] for row in result.tables["groups"].rows()} == {"sex"}
+    assert any("land is left out" in str(note) for note in result.notes)
+
+
 def test_the_check_of_the_gap_finds_nothing_where_there_is_none(people: pd.DataFrame, model: Pipeline) -> None:
     coin = np.random.default_rng(7).choice(["x", "y"], len(people))
     data = iso.Dataset(people.drop(columns="pay").assign(coin=coin), target="hired", positive="yes", protected=["coin"])

@@ -10,7 +10,7 @@ from isonomia.audit.checks.explain_sensitive import MODEL_ROWS, with_attribute
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Finding, Picture, Result, Table
 from isonomia.explain import GapDecomposition, gap
-from isonomia.languages import msg
+from isonomia.languages import Message, msg
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
@@ -35,13 +35,15 @@ def explain_gap(subject: Subject, **options: Any) -> Result:
         raise NotApplicable(msg("it needs the model, not only its predictions"))
     if subject.task == "multiclass":
         raise NotApplicable(msg("of several classes, one has to be chosen (explain.gap)"))
-    found = {
-        name: gap(subject, attribute=name, progress=subject.progress, **options)
-        for name in subject.progress.stage("attributes", msg("Explaining"), total=len(names)).over(names)
-        if next(one for one in subject.attributes if one.name == name).size > 1
-    }
+    found: dict[str, GapDecomposition] = {}
+    left_out: dict[str, Message] = {}
+    for name in subject.progress.stage("attributes", msg("Explaining"), total=len(names)).over(names):
+        try:
+            found[name] = gap(subject, attribute=name, progress=subject.progress, **options)
+        except NotApplicable as error:
+            left_out[name] = msg("{attribute} is left out: {reason}.", attribute=name, reason=error.message)
     if not found:
-        raise NotApplicable(msg("no protected attribute has two groups"))
+        raise NotApplicable(msg("no protected attribute has two groups with people in them"))
     tables = {
         key: Table.stack([with_attribute(name, one.tables[key]) for name, one in found.items()])
         for key in ("contributions", "groups")
@@ -55,7 +57,7 @@ def explain_gap(subject: Subject, **options: Any) -> Result:
         {"additivity": max(one.additivity for one in found.values())},
         tuple(finding for one in found.values() for finding in _findings(one)),
         tuple(_of_attribute(name, picture) for name, one in found.items() for picture in one.pictures),
-        tuple(notes.values()),
+        (*notes.values(), *left_out.values()),
         titles=next(iter(found.values())).titles,
         formats={"additivity": "num"},
     )
