@@ -138,7 +138,7 @@ def hall_ends(
     >>> [round(float(end), 3) for end in hall_ends(1.0, 0.2, 0.0, 29)]
     [0.591, 1.409]
     >>> [round(float(end), 3) for end in hall_ends(1.0, 0.2, 0.2, 29)]
-    [0.642, 1.545]
+    [0.642, 1.694]
     """
     from scipy.special import stdtrit
 
@@ -268,7 +268,7 @@ def area_variance(area: Floats, positives: Floats, negatives: Floats) -> Floats:
     """The variance of an area under the ROC curve after Newcombe: V(A) of `AreaEnds`.
 
     >>> round(float(area_variance(np.array(0.8), np.array(40.0), np.array(40.0)) ** 0.5), 4)
-    0.0501
+    0.0498
     """
     m, n = positives, negatives
     shape = (1 - area) / (2 - area) + area / (1 + area)

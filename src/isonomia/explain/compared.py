@@ -11,6 +11,7 @@ import numpy as np
 from isonomia.counting import Codes, count_by
 from isonomia.data import index_of
 from isonomia.errors import DataError, SpecError, close_to
+from isonomia.languages.naming import together
 from isonomia.subject import Subject
 from isonomia.typing import Bools, Indices
 
@@ -67,7 +68,7 @@ def compared_groups(subject: Subject, column: Codes) -> Compared:
     others = [code for code in present if code not in first]
     lookup = np.zeros(column.size, dtype=np.intp)
     lookup[others] = np.arange(1, len(others) + 1)
-    names = (", ".join(column.text(code) for code in first if code in present), *(column.text(c) for c in others))
+    names = (together(column.text(code) for code in first if code in present), *(column.text(c) for c in others))
     return Compared(attribute=column.name, group=lookup[codes], names=names if names[0] else names[1:], present=who)
 
 

@@ -10,11 +10,12 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from isonomia.data import Dataset, default_backend, to_frame
-from isonomia.errors import IsonomiaError, ModelError
+from isonomia.data import Dataset, default_backend, numbers, to_frame
+from isonomia.errors import IsonomiaError, ModelError, NotApplicable
 from isonomia.explain.outputs import Output, output_table
 from isonomia.explain.players import By, Players
 from isonomia.explain.steps import encoder
+from isonomia.languages import msg
 from isonomia.models import Model, Surface
 from isonomia.probing import Domain
 from isonomia.typing import Floats, Indices
@@ -132,6 +133,9 @@ def make_space(
             return space, found.rows
     names = tuple(model.features or data.features)
     kinds = {name: data.kinds[name] for name in names if name in data.kinds}
+    for name in names:
+        if kinds.get(name) == "numeric" and np.isinf(numbers(table[name])).any():
+            raise NotApplicable(msg("{column} has infinite values, which cannot be mixed between people", column=name))
     domain = Domain.from_data(Dataset(table.select(names).to_native(), kinds=kinds), features=names)
 
     def ask(rows: Floats) -> Floats:
