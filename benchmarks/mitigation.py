@@ -32,10 +32,10 @@ def _reweighing(frame: Any, scale: Scale) -> Row:
     import isonomia as iso
 
     table = frame[["sex", "label"]]
-    seconds, found = best_of(lambda: iso.mitigation.weights(table["label"], table["sex"]), scale.repeats(7))
+    seconds, found = best_of(lambda: iso.mitigation.weights(table["label"], table["sex"]), scale.repeats(50))
     case = "reweighing"
     try:
-        answer = ask("aif360_reweighing", table.astype(float), repeats=scale.repeats(5))
+        answer = ask("aif360_reweighing", table.astype(float), repeats=scale.repeats(20))
     except PeerError as error:
         return Row(case, len(frame), seconds, "aif360", note=str(error))
     cells = {
