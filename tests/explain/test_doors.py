@@ -166,3 +166,18 @@ def test_the_command_line(people: pd.DataFrame, model: Pipeline, tmp_path: Path)
     assert printed["values"] == record["values"]
     wrong = CliRunner().invoke(app, [*given[:4], "--target", "hired", "--method", "tree"])
     assert wrong.exit_code == 2
+
+
+def test_a_budget_too_small_for_the_columns_leaves_the_attribute_out(people: pd.DataFrame) -> None:
+    features = ["skill", "age"]
+
+    def black_box(frame: pd.DataFrame) -> np.ndarray:
+        return 1 / (1 + np.exp(-np.asarray(frame["skill"] * frame["age"] / 40, dtype=float)))
+
+    model = iso.Model.of(black_box, features=features, task="binary")
+    options = {"explain_gap": {"max_model_rows": 50}}
+    report = iso.audit(loans(people), model, checks=["explain_gap", "performance"], options=options)
+    ended = {one.code: (one.outcome, str(one.reason)) for one in report.document.sections}
+    assert ended["explain_gap"][0] == "not_applicable"
+    assert "max_model_rows" in ended["explain_gap"][1]
+    assert ended["performance"][0] != "failed"
