@@ -18,7 +18,7 @@ from isonomia.subject import Subject
 #: Findings about each attribute, the largest contributions.
 FINDINGS = 3
 #: People that are explained, and rows that the model may be asked about per attribute, by default.
-MAX_ROWS, MODEL_ROWS = 1000, 1_000_000
+MAX_ROWS, MODEL_ROWS = 500, 300_000
 
 
 @check(

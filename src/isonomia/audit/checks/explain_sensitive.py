@@ -16,7 +16,7 @@ from isonomia.subject import Subject
 #: A disparity whose interval lies beyond this (probability) is reported; beyond the second it is a warning.
 DISPARITY, WARNING = 0.01, 0.05
 #: Rows that the model may be asked about, per attribute.
-MODEL_ROWS = 200_000
+MODEL_ROWS = 100_000
 TITLE = msg("protected attribute")
 READING = msg(
     "A contribution is the Shapley value of the attribute: what it adds to a prediction when the other columns of the "
