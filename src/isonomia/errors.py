@@ -47,6 +47,10 @@ class SpecError(IsonomiaError, ValueError):
         super().__init__(message)
 
 
+class BudgetError(SpecError):
+    """The budget given is too small for the question: allow more, or ask about less. An audit goes on without it."""
+
+
 class NotApplicable(IsonomiaError):  # noqa: N818  a statement, not a fault
     """The question has no answer for this input.
 

@@ -24,7 +24,7 @@ from isonomia.audit.spec_options import wired
 from isonomia.audit.tried import with_tried
 from isonomia.audit.verdict import judge
 from isonomia.data import Dataset
-from isonomia.errors import Cancelled, IsonomiaError, MissingExtraError, NotApplicable, SpecError
+from isonomia.errors import BudgetError, Cancelled, IsonomiaError, MissingExtraError, NotApplicable, SpecError
 from isonomia.events import Progress, ProgressLike
 from isonomia.languages import check_language, msg
 from isonomia.models import GroupThresholds, Model
@@ -216,6 +216,8 @@ def _examined(entry: Check, subject: Subject, options: Mapping[str, Any], policy
         return ended("not_applicable", reason=error.message)
     except MissingExtraError as error:
         return ended("skipped", reason=str(error))
+    except BudgetError as error:
+        return ended("not_applicable", reason=str(error))
     except (SpecError, Cancelled):
         raise  # an option is wrong: the user's to repair, before anything is believed; or the user wants no more
     except IsonomiaError as error:

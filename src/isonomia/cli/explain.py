@@ -25,7 +25,7 @@ from isonomia.cli.options import (
     Weight,
 )
 from isonomia.cli.screen import Screen
-from isonomia.languages import msg
+from isonomia.languages import msg, once
 
 if TYPE_CHECKING:
     from isonomia.evidence import Result
@@ -52,7 +52,9 @@ def explain(
     label: Annotated[
         str | None, typer.Option("--label", metavar="C", help="The class to explain, where there are several.")
     ] = None,
-    rows: Annotated[int, typer.Option("--rows", metavar="N", min=1, help="Explain at most so many people.")] = 2000,
+    rows: Annotated[
+        int, typer.Option("--rows", metavar="N", min=1, help="People to explain, at most; more are sampled.")
+    ] = 2000,
     max_model_rows: Annotated[
         int, typer.Option("--max-model-rows", metavar="N", min=1, help="Rows that the model may be asked about.")
     ] = 2_000_000,
@@ -83,11 +85,11 @@ def explain(
             data, na=na, protected=protected, privileged=privileged, target=target, positive=positive, weight=weight
         )
         subject = Subject.of(table, read_model(model, trust=trust), progress=progress, seed=seed)
-        count = len(subject)
-        chosen = np.random.default_rng(seed).permutation(count)[:rows] if rows < count else None
+        if rows < len(subject):
+            subject = subject.take(np.sort(np.random.default_rng(seed).permutation(len(subject))[:rows]))
         asked: dict[str, Any] = {"method": method, "output": output, "max_model_rows": max_model_rows}
         asked["label"] = _label(label, subject.surface.classes)
-        values = shapley(subject, rows=None if chosen is None else np.sort(chosen), seed=seed, **asked)
+        values = shapley(subject, seed=seed, **asked)
         parts = [values.summary(asked["label"])]
         attributes = table.protected if subject.task != "multiclass" or label is not None else ()
         names = [""]
@@ -127,7 +129,7 @@ def _together(parts: Sequence[Result], names: Sequence[str]) -> Result:
         pictures=tuple(
             replace(picture, table=key(name, picture.table)) for name, part in named for picture in part.pictures
         ),
-        notes=tuple({str(note): note for part in parts for note in part.notes}.values()),
+        notes=once(note for part in parts for note in part.notes),
         titles={
             key(name, own): msg("{attribute}: {figure}", attribute=name, figure=part.titles[own])
             for name, part in named

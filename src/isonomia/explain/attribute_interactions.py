@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 from scipy.special import gammaln
 
-from isonomia.errors import NotApplicable, SpecError
+from isonomia.errors import BudgetError, NotApplicable, SpecError
 from isonomia.events import ProgressLike
 from isonomia.evidence import Column, Picture, Result, Table
 from isonomia.evidence.intervals import student_interval
@@ -134,7 +134,7 @@ def _every_coalition(
     space, count = prepared.space, len(prepared.space.players)
     asked = len(people) * len(back) << count
     if count > MAX_PLAYERS or asked > budget:
-        raise SpecError(
+        raise BudgetError(
             f"Interactions of {count} columns over {len(people):,} people and {len(back):,} background rows need "
             f"{asked:,} model rows; `max_model_rows` allows {budget:,}. Give fewer rows, or a smaller background."
         )

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import stdtr
 
-from isonomia.errors import NotApplicable, SpecError
+from isonomia.errors import BudgetError, NotApplicable
 from isonomia.evidence import Estimate
 from isonomia.evidence.intervals import student_interval
 from isonomia.explain.contributions import Runner
 from isonomia.explain.explainer import EXPLAINERS, Explainer
 from isonomia.explain.prepare import Prepared
-from isonomia.languages import Message
+from isonomia.languages import Message, once
 from isonomia.typing import Floats, Indices
 
 
@@ -91,15 +90,6 @@ class Between:
             return np.where(known, 2 * stdtr(self.freedom, -np.abs(self.value) / self.error), np.nan)
 
 
-def once(notes: Iterable[Message]) -> tuple[Message, ...]:
-    """Each note once, in order."""
-    kept: list[Message] = []
-    for note in notes:
-        if note not in kept:
-            kept.append(note)
-    return tuple(kept)
-
-
 def exact_or_sampled(prepared: Prepared, rows: int, background: int, max_model_rows: int) -> Explainer:
     """The first explainer that is exact for the output and takes the whole background, else sampled orders."""
     case = replace(prepared.case(None, max_model_rows), rows=rows, background=background)
@@ -113,7 +103,7 @@ def exact_or_sampled(prepared: Prepared, rows: int, background: int, max_model_r
     if reason := sampled.reason(case):
         raise NotApplicable(reason)
     if sampled.cost(case) > max_model_rows:
-        raise SpecError(
+        raise BudgetError(
             f"Sampled values of {rows:,} rows need at least {sampled.cost(case):,} model rows; `max_model_rows` allows "
             f"{max_model_rows:,}. Allow more, or give fewer rows."
         )

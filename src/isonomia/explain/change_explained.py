@@ -12,12 +12,12 @@ from isonomia.errors import SpecError
 from isonomia.events import ProgressLike
 from isonomia.evidence import Column, Estimate, Picture, Result, Table, benjamini_hochberg
 from isonomia.evidence.column import Format
-from isonomia.explain.between_groups import Between, once
+from isonomia.explain.between_groups import Between
 from isonomia.explain.gap_decomposition import gap
 from isonomia.explain.gap_result import GapCriterion, GapDecomposition, known_p
 from isonomia.explain.outputs import Output
 from isonomia.explain.shapley_values import MAX_MODEL_ROWS
-from isonomia.languages import msg
+from isonomia.languages import msg, once
 from isonomia.subject import Subject, SubjectOptions
 
 

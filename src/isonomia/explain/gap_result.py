@@ -10,11 +10,11 @@ import numpy as np
 
 from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table, benjamini_hochberg, simultaneous_level
 from isonomia.evidence.column import Format
-from isonomia.explain.between_groups import Between, once
+from isonomia.explain.between_groups import Between
 from isonomia.explain.compared import Compared
 from isonomia.explain.outputs import OUTPUT_NAMES
 from isonomia.explain.prepare import Prepared
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, msg, once
 from isonomia.typing import Floats
 
 #: Whose mean outputs are compared: everyone's, or those of people with a positive (negative) true outcome.

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from isonomia.errors import NotApplicable, SpecError
+from isonomia.errors import BudgetError, NotApplicable
 from isonomia.events import ProgressLike
 from isonomia.explain.explainer import EXPLAINERS, Case, Explainer, Problem, Values
 from isonomia.explain.outputs import OUTPUTS, Output
@@ -156,7 +156,7 @@ def choose(method: str, case: Case) -> Explainer:
         fits = explainer.order is not None and explainer.reason(sized) is None
         if fits and explainer.cost(sized) <= case.max_model_rows:
             return explainer
-    raise SpecError(
+    raise BudgetError(
         f"No method explains {case.rows:,} rows within {case.max_model_rows:,} model rows. Explain fewer rows, or "
         "allow more with `max_model_rows`."
     )

@@ -15,14 +15,13 @@ from isonomia.errors import ModelError, SpecError
 from isonomia.events import ProgressLike
 from isonomia.evidence import Column, Estimate, Result, Table
 from isonomia.evidence.column import Format
-from isonomia.explain.between_groups import once
 from isonomia.explain.compared import attribute_column
 from isonomia.explain.gap_decomposition import gap
 from isonomia.explain.gap_result import GapCriterion, GapDecomposition
 from isonomia.explain.outputs import OUTPUTS, Output
 from isonomia.explain.shapley_values import MAX_MODEL_ROWS
 from isonomia.fairness import Proxies, proxies
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, msg, once
 from isonomia.models import Model
 from isonomia.parameters import Choice, Integer, Number, validated
 from isonomia.subject import Subject, SubjectOptions

@@ -2,7 +2,7 @@
 
 from isonomia.languages.encoding import Encoded, Record, decode, encode
 from isonomia.languages.locales import Language, Locale, check_language, languages, locale, translate
-from isonomia.languages.message import Message, msg
+from isonomia.languages.message import Message, msg, once
 from isonomia.languages.naming import Name
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "languages",
     "locale",
     "msg",
+    "once",
     "translate",
 ]

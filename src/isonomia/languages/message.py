@@ -79,6 +79,17 @@ class Message(Encoded, kind="message"):
         return self.text()
 
 
+def once(notes: Iterable[Message]) -> tuple[Message, ...]:
+    """Each note once, in order.
+
+    >>> [str(note) for note in once([msg("sampled"), msg("small"), msg("sampled")])]
+    ['sampled', 'small']
+    """
+    kept: list[Message] = []
+    kept.extend(note for note in notes if note not in kept)
+    return tuple(kept)
+
+
 def msg(template: str, /, **params: Any) -> Message:
     """A sentence to be translated; the template must be a literal so that the catalogs can be checked."""
     return Message(template, params)

@@ -8,10 +8,10 @@ from typing import Any
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._sample import sample_of
 from isonomia.audit.checks.explain_sensitive import with_attribute
-from isonomia.errors import NotApplicable, SpecError
+from isonomia.errors import BudgetError, NotApplicable
 from isonomia.evidence import Finding, Picture, Result, Table
 from isonomia.explain import GapDecomposition, gap
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, msg, once
 from isonomia.parameters import Integer, Parameter, parameters_of
 from isonomia.subject import Subject
 
@@ -47,7 +47,7 @@ def explain_gap(subject: Subject, *, max_rows: int, **options: Any) -> Result:
     for name in subject.progress.stage("attributes", msg("Explaining"), total=len(names)).over(names):
         try:
             found[name] = gap(people, attribute=name, progress=subject.progress, **options)
-        except (NotApplicable, SpecError) as error:  # too few people, or a budget too small for so many columns
+        except (NotApplicable, BudgetError) as error:  # too few people, or a budget too small for so many columns
             reason = error.message if isinstance(error, NotApplicable) else str(error).rstrip(".")
             left_out[name] = msg("{attribute} is left out: {reason}.", attribute=name, reason=reason)
     if not found:
@@ -57,7 +57,7 @@ def explain_gap(subject: Subject, *, max_rows: int, **options: Any) -> Result:
         for key in ("contributions", "groups")
     }
     tables["contributions"] = tables["contributions"].without("p_value", "p_adjusted")
-    notes = {str(note): note for one in found.values() for note in one.notes}
+    notes = once(note for one in found.values() for note in one.notes)
     return Result(
         "explain_gap",
         msg("What makes the gap between groups"),
@@ -65,7 +65,7 @@ def explain_gap(subject: Subject, *, max_rows: int, **options: Any) -> Result:
         {"additivity": max(one.additivity for one in found.values())},
         tuple(finding for one in found.values() for finding in _findings(one)),
         tuple(_of_attribute(name, picture) for name, one in found.items() for picture in one.pictures),
-        (*notes.values(), *left_out.values(), *sampled),
+        (*notes, *left_out.values(), *sampled),
         titles=next(iter(found.values())).titles,
         formats={"additivity": "num"},
     )

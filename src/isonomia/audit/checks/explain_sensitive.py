@@ -8,8 +8,8 @@ from typing import Any
 from isonomia.audit.check_registry import check
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table
-from isonomia.explain import Sensitive, sensitive
-from isonomia.languages import msg
+from isonomia.explain import OUTPUT_NAMES, Sensitive, sensitive
+from isonomia.languages import msg, once
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
@@ -52,14 +52,15 @@ def explain_sensitive(subject: Subject, **options: Any) -> Result:
     if used:
         stacked = Table.stack([with_attribute(name, one.tables["groups"]) for name, one in used.items()])
         tables["groups"] = replace(stacked, title=msg("What each attribute adds, by group"))
-    notes = {str(note): note for one in found.values() for note in one.notes}
     return Result(
         "explain_sensitive",
         msg("What protected attributes add"),
         tables,
-        findings=tuple(finding for name, one in used.items() for finding in _findings(name, one, subject)),
+        findings=tuple(
+            finding for name, one in used.items() for finding in _findings(name, one, subject, options["output"])
+        ),
         pictures=(_picture(),) if used else (),
-        notes=(*notes.values(), READING),
+        notes=(*once(note for one in found.values() for note in one.notes), READING),
     )
 
 
@@ -98,7 +99,7 @@ def _picture() -> Picture:
     )
 
 
-def _findings(name: str, one: Sensitive, subject: Subject) -> list[Finding]:
+def _findings(name: str, one: Sensitive, subject: Subject, output: str) -> list[Finding]:
     disparity = one.disparity
     if disparity.low is None or disparity.high is None or disparity.low <= 0 <= disparity.high:
         return []
@@ -106,13 +107,15 @@ def _findings(name: str, one: Sensitive, subject: Subject) -> list[Finding]:
     if surely < DISPARITY:
         return []
     gaps = {"attribute": name, "size": abs(float(disparity)), "rank": _rank(one.rank)}
+    points = output in ("probability", "decision", "rescaled") and subject.task != "regression"
     message = (
         msg(
-            "The model uses {attribute} itself: it moves the predicted number of groups apart by {size:num} on average "
-            "(rank {rank} among the columns).",
+            "The model uses {attribute} itself: it moves the {what} of groups apart by {size:num} on average (rank "
+            "{rank} among the columns).",
+            what=OUTPUT_NAMES["number" if subject.task == "regression" else output],
             **gaps,
         )
-        if subject.task == "regression"
+        if not points
         else msg(
             "The model uses {attribute} itself: it moves the probability of groups apart by {size:points} points on "
             "average (rank {rank} among the columns).",
@@ -129,7 +132,7 @@ def _findings(name: str, one: Sensitive, subject: Subject) -> list[Finding]:
             magnitude=surely / DISPARITY,
             threshold=DISPARITY * _scale(subject),
             evidence="explain_sensitive/attributes",
-            format="num" if subject.task == "regression" else "points",
+            format="points" if points else "num",
             columns=(name,),
             remedy="remove_attribute",
         )

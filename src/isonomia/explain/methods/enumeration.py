@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-from isonomia.errors import SpecError
+from isonomia.errors import BudgetError
 from isonomia.explain.explainer import EXPLAINERS, Case, Explainer, Problem, Values
 from isonomia.explain.mixing import coalition_values, model_rows
 from isonomia.typing import Bools, Floats
@@ -56,7 +56,7 @@ def _run(problem: Problem) -> Values:
     if (most := len(problem.rows) * len(back) * len(coalitions)) > problem.max_model_rows:
         most = sum(model_rows(space, part, back, coalitions) for part in parts)
     if most > problem.max_model_rows:
-        raise SpecError(
+        raise BudgetError(
             f"Every coalition of {len(problem.players)} columns needs {most:,} model rows; `max_model_rows` allows "
             f"{problem.max_model_rows:,}. Explain fewer rows, use a smaller background, or method='kernel'."
         )

@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 
-from isonomia.errors import SpecError
+from isonomia.errors import BudgetError
 from isonomia.explain.asked_error import ERROR, missed_error
 from isonomia.explain.explainer import EXPLAINERS, Explainer, Problem, Values
 from isonomia.explain.mixing import coalition_values
@@ -133,7 +133,7 @@ def _pairs_for(problem: Problem) -> tuple[int, int]:
     fewest = min(all_pairs(players), FEWEST * players)
     if allowed < fewest:
         needed = 2 * fewest * per_coalition + len(problem.background)
-        raise SpecError(
+        raise BudgetError(
             f"Kernel values of {len(problem.rows):,} rows over {len(problem.background):,} background rows need at "
             f"least {needed:,} model rows; `max_model_rows` allows {problem.max_model_rows:,}. Explain fewer rows, use "
             "a smaller background (`max_background`), or method='sampling'."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isonomia.errors import SpecError
+from isonomia.errors import BudgetError
 from isonomia.explain.asked_error import ERROR, missed_error
 from isonomia.explain.explainer import EXPLAINERS, Explainer, Problem, Values
 from isonomia.languages import msg
@@ -88,7 +88,7 @@ def _run(problem: Problem) -> Values:
     each = 2 * max(1, players - 1) * n
     budget = (problem.max_model_rows - n - len(problem.background)) // each
     if budget < FEWEST:
-        raise SpecError(
+        raise BudgetError(
             f"Sampled orders of {n:,} rows need at least {FEWEST * each + n + len(problem.background):,} model rows; "
             f"`max_model_rows` allows {problem.max_model_rows:,}. Explain fewer rows, or allow more."
         )
