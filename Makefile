@@ -10,7 +10,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types coverage bench statistics exports clean
+.PHONY: help demo test lint types coverage bench statistics frames exports clean
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,8 +49,9 @@ demo: $(VENV)/.installed ## make a dataset with known bias, train a model, audit
 test: lint types ## everything that guards a change: style, types, architecture, tests
 	@echo "== Tests"
 	@.ci/torch $(BIN)/python || true
-	@if .ci/chromium; then $(BIN)/python -m pytest -q -n $(JOBS); \
-	else $(BIN)/python -m pytest -q -n $(JOBS) -m 'not browser'; fi
+	@left_out=; .ci/chromium || left_out="not browser"; .ci/postgres || left_out="$${left_out:+$$left_out and }not postgres"; \
+	.ci/spark $(BIN)/python || left_out="$${left_out:+$$left_out and }not spark"; \
+	$(BIN)/python -m pytest -q -n $(JOBS) -m "$$left_out"
 
 lint: $(VENV)/.installed-dev ## style and the direction of imports
 	@echo "== Style"
@@ -71,6 +72,9 @@ bench: $(VENV)/.installed-dev $(PEERS)/.installed $(PEERS)-deepchecks/.installed
 
 statistics: $(VENV)/.installed-dev ## coverage, size, power and verdicts by simulation: docs/statistics.md
 	@$(BIN)/python -m benchmarks.statistics $(TOPICS)
+
+frames: $(VENV)/.installed-dev ## standard and full audits of 500 generated frames of awkward types (an hour)
+	@ISONOMIA_FRAMES=500 $(BIN)/python -m pytest -q -p no:randomly tests/audit/test_generated_frames.py
 
 exports: $(VENV)/.installed-dev ## write the list of public names, the schema of specs and the page of options again
 	@$(BIN)/python tests/test_exports.py

@@ -116,7 +116,8 @@ def pairs_one_by_one(scale: Scale) -> Iterator[Row]:
             loop(world, seed)
             theirs += time.perf_counter() - began
             began = time.perf_counter()
-            result = find_pairs(data, model, method=method, max_tests=len(world.seen), seed=seed, **options[method])
+            limits: dict[str, Any] = {"max_tests": len(world.seen), "seed": seed, "dependencies": False}
+            result = find_pairs(data, model, method=method, **limits, **options[method])
             ours += time.perf_counter() - began
             found.append((result.metrics["DSN"], world.found))
         mine, other = (sum(side) for side in zip(*found, strict=True))
@@ -174,7 +175,7 @@ def pairs_exact(scale: Scale) -> Iterator[Row]:
 
     frame, target, _ = coded("adult", leave_out=("fnlwgt",))
     tree = DecisionTreeClassifier(random_state=0).fit(frame, target)
-    metrics = find_pairs(dataset(frame, target, ["sex"]), tree, method="exact").metrics
+    metrics = find_pairs(dataset(frame, target, ["sex"]), tree, method="exact", dependencies=False).metrics
     whole = metrics["share_low"] == metrics["share_high"]
     yield Row(
         f"tree of {tree.get_n_leaves():,} leaves",
@@ -189,7 +190,7 @@ def pairs_exact(scale: Scale) -> Iterator[Row]:
         frame, target, names = coded(name, leave_out=("fnlwgt",) if name == "adult" else ())
         model = forest(frame, target, 10 if scale.quick else 50, 6)
         protected = [one for one in ("sex", "age") if one in names][:1]
-        settings: dict[str, Any] = {"method": "exact", "max_boxes": 50_000, "max_seconds": 60}
+        settings: dict[str, Any] = {"method": "exact", "max_boxes": 50_000, "max_seconds": 60, "dependencies": False}
         metrics = find_pairs(dataset(frame, target, protected), model, **settings).metrics
         decided = metrics["status"] != "undecided"
         yield Row(
@@ -258,7 +259,7 @@ def pairs_exact_families(scale: Scale) -> Iterator[Row]:
     from isonomia.discovery import find_pairs
 
     for name, data, model in _exact_models(scale):
-        settings: dict[str, Any] = {"method": "exact", "max_boxes": 50_000, "max_seconds": 60}
+        settings: dict[str, Any] = {"method": "exact", "max_boxes": 50_000, "max_seconds": 60, "dependencies": False}
         metrics = find_pairs(data, model, **settings).metrics
         decided = metrics["status"] != "undecided"
         yield Row(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.postgres_cluster import PostgresCluster, postgres_cluster
 
 settings.register_profile(
     "isonomia", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow], print_blob=True
@@ -32,6 +33,20 @@ def shared_data() -> Path:
         if (folder / "adult.csv.gz").is_file():
             return folder
     pytest.skip("no folder of public datasets; set ISONOMIA_DATA to one (looked in " + ", ".join(map(str, tried)) + ")")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresCluster]:
+    """A PostgreSQL server of the tests' own; a test that uses it is marked `postgres`."""
+    with postgres_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def postgres_url(postgres: PostgresCluster) -> Iterator[str]:
+    """The address of an empty database on that server."""
+    with postgres.database() as url:
+        yield url
 
 
 @pytest.fixture(params=["pandas", "polars", "pyarrow", "dict"])

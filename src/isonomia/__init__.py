@@ -11,9 +11,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from isonomia import display
+from isonomia import display, keeping
 from isonomia._version import __version__
 from isonomia.errors import (
+    AuditFailed,
     Cancelled,
     DataError,
     IsonomiaError,
@@ -21,11 +22,23 @@ from isonomia.errors import (
     ModelError,
     NotApplicable,
     SpecError,
+    StoreError,
     UntrustedError,
 )
 
 if TYPE_CHECKING:
-    from isonomia import discovery, explain, fairness, metrics, mitigation, policies, robustness, study
+    from isonomia import (
+        benchmark,
+        discovery,
+        explain,
+        fairness,
+        metrics,
+        mitigation,
+        policies,
+        robustness,
+        store,
+        study,
+    )
     from isonomia.audit import Report, audit, compare, run
     from isonomia.data import Dataset, read
     from isonomia.data import catalog as datasets
@@ -73,10 +86,13 @@ _ROOMS = (
     "mitigation",
     "report",
     "audit",
+    "store",
     "study",
+    "benchmark",
 )
 
 __all__ = [
+    "AuditFailed",
     "Cancelled",
     "DataError",
     "Dataset",
@@ -93,11 +109,13 @@ __all__ = [
     "Report",
     "Result",
     "SpecError",
+    "StoreError",
     "Subject",
     "Surface",
     "UntrustedError",
     "__version__",
     "audit",
+    "benchmark",
     "compare",
     "datasets",
     "discovery",
@@ -110,12 +128,15 @@ __all__ = [
     "policies",
     "read",
     "robustness",
+    "store",
     "study",
     "synth",
     "run",
 ]
 
 display.render_with(lambda: importlib.import_module("isonomia.report"))
+display.progress_with(lambda: importlib.import_module("isonomia.notebook").NotebookProgress(patience=1.0))
+keeping.open_with(lambda: importlib.import_module("isonomia.store"))
 
 
 def __getattr__(name: str) -> Any:

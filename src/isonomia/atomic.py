@@ -29,3 +29,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, content: str | bytes) -> Path:
+    """Write a text or bytes whole or not at all, and return where; folders on the way are made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(path) as part:
+        # half of a surrogate pair, which hostile data may hold, has no UTF-8
+        part.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
+    return path

@@ -39,6 +39,18 @@ def read_mapping(path: Path) -> dict[str, Any]:
     return {str(key): value for key, value in content.items()}
 
 
+def read_value(text: str) -> Any:
+    """One value as a YAML file would hold it: a number, true, a text, a short list.
+
+    >>> read_value("0.5"), read_value("[a, b]"), read_value("yes")
+    (0.5, ['a', 'b'], 'yes')
+    """
+    try:
+        return yaml.load(text, Loader=_Plain)
+    except (ValueError, yaml.YAMLError, RecursionError):
+        raise SpecError(f"{text!r:.80} cannot be read as a value; put quotes around a text.") from None
+
+
 def validated(model: type[M], content: Mapping[str, Any], where: str, *, also: Sequence[str] = ()) -> M:
     """A pydantic model of the content, or one error with all problems, each with its path.
 
@@ -47,7 +59,8 @@ def validated(model: type[M], content: Mapping[str, Any], where: str, *, also: S
     try:
         return model.model_validate(dict(content))
     except ValidationError as error:
-        raise problems_of([_problem(item, model, also) for item in error.errors()], where) from None
+        found = [{**item, "loc": _without_tags(item["loc"], content)} for item in error.errors()]
+        raise problems_of([_problem(item, model, also) for item in found if not _follows(item, found)], where) from None
 
 
 def problems_of(problems: Sequence[str], where: str) -> SpecError:
@@ -86,6 +99,32 @@ def _once(pairs: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
             raise ValueError(f"the key {key!r} stands there twice")
         out[key] = value
     return out
+
+
+def _without_tags(location: Sequence[Any], content: Any) -> tuple[Any, ...]:
+    """Where a problem is, without the names of kinds that pydantic puts between the keys of a content.
+
+    >>> _without_tags(("rules", 0, "metric", "at_least"), {"rules": [{"metric": "tpr", "at_least": "high"}]})
+    ('rules', 0, 'at_least')
+    """
+    path: list[Any] = []
+    for index, part in enumerate(location):
+        if isinstance(content, Mapping):
+            inside = content.get(part)
+            if index + 1 < len(location) and not isinstance(inside, Mapping | list | tuple):
+                continue
+        else:
+            inside = content[part] if isinstance(content, list | tuple) and isinstance(part, int) else None
+        path.append(part)
+        content = inside
+    return tuple(path)
+
+
+def _follows(item: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a list is too short only because what it holds is wrong."""
+    own = item["loc"]
+    inside = any(len(other["loc"]) > len(own) and other["loc"][: len(own)] == own for other in found)
+    return item["type"] == "too_short" and inside
 
 
 def _problem(item: Any, model: type[BaseModel], also: Sequence[str]) -> str:

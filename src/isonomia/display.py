@@ -7,6 +7,7 @@ use.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -34,6 +35,22 @@ def renderer() -> Renderer:
     return _loaders[0]()
 
 
+#: The function that makes the sink of progress in a notebook; `isonomia/__init__` names it.
+_sinks: list[Callable[[], Any]] = []
+
+
+def progress_with(make: Callable[[], Any]) -> None:
+    """Name what makes the default sink of progress: None where nobody watches."""
+    _sinks[:] = [make]
+
+
+def default_sink() -> Any:
+    """A sink of progress where a notebook runs this code, else None; nothing is imported elsewhere."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return _sinks[0]() if _sinks and hasattr(shell, "kernel") else None
+
+
 class Shown:
     """Any part of a report: it renders as a page of its own, as a fragment of another page, and in a notebook."""
 
@@ -44,7 +61,7 @@ class Shown:
         ----------
         language : "en" or "pt-BR"
         page : bool
-            True gives one self-contained file with interactive figures. False gives a fragment to be put into another
+            True gives one self-contained file. False gives a fragment to be put into another
             page, several times if need be: static figures, no script, no ids, styles that touch nothing around it, less
             than 200 kB (long tables are cut, which is stated).
         """

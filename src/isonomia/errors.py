@@ -4,9 +4,13 @@ The tree::
 
     IsonomiaError
     ├── DataError              a table, a column or an array is not what it should be
+    │   └── SourceError        the source of the rows stopped answering; nothing that was computed is complete
     ├── ModelError             a model cannot be loaded or does not answer as it should
     │   └── UntrustedError     a model file would have to be trusted and was not
     ├── SpecError              options or a spec are wrong (all problems together in `.problems`)
+    ├── AuditFailed            an audit does not meet its policy; also an AssertionError, for tests
+    ├── StoreError             a store cannot be opened, read or written
+    │   └── LeaseLost          somebody else works on what was claimed
     ├── NotApplicable          the question has no answer for this input; `.reason` says why
     ├── MissingExtraError      an optional package is needed; names its install command
     └── Cancelled              the caller ended the work before it was finished
@@ -31,6 +35,10 @@ class DataError(IsonomiaError, ValueError):
     """A table, a column or an array is not what it should be."""
 
 
+class SourceError(DataError):
+    """The source of the rows stopped answering: a lost connection, a full disk. An audit ends with it."""
+
+
 class ModelError(IsonomiaError):
     """A model cannot be loaded, or does not answer as it should."""
 
@@ -49,6 +57,18 @@ class SpecError(IsonomiaError, ValueError):
 
 class BudgetError(SpecError):
     """The budget given is too small for the question: allow more, or ask about less. An audit goes on without it."""
+
+
+class AuditFailed(IsonomiaError, AssertionError):  # noqa: N818  what happened
+    """An audit does not meet its policy; the message lists the criteria."""
+
+
+class StoreError(IsonomiaError):
+    """A store cannot be opened, read or written as asked; nothing that it holds is lost."""
+
+
+class LeaseLost(StoreError):  # noqa: N818  what happened to the lease
+    """What was claimed from a store belongs to somebody else by now: its lease ran out."""
 
 
 class NotApplicable(IsonomiaError):  # noqa: N818  a statement, not a fault
@@ -133,4 +153,4 @@ def close_to(word: object, choices: Iterable[object]) -> str:
     if not names:
         return " None is available."
     listed = ", ".join(f"'{name}'" for name in names[:12])
-    return f" Available: {listed}{', ...' if len(names) > 12 else ''}."
+    return f" Available: {listed}{f' and {len(names) - 12} more' if len(names) > 12 else ''}."

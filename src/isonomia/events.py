@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TypeVar
 
+from isonomia.display import default_sink
 from isonomia.errors import Cancelled
 from isonomia.languages import Message
 from isonomia.parameters import Number
@@ -85,8 +86,8 @@ class Progress:
 
     @classmethod
     def of(cls, given: Progress | Sink | None) -> Progress:
-        """The `Progress` itself, or one around a sink; with None, one that reports to nobody."""
-        return given if isinstance(given, Progress) else cls(given)
+        """The `Progress` itself, or one around a sink; with None, bars in a notebook and silence elsewhere."""
+        return given if isinstance(given, Progress) else cls(default_sink() if given is None else given)
 
     def cancel(self) -> None:
         """End the work at its next event. May be called from any thread, or from a signal handler; it does not wait."""

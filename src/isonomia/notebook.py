@@ -20,6 +20,8 @@ class NotebookProgress:
     Parameters
     ----------
     language : "en" or "pt-BR"
+    patience : float
+        Seconds before anything is drawn. Long work in a notebook shows its progress by default, after a second.
 
     Examples
     --------
@@ -27,8 +29,9 @@ class NotebookProgress:
     >>> progress = iso.Progress(iso.NotebookProgress())  # or progress=iso.NotebookProgress() where nothing is cancelled
     """
 
-    def __init__(self, language: str = "en") -> None:
+    def __init__(self, language: str = "en", *, patience: float = 0.0) -> None:
         self.language = check_language(language)
+        self._first = time.monotonic() + patience
         self._stages: list[Event] = []
         self._drawn = float("-inf")
         self._handle: Any = None
@@ -37,8 +40,9 @@ class NotebookProgress:
         """Take note of an event, and draw unless the last drawing was a moment ago."""
         self._stages = stages_after(event, self._stages)
         ended = len(event.path) == 1 and 0 < event.total <= event.done
-        if ended or time.monotonic() - self._drawn >= PAUSE:
-            self._drawn = time.monotonic()
+        now = time.monotonic()
+        if now >= self._first and (ended or now - self._drawn >= PAUSE):
+            self._drawn = now
             shell = _notebook()
             if shell is None:
                 sys.stderr.write(f"\r{self.text()}\x1b[K" + ("\n" if ended else ""))

@@ -65,16 +65,17 @@ class Registry(Generic[T]):
         self._entries[entry.id] = entry
         return entry
 
-    def __getitem__(self, entry_id: str) -> T:
+    def __getitem__(self, entry_id: str | T) -> T:
+        """The entry of an id; an entry of this registry stands for itself."""
         self._load()
         try:
-            return self._entries[entry_id]
-        except KeyError:
+            return self._entries[entry_id if isinstance(entry_id, str) else entry_id.id]
+        except (KeyError, AttributeError):
             raise SpecError(f"Unknown {self.word} {entry_id!r}.{close_to(entry_id, self._entries)}") from None
 
     def __contains__(self, entry_id: object) -> bool:
         self._load()
-        return entry_id in self._entries
+        return getattr(entry_id, "id", entry_id) in self._entries
 
     def __iter__(self) -> Iterator[T]:
         self._load()

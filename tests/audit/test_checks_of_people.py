@@ -128,7 +128,7 @@ def test_a_predicted_number_that_hardly_moves_is_left_alone(shift: float, told: 
     found = iso.audit(data, lambda table: table["skill"] + shift * (table["sex"] == "M"), checks=["counterfactual"])
     sentences = [finding.message.text() for finding in found.findings if finding.code == "counterfactual.flip"]
     assert bool(sentences) == told
-    assert not told or sentences[0].startswith("For 100.0% of people the predicted number changes by more than")
+    assert not told or sentences[0].startswith("For 100.0% of people the predicted y changes by more than")
 
 
 @pytest.mark.parametrize("task", ["multiclass", "regression"])
@@ -180,7 +180,7 @@ def test_labels_that_differ_between_equals_are_told_for_every_task(task: str) ->
         assert told == ({"duplicates.group", "label_bias.similar_people"} if gap else set())
         if gap and task == "multiclass":
             first = next(finding for finding in found.findings if finding.code == "duplicates.group")
-            assert "are labelled" in first.message.text()
+            assert "have the label" in first.message.text()
             assert "têm o rótulo" in first.message.text("pt-BR")
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import isonomia as iso
 from isonomia.audit.check_registry import CHECKS
+from isonomia.audit.grading import grade_finding
 from isonomia.audit.multiplicity import adjust_families
 from isonomia.evidence import Column, Estimate, Finding, Result, Table
 from isonomia.languages import msg
@@ -68,7 +69,8 @@ def test_a_test_that_two_checks_show_counts_once() -> None:
     assert families.sizes["people"] == 3, "two tests of the tables and the one that stands in none"
     assert fresh[0].findings[0].p_adjusted == pytest.approx(0.03)
     assert fresh[1].findings[0].p_adjusted == pytest.approx(0.06)
-    assert [f.severity for r in fresh for f in r.findings] == ["warning", "notice"]
+    graded = [grade_finding(f, r.code, ["sex"]).severity for r in fresh for f in r.findings]
+    assert graded == ["warning", "notice"]
 
 
 def test_missing_p_values_do_not_count() -> None:
@@ -121,7 +123,7 @@ def test_checks_about_people_declare_it() -> None:
 def severities(code: str, **facts: Any) -> list[str]:
     given = replace(finding(f"{code}.x", 1e-9, **facts), severity="critical")
     fresh, _ = adjust_families([result(code, {}, (given,))], ["sex"])
-    return [f.severity for f in fresh[0].findings]
+    return [grade_finding(f, code, ["sex"]).severity for f in fresh[0].findings]
 
 
 def test_critical_is_for_people_and_what_ifs_are_notices() -> None:

@@ -87,7 +87,7 @@ def test_three_percent_with_fifteen_points_more_errors_are_found() -> None:
     report = iso.audit(of_the_right_model(6, 12_000, planted=True), checks="hidden_subgroups")
     (finding,) = (finding for finding in report.findings if finding.severity == "warning")
     assert finding.who == {"job": "b", "city": "w"}
-    assert "expected by score" in finding.message.text()
+    assert "by their scores it would be" in finding.message.text()
 
 
 def test_other_methods_by_option() -> None:

@@ -15,7 +15,7 @@ from isonomia.report import Criterion
 from isonomia.subject import Subject
 
 GAP = {"name": "gap", "metric": "selection_rate", "measure": "difference", "at_most": 0.1}
-FOUR_FIFTHS = ("ecoa", "eeoc", "nyc-ll144")
+FOUR_FIFTHS = ("us-lending", "eeoc")
 
 
 def people(attribute: str = "sex", **groups: tuple[int, int]) -> pd.DataFrame:
@@ -62,7 +62,7 @@ def test_four_fifths_needs_evidence_in_both_directions(
     assert criterion.estimate.high is not None
     assert (criterion.outcome == "exceeds") == (criterion.estimate.high < 0.8)
     if outcome == "not_enough_evidence" and point == "keeps":
-        assert f"{criterion.estimate.low:.3f} cannot be ruled out" in str(criterion.reason)
+        assert f"{criterion.estimate.low:.2f} cannot be ruled out" in str(criterion.reason)
 
 
 def test_a_ratio_of_thirty_rows_does_not_meet() -> None:
@@ -74,24 +74,24 @@ def test_a_ratio_of_thirty_rows_does_not_meet() -> None:
 def test_groups_that_were_left_out_are_named(policy: str) -> None:
     criterion = only(people(a=(2000, 2500), b=(2000, 2500), c=(0, 25)), policy)
     assert criterion.outcome == "not_enough_evidence"
-    assert "sex=c (25)" in str(criterion.reason)
+    assert "sex c (25)" in str(criterion.reason)
     exceeded = only(people(a=(1000, 2500), b=(2000, 2500), c=(0, 25)), policy)
     assert exceeded.outcome == "exceeds"
-    assert "sex=c (25)" in str(exceeded.reason)
+    assert "sex c (25)" in str(exceeded.reason)
 
 
 def test_a_named_privileged_group_gives_the_direction() -> None:
     frame = people(a=(350, 1000), b=(500, 1000))
-    assert only(frame, "ecoa", privileged={"sex": "b"}).outcome == "exceeds"
-    assert only(frame, "ecoa", privileged={"sex": "a"}).outcome == "meets"
-    assert only(frame, "ecoa").outcome == "exceeds", "nobody named: the worse of both directions"
-    assert only(frame, "ecoa").who == {"sex": "a"}
+    assert only(frame, "us-lending", privileged={"sex": "b"}).outcome == "exceeds"
+    assert only(frame, "us-lending", privileged={"sex": "a"}).outcome == "meets"
+    assert only(frame, "us-lending").outcome == "exceeds", "nobody named: the worse of both directions"
+    assert only(frame, "us-lending").who == {"sex": "a"}
 
 
 def test_a_privileged_group_of_one_attribute_leaves_the_other_undirected() -> None:
     frame = people(a=(350, 1000), b=(500, 1000))
     frame["race"] = np.where(frame["sex"] == "a", "x", "y")
-    verdict = verdict_of(frame, "ecoa", privileged={"sex": "a"})
+    verdict = verdict_of(frame, "us-lending", privileged={"sex": "a"})
     assert [criterion.outcome for criterion in verdict.criteria] == ["meets", "exceeds"]
 
 

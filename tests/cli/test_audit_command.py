@@ -89,6 +89,29 @@ def test_few_people_are_not_enough_evidence(tmp_path: Path) -> None:
     assert ended.exit_code == 3, ended.output
 
 
+def test_a_pdf_is_refused_before_the_work_begins(
+    unequal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = runner.invoke(app, ["audit", str(unequal), *ROLES, "--pdf"])
+    assert ended.exit_code == 2
+    assert "name the folder with --out" in ended.output
+    monkeypatch.setenv("ISONOMIA_CHROMIUM", str(tmp_path / "none"))
+    ended = runner.invoke(app, ["audit", str(unequal), *ROLES, "--pdf", "--out", str(tmp_path / "out")])
+    assert ended.exit_code == 2
+    assert "ISONOMIA_CHROMIUM names" in " ".join(ended.output.split())
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_pdf_is_written_beside_the_report(unequal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text("#!/bin/sh\nfor each; do case $each in --print-to-pdf=*) echo %PDF > ${each#*=};; esac; done\n")
+    browser.chmod(0o755)
+    monkeypatch.setenv("ISONOMIA_CHROMIUM", str(browser))
+    runner.invoke(app, ["audit", str(unequal), *ROLES, "--checks", "quick", "--pdf", "--out", str(tmp_path / "out")])
+    assert (tmp_path / "out" / "report.pdf").read_text() == "%PDF\n"
+    assert (tmp_path / "out" / "report.html").is_file()
+
+
 def test_everything_is_written(unequal: Path, tmp_path: Path) -> None:
     out, junit = tmp_path / "out", tmp_path / "ci" / "junit.xml"
     ended = runner.invoke(
@@ -171,9 +194,9 @@ def test_bands_and_chosen_checks(unequal: Path) -> None:
     ("arguments", "said"),
     [
         (["nothing.csv"], "nothing.csv"),
-        (["DATA", "--protected", "gender"], "`protected` must name a column of the data; got 'gender'"),
+        (["DATA", "--protected", "gender"], "`--protected` must name a column of the data; got 'gender'"),
         (["DATA", "--protected", "sex", "--target", "hird"], "Did you mean 'hired'"),
-        (["DATA", "--protected", "sex", "--target", "hired"], "`positive` must say"),
+        (["DATA", "--protected", "sex", "--target", "hired"], "`--positive` must say"),
         (["DATA", "--protected", "sex", "--target", "hired", "--positive", "yes"], "There are no predictions"),
         (["DATA", *ROLES, "--policy", "eoc"], "Did you mean 'eeoc'"),
         (["DATA", *ROLES, "--checks", "grup_fairness"], "group_fairness"),
@@ -275,10 +298,10 @@ def test_a_worse_model_is_seen(reports: tuple[Path, Path]) -> None:
     equal, unequal = reports
     worse = runner.invoke(app, ["compare", str(equal), str(unequal)])
     assert worse.exit_code == 1, worse.output
-    assert "Something got worse." in worse.stdout
+    assert "Something got worse" in worse.stdout
     same = runner.invoke(app, ["compare", str(unequal), str(unequal / "report.json"), "--lang", "pt-BR"])
     assert same.exit_code == 0
-    assert "Nada piorou." in same.stdout
+    assert "Nada piorou" in same.stdout
     assert json.loads(runner.invoke(app, ["compare", str(equal), str(unequal), "--json"]).stdout)["worse"] is True
 
 

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from isonomia.cli.app import app
+from isonomia.counting.lattice import DEFAULT_BUDGET
 from isonomia.discovery import METHODS
 
 runner = CliRunner()
@@ -53,7 +54,7 @@ def test_json_and_a_file(people: Path, tmp_path: Path) -> None:
         (["--option", "alpha"], "takes name=value"),
         (["--option", "alfa=1"], "Did you mean 'alpha'"),
         (["--min-support", "much"], "must be a share"),
-        (["--k", "0"], "`k` must be"),
+        (["--k", "0"], "`--k` must be"),
     ],
 )
 def test_wrong_words_end_with_two(people: Path, words: list[str], told: str) -> None:
@@ -70,3 +71,10 @@ def test_methods_are_listed_and_described() -> None:
     assert "--option alpha=0.95" in runner.invoke(app, ["methods", "sliceline"]).stdout
     assert json.loads(runner.invoke(app, ["methods", "slicefinder", "--json"]).stdout)["finds"] == "subgroups"
     assert "Did you mean 'sliceline'" in runner.invoke(app, ["methods", "slicelin"]).stderr
+
+
+def test_the_memory_of_a_search_is_limited_and_stated(people: Path) -> None:
+    for given, expected in (([], DEFAULT_BUDGET), (["--max-memory", "64"], 64 << 20)):
+        shown = runner.invoke(app, ["discover", "subgroups", str(people), *ROLES, *given, "--json"])
+        assert shown.exit_code == 0, shown.output
+        assert json.loads(shown.stdout)["metrics"]["max_memory"] == expected

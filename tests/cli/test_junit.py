@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
 from xml.etree import ElementTree as ET
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import isonomia as iso
 from isonomia.cli.junit import to_junit
 from isonomia.evidence import Estimate, Finding, Result
 from isonomia.languages import msg
+from isonomia.policies import load_policy
 from isonomia.report import Criterion, Document, Section, SectionOutcome, Verdict, VerdictOutcome
 
 
@@ -22,15 +26,25 @@ def section(code: str, outcome: SectionOutcome, said: str = "too few rows") -> S
 
 def verdict(*outcomes: VerdictOutcome, said: str = "women") -> Verdict:
     criteria = tuple(
-        Criterion("selection rate ratio", outcome, Estimate(0.7, 0.6, 0.8), 0.8, "at_least", who={"sex": said})
+        Criterion(
+            "selection rate ratio",
+            outcome,
+            Estimate(0.7, 0.6, 0.8),
+            0.8,
+            "at_least",
+            who={"sex": said},
+            rule="ratio",
+            by=("sex",),
+            sentence=msg("{who} have 0.70; the limit is 0.80", who=said),
+        )
         for outcome in outcomes
     )
     return Verdict("exceeds", "eeoc", "Four-fifths rule", criteria=criteria)
 
 
-def cases(document: Document) -> dict[str, list[str]]:
+def cases(document: Document, **options: Any) -> dict[str, list[str]]:
     """What became of each case, by the kind of case."""
-    root = ET.fromstring(to_junit(document).encode())
+    root = ET.fromstring(to_junit(document, **options).encode())
     found: dict[str, list[str]] = {}
     for case in root.iter("testcase"):
         found.setdefault(str(case.get("classname")), []).append(
@@ -42,32 +56,56 @@ def cases(document: Document) -> dict[str, list[str]]:
 ALL: tuple[SectionOutcome, ...] = ("issue", "passed", "not_applicable", "skipped", "failed")
 
 
-def test_without_a_policy_checks_with_issues_fail() -> None:
+def test_findings_fail_only_where_they_are_asked_to() -> None:
+    """What fails in the file is what ends the command with 1."""
     document = Document("Audit", {}, tuple(section(f"c{i}", outcome) for i, outcome in enumerate(ALL)))
-    assert cases(document) == {"isonomia.check": ["failure", "", "skipped", "skipped", "error"]}
+    assert cases(document) == {"isonomia.check": ["", "", "skipped", "skipped", "error"]}
+    assert cases(document, fail_on="critical") == {"isonomia.check": ["failure", "", "skipped", "skipped", "error"]}
 
 
-def test_with_a_policy_its_criteria_decide() -> None:
+@pytest.mark.parametrize(("when", "tag"), [("unsure", "error"), ("exceeds", "failure"), ("meets", "")])
+def test_not_enough_evidence_is_what_the_policy_makes_of_it(when: str, tag: str) -> None:
     document = Document(
         "Audit",
         {},
         (section("c", "issue"),),
         verdict=verdict("meets", "exceeds", "not_enough_evidence", "not_applicable"),
     )
-    assert cases(document) == {
-        "isonomia.policy.eeoc": ["", "failure", "skipped", "skipped"],
+    policy = load_policy("eeoc").model_copy(update={"when_unsure": when})
+    assert cases(document, policy=policy) == {
+        "isonomia.policy.eeoc": ["", "failure", tag, "skipped"],
         "isonomia.check": [""],
     }
-    root = ET.fromstring(to_junit(document).encode())
-    suite = root.find("testsuite")
-    assert suite is not None
-    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["4", "1", "0", "2"]
-    told = root.find(".//testcase[@name='c']/system-out")
-    assert told is not None
-    assert "selected less" in str(told.text)
+    root = ET.fromstring(to_junit(document, policy=policy).encode())
+    shown = root.find(".//testcase[@name='c']/system-out")
+    assert shown is not None
+    assert "selected less" in str(shown.text)
     failure = root.find(".//failure")
     assert failure is not None
-    assert "at least 0.8" in str(failure.text)
+    assert failure.get("type") == "exceeds"
+    third = root.findall(".//testcase")[2]
+    texts = [child.get("message") or str(child.text) for child in third]
+    assert texts == ["women have 0.70; the limit is 0.80"], "never silent"
+
+
+def test_names_are_stable_over_runs_with_different_worst_groups() -> None:
+    """The history of a test in continuous integration must not break when another group is worst off."""
+
+    def names(worst: str) -> list[str]:
+        selected = {"a": 500, "b": 500, "c": 500} | {worst: 200}
+        rows = [(group, int(row < hits)) for group, hits in selected.items() for row in range(1000)]
+        data = iso.Dataset(pd.DataFrame(rows, columns=["race", "p"]), prediction="p", protected=["race"])
+        report = iso.audit(data, policy="eeoc", checks="representation")
+        assert report.verdict is not None
+        assert report.verdict.criteria[0].who == {"race": worst}
+        root = ET.fromstring(to_junit(report.document).encode())
+        failure = root.find(".//failure")
+        assert failure is not None
+        assert "0.40 times as often" in str(failure.get("message"))
+        return [f"{case.get('classname')}.{case.get('name')}" for case in root.iter("testcase")]
+
+    assert names("a") == names("b")
+    assert "isonomia.policy.eeoc.selection-rate-ratio[race]" in names("a")
 
 
 @given(st.text())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import combinations, product
 from typing import Any
 
@@ -201,3 +202,19 @@ def test_cells_bring_their_own_sums() -> None:
     column = Codes.encode([0, 1], name="x")
     with pytest.raises(DataError, match="their own counts"):
         Lattice(Cells.of([column]), {"q": np.ones(2)})
+
+
+@pytest.mark.parametrize("route", ["auto", "cells"])
+def test_the_budget_is_kept_however_wide_the_data(route: Any, rng: np.random.Generator) -> None:
+    budget, n = 2 * 1024**2, 30_000
+    columns = [Codes.encode(rng.integers(0, 3, n), name=str(i)) for i in range(120)]  # 3.6 MB of codes
+    quantities = {"error": (rng.random(n) < 0.1).astype(float)}
+    tracemalloc.start()
+    try:
+        lattice = Lattice(columns, quantities, min_size=n // 3.1, route=route, budget=budget)
+        counted = sum(len(level) for level in lattice.walk(2))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert counted > 100
+    assert peak < 2 * budget + 8 * quantities["error"].nbytes

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import socket
 
+import narwhals.stable.v2 as nw
+import numpy as np
 import pytest
 
-from isonomia.data import Dataset
+from isonomia.data import Dataset, to_frame
+from isonomia.data.frames import BACKENDS
 
 COLUMNS = {"sex": ["F", "M", "F", "M"], "age": [20, 30, 40, 50], "pay": [1.5, 2.0, 3.25, 4.0], "hired": [0, 1, 1, 0]}
 
@@ -26,3 +29,25 @@ def test_same_fingerprint_from_every_kind(frame_kind):
 def test_network_is_refused():
     with socket.socket() as line, pytest.raises(RuntimeError, match="tried to reach"):
         line.connect(("127.0.0.1", 9))
+
+
+def test_columns_of_every_kind_become_a_pandas_frame_as_narwhals_makes_it():
+    columns = {
+        "sex": ["F", None, "M"],
+        "n": np.array([1, 2, 3]),
+        "group": ["a", "b", "c"],
+        "rate": np.array([0.5, np.nan, 1.0]),
+        "seen": [True, False, True],
+        "note": ["", "x", None],
+    }
+    made, expected = to_frame(columns, "pandas"), nw.from_dict(columns, backend="pandas").to_native()
+    assert made.equals(expected)
+    assert made.dtypes.equals(expected.dtypes)
+    made.loc[0, "rate"] = 9.0
+    assert columns["rate"][0] == 0.5
+
+
+@pytest.mark.parametrize("kind", BACKENDS)
+def test_columns_without_texts_or_rows_become_a_frame(kind):
+    assert to_frame({"n": np.array([1, 2])}, kind).shape == (2, 1)
+    assert to_frame({"sex": [], "n": np.array([], dtype=float)}, kind).shape == (0, 2)

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import isonomia as iso
+from isonomia.data._duckdb import collected
 
 CSV = 'zip,sex,age,pay,ok,when,note\n00123,F,20,1.5,true,2024-01-31,"a,b"\n10117,M,30,,false,2024-02-29,"say ""x"""\n'
 KINDS = {
@@ -200,3 +201,18 @@ def test_without_pandas_and_pyarrow(tmp_path, monkeypatch, suffix):
     found = iso.read(file).frame
     assert found.equals(expected)
     assert found.schema == expected.schema
+
+
+def test_texts_that_never_are_objects_leave_the_frame_that_duckdb_makes(tmp_path):
+    """Of every type, with and without missing values, and texts that are all missing."""
+    import duckdb
+    import pandas as pd
+
+    both = "1::TINYINT, 2::UBIGINT, 2.5::DOUBLE, true, 'a', DATE '2020-01-01', TIME '10:00', INTERVAL 3 DAY, 'é'"
+    none = "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'b'"
+    with duckdb.connect() as connection:
+        query = f"SELECT * FROM (VALUES ({both}), ({both.replace(', 2.5', ', 1.5')})) UNION ALL SELECT {none}"
+        for name, rows in (("gaps", query), ("whole", f"{query} LIMIT 2"), ("empty", f"{query} LIMIT 0")):
+            connection.execute(f"CREATE TABLE {name} AS SELECT *, NULL::VARCHAR AS nothing FROM ({rows})")
+            made = collected(connection, f"SELECT * FROM {name}", "pandas")
+            pd.testing.assert_frame_equal(made, connection.sql(f"SELECT * FROM {name}").df())

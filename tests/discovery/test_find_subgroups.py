@@ -47,7 +47,7 @@ def _method() -> Iterator[None]:
     METHODS._entries.pop("first_column")
 
 
-COLUMNS = {"sex": ["F", "M", "F", "M"] * 25, "age": list(range(100))}
+COLUMNS = {"sex": ["F", "M", "F", "M"] * 25, "age": list(range(0, 100, 2)) * 2}
 TRUE = [0, 1] * 50
 PRED = [0, 1, 1, 1] * 25
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,19 @@ def test_the_binomial_tail_bounds_unequal_chances(rng: np.random.Generator) -> N
     hits = (rng.random((40_000, 60)) < chances).sum(axis=1)
     for count in range(int(chances.sum()) + 2, int(chances.sum()) + 12):
         assert (hits >= count).mean() <= binomial_tail(count, 60, float(chances.mean())) + 0.003
+
+
+def test_a_condition_that_adds_nothing_is_kept_at_the_level_of_its_test(rng: np.random.Generator) -> None:
+    """Chances of the parent's rows are all as far from the expected ones; the size of the score test by simulation."""
+    expected, inside = rng.beta(1, 3, 400), np.arange(400) < 70
+    x = Codes.encode(inside, name="x")
+    below = []
+    for _ in range(2000):
+        errors = rng.random(400) < np.minimum(expected + 0.1, 1.0)
+        examined = replace(quantity(of_errors(errors, x=x), "error"), expected=expected)
+        below.append(beyond_parent(examined, inside, np.ones(400, dtype=bool), None))
+    assert np.mean(np.array(below) < 0.05) == pytest.approx(0.05, abs=0.015)
+    assert np.mean(np.array(below) < 0.01) < 0.02
 
 
 def test_a_group_that_rides_along_is_not_named() -> None:

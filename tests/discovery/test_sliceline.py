@@ -115,7 +115,7 @@ def test_false_positives_are_sought_among_the_negatives_alone(rng: np.random.Gen
     ).pvalue
     assert top["p_value"] == pytest.approx(expected, rel=1e-6)
     assert result.findings[0].severity == "warning"
-    assert result.findings[0].message.text("pt-BR").startswith("taxa de falsos positivos: ")
+    assert result.findings[0].message.text("pt-BR").startswith("Taxa de falsos positivos: ")
 
 
 def test_both_kinds_of_error_in_one_call(rng: np.random.Generator) -> None:
@@ -242,7 +242,8 @@ def test_a_memory_limit_gives_a_partial_result(rng: np.random.Generator) -> None
     )
     assert not cut.complete
     assert len(cut.table) == 5
-    assert "memory limit" in cut.notes[-1].text()
+    assert "memory limit (2 MB)" in cut.notes[-1].text()
+    assert cut.metrics["max_memory"] == 2 * 1024**2
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -173,3 +175,18 @@ def test_a_column_brings_its_interval_and_reasons_into_a_flat_frame() -> None:
     assert table.names == ("rate", "gap", "low"), "a column called low is nobody's end"
     assert list(table.flat()) == ["rate", "rate_low", "rate_high", "gap", "low", "note"]
     assert [None if note is None else str(note) for note in table.flat()["note"]] == [None, "one group only"]
+
+
+def test_weighted_holm_is_the_closed_test_of_weighted_bonferroni(rng):
+    """By brute force over all intersections; NaN is not tested, equal weights are Holm's own procedure."""
+    p, weights = rng.random(5) ** 3, np.array([5.0, 1.0, 2.0, 0.5, 1.0])
+    sets = [np.array(chosen) for size in range(1, 6) for chosen in combinations(range(5), size)]
+    closed = [
+        max(min(1.0, (p[own] * weights[own].sum() / weights[own]).min()) for own in sets if index in own)
+        for index in range(5)
+    ]
+    np.testing.assert_allclose(holm(p, weights), closed)
+    np.testing.assert_allclose(holm(p, np.full(5, 3.0)), holm(p))
+    with_gap = holm([*p, np.nan], [*weights, 9.0])
+    np.testing.assert_allclose(with_gap[:-1], closed)
+    assert np.isnan(with_gap[-1])

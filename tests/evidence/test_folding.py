@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
 import hypothesis.strategies as st
 from hypothesis import given
 
-from isonomia.evidence import SEVERITIES, Estimate, Finding, fold, rank
+from isonomia.evidence import SEVERITIES, TIERS, Estimate, Finding, fold, rank
 from isonomia.languages import msg
 
 
@@ -25,7 +24,9 @@ findings = st.builds(
     who=people,
     reference=people,
     columns=st.lists(st.sampled_from(["sex", "hours"]), max_size=2, unique=True).map(tuple),
-    topic=st.sampled_from(["", "", "disturbance"]),
+    topic=st.sampled_from(["", "", "use"]),
+    tier=st.sampled_from(TIERS),
+    explained_by=st.sampled_from([{}, {}, {"sex": "F"}]),
     n=st.integers(0, 3),
     magnitude=st.sampled_from([0.5, 1.0, 2.0, math.inf, math.nan]),
     p_adjusted=st.sampled_from([None, 0.001, 0.5]),
@@ -56,48 +57,34 @@ def test_the_worst_stands_first(given_: list[Finding]) -> None:
         assert SEVERITIES.index(one.severity) == min(grades)
     firsts = tuple(one.first for one in folds)
     assert firsts == rank(firsts)
-    for before, after in itertools.pairwise(firsts):
-        graded = SEVERITIES.index(before.severity), SEVERITIES.index(after.severity)
-        assert graded[0] <= graded[1]
-        if graded[0] == graded[1] and before.sure == after.sure and not math.isnan(after.magnitude):
-            assert before.magnitude >= after.magnitude
 
 
 @given(many)
-def test_those_about_the_same_are_together_and_others_are_apart(given_: list[Finding]) -> None:
-    """Against a closure by brute force: two findings are linked where they are about the same, or mirror each other."""
-
-    def linked(one: Finding, other: Finding) -> bool:
-        if bool(one.who) != bool(other.who):
-            return False
-        if one.who:
-            return one.who == other.who
-        if one.columns or other.columns:
-            return set(one.columns) == set(other.columns)
-        return (one.topic or one.check) == (other.topic or other.check)
-
-    def mirrors(one: Finding, other: Finding) -> bool:
-        same = set(one.who) == set(one.reference)
-        return bool(one.who) and same and one.who == other.reference and one.reference == other.who
-
-    label = list(range(len(given_)))
-    for _ in given_:
-        for i, one in enumerate(given_):
-            for j, other in enumerate(given_):
-                if linked(one, other) or mirrors(one, other):
-                    label[i] = label[j] = min(label[i], label[j])
-    expected = {frozenset(id(f) for f, at in zip(given_, label, strict=True) if at == each) for each in set(label)}
-    assert {frozenset(map(id, one.findings)) for one in fold(given_)} == expected
+def test_people_of_the_same_attributes_are_together(given_: list[Finding]) -> None:
+    """Whoever is compared with whom: two findings about groups of one attribute are never in two entries."""
+    entries = [one.findings for one in fold(given_)]
+    for attributes in ({"sex"}, {"race"}):
+        about = [
+            index
+            for index, entry in enumerate(entries)
+            for finding in entry
+            if set(finding.who) == attributes
+            and not finding.topic
+            and not finding.explained_by
+            and (finding.tier, finding.severity) != ("slices", "notice")
+        ]
+        assert len(set(about)) <= 1
 
 
-def test_what_a_fold_tells() -> None:
+def test_what_a_fold_says() -> None:
     women, men = {"sex": "F"}, {"sex": "M"}
-    one, hours, alone = fold(
+    one, drift, alone = fold(
         [
             found("b.x", "warning", who=men, reference=women),
             found("a.x", "critical", who=women, reference=men),
             found("a.y", "warning", who=women, magnitude=0.5),
             found("drift.feature", "warning", columns=("hours",)),
+            found("drift.feature", "notice", columns=("income",)),
             found("awareness.x"),
         ]
     )
@@ -105,6 +92,49 @@ def test_what_a_fold_tells() -> None:
     assert one.checks == ("a", "b")
     assert one.also == ("b",)
     assert [finding.code for finding in one.others] == ["b.x", "a.y"]
-    assert (hours.columns, hours.others) == (("hours",), ())
+    assert (drift.columns, len(drift.others)) == (("hours",), 1)
     assert alone.first.code == "awareness.x"
     assert fold([]) == ()
+
+
+def test_an_intersection_stands_alone_where_it_is_worse_than_its_parts_explain() -> None:
+    women, black_women = {"sex": "F"}, {"sex": "F", "race": "B"}
+    alone = fold([found("a.x", "warning", who=women), found("a.x", "critical", who=black_women)])
+    assert [dict(one.who) for one in alone] == [black_women, women]
+    (listed,) = fold(
+        [found("a.x", "warning", who=women), found("a.x", "critical", who=black_women, explained_by=women)]
+    )
+    assert len(listed.findings) == 2
+    (noted,) = fold([found("a.x", "warning", who=women), found("a.x", "notice", who=black_women)])
+    assert noted.severity == "warning"
+    (only,) = fold([found("a.x", "notice", who=black_women)])
+    assert only.who == black_women
+
+
+def test_slices_of_one_column_are_one_entry_and_slight_ones_too() -> None:
+    def slice_(column: str, value: str, severity: str = "warning") -> Finding:
+        return found("weak_spots.slice", severity, who={column: value}, tier="slices")
+
+    entries = fold(
+        [
+            slice_("job", "a"),
+            slice_("job", "b"),
+            slice_("age", "< 25", "notice"),
+            slice_("town", "x", "notice"),
+        ]
+    )
+    assert [len(one.findings) for one in entries] == [2, 2]
+
+
+def test_checks_that_ask_whether_an_attribute_is_used_are_one_entry_for_each_attribute() -> None:
+    use: dict[str, Any] = {"topic": "use", "tier": "people"}
+    entries = fold(
+        [
+            found("counterfactual.flip", "critical", columns=("sex",), **use),
+            found("proxies.predictable", columns=("sex",), **use),
+            found("explain_gap.contribution", who={"sex": "F"}, columns=("hours",), **use),
+            found("counterfactual.flip", "critical", columns=("race",), **use),
+            found("group_fairness.tpr", "warning", who={"sex": "F"}, tier="people"),
+        ]
+    )
+    assert [len(one.findings) for one in entries] == [1, 3, 1]

@@ -63,7 +63,10 @@ def test_the_linear_answer_is_the_coefficients(mechanism: Any) -> None:
     assert graph > flip > 0, "the graph's answer is larger: race moves the scores as well"
     compared = rows(found, "compared", to="White")[0]
     assert compared["difference"] == pytest.approx(graph - flip)
-    assert compared["p_value"] < 1e-6
+    if mechanism == "linear":  # the difference is the same for everyone, up to rounding: it may have no test
+        assert compared["p_value"] is None or compared["p_value"] < 1e-6
+    else:
+        assert compared["p_value"] < 1e-6
 
 
 def test_law_school(shared_data: Path) -> None:

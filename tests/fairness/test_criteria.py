@@ -38,7 +38,7 @@ def test_passes_and_interpretations() -> None:
     assert parity.difference.value == pytest.approx(0.2)
     assert "40.0%" in parity.interpretation()
     assert "40,0%" in parity.interpretation("pt-BR")
-    assert "taxa de seleção" in parity.interpretation("pt-BR")
+    assert "recebem a decisão favorável" in parity.interpretation("pt-BR")
     assert fairness.demographic_parity(p, sensitive_features=s, threshold=0.25).passes is True
     impact = fairness.disparate_impact(p, sensitive_features=s)
     assert (impact.ratio.value, impact.passes) == (0.5, False)
@@ -105,5 +105,5 @@ def test_sentences_about_several_classes_name_the_class() -> None:
     assert (
         told["equal_opportunity"]
         .interpretation()
-        .startswith('sex=m is predicted "now" when that is true at a rate of 100.0%, sex=f at 0.0%.')
+        .startswith('Of people whose true outcome is "now", 0.0% of sex f and 100.0% of sex m get the decision "now".')
     )

@@ -320,7 +320,7 @@ def test_bad_input_says_what_was_found(arguments: dict[str, Any], message: str) 
 def test_five_thousand_groups_are_refused() -> None:
     n = 6000
     with pytest.raises(iso.DataError, match="too many for groups"):
-        group_metrics(None, np.zeros(n, dtype=int), sensitive_features=np.arange(n))
+        group_metrics(None, np.zeros(n, dtype=int), sensitive_features=np.arange(n).astype(str))
 
 
 def test_one_group_and_one_row() -> None:

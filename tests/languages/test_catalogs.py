@@ -6,15 +6,17 @@ import ast
 import re
 import string
 from collections.abc import Iterator
+from datetime import date
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from babel.dates import format_date
 from babel.messages.pofile import read_po
 
 import isonomia
 from isonomia.languages import languages
-from isonomia.languages.locales import catalog
+from isonomia.languages.locales import catalog, locale
 
 SOURCE = Path(str(files(isonomia)))
 #: A template's calls of `_("...")`, which Jinja reads as its own language, not as Python.
@@ -50,9 +52,9 @@ def _name(function: ast.expr) -> str:
 
 
 def gaps(template: str) -> set[tuple[str, str]]:
-    """The named gaps of a template with their formats; singular and plural are words of the language."""
+    """The named gaps of a template with their formats; a plural, and what comes first, are matters of the language."""
     named = [(name, form or "") for _, name, form, _ in string.Formatter().parse(template) if name is not None]
-    return {(name, "plural" if "|" in form else form) for name, form in named}
+    return {(name, "plural" if "|" in form else "" if form in ("first", "inner") else form) for name, form in named}
 
 
 def test_every_gap_of_a_sentence_is_given() -> None:
@@ -108,3 +110,19 @@ def test_catalogs_are_named_after_rooms(language: str) -> None:
     rooms = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").is_file()}
     found = {path.stem for path in (SOURCE / "languages" / language.replace("-", "_")).glob("*.po")}
     assert found <= rooms, f"not rooms of the package: {sorted(found - rooms)}"
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_catalogs_are_read_as_babel_reads_them(language: str) -> None:
+    theirs: dict[str, str] = {}
+    for path in sorted((SOURCE / "languages" / language.replace("-", "_")).glob("*.po")):
+        with path.open("rb") as stream:
+            theirs |= {str(one.id): str(one.string) for one in read_po(stream) if one.id and one.string}
+    assert dict(catalog(language)) == theirs
+
+
+def test_days_are_written_as_babel_writes_them() -> None:
+    for language in languages():
+        for month in range(1, 13):
+            day = date(2026, month, 3)
+            assert locale(language).write_day(day) == format_date(day, "long", locale=language.replace("-", "_"))

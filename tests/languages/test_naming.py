@@ -52,8 +52,8 @@ def test_a_value_that_is_called_missing_stays_as_it_is() -> None:
     shown = [condition("race", text) for text in codes.texts]
     table = Table.of({"group": shown})
     assert [table["group"].text(row, "pt-BR") for row in range(3)] == ["race=missing", "race=x", "race=ausente"]
-    assert who({"race": codes.texts[0]}, "pt-BR") == "race = missing"
-    assert who({"race": codes.texts[2]}, "pt-BR") == "race = ausente"
+    assert who({"race": codes.texts[0]}, "pt-BR") == "missing"
+    assert who({"race": codes.texts[2]}, "pt-BR") == "race ausente"
 
 
 def test_groups_and_sentences_are_told_in_the_language() -> None:

@@ -21,6 +21,11 @@ name = "Esperanto"
 decimal = ","
 thousands = "\\u00a0"
 separator = " ĝis "
+months = [
+  "januaro", "februaro", "marto", "aprilo", "majo", "junio",
+  "julio", "aŭgusto", "septembro", "oktobro", "novembro", "decembro",
+]
+day = "{day} de {month} {year}"
 """
 CATALOG = """
 msgid ""

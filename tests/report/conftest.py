@@ -128,7 +128,7 @@ def _rates(names: tuple[str, ...], column: str, other: str) -> Section:
             ("critical", "warning", "notice")[place % 3],
             msg("{group} is selected less often than {other}.", group=name, other=names[1]),
             Estimate(-0.19 + 0.01 * place, -0.23, -0.15, n=900, method="bootstrap"),
-            {column: name},
+            {column: name} if place < len(names) else {other: name},
             900,
             1.9 - 0.1 * place,
             0.0001,

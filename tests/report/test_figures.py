@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from isonomia.errors import SpecError
-from isonomia.evidence import Picture, Table
+from isonomia.evidence import Column, Picture, Table
 from isonomia.languages import msg
+from isonomia.languages.naming import below, between
 from isonomia.report import Document, draw
 from isonomia.report.figures import PICTURES, Option, PictureKind, Reading, reference
 from isonomia.report.figures.theme import PALETTE
@@ -163,9 +164,9 @@ def test_bars_of_a_facet_stand_together() -> None:
 
 
 def test_values_are_called_by_their_names() -> None:
-    names = {"F": msg("Date"), "M": msg("Name")}
+    names = {"F": msg("Date"), "M": msg("Model")}
     figure = drawn("bars", language="pt-BR", labels="sex", value="error", names=names)
-    assert figure.layout.yaxis.ticktext == ("Data", "Nome", "X")
+    assert figure.layout.yaxis.ticktext == ("Data", "Modelo", "X")
 
 
 def test_low_and_high_are_the_interval_of_value() -> None:
@@ -174,10 +175,18 @@ def test_low_and_high_are_the_interval_of_value() -> None:
 
 
 def test_lines_take_numbers_texts_and_intervals() -> None:
-    texts = drawn("lines", x="sex", value="rate")
-    assert texts.data[0].fill == "toself"
-    assert texts.data[0].y == (0.4, 0.35, 0.25, 0.1)  # there along the upper ends, back along the lower ones
+    texts = drawn("lines", x="sex", value="rate")  # nothing lies between categories: dots with whiskers
+    assert [trace.mode for trace in texts.data] == ["markers"]
+    assert texts.data[0].error_y.array == pytest.approx((0.2, 0.05, 0.0))
     assert texts.layout.xaxis.ticktext == ("F", "M", "X")
+    bands = Table.of(
+        {"age": [below(25), between(25, 60)], "rate": Column("rate", [0.2, 0.3], [0.1, 0.25], [0.4, 0.35])}
+    )
+    ordered = draw(Picture("lines", "t", msg("Rows"), {"x": "age", "value": "rate"}), bands, "pt-BR")
+    assert ordered.data[0].fill == "toself"
+    assert ordered.data[0].y == (0.4, 0.35, 0.25, 0.1)  # there along the upper ends, back along the lower ones
+    assert ordered.data[1].mode == "lines+markers"
+    assert ordered.layout.xaxis.ticktext == ("&lt; 25", "[25; 60)")
     numbers = drawn("lines", x="n", value="error", log_x=True)
     assert numbers.data[0].x == (10, 90, 3)
     assert numbers.layout.xaxis.type == "log"

@@ -15,11 +15,11 @@ import pytest
 from isonomia.evidence import Picture, Result, Table
 from isonomia.languages import msg
 from isonomia.report import Document, Section, to_html
-from isonomia.report.overview import TOP
-from isonomia.report.page import MOST_BYTES
-from isonomia.report.tables import Cell
+from isonomia.report.first_page import AFFECTED
+from isonomia.report.page import MOST_BYTES, paper_html
+from isonomia.report.tables import shown_columns
 
-VOID = {"meta", "br", "img", "link", "hr", "input"}
+VOID = {"meta", "br", "img", "link", "hr", "input", "wbr"}
 
 
 class Outline(HTMLParser):
@@ -143,7 +143,8 @@ def test_a_reader_finds_the_way(outline: Outline, document: Document) -> None:
     assert outline.elements[0] == ("html", {"lang": "en"})
     assert len(outline.all("caption")) + 1 >= len(outline.all("table"))
     assert all("scope" in head for head in outline.all("th"))
-    assert outline.text.index("Exceeds the policy") < outline.text.index("What was examined")
+    main = outline.text[outline.text.index("Verdict ·") :]
+    assert main.index("Exceeds the policy") < main.index("Findings") < main.index("What was examined")
     for section in document.sections:
         assert section.title.text() in outline.text
 
@@ -158,35 +159,76 @@ def test_numbers_and_words_are_in_the_language(document: Document) -> None:
     assert "Como ler este relatório" in page.text
 
 
-def test_the_page_begins_with_a_summary(document: Document) -> None:
+def test_the_page_begins_with_the_answer(document: Document) -> None:
     page = to_html(document)
-    order = [page.index(f'id="{part}"') for part in ("verdict", "summary", "checks", "criteria", "findings")]
+    order = [page.index(f'id="{part}"') for part in ("verdict", "findings", "annex", "criteria", "subject", "checks")]
     assert order == sorted(order)
-    summary = page[order[1] : order[3]]
-    for number, fold in enumerate(document.folds[:TOP], 1):
-        assert f'href="#finding-{number}"' in summary
+    first, checks = page[order[0] : order[1]], page[order[5] :]
+    for number, fold in enumerate(document.folds[:AFFECTED], 1):
+        assert f'href="#finding-{number}"' in first
         assert page.count(f'id="finding-{number}"') == 1
-        assert fold.first.message.text() in summary
+        assert fold.first.message.text() in first
     for section in document.sections:
-        assert f'href="#check-{section.code}"' in summary
+        assert f'href="#check-{section.code}"' in checks
         if section.reason:
-            assert str(section.reason) in summary.replace("&lt;", "<").replace("&gt;", ">")
+            assert str(section.reason) in checks.replace("&lt;", "<").replace("&gt;", ">")
 
 
 def test_every_finding_is_on_the_page(document: Document) -> None:
     page = Outline(to_html(document))
     for finding in document.findings:
         assert finding.message.text() in page.text
-    assert f"{len(document.findings)} findings in {len(document.folds)} entries" in page.text
-    assert "one more finding of this check" in page.text
+    assert f"{len(document.findings)} findings on {len(document.folds)} matters" in page.text
+    assert "more findings of this check" in page.text
 
 
-def test_sections_without_findings_are_closed(document: Document) -> None:
+def test_the_annex_is_closed_and_open_on_paper(document: Document) -> None:
+    for page, opened in ((to_html(document), False), (paper_html(document, "en"), True)):
+        for section in document.sections:
+            before = page[: page.index(f'<h2 id="check-{section.code}"')]
+            assert before[before.rindex("<details") :].startswith("<details open>") == opened, section.code
+    assert "<script" not in page
+
+
+def test_drawings_stand_in_the_page_and_plotly_where_there_is_room(document: Document) -> None:
+    page = Outline(to_html(document))
+    drawn = [attributes["class"] for attributes in page.all("svg")]
+    assert drawn.count("wide") == drawn.count("narrow") == 9
+    assert len([button for button in page.all("button") if button.get("class") == "explore"]) == 9
+    table = Table.of({"name": [f"{'n' * 80}{place}" for place in range(200)], "x": range(200)})
+    picture = Picture("bars", "t0", msg("Bars"), {"labels": "name", "value": "x"})
+    result = Result("c", msg("Rows"), {f"t{place}": table for place in range(40)}, pictures=(picture,))
+    large = to_html(Document("Audit", {}, (Section("c", msg("Rows"), msg("Rows"), "passed", result),)))
+    assert len(large.encode()) < MOST_BYTES
+    assert 'class="wide"' in large
+    assert 'id="plotly"' in large  # 60 rows of each table leave room for it
+
+
+def test_nothing_that_was_only_measured_is_said_to_have_passed(document: Document) -> None:
     page = to_html(document)
-    for section in document.sections:
-        before = page[: page.index(f'<h2 id="check-{section.code}"')]
-        opened = before[before.rindex("<details") :].startswith("<details open>")
-        assert opened == (section.outcome in ("issue", "failed")), section.code
+    assert "measured, no findings" in page
+    assert 'class="chip passed">passed' not in page
+    style = page[page.index("<style>") : page.index("</style>")]
+    assert ".passed" not in style
+
+
+def test_what_other_columns_have_is_dropped() -> None:
+    table = Table.of(
+        {
+            "by": ["sex", "sex x age"],
+            "group": ["sex=F", "sex=F, age in [25, 60)"],
+            "sex": ["F", "F"],
+            "age": [None, "[25, 60)"],
+            "race": ["white", "white"],
+            "small": [False, False],
+            "n": [1, 2],
+        }
+    )
+    assert [column.name for column in shown_columns(table)] == ["group", "race", "n"]
+    marked = Table.of({"group": ["sex=F"], "by": ["sex"], "small": [True]})
+    assert [column.name for column in shown_columns(marked)] == ["group", "small"]
+    apart = Table.of({"group": ["F", "M"], "attribute": ["sex", "sex"]})
+    assert [column.name for column in shown_columns(apart)] == ["group", "attribute"]
 
 
 def test_a_report_with_next_to_nothing_in_it() -> None:
@@ -240,10 +282,3 @@ def test_texts_stand_out_from_their_ground(outline: Outline) -> None:
                 assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
         for ground in ("red-tint", "amber-tint", "green-tint", "grey-tint"):
             assert contrast(colours["quiet"], colours[ground]) >= 4.5, ground
-
-
-def test_numbers_are_sorted_by_their_size_whatever_it_is() -> None:
-    keys = [Cell("", key=value).order for value in (2.0, 0.25, float("inf"), float("-inf"), 1e300)]
-    assert keys[:4] == ["2", "0.25", "Infinity", "-Infinity"]
-    assert float(keys[4]) == 1e300
-    assert Cell("two", key="two").order == ""

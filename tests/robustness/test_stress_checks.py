@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import isonomia as iso
-from isonomia.audit.checks import scenarios as scenario_checks
+from isonomia.audit.checks.robustness import scenarios as scenario_checks
 from isonomia.report.figures import draw
 from isonomia.robustness import (
     dashboard,

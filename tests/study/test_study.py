@@ -16,12 +16,11 @@ from sklearn.tree import DecisionTreeClassifier
 import isonomia as iso
 from isonomia import DataError, SpecError
 from isonomia.evidence import Column, Table
+from isonomia.report import to_csv, to_latex
 from isonomia.study import STUDY_DATA, STUDY_FIXES, STUDY_MODELS, encode, read_study, read_study_spec, run_study
 from isonomia.study.fixes import train
-from isonomia.study.latex import to_latex
 from isonomia.study.matrices import members_of, outcomes_of
 from isonomia.study.published import beside
-from isonomia.study.saving import to_csv
 
 
 def people(seed: int = 0, n: int = 400) -> iso.Dataset:

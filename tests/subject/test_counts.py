@@ -142,7 +142,8 @@ def test_a_thousand_million_rows_take_no_memory() -> None:
     sexes, truths, predictions = (part.ravel() for part in np.meshgrid(["F", "M"], [0, 1], [0, 1], indexing="ij"))
     counts = np.array([300, 100, 50, 250, 250, 150, 30, 370]) * 1_000_000
     table = {"sex": sexes, "y": truths, "p": predictions, "n": counts}
-    names = [entry.id for entry in EVERY if entry.counted]
+    without = ("calibration", "group_calibration", "over_time")  # there are neither probabilities nor times
+    names = [entry.id for entry in EVERY if entry.counted and entry.id not in without]
     tracemalloc.start()
     subject = Subject.from_counts(table, target="y", prediction="p", positive=1)
     report = iso.audit(subject, checks=names, policy="eeoc", n_boot=50)

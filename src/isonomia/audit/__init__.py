@@ -9,29 +9,42 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from isonomia.audit.bias_audit_summary import bias_audit_summary
 from isonomia.audit.check_registry import CHECKS, Check, check, choose_checks, read_check_options
-from isonomia.audit.comparison import Comparison, compare
+from isonomia.audit.comparison import CompareOn, Comparison, compare
+from isonomia.audit.comparison_forms import comparison_markdown
+from isonomia.audit.exit_codes import FailOn, exit_code
+from isonomia.audit.figures import Measure, ReportFigure, figures_of
 from isonomia.audit.report import Report
 from isonomia.audit.runner import audit, run
 from isonomia.audit.spec import DataSpec, EndpointSpec, ModelSpec, Spec, read_spec
+from isonomia.audit.spec_changes import read_changes
 from isonomia.audit.spec_schema import spec_schema
-from isonomia.audit.verdict import exit_code, judge
+from isonomia.audit.verdict import judge
 
 __all__ = [
     "CHECKS",
     "Check",
+    "CompareOn",
     "Comparison",
     "DataSpec",
     "EndpointSpec",
+    "FailOn",
+    "Measure",
     "ModelSpec",
     "Report",
+    "ReportFigure",
     "Spec",
     "audit",
+    "bias_audit_summary",
     "check",
     "choose_checks",
     "compare",
+    "comparison_markdown",
     "exit_code",
+    "figures_of",
     "judge",
+    "read_changes",
     "read_check_options",
     "read_spec",
     "run",

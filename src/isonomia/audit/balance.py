@@ -6,7 +6,7 @@ from itertools import combinations
 
 from isonomia.audit.multiplicity import Families
 from isonomia.counting import tally
-from isonomia.evidence import Column, Result, Table
+from isonomia.evidence import Column, Result, Table, thresholds_table
 from isonomia.languages import msg
 from isonomia.subject import Subject
 
@@ -37,6 +37,7 @@ def balance_sheet(subject: Subject, families: Families) -> Result:
         tables["cells"] = _cells(subject)
     if any(families.sizes.values()):
         tables["tests"] = families.table(subject.backend)
+    tables["thresholds"] = thresholds_table(subject.backend)
     values = {"rows_given": subject.n_given, "rows_used": len(subject)}
     titles = {"rows_given": msg("rows given"), "rows_used": msg("rows used")}
     return Result("balance_sheet", msg("Balance sheet"), tables, values, titles=titles)

@@ -14,7 +14,8 @@ from isonomia.policies import Policy
 from isonomia.registry import Registry
 from isonomia.subject import Subject
 
-CheckSet = Literal["quick", "standard", "full"]
+#: Sets of checks; one that is "named" runs only where it, or a policy that needs it, is named.
+CheckSet = Literal["quick", "standard", "full", "named"]
 SETS: tuple[CheckSet, ...] = ("quick", "standard", "full")
 #: The question that a check's tests answer; p-values are corrected within it.
 Family = Literal["people", "errors", "robustness"]
@@ -40,8 +41,8 @@ class Check:
     run : callable
         ``run(subject, **options) -> Result``, with a value for every parameter; raises `NotApplicable` with a reason
         where the question has no answer.
-    within : "quick", "standard" or "full"
-        The smallest of the named sets it belongs to; the larger ones have it too.
+    within : "quick", "standard", "full" or "named"
+        The smallest of the sets it belongs to; the larger ones have it too. "named": none of them.
     parameters : tuple of Parameter
         Its options. A default of None that depends on the subject is filled in by `run`.
     family : "people", "errors" or "robustness"
@@ -60,6 +61,8 @@ class Check:
         Another check, whose options it takes where it is given none.
     counted : bool
         Whether it reads `Subject.counts`; otherwise a subject made of counts is repeated row by row for it.
+    of_model : bool
+        Whether it asks the model itself, so that it does not apply to predictions alone.
     by_policy : bool
         Whether `run` takes the policy of the audit too, as ``policy``: None where there is none.
     verify : callable, optional
@@ -80,13 +83,18 @@ class Check:
     asked_by: str = ""
     like: str = ""
     counted: bool = False
+    of_model: bool = False
     by_policy: bool = False
     verify: Callable[[Mapping[str, Any]], object] | None = None
 
     def examine(self, subject: Subject, options: Mapping[str, Any], policy: Policy | None = None) -> Result:
         """Run it with these options, already read, and its defaults; `policy` is that of the audit."""
+        if self.of_model:
+            subject.needs_model()  # before any row is read
         given = {"policy": policy} if self.by_policy else {}
-        return self.run(subject, **{**defaults_of(self.parameters), **options, **given})
+        return self.run(
+            subject if self.counted else subject.in_rows(), **{**defaults_of(self.parameters), **options, **given}
+        )
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -98,7 +106,14 @@ class Check:
 
 
 #: Every check by its code; another package adds its own through the entry point group ``isonomia.checks``.
-CHECKS: Registry[Check] = Registry("check", package="isonomia.audit.checks", order=lambda entry: entry.order)
+CHECKS: Registry[Check] = Registry(
+    "check",
+    package=tuple(
+        f"isonomia.audit.checks.{room}"
+        for room in ("metrics", "fairness", "discovery", "robustness", "explain", "mitigation")
+    ),
+    order=lambda entry: entry.order,
+)
 
 
 def check(code: str, **facts: Any) -> Callable[[Run], Run]:
@@ -111,8 +126,8 @@ def check(code: str, **facts: Any) -> Callable[[Run], Run]:
     return register
 
 
-def choose_checks(wanted: str | Sequence[str]) -> tuple[Check, ...]:
-    """The checks of a named set, or the ones named, in the order of the registry.
+def choose_checks(wanted: str | Sequence[str], besides: Sequence[str] = ()) -> tuple[Check, ...]:
+    """The checks of a named set, or the ones named, and those named `besides`, in the order of the registry.
 
     >>> [c.id for c in choose_checks("performance,group_fairness")]
     ['performance', 'group_fairness']
@@ -120,15 +135,21 @@ def choose_checks(wanted: str | Sequence[str]) -> tuple[Check, ...]:
     names: Any = wanted
     if isinstance(wanted, str):
         if wanted in SETS:
-            reach = SETS.index(wanted)
-            return tuple(entry for entry in CHECKS if SETS.index(entry.within) <= reach)
+            reach, more = SETS[: SETS.index(wanted) + 1], _known(besides)
+            return tuple(entry for entry in CHECKS if entry.within in reach or entry.id in more)
         names = [name.strip() for name in wanted.split(",") if name.strip()]
     if not names or not isinstance(names, list | tuple):
         raise SpecError(f"`checks` must be one of {', '.join(SETS)}, or names of checks: {', '.join(CHECKS.ids())}.")
+    chosen = _known([*names, *besides])
+    return tuple(entry for entry in CHECKS if entry.id in chosen)
+
+
+def _known(names: Sequence[str]) -> Sequence[str]:
+    """Names of checks, or an error about the first that is none."""
     unknown = [name for name in names if name not in CHECKS]
     if unknown:
         raise SpecError(f"Unknown check or set of checks {unknown[0]!r}.{close_to(unknown[0], [*SETS, *CHECKS.ids()])}")
-    return tuple(entry for entry in CHECKS if entry.id in names)
+    return names
 
 
 def read_check_options(options: Options) -> dict[str, dict[str, Any]]:

@@ -6,23 +6,30 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
+from isonomia.audit.compared_criteria import compared_criteria, same_policy, steps
+from isonomia.audit.compared_gaps import compared_gaps
+from isonomia.audit.figures import ReportFigure, figures_of
+from isonomia.audit.naming import in_words, metric_title
 from isonomia.audit.report import Report
-from isonomia.errors import DataError
-from isonomia.evidence import Column, Estimate, Finding, Result, Table, benjamini_hochberg, normal_p, normal_quantile
-from isonomia.evidence.intervals import error_within
+from isonomia.errors import DataError, SpecError
+from isonomia.evidence import Column, Finding, Result, Table, benjamini_hochberg, normal_p, normal_quantile
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
+from isonomia.parameters import Choice, Number, validated
+from isonomia.report.words import CRITERIA
 
 #: A change counts as shown when its adjusted p-value is below this.
 ALPHA = 0.05
 
 Direction = Literal["worse", "better", "changed", "same"]
-#: The key of a group (nothing for all rows) and a metric.
-Figure = tuple[tuple[Any, ...], str]
+
+
+#: What ends a comparison with 1: criteria that got worse; gaps too; any figure too.
+CompareOn = Literal["criteria", "gaps", "any"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,47 +38,110 @@ class Comparison(Result):
 
     Attributes
     ----------
-    worse : bool
-        Whether the verdict got worse, or a figure got worse by more than chance.
+    worse_in : tuple of "criteria", "gaps", "figures"
+        Where something got worse.
+    fail_on : "criteria", "gaps" or "any"
+        What counts.
+    sentences : tuple of Message
+        What got worse, the criteria first.
     before, after : Report
     tables
-        ``findings``: those that are new and those that are gone; ``changes``: figures of both reports, their
-        difference with an interval and an adjusted p-value; ``verdicts``: criteria of both.
+        ``criteria``: outcome and figure of every criterion before and after; ``gaps``: gaps and ratios between groups
+        with the interval of their growth; ``findings``: those that are new and those that are gone; ``changes``: all
+        figures with an interval, their difference and an adjusted p-value; ``verdicts``.
     """
 
-    worse: bool = False
+    worse_in: tuple[str, ...] = ()
+    fail_on: CompareOn = "gaps"
+    sentences: tuple[Message, ...] = ()
     before: Report | None = field(default=None, compare=False)
     after: Report | None = field(default=None, compare=False)
 
     @property
+    def worse(self) -> bool:
+        """Whether something that counts got worse."""
+        counted = {"criteria": ("criteria",), "gaps": ("criteria", "gaps")}.get(self.fail_on, self.worse_in)
+        return any(part in counted for part in self.worse_in)
+
+    @property
     def exit_code(self) -> int:
-        """1 where something got worse, else 0."""
+        """1 where something that counts got worse, else 0."""
         return int(self.worse)
 
 
-def compare(before: Any, after: Any) -> Comparison:
+@validated(fail_on=Choice(get_args(CompareOn)), tolerance=Number(at_least=0, below=1))
+def compare(before: Any, after: Any, *, fail_on: CompareOn = "gaps", tolerance: float = 0.0) -> Comparison:
     """Compare two reports: `Report` objects, their dictionaries, or paths of ``report.json`` files.
 
+    Parameters
+    ----------
+    before, after
+    fail_on : "criteria", "gaps" or "any"
+        What counts as worse: a criterion of the policy whose outcome got worse; also a gap between groups that grew;
+        also any other figure that got worse.
+    tolerance : float
+        Growth of a gap, or loss of a figure, that is still allowed.
+
+    Notes
+    -----
     Figures are compared as estimates from two separate samples: z = difference / sqrt(se1^2 + se2^2) with standard
     errors read off the intervals. Where both reports are about the same rows this is cautious: shared noise counts
     twice.
     """
     old, new = _report(before, "before"), _report(after, "after")
-    changes = _changes(old, new)
-    order = {"meets": 0, "not_applicable": 0, "not_enough_evidence": 1, "exceeds": 2}
-    outcomes = [_outcome(report) for report in (old, new)]
-    verdict_worse = order[outcomes[1]] > order[outcomes[0]]
-    figures_worse = "worse" in changes["direction"].values
-    return Comparison(
+    if fail_on == "criteria" and not same_policy(old, new):
+        raise SpecError(
+            "The reports have no verdict of the same policy, so there are no criteria to compare. Audit both with one "
+            "policy, or choose fail_on='gaps' (--fail-on gaps)."
+        )
+    criteria, gaps = compared_criteria(old, new), compared_gaps(old, new, tolerance)
+    changes = _changes(old, new, tolerance)
+    worse_in = {
+        "criteria": "worse" in criteria["step"].values,
+        "gaps": "worse" in gaps["trend"].values,
+        "figures": "worse" in changes["direction"].values,
+    }
+    compared = Comparison(
         "comparison",
         msg("Comparison of two audits"),
-        {"verdicts": _verdicts(old, new), "findings": _findings(old, new), "changes": changes},
-        {"verdict_before": outcomes[0], "verdict_after": outcomes[1], "same_data": _same_data(old, new)},
-        notes=_notes(old, new),
-        worse=verdict_worse or figures_worse,
+        {
+            "criteria": criteria,
+            "gaps": gaps,
+            "verdicts": _verdicts(old, new),
+            "findings": _findings(old, new),
+            "changes": changes,
+        },
+        {"verdict_before": _outcome(old), "verdict_after": _outcome(new), "same_data": _same_data(old, new)},
+        notes=_notes(old, new, len(gaps)),
+        worse_in=tuple(name for name, is_worse in worse_in.items() if is_worse),
+        fail_on=fail_on,
+        sentences=(*_worse_criteria(old, new), *_worse_gaps(gaps)),
         before=old,
         after=new,
     )
+    return in_words(compared)
+
+
+def _worse_criteria(old: Report, new: Report) -> Iterator[Message]:
+    for first, second, change in steps(old, new):
+        if change == "worse" and second is not None:
+            yield msg(
+                "{criterion}: {before} before, {after} now. {sentence}",
+                criterion=second.key,
+                before=msg("not in this report") if first is None else CRITERIA[first.outcome],
+                after=CRITERIA[second.outcome],
+                sentence=second.sentence or second.name,
+            )
+
+
+def _worse_gaps(gaps: Table) -> Iterator[Message]:
+    for row in gaps.rows():
+        if row["trend"] == "worse":
+            yield msg(
+                "{metric} of {group} and {reference}: the {kind} went from {before:num} to {after:num}.",
+                metric=metric_title(row["metric"]) or row["metric"],
+                **{name: row[name] for name in ("group", "reference", "kind", "before", "after")},
+            )
 
 
 def _report(given: Any, what: str) -> Report:
@@ -88,58 +158,36 @@ def _outcome(report: Report) -> str:
     return "not_applicable" if report.verdict is None else report.verdict.outcome
 
 
-def _figures(report: Report) -> Iterator[tuple[Figure, str, Estimate]]:
-    """Every figure with an interval: of all rows, and of each group that a table names by its key."""
-    for section in report.document.sections:
-        if section.result is None:
-            continue
-        for name, value in section.result.values.items():
-            if isinstance(value, Estimate):
-                yield ((), name), "overall", value
-        for table in section.result.tables.values():
-            yield from _of_groups(table)
+def _known(report: Report) -> dict[tuple[Any, ...], ReportFigure]:
+    """Every metric that has a value, of all rows and of each group, by its key."""
+    return {one.key: one for one in figures_of(report) if one.measure == "value" and one.estimate.value is not None}
 
 
-def _of_groups(table: Table) -> Iterator[tuple[Figure, str, Estimate]]:
-    """The metrics in a table whose rows are groups."""
-    if "group" not in table or (keys := table["group"].keys) is None:
-        return
-    for column in table.columns:
-        if column.low is not None and column.name.split("[")[0] in METRICS:
-            for row, key in enumerate(keys):
-                yield (key, column.name), table["group"].values[row], column.estimate(row)
-
-
-def _known(report: Report) -> dict[Figure, tuple[str, Estimate]]:
-    found: dict[Figure, tuple[str, Estimate]] = {}
-    for figure, group, estimate in _figures(report):
-        if estimate.value is not None:
-            found.setdefault(figure, (group, estimate))
-    return found
-
-
-def _changes(old: Report, new: Report) -> Table:
+def _changes(old: Report, new: Report, tolerance: float) -> Table:
     first, second = _known(old), _known(new)
-    shared = [figure for figure in first if figure in second]
-    pairs = [(first[figure][1], second[figure][1]) for figure in shared]
-    value = np.array([[one.value, other.value] for one, other in pairs], dtype=float).reshape(-1, 2)
-    error = np.array([[_error(one), _error(other)] for one, other in pairs], dtype=float).reshape(-1, 2)
+    shared = [first[key] for key in first if key in second]
+    pairs = [(one, second[one.key]) for one in shared]
+    value = np.array([[one.estimate.value, two.estimate.value] for one, two in pairs], dtype=float).reshape(-1, 2)
+    error = np.array([[one.error, two.error] for one, two in pairs], dtype=float).reshape(-1, 2)
     difference, spread = value[:, 1] - value[:, 0], np.sqrt((error**2).sum(axis=1))
     with np.errstate(divide="ignore", invalid="ignore"):
         p = np.where(spread > 0, normal_p(difference / spread), np.where(difference == 0, 1.0, np.nan))
     adjusted = benjamini_hochberg(p)
     z = normal_quantile(0.95)
     low, high = difference - z * spread, difference + z * spread
-    directions = [_direction(metric, d, q) for (_, metric), d, q in zip(shared, difference, adjusted, strict=True)]
+    directions = [
+        _direction(one.metric, d, q) if abs(d) > tolerance else "same"
+        for one, d, q in zip(shared, difference, adjusted, strict=True)
+    ]
     return Table(
         (
             Column(
                 "group",
-                [first[figure][0] for figure in shared],
+                [one.label for one in shared],
                 title=msg("group"),
-                keys=[key for key, _ in shared],
+                keys=[one.group for one in shared],
             ),
-            Column("metric", [metric for _, metric in shared], title=msg("metric")),
+            Column("metric", [one.metric for one in shared], title=msg("metric")),
             Column("before", value[:, 0], format="num4", title=msg("before")),
             Column("after", value[:, 1], format="num4", title=msg("after")),
             Column("difference", difference, low, high, format="num4", title=msg("difference")),
@@ -149,13 +197,6 @@ def _changes(old: Report, new: Report) -> Table:
         ),
         msg("Figures before and after"),
     )
-
-
-def _error(figure: Estimate) -> float:
-    """The standard error behind an interval, read off its width."""
-    if figure.low is None or figure.high is None:
-        return float("nan")
-    return float(error_within(figure.low, figure.high, figure.level))
 
 
 def _direction(metric: str, difference: float, p_adjusted: float) -> Direction:
@@ -206,12 +247,14 @@ def _same_data(old: Report, new: Report) -> bool:
     return marks[0] is not None and marks[0] == marks[1]
 
 
-def _notes(old: Report, new: Report) -> tuple[Message, ...]:
+def _notes(old: Report, new: Report, gaps: int) -> tuple[Message, ...]:
     notes = []
+    if not gaps:
+        notes.append(msg("The reports hold no gap between the same groups, so gaps are not compared."))
     if _same_data(old, new):
         notes.append(
             msg("Both reports are about the same data, so the tests are conservative: shared noise is counted twice.")
         )
-    if len({None if report.verdict is None else report.verdict.policy for report in (old, new)}) > 1:
+    if not same_policy(old, new) and (old.verdict is not None or new.verdict is not None):
         notes.append(msg("The two audits used different policies, so their verdicts cannot be compared."))
     return tuple(notes)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from isonomia.evidence import Estimate
 from isonomia.fairness import GroupMetrics, group_metrics
-from isonomia.metrics import METRICS, evaluate_all
+from isonomia.metrics import METRICS, Rows, evaluate_all, with_bin_bounds
 from isonomia.subject import Subject
 
 Ways = Literal["each", "all"]
@@ -33,8 +33,8 @@ def measured_groups(subject: Subject, metrics: Sequence[str], by: Ways) -> Group
 
 
 def measured_all(subject: Subject) -> dict[str, Estimate]:
-    """Every metric that applies, over all rows."""
-    return evaluate_all(
+    """Every metric that applies, over all rows; where scores were counted in bins, with how far off they can be."""
+    figures = evaluate_all(
         subject.truth,
         subject.surface,
         weights=subject.weights,
@@ -43,3 +43,5 @@ def measured_all(subject: Subject) -> dict[str, Estimate]:
         n_boot=subject.settings.n_boot,
         seed=subject.settings.seed,
     )
+    edges = None if subject.dataset is None else subject.dataset.score_edges
+    return figures if edges is None else with_bin_bounds(figures, Rows.of(subject), edges)

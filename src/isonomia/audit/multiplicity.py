@@ -14,12 +14,12 @@ from typing import Any, get_args
 import numpy as np
 
 from isonomia.audit.check_registry import CHECKS, Family
-from isonomia.evidence import SEVERITIES, Column, Finding, Result, Severity, Table, benjamini_hochberg, holm
+from isonomia.evidence import Column, Finding, Result, Table, benjamini_hochberg, holm
 from isonomia.fairness.groups.detectable import detectable_at
 from isonomia.languages import Message, msg
 from isonomia.typing import Floats
 
-#: A finding whose adjusted p-value is not below this is reported as a notice, however large the figure.
+#: The level of a family of tests.
 ALPHA = 0.05
 
 _TITLES: Mapping[Family, Message] = {
@@ -93,7 +93,7 @@ def adjust_families(results: Sequence[Result], attributes: Collection[str]) -> t
         correct = _CORRECTIONS[family][0]
         adjusted |= dict(zip(tests, correct(np.array(list(tests.values()), dtype=float)).tolist(), strict=True))
     families = Families(pools, adjusted)
-    return [_settled(result, families, attributes) for result in results], families
+    return [_settled(result, families) for result in results], families
 
 
 def _tests(results: Sequence[Result], attributes: Collection[str]) -> Iterator[tuple[Key, Family, float]]:
@@ -111,8 +111,8 @@ def _tests(results: Sequence[Result], attributes: Collection[str]) -> Iterator[t
                 yield _key(finding, result, row), "people" if about else _family_of(result.code), finding.p_value
 
 
-def _settled(result: Result, families: Families, attributes: Collection[str]) -> Result:
-    """The result with its adjusted p-values, and findings as severe as they may be."""
+def _settled(result: Result, families: Families) -> Result:
+    """The result with its adjusted p-values, in tables and findings."""
     fresh = {}
     for name, table in _tested(result):
         values = [families.adjusted.get(key, np.nan) for key in _keys(result.code, name, table)]
@@ -121,23 +121,8 @@ def _settled(result: Result, families: Families, attributes: Collection[str]) ->
     findings = []
     for row, finding in enumerate(result.findings):
         p_adjusted = None if finding.p_value is None else families.adjusted[_key(finding, result, row)]
-        findings.append(_graded(finding, p_adjusted, _ceiling(finding, result.code, attributes)))
+        findings.append(replace(finding, p_adjusted=p_adjusted))
     return replace(result, tables={**result.tables, **fresh}, findings=tuple(findings))
-
-
-def _graded(finding: Finding, p_adjusted: float | None, ceiling: Severity) -> Finding:
-    """The finding with its adjusted p-value; one that may be chance becomes a notice, none is beyond the ceiling."""
-    if p_adjusted is not None and p_adjusted >= ALPHA:
-        ceiling = "notice"
-    severity = max(finding.severity, ceiling, key=SEVERITIES.index)
-    return replace(finding, p_adjusted=p_adjusted, severity=severity)
-
-
-def _ceiling(finding: Finding, code: str, attributes: Collection[str]) -> Severity:
-    """How severe a finding may be: critical is for people; what would happen to altered rows is a notice."""
-    if code not in CHECKS or CHECKS[code].family == "people" or set(attributes) & {*finding.who, *finding.columns}:
-        return "critical"
-    return "notice" if CHECKS[code].what_if else "warning"
 
 
 def _tested(result: Result) -> Iterator[tuple[str, Table]]:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from isonomia.evidence import Result, Table
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
 from isonomia.robustness import SCENARIOS
 
+R = TypeVar("R", bound=Result)
+
 #: A metric of one class against the rest: "tpr[class]".
 _OF_CLASS = re.compile(r"(\w+)\[(.*)\]", re.DOTALL)
 _REFERENCES = {"overall": msg("everyone")}
 
 
-def in_words(result: Result) -> Result:
+def in_words(result: R) -> R:
     """The result whose tables name metrics and references as people read them; frames and JSON keep the codes."""
     return replace(result, tables={name: _named(table) for name, table in result.tables.items()})
 

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from isonomia.audit.verdict import exit_code
-from isonomia.errors import DataError, NotApplicable, SpecError
-from isonomia.evidence import Finding, Fold, Result
+from isonomia.audit.exit_codes import FailOn, exit_code, failing
+from isonomia.audit.report_parts import Findings, Part, part_frame
+from isonomia.errors import AuditFailed, DataError, NotApplicable, SpecError
+from isonomia.evidence import Fold, Result
+from isonomia.keeping import Keeper, opened
 from isonomia.policies import Policy
-from isonomia.report import Document, Form, Verdict, from_json, save, to_html, to_json, to_markdown
+from isonomia.report import (
+    Document,
+    Extent,
+    Form,
+    Section,
+    Verdict,
+    from_json,
+    save,
+    to_html,
+    to_json,
+    to_markdown,
+    to_pdf,
+)
 
 #: A report larger than this is refused.
 MAX_BYTES = 256 << 20
@@ -79,9 +93,9 @@ class Report:
         return self.document.verdict
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> Findings:
         """Findings of all checks, the worst first."""
-        return self.document.findings
+        return Findings(self.document.findings)
 
     @property
     def folds(self) -> tuple[Fold, ...]:
@@ -92,6 +106,58 @@ class Report:
     def exit_code(self) -> int:
         """0 meets the policy, 1 exceeds it, 3 not enough evidence, 4 nothing was evaluated, 5 a check failed."""
         return exit_code(self.document, self.policy)
+
+    def check(self, fail_on: FailOn = "verdict") -> None:
+        """Do nothing where the audit ends well; else raise `AuditFailed`, for tests and pipelines.
+
+        Parameters
+        ----------
+        fail_on : "verdict", "critical" or "warning"
+            What counts, as in `exit_code`.
+
+        Raises
+        ------
+        AuditFailed
+            An `AssertionError` that lists the criteria that are not met, the findings that count and failed checks.
+        SpecError
+            Where the verdict counts and the audit had no policy.
+        """
+        if self.verdict is None and fail_on == "verdict":
+            raise SpecError(
+                "There is nothing to check against: audit with a policy, as in audit(data, policy='eeoc'), or pass "
+                "fail_on='critical'."
+            )
+        code = exit_code(self.document, self.policy, fail_on)
+        if not code:
+            return
+        criteria = () if self.verdict is None else self.verdict.criteria
+        broken = [one for one in criteria if one.outcome not in ("meets", "documents")]
+        worst = sorted(broken, key=lambda one: one.outcome != "exceeds")
+        lines = [f"{one.key}: {(one.sentence or one.name)!s}" for one in worst]
+        lines += [self._line(fold) for fold in self.folds if fold.severity in failing(fail_on)]
+        lines += [f"check {one.code} failed: {one.reason}" for one in self.document.sections if one.outcome == "failed"]
+        headline = "No policy" if self.verdict is None else f"Policy {self.verdict.policy}: {self.verdict.outcome}"
+        raise AuditFailed(f"{headline} (exit code {code}).\n" + "\n".join(f"  - {line}" for line in lines))
+
+    def to_frame(self, part: Part = "findings") -> Any:
+        """A part of the report as a frame, pandas where it is installed, else Polars.
+
+        Parameters
+        ----------
+        part : "findings", "entries" or "criteria"
+            Every finding, the entries that the report shows them in, or the lines of the policy.
+        """
+        return part_frame(self.document, part)
+
+    def __len__(self) -> int:
+        return len(self.document.sections)
+
+    def __iter__(self) -> Iterator[Section]:
+        return iter(self.document.sections)
+
+    def keys(self) -> tuple[str, ...]:
+        """The codes of the checks, which ``report[code]`` takes."""
+        return tuple(section.code for section in self.document.sections)
 
     def __getitem__(self, code: str) -> Result:
         section = self.document[code]
@@ -105,9 +171,16 @@ class Report:
         """The report as JSON-safe values, in the shape of its schema."""
         return to_json(self.document)
 
-    def to_html(self, language: str | None = None, *, page: bool = True) -> str:
-        """The report as one self-contained page; with ``page=False`` as a static fragment of another page."""
-        return to_html(self.document, language or self.language, page=page)
+    def to_html(self, language: str | None = None, *, page: bool = True, extent: Extent = "whole") -> str:
+        """The report as one self-contained page; with ``page=False`` as a static fragment of another page.
+
+        With ``extent="first_page"`` it is what a board reads and signs: one sheet of A4 paper.
+        """
+        return to_html(self.document, language or self.language, page=page, extent=extent)
+
+    def to_pdf(self, language: str | None = None) -> bytes:
+        """The report as a PDF on A4 paper, printed by Chromium: the first page, the findings, then the annex."""
+        return to_pdf(self.document, language or self.language)
 
     def to_markdown(self, language: str | None = None) -> str:
         """The report as Markdown."""
@@ -115,13 +188,44 @@ class Report:
 
     def save(
         self,
-        folder: str | os.PathLike[str],
+        folder: str | os.PathLike[str] | None = None,
         *,
         formats: Sequence[Form] = ("html", "json", "md"),
         language: str | None = None,
+        store: Keeper | str | os.PathLike[str] | None = None,
+        analysis: str | None = None,
     ) -> dict[str, Path]:
-        """Write report.html, report.json and report.md into a folder."""
-        return save(self.document, folder, formats=formats, language=language or self.language)
+        """Write the report into a folder, keep the report in a store, or both.
+
+        Parameters
+        ----------
+        folder : path, optional
+        formats : sequence of "html", "json", "md", "summary", "pdf"
+            "summary" is the first page alone, for one sheet of paper; "pdf" is printed by Chromium.
+        language : "en" or "pt-BR", optional
+        store : Store or address, optional
+            Where the report is kept as a run of `analysis` (see `isonomia.store.open`). What is kept and written has a
+            section on what changed since the last run.
+        analysis : str, optional
+            What the run belongs to, such as "loans"; needed with a store.
+
+        Returns
+        -------
+        dict of Path
+            Where each form was written.
+        """
+        if (store is None) != (analysis is None):
+            raise SpecError("Keeping a report takes both: store= (its address) and analysis= (a name such as 'loans').")
+        if folder is None and store is None:
+            raise SpecError("Name the folder to write the report into, or the store to keep it in.")
+        report = self
+        if store is not None and analysis is not None:
+            keeper = opened(store)
+            report = keeper.continued(self, analysis=analysis)
+            keeper.keep(report, analysis=analysis)
+        if folder is None:
+            return {}
+        return save(report.document, folder, formats=formats, language=language or self.language)
 
     def __repr__(self) -> str:
         outcome = "no policy" if self.verdict is None else f"{self.verdict.policy}: {self.verdict.outcome}"

@@ -49,6 +49,10 @@ class Evidence:
         The ends of one-sided tests: each comparison is shown to keep a limit that lies beyond them.
     who, reference : int
         The two sets of the worst comparison, the worse-off first.
+    numerator, denominator : int
+        The same two sets in the order of the figure: what is divided by (or less) what.
+    metric : str
+        The metric of the worst comparison: of several classes, that of the class.
     """
 
     value: float
@@ -58,6 +62,9 @@ class Evidence:
     most: float
     who: int = -1
     reference: int = -1
+    numerator: int = -1
+    denominator: int = -1
+    metric: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,10 +132,17 @@ class GroupQuestion:
         )
         if picked is None:
             return found
-        who, reference = int(first[picked]), int(second[picked])
-        if self._better_off(part, who, reference):
-            who, reference = reference, who
-        return replace(found, value=float(value[picked]), who=who, reference=reference)
+        one, other = int(first[picked]), int(second[picked])
+        who, reference = (other, one) if self._better_off(part, one, other) else (one, other)
+        return replace(
+            found,
+            value=float(value[picked]),
+            who=who,
+            reference=reference,
+            numerator=one,
+            denominator=other,
+            metric=name,
+        )
 
     def _better_off(self, part: Measured, one: int, other: int) -> bool:
         """Whether the first of two sets is the better-off one, or the reference."""
@@ -148,6 +162,12 @@ def group_questions(rule: Rule, policy: Policy, subject: Subject) -> list[GroupQ
     """
     measured = _measured(rule, subject)
     assert measured.groups is not None
+    known = [column.name for column in subject.attributes]
+    unknown = [name for name in rule.attributes if name not in known]
+    if unknown:
+        raise NotApplicable(
+            msg("{name} is not a protected attribute of the data ({known})", name=unknown[0], known=", ".join(known))
+        )
     minimum = max(policy.min_per_group, int(np.ceil(rule.min_share * len(subject))))
     wanted = METRICS[rule.metric].id
     names = [name for name in measured.measured if METRICS[name.split("[")[0]].id == wanted]
@@ -158,7 +178,9 @@ def group_questions(rule: Rule, policy: Policy, subject: Subject) -> list[GroupQ
         raise NotApplicable(str(error)) from error
     questions = []
     for stratum in strata:
-        if rule.by == "each" and len(stratum.by) > 1:
+        if (rule.by == "each" and len(stratum.by) > 1) or (
+            rule.attributes and not set(stratum.by) <= {*rule.attributes}
+        ):
             continue
         base = stratum.reference if _names_reference(reference, stratum.by) else None
         index = np.array(stratum.members, dtype=np.intp)

@@ -16,22 +16,32 @@ from typing import Any, Unpack
 from isonomia._version import __version__
 from isonomia.audit.balance import balance_sheet
 from isonomia.audit.check_registry import Check, Options, choose_checks, read_check_options
+from isonomia.audit.grading import grade
 from isonomia.audit.multiplicity import Families, adjust_families
 from isonomia.audit.naming import in_words
+from isonomia.audit.one_rule import with_one_rule
 from isonomia.audit.report import Report
 from isonomia.audit.spec import ModelSpec, Spec, read_spec
 from isonomia.audit.spec_options import wired
 from isonomia.audit.tried import with_tried
-from isonomia.audit.verdict import judge
+from isonomia.audit.verdict import judge, recount
 from isonomia.data import Dataset
-from isonomia.errors import BudgetError, Cancelled, IsonomiaError, MissingExtraError, NotApplicable, SpecError
+from isonomia.errors import (
+    BudgetError,
+    Cancelled,
+    IsonomiaError,
+    MissingExtraError,
+    NotApplicable,
+    SourceError,
+    SpecError,
+)
 from isonomia.events import Progress, ProgressLike
-from isonomia.languages import check_language, msg
+from isonomia.languages import Message, check_language, msg
 from isonomia.models import GroupThresholds, Model
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, MISSING, N_BOOT, SEED, validated
 from isonomia.policies import Policy, load_policy
 from isonomia.report import Document, Section
-from isonomia.subject import Reading, Settings, Subject
+from isonomia.subject import AllRoles, Settings, Subject
 
 
 @validated(seed=SEED, n_boot=N_BOOT, level=LEVEL, min_per_group=MIN_PER_GROUP, missing=MISSING)
@@ -50,7 +60,7 @@ def audit(
     language: str = "en",
     options: Options | None = None,
     progress: ProgressLike = None,
-    **given: Unpack[Reading],
+    **given: Unpack[AllRoles],
 ) -> Report:
     """Examine what a model does to the people in a dataset.
 
@@ -78,7 +88,11 @@ def audit(
         Options of single checks, by their code (`isonomia checks NAME` lists them).
     progress : callable or Progress, optional
         Receives an `Event` as work goes on; that of a finished check carries its section. A `Progress` can cancel the
-        audit, from any thread.
+        audit, from any thread. In a notebook bars are shown by default.
+    **given
+        What the columns of a plain frame are for, or columns themselves: ``target=``, ``positive=``, ``protected=``,
+        ``privileged=``, ``prediction=``, ``score=``, ``weight=``, ``time=``, ``features=``, ``ignore=``,
+        ``sensitive_features=``, ``weights=`` (see `Subject.of`).
 
     Returns
     -------
@@ -90,9 +104,9 @@ def audit(
         Where `progress` was cancelled; nothing is written.
     """
     settings = Settings(n_boot, level, seed, min_per_group, missing, reference)
-    chosen = choose_checks(checks)
-    read = _options(options or {}, chosen)
     rules = None if policy is None else load_policy(policy)
+    chosen = choose_checks(checks, () if rules is None else rules.checks)
+    read = _options(options or {}, chosen)
     known = check_language(language)
     timings: dict[str, float] = {}
     started = time.perf_counter()
@@ -104,22 +118,27 @@ def audit(
     with events.stage("audit", msg("Running checks"), total=len(chosen)) as stage:
         sections = [_section(entry, subject, read.get(entry.id, {}), rules) for entry in stage.over(chosen)]
     sections, families = _adjusted(sections, subject)
-    sections = with_tried(sections)
     begun = time.perf_counter()
-    verdict = None if rules is None else judge(rules, subject)
+    now = datetime.now(UTC)
+    verdict = None if rules is None else judge(rules, subject, sections, on=now.date())
     timings["verdict"] = time.perf_counter() - begun
+    sections = with_one_rule(with_tried(grade(sections, subject, verdict)), verdict)
+    if rules is not None and verdict is not None:
+        verdict = recount(verdict, rules, sections)
     sheet = balance_sheet(subject, families)
+    notes = (*sheet.notes, *(() if subject.dataset is None else subject.dataset.notes), *_moved(subject))
     document = Document(
         msg("Audit of {name}", name=subject.name) if subject.name else msg("Audit"),
         _subject_facts(subject),
         tuple(sections),
-        balance_sheet=replace(sheet, notes=(*sheet.notes, *(() if subject.dataset is None else subject.dataset.notes))),
+        balance_sheet=replace(sheet, notes=notes),
         verdict=verdict,
-        policy=None if rules is None else rules.model_dump(mode="json"),
+        policy=None if rules is None else rules.record(),
         language=known,
         fingerprint=_fingerprint(subject, chosen, rules, options or {}, families),
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        created=now.isoformat(timespec="seconds"),
         timings=timings,
+        words=subject.words,
     )
     return Report(document)
 
@@ -178,7 +197,9 @@ def _read_data(given: Spec) -> Dataset:
         for name, value in given.dataset.model_dump(exclude={"path", "catalog"}).items()
         if value not in (None, [], {})
     }
-    options.setdefault("name", given.name or given.dataset.catalog or Path(given.dataset.path or "data").name)
+    place = given.dataset
+    known = place.catalog or place.table or (None if place.query else Path(place.path or "data").name)
+    options.setdefault("name", given.name or known or "query")
     if given.dataset.path is not None:
         return rooms.read(given.dataset.path, **options)
     from isonomia.data import catalog
@@ -210,18 +231,20 @@ def _examined(entry: Check, subject: Subject, options: Mapping[str, Any], policy
         seconds = time.perf_counter() - started
         return Section(entry.id, entry.title, entry.question, outcome, seconds=seconds, **parts)
 
+    subject.sampled()  # by another check
     try:
-        result = entry.examine(subject if entry.counted else subject.in_rows(), options, policy)
+        result = entry.examine(subject, options, policy)
     except NotApplicable as error:
         return ended("not_applicable", reason=error.message)
     except MissingExtraError as error:
         return ended("skipped", reason=str(error))
     except BudgetError as error:
         return ended("not_applicable", reason=str(error))
-    except (SpecError, Cancelled):
+    except (SpecError, Cancelled, SourceError):
         raise  # an option is wrong: the user's to repair, before anything is believed; or the user wants no more
     except IsonomiaError as error:
         return ended("failed", reason=str(error))
+    result = replace(result, notes=(*result.notes, *(note for note in subject.sampled() if note not in result.notes)))
     return ended("issue" if result.findings else "passed", result=in_words(result))
 
 
@@ -247,9 +270,18 @@ def _options(options: Options, chosen: Sequence[Check]) -> dict[str, dict[str, A
     return read
 
 
+def _moved(subject: Subject) -> tuple[Message, ...]:
+    """That the data changed while they were examined, where they did."""
+    engine = None if subject.dataset is None else subject.dataset.engine
+    moved = None if engine is None else engine.moved()
+    return () if moved is None else (moved,)
+
+
 def _subject_facts(subject: Subject) -> dict[str, Any]:
     data, model = subject.dataset, subject.model
     facts: dict[str, Any] = {"dataset": subject.name, "rows": subject.n_given}
+    if data is not None and data.engine is not None:
+        facts["engine"] = data.source
     facts["target"] = None if data is None else data.target
     if subject.task == "binary":
         facts["positive"] = str(subject.surface.classes[1])
@@ -274,10 +306,11 @@ def _subject_facts(subject: Subject) -> dict[str, Any]:
 def _fingerprint(
     subject: Subject, chosen: Sequence[Check], policy: Policy | None, options: Options, families: Families
 ) -> dict[str, Any]:
-    roles: Mapping[str, Any] = {} if subject.dataset is None else subject.dataset.options()
+    data = subject.dataset
+    roles: Mapping[str, Any] = {} if data is None else {**data.options(), "kinds": dict(data.given_kinds)}
     settings = {
         "checks": [entry.id for entry in chosen],
-        "policy": None if policy is None else policy.model_dump(mode="json"),
+        "policy": None if policy is None else policy.record(),
         "options": {name: dict(values) for name, values in options.items()},
         "roles": {key: str(value) for key, value in sorted(roles.items())},
         "n_boot": subject.settings.n_boot,

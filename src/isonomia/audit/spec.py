@@ -9,7 +9,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from isonomia.audit.check_registry import CHECKS, choose_checks, read_check_options
+from isonomia.audit.spec_changes import changed
 from isonomia.config_files import problems_of, read_mapping, validated
+from isonomia.data import is_database
 from isonomia.errors import SpecError, close_to
 from isonomia.metrics import METRIC_NAME
 from isonomia.models import MODEL_FORMAT_NAME, is_address
@@ -33,7 +35,7 @@ class DataSpec(BaseModel):
     model_config = _SHAPE
 
     path: str | None = None
-    """A CSV, Parquet, Arrow or JSON lines file, relative to the spec file."""
+    """A CSV, Excel, Parquet, Arrow or JSON lines file, relative to the spec file; or a PostgreSQL address."""
     catalog: str | None = None
     """Instead of a path: the name of a public dataset (`isonomia datasets`)."""
     target: str | None = None
@@ -41,7 +43,8 @@ class DataSpec(BaseModel):
     positive: Any = None
     """The favourable value of the target."""
     protected: Names | dict[str, Any] = Field(default_factory=list)
-    """Protected attributes; a numeric one with the edges of its bands: {age: [25, 60]}."""
+    """Protected attributes; a numeric one with the edges of its bands: {age: [25, 60]}. Without bands, numbers with
+    many values get some near their quartiles."""
     privileged: dict[str, Any] = Field(default_factory=dict)
     """The privileged value (or values) of an attribute: {sex: male}."""
     prediction: str | None = None
@@ -54,18 +57,38 @@ class DataSpec(BaseModel):
     """The column that holds the moment of a row."""
     features: Names | None = None
     """The features; else all columns without another role."""
+    ignore: Names | None = None
+    """Columns that are not features."""
     kinds: dict[str, str] | None = None
     """How to read a column: numeric, integer, boolean, category or datetime."""
     task: Task | None = None
     """binary, multiclass or regression; else read off the target."""
     name: str | None = None
     """What to call the data in the report."""
+    labels: dict[str, str | dict[Any, str]] = Field(default_factory=dict)
+    """What to call columns and values in the report: {dti: debt to income, sex: {F: women, M: men}}."""
     delimiter: str | None = None
-    """CSV: what stands between the values."""
+    """CSV: what stands between the values; else found."""
+    decimal: Literal[".", ","] | None = None
+    """CSV: the decimal mark; else found."""
     encoding: str | None = None
-    """CSV: the encoding of the text."""
+    """CSV: the encoding of the text; else UTF-8 or Windows-1252 is found."""
+    sheet: str | None = None
+    """Excel: the sheet; else the first."""
+    max_bytes: int | None = Field(default=None, ge=1)
+    """The largest file to read, in bytes once unpacked."""
     na_values: Names | None = None
     """CSV: texts that stand for a missing value."""
+    engine: Literal["memory", "duckdb"] | None = None
+    """Where rows are counted: in memory, or in the files, which may be larger than memory."""
+    memory: str | int | None = None
+    """How much memory rows and groups may take: 512MB."""
+    table: str | None = None
+    """Database: the table or view."""
+    query: str | None = None
+    """Database: instead of a table, a query that reads."""
+    timeout: float | None = Field(default=None, gt=0, le=86_400)
+    """Database: seconds that one statement may take."""
 
     @model_validator(mode="after")
     def _one_place(self) -> DataSpec:
@@ -102,8 +125,8 @@ class ModelSpec(BaseModel):
 
     path: str
     """A model file relative to the spec file, module:callable, or an http(s) address."""
-    trust: bool = False
-    """Load a file that runs whatever code is in it, such as a pickle."""
+    trust: bool | Names = False
+    """Load a file that runs whatever code is in it, such as a pickle; or the types that a skops file may contain."""
     format: str | None = None
     """The file's format (`isonomia formats`), where its suffix does not show it."""
     features: Names | None = None
@@ -177,13 +200,18 @@ class Spec(BaseModel):
 
 
 #: Options of the data that may stand at the top of a spec, beside `dataset`.
-LIFTED = ("target", "positive", "protected", "privileged", "prediction", "score", "weight", "time", "task", "features")
+LIFTED = (
+    *("target", "positive", "protected", "privileged", "prediction", "score"),
+    *("weight", "time", "task", "features", "ignore", "labels"),
+)
 #: Another name of `protected`, for one attribute or several.
 SENSITIVE = "sensitive_feature"
 
 
-def read_spec(spec: str | Path | Mapping[str, Any] | Spec) -> Spec:
+def read_spec(spec: str | Path | Mapping[str, Any] | Spec, changes: Mapping[str, Any] | None = None) -> Spec:
     """A spec from a mapping, or from a JSON or YAML file; paths in a file are relative to it.
+
+    `changes` are put in its place first, by dotted keys: ``{"model.path": "b.skops", "options.drift.bins": 5}``.
 
     Raises
     ------
@@ -193,12 +221,12 @@ def read_spec(spec: str | Path | Mapping[str, Any] | Spec) -> Spec:
     if isinstance(spec, Spec):
         return spec
     if isinstance(spec, Mapping):
-        return _read(spec, "the spec")
+        return _read(changed(spec, changes or {}), "the spec")
     path = Path(spec).expanduser()
     if not path.is_file():
         near = [str(item.name) for item in path.parent.glob("*") if item.suffix in (".yaml", ".yml", ".json")]
         raise SpecError(f"There is no spec file {str(spec)!r}.{close_to(path.name, near) if near else ''}")
-    return _relative_to(_read(read_mapping(path), str(path)), path.parent)
+    return _relative_to(_read(changed(read_mapping(path), changes or {}), str(path)), path.parent)
 
 
 def _read(content: Mapping[str, Any], where: str) -> Spec:
@@ -264,7 +292,7 @@ def _relative_to(spec: Spec, folder: Path) -> Spec:
     changes: dict[str, Any] = {
         key: there(value) for key in ("reference_dataset", "train_dataset") if (value := getattr(spec, key)) is not None
     }
-    if spec.dataset.path is not None:
+    if spec.dataset.path is not None and not is_database(spec.dataset.path):
         changes["dataset"] = spec.dataset.model_copy(update={"path": there(spec.dataset.path)})
     if spec.model is not None and not is_address(spec.model.path):
         is_name = ":" in spec.model.path and not Path(there(spec.model.path)).exists()  # module:callable

@@ -2,208 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
 
-import numpy as np
-
-from isonomia.audit.rule_evidence import Evidence, GroupQuestion, group_questions, overall_evidence
-from isonomia.errors import NotApplicable
-from isonomia.evidence import Estimate
-from isonomia.languages import Message, msg
-from isonomia.policies import Policy, Rule
-from isonomia.report import Criterion, Document, Point, Verdict, VerdictOutcome
+from isonomia.audit.check_criteria import check_criterion, figure_criteria, findings_criterion
+from isonomia.audit.metric_criteria import metric_criteria
+from isonomia.audit.policy_texts import basis_of, policy_text, standing_of
+from isonomia.audit.verdict_sentences import verdict_sentence
+from isonomia.languages import Message, Words
+from isonomia.policies import BaseRule, CheckRule, FigureRule, FindingsRule, Policy, Rule
+from isonomia.report import Criterion, Section, Verdict, VerdictOutcome
 from isonomia.subject import Subject
 
-#: Groups that were left out are named up to this many.
-NAMED = 6
 
-
-def judge(policy: Policy, subject: Subject) -> Verdict:
+def judge(policy: Policy, subject: Subject, sections: Sequence[Section] = (), *, on: date | None = None) -> Verdict:
     """Every rule of a policy applied to the subject, and what follows from them together.
 
     *Exceeds* needs an interval beyond the limit that holds for all pairs of groups, attributes and rules of the policy
     together: on fair data some limit is exceeded in at most (1 - level) of the cases. *Meets* needs every comparison to
     be shown to keep the limit (one-sided tests; all of them must reject, so none needs a correction) and nobody left
-    out. Everything else is *not enough evidence*.
+    out. Everything else is *not enough evidence*. A documentation profile has no limits: it *documents* the figures it
+    asks for, or is *incomplete*.
+
+    Parameters
+    ----------
+    policy, subject
+    sections
+        The checks of the audit, for rules about them.
+    on
+        The day of the audit, today by default: outside the policy's dates the verdict says so.
     """
-    asked = [(rule, question) for rule in policy.rules for question in _questions(rule, policy, subject)]
-    picked = sum(question.rows if isinstance(question, GroupQuestion) else 1 for _, question in asked)
-    criteria = tuple(_criterion(rule, question, subject, max(picked, 1)) for rule, question in asked)
+    criteria = tuple(_spoken(criterion, subject.words) for criterion in _criteria(policy, subject, sections))
     outcome = worst([criterion.outcome for criterion in criteria])
-    return Verdict(outcome, policy.id, _message(policy.title), policy.source, criteria, _SENTENCES[outcome])
+    return Verdict(
+        outcome,
+        policy.id,
+        policy_text(policy.title),
+        policy.source,
+        criteria,
+        verdict_sentence(outcome, criteria),
+        about=policy_text(policy.about) if policy.about else None,
+        basis=basis_of(policy),
+        notes=standing_of(policy, on or datetime.now(UTC).date()),
+    )
 
 
-_WORST_FIRST: tuple[VerdictOutcome, ...] = ("exceeds", "not_enough_evidence", "meets")
-_SENTENCES: dict[VerdictOutcome, Message] = {
-    "exceeds": msg("At least one criterion is exceeded."),
-    "not_enough_evidence": msg("No criterion is shown to be exceeded, but not all are shown to be met."),
-    "meets": msg("Every criterion that applies is met."),
-    "not_applicable": msg("No criterion of the policy applies to this subject."),
-}
+def recount(verdict: Verdict, policy: Policy, sections: Sequence[Section]) -> Verdict:
+    """The verdict with rules about findings decided on these sections.
 
-
-def exit_code(document: Document, policy: Policy | None = None) -> int:
-    """The exit code of every door: 0 meets, 1 exceeds, 3 not enough evidence, 4 nothing evaluated, 5 a check failed.
-
-    Bad input (2) never gets this far: it raises.
+    How severe a finding is follows from the verdict on the figures, so findings are counted after they were graded.
     """
-    counts = document.counts
-    if counts["failed"]:
-        return 5
-    if not counts["issue"] and not counts["passed"]:
-        return 4
-    if document.verdict is None:
-        return 0
-    if document.verdict.outcome == "not_enough_evidence" and policy is not None:
-        return {"unsure": 3, "meets": 0, "exceeds": 1}[policy.when_unsure]
-    return {"meets": 0, "exceeds": 1, "not_enough_evidence": 3, "not_applicable": 4}[document.verdict.outcome]
+    counted = {rule.id: findings_criterion(rule, sections) for rule in policy.rules if isinstance(rule, FindingsRule)}
+    if not counted:
+        return verdict
+    criteria = tuple(counted.get(criterion.rule, criterion) for criterion in verdict.criteria)
+    outcome = worst([criterion.outcome for criterion in criteria])
+    return replace(verdict, outcome=outcome, criteria=criteria, reason=verdict_sentence(outcome, criteria))
 
 
-def _questions(rule: Rule, policy: Policy, subject: Subject) -> Sequence[GroupQuestion | NotApplicable | None]:
-    """What a rule asks: one question for each way of grouping, None for all rows, or why it does not apply."""
-    if rule.measure == "value":
-        return [None]
-    try:
-        return group_questions(rule, policy, subject)
-    except NotApplicable as reason:
-        return [reason]
-
-
-def _criterion(rule: Rule, question: GroupQuestion | NotApplicable | None, subject: Subject, picked: int) -> Criterion:
-    level = subject.settings.level
-    try:
-        if isinstance(question, NotApplicable):
-            raise question
-        if question is None:
-            return _decided(rule, overall_evidence(rule, subject, level, picked), n=len(subject), level=level)
-        if question.pairs:
-            return _of_groups(question, question.evidence(level, picked), level)
-    except NotApplicable as reason:
-        return _without(rule, "not_applicable", reason.message, len(subject))
-    reason_ = msg(
-        "fewer than two groups by {way} have {least:int} rows and a value",
-        way=" x ".join(question.by),
-        least=question.minimum,
-    )
-    named = _joined(reason_, _left_out(question))
-    return _without(rule, "not_enough_evidence", named, len(subject), {"by": " x ".join(question.by)})
-
-
-def _of_groups(question: GroupQuestion, evidence: Evidence, level: float) -> Criterion:
-    """The criterion for one way of grouping, from its worst comparison."""
-    rule, left_out = question.rule, _left_out(question)
-    who, reference = question.group(evidence.who), question.group(evidence.reference)
-    people = {
-        "who": {"by": " x ".join(question.by)} if who is None else dict(who.texts),
-        "reference": {} if reference is None else dict(reference.texts),
-    }
-    if np.isnan(evidence.value):
-        reason = _joined(msg("no ratio: the rate of every group, or of the reference, is 0"), left_out)
-        return _without(rule, "not_enough_evidence", reason, int(question.measured.sizes.sum()), **people)
-    n = int(question.measured.sizes[evidence.who])
-    return _decided(rule, evidence, n=n, level=level, left_out=left_out, **people)
-
-
-def _decided(
-    rule: Rule,
-    evidence: Evidence,
-    *,
-    n: int,
-    level: float,
-    left_out: Message | None = None,
-    who: Mapping[str, str] | None = None,
-    reference: Mapping[str, str] | None = None,
-) -> Criterion:
-    """The outcome: what the ends of the intervals show, and nothing that they do not."""
-    limit, sign = rule.limit, rule.sign
-    keeps = sign * (evidence.value - limit) >= 0
-    low, high = (end if np.isfinite(end) else None for end in (evidence.low, evidence.high))
-    bound = evidence.high if sign > 0 else evidence.low  # where even the better end breaks the limit
-    shown = evidence.least if sign > 0 else evidence.most  # where every comparison keeps it
-    outcome: VerdictOutcome = "not_enough_evidence"
-    reason: Message | None = None
-    if sign * (bound - limit) < 0:
-        outcome, reason = "exceeds", left_out
-    elif sign * (shown - limit) >= 0:
-        outcome, reason = ("meets", _by_tests(rule, evidence, level)) if left_out is None else (outcome, left_out)
-    else:
-        reason = _joined(_unsure(rule, evidence, keeps), left_out)
-    point: Point | None = None if rule.decides == "interval" else "keeps" if keeps else "breaks"
-    return Criterion(
-        _message(rule.name),
-        outcome,
-        Estimate(evidence.value, low, high, n=n, level=level, method="simultaneous"),
-        limit,
-        rule.side,
-        who=who or {},
-        reference=reference or {},
-        citation=rule.citation,
-        reason=reason,
-        point=point,
+def _spoken(criterion: Criterion, words: Words) -> Criterion:
+    """The criterion in the words of the file."""
+    sentence, reason = criterion.sentence, criterion.reason
+    return replace(
+        criterion,
+        sentence=None if sentence is None else words.spoken(sentence),
+        reason=words.spoken(reason) if isinstance(reason, Message) else reason,
     )
 
 
-def _unsure(rule: Rule, evidence: Evidence, keeps: bool) -> Message:
-    """Why the data do not settle it: how large a breach they could have missed, or that the breach could be chance."""
-    missed = evidence.low if rule.sign > 0 else evidence.high
-    if not np.isfinite(missed):
-        return msg("there is no interval, so nothing can be concluded")
-    if not keeps:
-        return msg("the figure exceeds the limit, but the interval contains it: this may be due to chance")
-    if rule.sign > 0:
-        return msg("the figure meets the limit, but a value as low as {missed:num} cannot be ruled out", missed=missed)
-    return msg("the figure meets the limit, but a value as high as {missed:num} cannot be ruled out", missed=missed)
+def _criteria(policy: Policy, subject: Subject, sections: Sequence[Section]) -> tuple[Criterion, ...]:
+    """The criteria in the order of the rules; intervals of all limits hold together."""
+    metrics = [rule for rule in policy.rules if isinstance(rule, Rule)]
+    others = sum(isinstance(rule, CheckRule) for rule in policy.rules)
+    found = metric_criteria(metrics, policy, subject, besides=others)
+    picked = max(sum(map(len, found.values())) + others, 1)
+
+    def of(rule: BaseRule) -> Sequence[Criterion]:
+        if isinstance(rule, CheckRule):
+            return [check_criterion(rule, sections, subject.settings.level, picked)]
+        if isinstance(rule, FindingsRule):
+            return [findings_criterion(rule, sections)]
+        if isinstance(rule, FigureRule):
+            return figure_criteria(rule, sections, policy.min_per_group)
+        return found[rule.id]
+
+    return tuple(criterion for rule in policy.rules for criterion in of(rule))
 
 
-def _by_tests(rule: Rule, evidence: Evidence, level: float) -> Message | None:
-    """Where one-sided tests show what the interval over all comparisons does not."""
-    end = evidence.low if rule.sign > 0 else evidence.high
-    if rule.sign * (end - rule.limit) >= 0:
-        return None
-    return msg("each comparison meets the limit in a one-sided test at {alpha:pct}", alpha=1 - level)
-
-
-def _left_out(question: GroupQuestion) -> Message | None:
-    """Who was left out of the comparison, by name."""
-    if not question.left_out:
-        return None
-    sizes = question.measured.sizes
-    names = ", ".join(f"{question.groups[index].name} ({sizes[index]})" for index in question.left_out[:NAMED])
-    more = len(question.left_out) - NAMED
-    if more > 0:
-        return msg("groups too small to compare: {groups} and {more:int} more", groups=names, more=more)
-    return msg("groups too small to compare: {groups}", groups=names)
-
-
-def _joined(first: Message, second: Message | None) -> Message:
-    return first if second is None else Message("{before}; {remark}", {"before": first, "remark": second})
-
-
-def _without(
-    rule: Rule,
-    outcome: VerdictOutcome,
-    reason: Message | str,
-    n: int,
-    who: Mapping[str, str] | None = None,
-    reference: Mapping[str, str] | None = None,
-) -> Criterion:
-    """A criterion without a figure, and why."""
-    return Criterion(
-        _message(rule.name),
-        outcome,
-        Estimate.missing(reason, n=n),
-        rule.limit,
-        rule.side,
-        who=who or {},
-        reference=reference or {},
-        citation=rule.citation,
-        reason=reason,
-    )
-
-
-def _message(text: str) -> Message:
-    """A text of a policy as a message: shipped ones are translated, braces in a user's own mean nothing."""
-    return Message(text.replace("{", "{{").replace("}", "}}"))
+#: The worst first; the first that occurs is that of all together.
+_WORST_FIRST: tuple[VerdictOutcome, ...] = ("exceeds", "not_enough_evidence", "incomplete", "meets", "documents")
 
 
 def worst(outcomes: Sequence[VerdictOutcome]) -> VerdictOutcome:

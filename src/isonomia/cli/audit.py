@@ -6,88 +6,51 @@ from typing import Annotated
 
 import typer
 
-from isonomia.cli.options import (
-    Data,
-    Json,
-    Junit,
-    Lang,
-    Missing,
-    ModelFile,
-    Na,
-    NoColor,
-    Out,
-    Policy,
-    Positive,
-    Prediction,
-    Privileged,
-    Protected,
-    Quiet,
-    Score,
-    Seed,
-    Target,
-    Task,
-    Trust,
-    Weight,
-)
-from isonomia.cli.screen import Screen
+from isonomia.cli.groups import grouped
+from isonomia.cli.options import AnalysisName, FailOn, Junit, Missing, Out, Pdf, Policy, Seed, StoreAddress
+from isonomia.cli.table_options import ModelOptions, ScreenOptions, TableOptions
 
 
+@grouped
 def audit(
-    data: Data,
-    target: Target = None,
-    positive: Positive = None,
-    protected: Protected = None,
-    privileged: Privileged = None,
-    model: ModelFile = None,
-    trust: Trust = False,
-    prediction: Prediction = None,
-    score: Score = None,
+    *,
+    table: TableOptions,
+    model: ModelOptions,
     policy: Policy = None,
     checks: Annotated[
         str, typer.Option("--checks", metavar="C", help="quick, standard, full, or names with commas between them.")
     ] = "standard",
-    weight: Weight = None,
-    time: Annotated[str | None, typer.Option("--time", metavar="COL", help="The moment of a row.")] = None,
-    task: Task = None,
     missing: Missing = "group",
-    na: Na = None,
-    lang: Lang = "en",
+    fail_on: FailOn = "verdict",
     out: Out = None,
+    pdf: Pdf = False,
     junit: Junit = None,
+    store: StoreAddress = None,
+    analysis: AnalysisName = None,
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
+    talk: ScreenOptions,
 ) -> None:
     """Examine what a model does to people.
 
-    With --policy the figures are compared with thresholds, and the exit code is the verdict.
+    With --policy the figures are compared with limits, and the exit code is the verdict; --fail-on counts findings too.
     """
     from isonomia.audit import audit as examine
-    from isonomia.cli.output import deliver
+    from isonomia.audit import exit_code
+    from isonomia.cli.keeping import chosen_store
+    from isonomia.cli.output import check_pdf, deliver
     from isonomia.cli.progress_bar import ProgressBar
-    from isonomia.cli.reading import read_model, read_table
-    from isonomia.languages import check_language, msg
+    from isonomia.languages import msg
 
-    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
+    check_pdf(pdf, out)
+    screen = talk.screen()
+    keeping = chosen_store(store, analysis)
     with ProgressBar(screen, msg("Reading")) as progress:
-        table = read_table(
-            data,
-            na=na,
-            protected=protected,
-            privileged=privileged,
-            score=score,
-            target=target,
-            positive=positive,
-            prediction=prediction,
-            weight=weight,
-            time=time,
-            task=task,
-        )
-        loaded = read_model(model, trust=trust)
+        data = table.read(screen)
+        if not data.protected:
+            screen.remark(msg("No protected attribute is named, so groups are not compared: --protected sex,age:25,60"))
         report = examine(
-            table,
-            loaded,
+            data,
+            model.load(),
             checks=_chosen(checks),
             policy=policy,
             seed=seed,
@@ -95,8 +58,8 @@ def audit(
             language=screen.language,
             progress=progress,
         )
-    deliver(report, screen, out=out, junit=junit)
-    raise typer.Exit(report.exit_code)
+    deliver(report, screen, out=out, junit=junit, pdf=pdf, keeping=keeping, fail_on=fail_on)
+    raise typer.Exit(exit_code(report.document, report.policy, fail_on))
 
 
 def _chosen(checks: str) -> str | list[str]:

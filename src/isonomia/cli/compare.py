@@ -2,54 +2,108 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from isonomia.cli.options import Json, Lang, NoColor, Quiet
+from isonomia.cli.groups import grouped
 from isonomia.cli.screen import Screen
+from isonomia.cli.table_options import ScreenOptions
+from isonomia.errors import SpecError
+from isonomia.languages import msg
 
 if TYPE_CHECKING:
+    from isonomia.audit import Comparison
     from isonomia.evidence import Table
 
 
+@grouped
 def compare(
+    *,
     before: Annotated[Path, typer.Argument(metavar="BEFORE", help="A report.json, or the folder it is in.")],
-    after: Annotated[Path, typer.Argument(metavar="AFTER", help="The report to hold against it.")],
-    lang: Lang = "en",
-    json: Json = False,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
+    after: Annotated[Path, typer.Argument(metavar="AFTER", help="The report to compare with it.")],
+    fail_on: Annotated[
+        Literal["criteria", "gaps", "any"],
+        typer.Option(
+            "--fail-on", metavar="F", help="End with 1 on worse: criteria (of the policy), gaps too, or any figure too."
+        ),
+    ] = "gaps",
+    tolerance: Annotated[
+        float, typer.Option("--tolerance", metavar="T", min=0, max=0.99, help="Growth of a gap that is still allowed.")
+    ] = 0.0,
+    out: Annotated[
+        list[Path] | None, typer.Option("--out", metavar="FILE", help="Write it: .md (a pull request), .html or .json.")
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="JUnit XML for continuous integration.")
+    ] = None,
+    talk: ScreenOptions,
 ) -> None:
     """Compare two reports: did the new model get worse?
 
-    Ends with 1 where the verdict or a figure got worse.
+    Ends with 1 where something that counts got worse: --fail-on says what counts.
     """
-    from isonomia.audit import compare as hold
-    from isonomia.languages import check_language, msg
+    from isonomia.atomic import write_whole
+    from isonomia.audit import compare as compare_reports
 
-    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
-    comparison = hold(before, after)
-    if json:
-        screen.data({**comparison.to_dict(), "worse": comparison.worse})
-    changes, findings = comparison.tables["changes"], comparison.tables["findings"]
-    _show(screen, comparison.tables["verdicts"])
-    moved = _kept(findings, "state", leave="unchanged")
-    screen.say(msg("{n:# finding is|# findings are} unchanged.", n=len(findings) - len(moved)))
-    _show(screen, moved)
-    moved = _kept(changes, "direction", leave="same")
-    screen.say(msg("{moved:int} of {n:int} figures changed by more than chance.", moved=len(moved), n=len(changes)))
-    _show(screen, moved)
-    for note in comparison.notes:
-        screen.say(note)
-    screen.say(msg("Something got worse.") if comparison.worse else msg("Nothing got worse."))
+    screen = talk.screen()
+    writers = [(path, _writer(path)) for path in out or []]
+    comparison = compare_reports(before, after, fail_on=fail_on, tolerance=tolerance)
+    for path, write in writers:
+        write_whole(path, write(comparison, screen.language))
+    if junit is not None:
+        from isonomia.cli.junit import comparison_junit
+
+        write_whole(junit, comparison_junit(comparison, screen.language))
+    show_comparison(screen, comparison)
     raise typer.Exit(comparison.exit_code)
 
 
-def _kept(table: Table, column: str, *, leave: str) -> Table:
-    """The rows of a table where a column says something else."""
-    return table.take([row for row, value in enumerate(table[column].values) if str(value) != leave])
+def show_comparison(screen: Screen, comparison: Comparison) -> None:
+    """What changed between two reports, on the screen or as JSON."""
+    from isonomia.audit.comparison_forms import headline, moved
+
+    if screen.json:
+        screen.data(_record(comparison))
+    screen.say(headline(comparison))
+    for sentence in comparison.sentences:
+        screen.say(sentence)
+    _show(screen, comparison.tables["criteria"])
+    gaps = comparison.tables["gaps"].without("code")
+    changed = moved(gaps, "trend", "unclear")
+    _show(screen, changed)
+    screen.say(msg("{n:One gap has|# gaps have} no clear change.", n=len(gaps) - len(changed)))
+    findings = comparison.tables["findings"]
+    new = moved(findings, "state", "unchanged")
+    _show(screen, new)
+    screen.say(msg("{n:# finding is|# findings are} unchanged.", n=len(findings) - len(new)))
+    if comparison.fail_on == "any":
+        _show(screen, moved(comparison.tables["changes"], "direction", "same"))
+    for note in comparison.notes:
+        screen.say(note)
+
+
+def _record(comparison: Comparison) -> dict[str, object]:
+    facts = {"worse": comparison.worse, "worse_in": list(comparison.worse_in), "fail_on": comparison.fail_on}
+    return {**comparison.to_dict(), **facts, "sentences": [sentence.to_dict() for sentence in comparison.sentences]}
+
+
+def _writer(path: Path) -> Callable[[Comparison, str], str]:
+    """What writes a file, by its suffix."""
+    from json import dumps
+
+    from isonomia.audit.comparison_forms import comparison_markdown
+
+    writers: dict[str, Callable[[Comparison, str], str]] = {
+        ".md": comparison_markdown,
+        ".html": lambda comparison, language: comparison.to_html(language),
+        ".json": lambda comparison, language: dumps(_record(comparison), allow_nan=False, indent=1) + "\n",
+    }
+    if path.suffix.lower() not in writers:
+        raise SpecError(f"The file to write must end in {', '.join(writers)}; got {path.name!r}.")
+    return writers[path.suffix.lower()]
 
 
 def _show(screen: Screen, table: Table) -> None:

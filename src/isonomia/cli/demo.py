@@ -6,12 +6,14 @@ import functools
 import operator
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isonomia.cli.options import Json, Lang, NoColor, Quiet, Seed
+from isonomia.cli.groups import grouped
+from isonomia.cli.options import Seed
 from isonomia.cli.screen import Screen
+from isonomia.cli.table_options import ScreenOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,22 +30,17 @@ if TYPE_CHECKING:
 TRAINED = 0.5
 #: What is tried at the end: fixes of the training data.
 FIXES = ("reweighing", "sampling", "massaging")
-#: A finding is about a subgroup when their people overlap this much (shared over all).
-SAME_PEOPLE = 0.5
-#: A finding covers a subgroup when it holds this share of its people.
-COVERED = 0.95
 
 
+@grouped
 def demo(
+    *,
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="The folder for the report, data and model.")
     ] = Path("out/demo"),
     rows: Annotated[int, typer.Option("--rows", metavar="N", min=1000, help="Applications for a loan.")] = 20_000,
-    lang: Lang = "en",
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
+    talk: ScreenOptions,
 ) -> None:
     """Train a model on data with known bias, audit it, and try what helps.
 
@@ -54,17 +51,18 @@ def demo(
     from threadpoolctl import threadpool_limits
 
     from isonomia.audit import audit, choose_checks
+    from isonomia.benchmark import BENCHMARK_MODELS
     from isonomia.cli.frames import write_frame
     from isonomia.cli.mitigate import show, write
     from isonomia.cli.output import deliver
     from isonomia.cli.progress_bar import ProgressBar
     from isonomia.data import wrap
     from isonomia.data.synthetic import credit
-    from isonomia.languages import check_language, msg
+    from isonomia.languages import msg
     from isonomia.mitigation import Mitigated
     from isonomia.models import save_model
 
-    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
+    screen = talk.screen()
     screen.say(
         msg("Credit data with three known biases, a gradient boosting model trained on half, audited on the rest.")
     )
@@ -74,7 +72,7 @@ def demo(
         made = credit(rows, seed=seed)
         train, test = split(made.dataset, seed)
         progress.stage("training", msg("Training a model")).at(0)
-        model = fit(train, seed)
+        model = BENCHMARK_MODELS["boosting"].train(train, seed)
         report = audit(
             test,
             model,
@@ -102,7 +100,7 @@ def demo(
         screen.say(msg("Try it yourself:"))
         screen.say(
             f"  isonomia audit {out / 'applications.csv'} --model {out / 'model.skops'} --target decision "
-            "--positive granted --protected sex,ethnicity,age:25,60 --privileged sex=male --policy nyc-ll144"
+            "--positive granted --protected sex,ethnicity,age:25,60 --privileged sex=male --policy us-lending"
         )
 
 
@@ -113,22 +111,6 @@ def split(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
     order = np.random.default_rng(seed).permutation(len(data))
     cut = int(TRAINED * len(data))
     return data.take(np.sort(order[:cut])), data.take(np.sort(order[cut:]))
-
-
-def fit(data: Dataset, seed: int) -> Any:
-    """A gradient boosting model as a bank might train it: on every column it has, protected ones too."""
-    from sklearn.compose import ColumnTransformer
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import OneHotEncoder
-
-    texts = [name for name in data.features if data.kinds[name] == "category"]
-    encoder = ColumnTransformer(
-        [("texts", OneHotEncoder(handle_unknown="ignore", sparse_output=False), texts)], remainder="passthrough"
-    )
-    boosting = HistGradientBoostingClassifier(max_iter=80, random_state=seed)
-    model = Pipeline([("encode", encoder), ("boost", boosting)])
-    return model.fit(data.feature_frame(), data.column(str(data.target)).to_numpy())
 
 
 def _compare_with_truth(screen: Screen, biased: tuple[Subgroup, ...], data: Dataset, report: Report) -> None:
@@ -153,21 +135,15 @@ def _compare_with_truth(screen: Screen, biased: tuple[Subgroup, ...], data: Data
 
 def nearest(inside: NDArray[np.bool_], attributes: Sequence[Codes], findings: Sequence[Finding]) -> Message:
     """The finding whose people are a subgroup's, or else the smallest larger group that holds them: a sentence."""
+    from isonomia.benchmark.matching import SAME_PEOPLE, covers, jaccard
     from isonomia.languages import msg
 
     known = {column.name for column in attributes}
-    same: dict[str, float] = {}
-    around: dict[str, float] = {}
-    for finding in findings:
-        if finding.who and known.issuperset(finding.who):
-            people = _people(finding.who, attributes)
-            shared = (people & inside).sum()
-            who = ", ".join(f"{name}={value}" for name, value in finding.who.items())
-            overlap = float(shared / max((people | inside).sum(), 1))
-            if overlap >= SAME_PEOPLE:
-                same[who] = overlap
-            elif shared >= COVERED * inside.sum():
-                around[who] = overlap
+    about = [finding.who for finding in findings if finding.who and known.issuperset(finding.who)]
+    people = {", ".join(f"{name}={value}" for name, value in who.items()): _people(who, attributes) for who in about}
+    overlap = dict(zip(people, jaccard(list(people.values()), [inside])[:, 0].tolist(), strict=True))
+    same = {who: shared for who, shared in overlap.items() if shared >= SAME_PEOPLE}
+    around = {who: shared for who, shared in overlap.items() if covers(people[who], inside)}
     if same:
         return msg("yes: {who}", who=max(same, key=same.__getitem__))
     if around:

@@ -6,27 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isonomia.cli.options import (
-    Data,
-    Json,
-    Lang,
-    MaxSeconds,
-    MethodOption,
-    ModelFile,
-    Na,
-    NoColor,
-    Positive,
-    Prediction,
-    Protected,
-    Quiet,
-    Score,
-    Seed,
-    TableFile,
-    Target,
-    Trust,
-    Weight,
-)
+from isonomia.cli.groups import grouped
+from isonomia.cli.options import AnalysisName, MaxSeconds, MethodOption, Reuse, Seed, StoreAddress, TableFile
 from isonomia.cli.screen import Screen
+from isonomia.cli.table_options import ModelOptions, ScreenOptions, TableOptions
 
 if TYPE_CHECKING:
     from isonomia.discovery import SubgroupResult
@@ -41,18 +24,12 @@ def door() -> None:
     """Find whom a model treats differently."""
 
 
-@discover.command("subgroups")
+@grouped
 def subgroups(
-    data: Data,
-    method: Annotated[str, typer.Option("--method", metavar="M", help="See: isonomia methods.")] = "sliceline",
-    target: Target = None,
-    positive: Positive = None,
-    protected: Protected = None,
-    model: ModelFile = None,
-    trust: Trust = False,
-    prediction: Prediction = None,
-    score: Score = None,
-    weight: Weight = None,
+    *,
+    table: TableOptions,
+    model: ModelOptions,
+    method: Annotated[str, typer.Option("--method", metavar="M", help="auto, or see: isonomia methods.")] = "sliceline",
     metric: Annotated[
         str | None, typer.Option("--metric", metavar="R,S", help="Rates to examine: fpr, fnr, error_rate, ...")
     ] = None,
@@ -68,40 +45,33 @@ def subgroups(
         float | None, typer.Option("--max-overlap", metavar="X", help="Leave out subgroups that overlap a better one.")
     ] = None,
     max_seconds: MaxSeconds = None,
+    max_memory: Annotated[
+        int, typer.Option("--max-memory", metavar="MB", min=1, help="Memory that a search over conditions works with.")
+    ] = 512,
     option: MethodOption = None,
-    na: Na = None,
     out: TableFile = None,
-    lang: Lang = "en",
+    store: StoreAddress = None,
+    analysis: AnalysisName = None,
+    reuse: Reuse = False,
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
+    talk: ScreenOptions,
 ) -> None:
     """Find subgroups with other outcomes or errors than the rest."""
     from isonomia.cli.frames import check_writable, write_frame
+    from isonomia.cli.keeping import chosen_store
+    from isonomia.cli.method_options import read_options
     from isonomia.cli.progress_bar import ProgressBar
-    from isonomia.cli.reading import read_model, read_options, read_table
     from isonomia.discovery import METHODS, find_subgroups
-    from isonomia.languages import check_language, msg
+    from isonomia.languages import msg
 
-    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
+    screen = talk.screen()
     if out is not None:
         check_writable(out)
+    keeping = chosen_store(store, analysis)
     with ProgressBar(screen, msg("Searching")) as progress:
-        table = read_table(
-            data,
-            na=na,
-            protected=protected,
-            score=score,
-            target=target,
-            positive=positive,
-            prediction=prediction,
-            weight=weight,
-        )
-        loaded = read_model(model, trust=trust)
         result = find_subgroups(
-            table,
-            loaded,
+            table.read(screen),
+            model.load(),
             method=method,
             metric=None if metric is None else [name.strip() for name in metric.split(",")],
             k=k,
@@ -110,9 +80,13 @@ def subgroups(
             holdout=holdout,
             max_overlap=max_overlap,
             max_seconds=max_seconds,
+            max_memory=max_memory << 20,
             seed=seed,
+            store=None if keeping is None else keeping.store,
+            analysis=analysis,
+            reuse=reuse,
             progress=progress,
-            **read_options(option, METHODS.where(finds="subgroups")[method].parameters),
+            **read_options(option, () if method == "auto" else METHODS.where(finds="subgroups")[method].parameters),
         )
     if out is not None:
         write_frame(result.table, out)
@@ -124,7 +98,7 @@ def _show(screen: Screen, result: SubgroupResult) -> None:
         screen.data(result.to_dict())
         return
     table = result.tables["subgroups"]
-    hidden = {*result.features, *(f"{name} (feature)" for name in result.features), "subgroup_key", "p_value"}
+    hidden = {*result.feature_names, *(f"{name} (feature)" for name in result.feature_names), "subgroup_key", "p_value"}
     hidden |= {"outcome", "diff_outcome", "overlap"}
     screen.table(table.without(*hidden), title=result.title.text(screen.language))
     for note in result.notes:

@@ -7,22 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isonomia.cli.options import (
-    Data,
-    Json,
-    Lang,
-    MaxSeconds,
-    MethodOption,
-    Na,
-    NoColor,
-    Positive,
-    Quiet,
-    Seed,
-    TableFile,
-    Target,
-    Trust,
-)
+from isonomia.cli.groups import grouped
+from isonomia.cli.options import MaxSeconds, MethodOption, Reuse, Seed, StoreAddress, TableFile
 from isonomia.cli.screen import Screen
+from isonomia.cli.table_options import ModelOptions, ScreenOptions, TableOptions
+from isonomia.errors import SpecError
 
 if TYPE_CHECKING:
     from isonomia.discovery import PairResult
@@ -31,21 +20,12 @@ if TYPE_CHECKING:
 SHOWN = 10
 
 
+@grouped
 def pairs(
-    data: Data,
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model", metavar="FILE", help="A model file (skops, ONNX, ...), module:callable or http address."
-        ),
-    ],
-    protected: Annotated[
-        list[str], typer.Option("--protected", metavar="A,B", help="The attributes to change: sex,race")
-    ],
+    *,
+    table: TableOptions,
+    model: ModelOptions,
     method: Annotated[str, typer.Option("--method", metavar="M", help="See: isonomia methods.")] = "auto",
-    target: Target = None,
-    positive: Positive = None,
-    trust: Trust = False,
     constraint: Annotated[
         list[str] | None,
         typer.Option("--constraint", metavar="RULE", help="What a valid person obeys: 'age >= 18'"),
@@ -67,31 +47,35 @@ def pairs(
         Path | None,
         typer.Option("--ledger-dir", metavar="DIR", help="Keep a ledger here, or continue it."),
     ] = None,
-    analysis: Annotated[str | None, typer.Option("--analysis", metavar="ID", help="Its name in --ledger-dir.")] = None,
+    store: StoreAddress = None,
+    analysis: Annotated[
+        str | None, typer.Option("--analysis", metavar="NAME", help="Its name in the store and in --ledger-dir.")
+    ] = None,
+    reuse: Reuse = False,
     option: MethodOption = None,
-    na: Na = None,
     out: TableFile = None,
-    lang: Lang = "en",
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
+    talk: ScreenOptions,
 ) -> None:
     """Find people who would be treated differently if only protected attributes were different."""
     from isonomia.cli.frames import check_writable, write_frame
+    from isonomia.cli.keeping import chosen_store
+    from isonomia.cli.method_options import read_options
     from isonomia.cli.progress_bar import ProgressBar
-    from isonomia.cli.reading import read_model, read_options, read_table
     from isonomia.discovery import METHODS, find_pairs
-    from isonomia.languages import check_language, msg
+    from isonomia.languages import msg
 
-    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
+    screen = talk.screen()
     if out is not None:
         check_writable(out)
+    keeping = None if ledger_dir is not None and store is None else chosen_store(store, analysis)
     with ProgressBar(screen, msg("Searching")) as progress:
-        table = read_table(data, na=na, protected=protected, target=target, positive=positive)
+        data = table.read(screen)
+        if not data.protected:
+            raise SpecError("`--protected` must name the attributes to change: --protected sex,race")
         result = find_pairs(
-            table,
-            read_model(model, trust=trust),
+            data,
+            model.require(),
             method=method,
             constraints=constraint or (),
             max_tests="auto" if max_tests is None else max_tests or None,
@@ -99,7 +83,9 @@ def pairs(
             gamma=gamma,
             one_attr_at_a_time=one_at_a_time,
             ledger_dir=ledger_dir,
-            analysis_id=analysis,
+            store=None if keeping is None else keeping.store,
+            analysis=analysis,
+            reuse=reuse,
             seed=seed,
             progress=progress,
             **read_options(option, METHODS.where(finds="pairs")[method].parameters),

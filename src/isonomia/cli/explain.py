@@ -9,22 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isonomia.cli.options import (
-    Data,
-    Json,
-    Lang,
-    Na,
-    NoColor,
-    Positive,
-    Privileged,
-    Protected,
-    Quiet,
-    Seed,
-    Target,
-    Trust,
-    Weight,
-)
+from isonomia.cli.groups import grouped
+from isonomia.cli.options import Seed
 from isonomia.cli.screen import Screen
+from isonomia.cli.table_options import ModelOptions, ScreenOptions, TableOptions
 from isonomia.languages import msg, once
 
 if TYPE_CHECKING:
@@ -34,17 +22,11 @@ if TYPE_CHECKING:
 DRAWN = ("summary",)
 
 
+@grouped
 def explain(
-    data: Data,
-    model: Annotated[
-        str, typer.Option("--model", metavar="FILE", help="The model to explain: a file, module:object or address.")
-    ],
-    target: Target = None,
-    positive: Positive = None,
-    protected: Protected = None,
-    privileged: Privileged = None,
-    trust: Trust = False,
-    weight: Weight = None,
+    *,
+    table: TableOptions,
+    model: ModelOptions,
     method: Annotated[str, typer.Option("--method", metavar="M", help="auto, or see: isonomia explainers.")] = "auto",
     output: Annotated[
         str, typer.Option("--output", metavar="O", help="probability, log_odds, rescaled, decision or score.")
@@ -58,40 +40,32 @@ def explain(
     max_model_rows: Annotated[
         int, typer.Option("--max-model-rows", metavar="N", min=1, help="Rows that the model may be asked about.")
     ] = 2_000_000,
-    na: Na = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The folder for explain.html and explain.json.")
     ] = None,
-    lang: Lang = "en",
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
+    talk: ScreenOptions,
 ) -> None:
     """Show what each column adds to predictions, and what each protected attribute adds by itself."""
     import numpy as np
 
     from isonomia.cli.progress_bar import ProgressBar
-    from isonomia.cli.reading import read_model, read_table
     from isonomia.explain import gap, sensitive, shapley
-    from isonomia.languages import check_language
     from isonomia.subject import Subject
 
-    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
+    screen = talk.screen()
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     with ProgressBar(screen, msg("Explaining")) as progress:
-        table = read_table(
-            data, na=na, protected=protected, privileged=privileged, target=target, positive=positive, weight=weight
-        )
-        subject = Subject.of(table, read_model(model, trust=trust), progress=progress, seed=seed)
+        data = table.read(screen)
+        subject = Subject.of(data, model.require(), progress=progress, seed=seed)
         if rows < len(subject):
             subject = subject.take(np.sort(np.random.default_rng(seed).permutation(len(subject))[:rows]))
         asked: dict[str, Any] = {"method": method, "output": output, "max_model_rows": max_model_rows}
         asked["label"] = _label(label, subject.surface.classes)
         values = shapley(subject, seed=seed, **asked)
         parts = [values.summary(asked["label"])]
-        attributes = table.protected if subject.task != "multiclass" or label is not None else ()
+        attributes = data.protected if subject.task != "multiclass" or label is not None else ()
         names = [""]
         for name in attributes:
             parts.append(sensitive(subject, attribute=name, **asked))

@@ -6,25 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from isonomia.cli.options import (
-    Data,
-    Json,
-    Lang,
-    Missing,
-    Na,
-    NoColor,
-    Out,
-    Positive,
-    Privileged,
-    Protected,
-    Quiet,
-    Score,
-    Seed,
-    Target,
-    Task,
-    Weight,
-)
+from isonomia.cli.groups import grouped
+from isonomia.cli.options import Missing, Out, Seed
 from isonomia.cli.screen import Screen
+from isonomia.cli.table_options import ScreenOptions, TableOptions
 from isonomia.errors import SpecError
 from isonomia.languages import Message, msg
 
@@ -37,16 +22,10 @@ if TYPE_CHECKING:
 _SHOWN = ("by", "measure", "value", "threshold", "outcome", "lowest", "highest")
 
 
+@grouped
 def fairness(
-    data: Data,
-    protected: Protected = None,
-    prediction: Annotated[
-        str | None, typer.Option("--prediction", metavar="COL", help="The column of decisions or predicted numbers.")
-    ] = None,
-    target: Target = None,
-    positive: Positive = None,
-    privileged: Privileged = None,
-    score: Score = None,
+    *,
+    table: TableOptions,
     config: Annotated[
         Literal["quick", "medium", "full"],
         typer.Option("--config", metavar="C", help="quick, medium or full (with intersections)."),
@@ -58,17 +37,11 @@ def fairness(
         str | None,
         typer.Option("--use", metavar="U", help="The guide for credit, hiring, justice, health or advertising."),
     ] = None,
-    weight: Weight = None,
-    task: Task = None,
     missing: Missing = "group",
-    na: Na = None,
     n_boot: Annotated[int, typer.Option("--n-boot", metavar="N", min=0, help="Bootstrap replicates.")] = 1000,
-    lang: Lang = "en",
     out: Out = None,
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
+    talk: ScreenOptions,
 ) -> None:
     """Measure the fairness of existing predictions.
 
@@ -76,37 +49,24 @@ def fairness(
     base rates. It states no verdict: for that, compare the model with a policy by `isonomia audit`.
     """
     from isonomia.cli.progress_bar import ProgressBar
-    from isonomia.cli.reading import read_table
     from isonomia.fairness import guide
-    from isonomia.languages import check_language, msg
 
-    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
+    screen = talk.screen()
     advice = None if use is None else guide(use)  # type: ignore[arg-type]  # checked there
     with ProgressBar(screen, msg("Reading")):
-        table = read_table(
-            data,
-            na=na,
-            protected=protected,
-            privileged=privileged,
-            score=score,
-            target=target,
-            positive=positive,
-            prediction=prediction,
-            weight=weight,
-            task=task,
-        )
-        if not table.protected:
+        data = table.read(screen)
+        if not data.protected:
             raise SpecError("`--protected` must name at least one protected attribute: --protected sex,age:25,60")
-        subject = _subject(table, missing=missing, n_boot=n_boot, seed=seed)
+        subject = _subject(data, missing=missing, n_boot=n_boot, seed=seed)
         found, conflicts, same = _examine(subject, config, margin)
-    if json:
+    if screen.json:
         screen.data(_record(found, conflicts, same, advice))
     _show(screen, found, conflicts, same)
     if advice is not None:
         screen.say()
         screen.table(advice.tables["guide"])
     if out is not None:
-        _save(table, screen, out, config=config, use=use, missing=missing, n_boot=n_boot, seed=seed)
+        _save(data, screen, out, config=config, use=use, missing=missing, n_boot=n_boot, seed=seed)
 
 
 def _subject(table: Dataset, **options: Any) -> Subject:

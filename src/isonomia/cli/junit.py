@@ -1,7 +1,8 @@
 """A report as JUnit XML, which continuous integration shows: a test case for every criterion and every check.
 
-The policy decides where there is one: a check that found issues then reports them without failing. Without a policy a
-check that found issues fails. What could not be judged is skipped, with its reason; what broke is an error.
+Names are stable over runs: a criterion is called after its rule and attributes, a check after its code. What fails is
+what ends the command with 1: a criterion that is exceeded, and checks with findings of the severity that `fail_on`
+names. "Not enough evidence" is an error, a failure or a pass, as the policy's `when_unsure` says, and always visible.
 """
 
 from __future__ import annotations
@@ -10,16 +11,25 @@ import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from isonomia.languages import Message
+from isonomia.languages import Message, msg
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from isonomia.audit import Comparison, FailOn
+    from isonomia.evidence import Table
+    from isonomia.policies import Policy
     from isonomia.report import Criterion, Document, Section, Verdict
 
 #: What XML 1.0 cannot hold, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+#: How a criterion without enough evidence stands, by the policy's `when_unsure`; None passes.
+_UNSURE = {"unsure": "error", "exceeds": "failure", "meets": None}
 
 
-def to_junit(document: Document, language: str = "en") -> str:
+def to_junit(
+    document: Document, language: str = "en", *, policy: Policy | None = None, fail_on: FailOn = "verdict"
+) -> str:
     """The XML text.
 
     Examples
@@ -30,13 +40,52 @@ def to_junit(document: Document, language: str = "en") -> str:
     >>> print(to_junit(Document("Audit", {}, (section,))).splitlines()[3].strip())
     <testcase classname="isonomia.check" name="calibration" time="0.000">
     """
+    from isonomia.audit.exit_codes import failing
+
     suites: list[ET.Element] = []
     if document.verdict is not None:
-        cases = [_criterion(document.verdict, criterion, language) for criterion in document.verdict.criteria]
+        when = "unsure" if policy is None else policy.when_unsure
+        cases = [_criterion(document.verdict, one, language, _UNSURE[when]) for one in document.verdict.criteria]
         suites.append(_suite(f"policy {document.verdict.policy}", cases))
-    judged = document.verdict is not None
-    suites.append(_suite("checks", [_check(section, language, judged=judged) for section in document.sections]))
-    root = ET.Element("testsuites", name=_xml(_text(document.title, language)))
+    severe = failing(fail_on)
+    suites.append(_suite("checks", [_check(section, language, severe) for section in document.sections]))
+    return _whole(suites, _text(document.title, language))
+
+
+def comparison_junit(comparison: Comparison, language: str = "en") -> str:
+    """A comparison as test cases: every criterion and every gap, failed where it got worse and that counts."""
+    suites = []
+    for name, key, change in (("criteria", "criterion", "step"), ("gaps", "code", "trend")):
+        table = comparison.tables[name]
+        counts = name == "criteria" or comparison.fail_on != "criteria"
+        cases = [
+            _compared(f"isonomia.compare.{name}", table, row, (key, change), language, counts=counts)
+            for row in range(len(table))
+        ]
+        suites.append(_suite(name, cases))
+    return _whole(suites, _text(comparison.title, language))
+
+
+def _compared(
+    classname: str, table: Table, row: int, columns: tuple[str, str], language: str, *, counts: bool
+) -> ET.Element:
+    """A figure before and after; failed where it got worse and that counts."""
+    from isonomia.report.texts import figure
+
+    name, change = (str(table[column].values[row]) for column in columns)
+    case = _case(classname, name)
+    before, after = (figure(table[side].estimate(row), language) for side in ("before", "after"))
+    text = msg("{name}: {before} before, {after} now.", name=name, before=before, after=after).text(language)
+    if change == "worse" and counts:
+        _child(case, "failure", text, kind="worse")
+    else:
+        ET.SubElement(case, "system-out").text = _xml(text)
+    return case
+
+
+def _whole(suites: Sequence[ET.Element], title: str) -> str:
+    """Suites of test cases as a whole file."""
+    root = ET.Element("testsuites", name=_xml(title))
     root.extend(suites)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
@@ -52,39 +101,33 @@ def _suite(name: str, cases: list[ET.Element]) -> ET.Element:
     return suite
 
 
-def _criterion(verdict: Verdict, criterion: Criterion, language: str) -> ET.Element:
-    who = ", ".join(f"{name}={value}" for name, value in criterion.who.items())
-    name = _text(criterion.name, language)
-    case = _case(f"isonomia.policy.{verdict.policy}", f"{name} [{who}]" if who else name)
-    text = _text(criterion.reason, language) or f"{criterion.estimate}"
-    if criterion.point is not None and criterion.outcome == "not_enough_evidence":
-        text = f"the figure itself {criterion.point} the limit; {text}"
-    if criterion.outcome == "exceeds":
-        _child(case, "failure", text, body=f"{_threshold(criterion)}\n{criterion.estimate}\n{criterion.citation}")
-    elif criterion.outcome != "meets":
-        _child(case, "skipped", f"{criterion.outcome.replace('_', ' ')}: {text}")
+def _criterion(verdict: Verdict, criterion: Criterion, language: str, unsure: str | None) -> ET.Element:
+    name = criterion.key or _text(criterion.name, language)
+    case = _case(f"isonomia.policy.{verdict.policy}", name)
+    text = _text(criterion.sentence or criterion.reason, language) or f"{criterion.estimate}"
+    tags = {"exceeds": "failure", "not_enough_evidence": unsure, "incomplete": unsure, "not_applicable": "skipped"}
+    tag = tags.get(criterion.outcome)
+    if tag is None:
+        ET.SubElement(case, "system-out").text = _xml(text)
+    else:
+        _child(case, tag, text, kind=criterion.outcome, body="\n".join(filter(None, (text, criterion.citation))))
     return case
 
 
-def _threshold(criterion: Criterion) -> str:
-    if criterion.threshold is None:
-        return ""
-    if criterion.side == "between":
-        return f"between {criterion.threshold:g} and {criterion.upper:g}"
-    return f"{criterion.side.replace('_', ' ')} {criterion.threshold:g}"
-
-
-def _check(section: Section, language: str, *, judged: bool) -> ET.Element:
+def _check(section: Section, language: str, failing: Sequence[str]) -> ET.Element:
     case = _case("isonomia.check", section.code, section.seconds)
     reason = _text(section.reason, language)
-    findings = () if section.result is None else section.result.findings
+    findings = section.findings
     summary = "\n".join(f"{finding.severity}: {finding.message.text(language)}" for finding in findings)
+    severe = [finding for finding in findings if finding.severity in failing]
     if section.outcome == "failed":
-        _child(case, "error", reason)
+        _child(case, "error", reason, kind="failed")
     elif section.outcome in ("not_applicable", "skipped"):
-        _child(case, "skipped", f"{section.outcome.replace('_', ' ')}: {reason}")
-    elif section.outcome == "issue" and not judged:
-        _child(case, "failure", f"{len(findings)} finding{'' if len(findings) == 1 else 's'}", body=summary)
+        _child(case, "skipped", reason, kind=section.outcome)
+    elif severe:
+        more = msg("{first} {n:One more finding|# more findings}.", first=severe[0].message, n=len(severe) - 1)
+        first = severe[0].message if len(severe) == 1 else more
+        _child(case, "failure", _text(first, language), kind=severe[0].severity, body=summary)
     elif summary:
         ET.SubElement(case, "system-out").text = _xml(summary)
     return case
@@ -94,8 +137,10 @@ def _case(classname: str, name: str, seconds: float = 0.0) -> ET.Element:
     return ET.Element("testcase", classname=_xml(classname), name=_xml(name), time=f"{seconds:.3f}")
 
 
-def _child(case: ET.Element, tag: str, message: str, *, body: str = "") -> None:
-    child = ET.SubElement(case, tag, message=_xml(message))
+def _child(case: ET.Element, tag: str, message: str, *, kind: str, body: str = "") -> None:
+    """What became of a case; `skipped` has a message and no type."""
+    typed = {} if tag == "skipped" else {"type": kind}
+    child = ET.SubElement(case, tag, {"message": _xml(message), **typed})
     child.text = _xml(body) or None
 
 

@@ -178,20 +178,6 @@ def _formats() -> Iterable[Entry]:
         }
 
 
-def _policies() -> Iterable[Entry]:
-    from isonomia.policies import load_policy, policy_names
-
-    for name in policy_names():
-        policy = load_policy(name)
-        yield {
-            "policy": policy.id,
-            "title": policy.title,
-            "source": policy.source,
-            "about": policy.about,
-            "rules": [f"{rule.name} ({rule.metric})" for rule in policy.rules],
-        }
-
-
 def _metric(metric: Metric) -> Entry:
     return {
         "metric": metric.id,
@@ -253,8 +239,5 @@ LISTINGS: dict[str, Callable[..., None]] = {
     ),
     "formats": command(
         _formats, ("format", "of", "suffixes", "purpose"), "List the formats of data and model files, or describe one."
-    ),
-    "policies": command(
-        _policies, ("policy", "title", "source"), "List the policies that come with the package, or describe one."
     ),
 }

@@ -7,27 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from isonomia.cli.options import (
-    Data,
-    Json,
-    Lang,
-    MaxSeconds,
-    ModelFile,
-    Na,
-    NoColor,
-    Policy,
-    Positive,
-    Prediction,
-    Privileged,
-    Protected,
-    Quiet,
-    Score,
-    Seed,
-    Target,
-    Trust,
-    Weight,
-)
+from isonomia.cli.groups import grouped
+from isonomia.cli.options import AnalysisName, MaxSeconds, Policy, Seed, StoreAddress
 from isonomia.cli.screen import Screen
+from isonomia.cli.table_options import ModelOptions, ScreenOptions, TableOptions
 from isonomia.languages import Name, msg
 
 if TYPE_CHECKING:
@@ -40,21 +23,15 @@ SHOWN = ("method", "period", "gap_before", "gap", "accuracy", "share_changed", "
 CODES = {"meets": 0, "exceeds": 1, "not_enough_evidence": 3}
 
 
+@grouped
 def mitigate(
-    data: Data,
-    target: Target = None,
-    positive: Positive = None,
-    protected: Protected = None,
-    privileged: Privileged = None,
+    *,
+    table: TableOptions,
+    model: ModelOptions,
     estimator: Annotated[
         str | None,
         typer.Option("--estimator", metavar="E", help="What is trained: logistic, forest, boosting or module:factory."),
     ] = None,
-    model: ModelFile = None,
-    trust: Trust = False,
-    prediction: Prediction = None,
-    score: Score = None,
-    weight: Weight = None,
     goal: Annotated[
         str, typer.Option("--goal", metavar="G", help="demographic_parity, equal_opportunity, equalized_odds, ...")
     ] = "demographic_parity",
@@ -83,47 +60,33 @@ def mitigate(
     durability: Annotated[
         bool, typer.Option("--durability", help="Fit on the first period, and judge on each later one (--time).")
     ] = False,
-    time: Annotated[str | None, typer.Option("--time", metavar="COL", help="The moment of a row.")] = None,
     max_seconds: MaxSeconds = None,
-    na: Na = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="The folder for mitigation.html, mitigation.json and the best fix."),
     ] = None,
-    lang: Lang = "en",
+    store: StoreAddress = None,
+    analysis: AnalysisName = None,
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
+    talk: ScreenOptions,
 ) -> None:
     """Try every applicable fix, and judge each on people it has not seen.
 
     Ends with the verdict of the best fix: 0 meets the goal, 1 exceeds it, 3 not enough evidence.
     """
+    from isonomia.cli.keeping import chosen_store
     from isonomia.cli.progress_bar import ProgressBar
-    from isonomia.cli.reading import read_model, read_table
-    from isonomia.languages import check_language
     from isonomia.mitigation import durability as judge_later
     from isonomia.mitigation import mitigate as try_all
 
-    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
+    screen = talk.screen()
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
+    keeping = chosen_store(store, analysis)
     with ProgressBar(screen, msg("Trying fixes")) as progress:
-        table = read_table(
-            data,
-            na=na,
-            protected=protected,
-            privileged=privileged,
-            score=score,
-            target=target,
-            positive=positive,
-            prediction=prediction,
-            weight=weight,
-            time=time,
-        )
+        data = table.read(screen)
         options: dict[str, Any] = {
-            "model": read_model(model, trust=trust),
+            "model": model.load(),
             "goal": goal,
             "limit": limit,
             "policy": policy,
@@ -139,12 +102,14 @@ def mitigate(
         }
         result: Mitigated | Durability
         if durability:
-            result = judge_later(table, _estimator(estimator), **options)
+            result = judge_later(data, _estimator(estimator), **options)
         else:
-            result = try_all(table, _estimator(estimator), folds=folds, **options)
+            result = try_all(data, _estimator(estimator), folds=folds, **options)
     show(screen, result)
     if out is not None:
         write(screen, result, out)
+    if keeping is not None:
+        keeping.keep_result(result, screen)
     raise typer.Exit(CODES[result.verdict])
 
 

@@ -17,47 +17,38 @@ Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Start of 
 Out = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="The folder for report.html, report.json and report.md.")
 ]
+Pdf = Annotated[bool, typer.Option("--pdf", help="Write report.pdf as well; needs Chromium on the path, and --out.")]
 Junit = Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="JUnit XML for continuous integration.")]
+FailOn = Annotated[
+    Literal["verdict", "critical", "warning"],
+    typer.Option(
+        "--fail-on", metavar="F", help="End with 1 on: verdict (of the policy), critical findings too, or warnings too."
+    ),
+]
 Policy = Annotated[
     str | None, typer.Option("--policy", metavar="P", help="A policy (`isonomia policies`), or your own file.")
 ]
 
-# what the columns are for
-Data = Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet, Arrow or JSON lines; or a dataset's name.")]
-Target = Annotated[str | None, typer.Option("--target", metavar="T", help="The column of true outcomes.")]
-Positive = Annotated[str | None, typer.Option("--positive", metavar="V", help="The favourable outcome.")]
-Protected = Annotated[
-    list[str] | None,
-    typer.Option("--protected", metavar="A,B", help="Protected attributes; numbers in bands: sex,age:25,60"),
+StoreAddress = Annotated[
+    str | None,
+    typer.Option("--store", metavar="URL", help="The store: a file (runs.db) or postgresql://...; or ISONOMIA_STORE."),
 ]
-Privileged = Annotated[
-    list[str] | None, typer.Option("--privileged", metavar="A=V", help="A privileged value: sex=Male")
+AnalysisName = Annotated[
+    str | None, typer.Option("--analysis", metavar="NAME", help="Keep it in the store under this name, such as loans.")
 ]
-Prediction = Annotated[
-    str | None, typer.Option("--prediction", metavar="COL", help="Instead of a model: the column it decided in.")
-]
-Score = Annotated[
-    list[str] | None, typer.Option("--score", metavar="COL", help="Its probabilities; several classes: a=COL,b=COL")
-]
-Weight = Annotated[str | None, typer.Option("--weight", metavar="COL", help="One weight per row.")]
-Task = Annotated[
-    Literal["binary", "multiclass", "regression"] | None,
-    typer.Option("--task", metavar="T", help="binary, multiclass or regression; else read off the data."),
-]
+
+Reuse = Annotated[bool, typer.Option("--reuse", help="Answer from the store where the same question was asked before.")]
+
 Missing = Annotated[
     Literal["group", "exclude", "error"],
     typer.Option("--missing", metavar="M", help="Rows without a protected value: group, exclude or error."),
 ]
-Na = Annotated[list[str] | None, typer.Option("--na", metavar="TEXT", help="A text that stands for a missing value: ?")]
-
-# the model, and a search
 ModelFile = Annotated[
     str | None,
     typer.Option("--model", metavar="FILE", help="A model file (skops, ONNX, ...), module:callable or http address."),
 ]
-Trust = Annotated[
-    bool, typer.Option("--trust", help="Load a pickle, joblib or PyTorch model: this runs whatever code is in it.")
-]
+
+# a search
 MaxSeconds = Annotated[float | None, typer.Option("--max-seconds", metavar="S", help="Stop after this.")]
 MethodOption = Annotated[
     list[str] | None, typer.Option("--option", metavar="A=V", help="An option of the method: alpha=0.9")

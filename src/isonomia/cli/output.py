@@ -7,25 +7,50 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from isonomia.atomic import atomic_write
+from isonomia.atomic import write_whole
 from isonomia.cli.screen import Screen
+from isonomia.errors import SpecError
 from isonomia.languages import msg
 
 if TYPE_CHECKING:
-    from isonomia.audit import Report
+    from isonomia.audit import FailOn, Report
+    from isonomia.cli.keeping import Keeping
 
 
-def deliver(report: Report, screen: Screen, *, out: Path | None, junit: Path | None) -> dict[str, Path]:
-    """Show the summary (or the JSON), and write the requested files; returns where the forms of the report are."""
+def check_pdf(pdf: bool, out: Path | None) -> None:
+    """Refuse a PDF that could not be written, before the work begins."""
+    if not pdf:
+        return
+    if out is None:
+        raise SpecError("`--pdf` writes report.pdf into the folder of the report; name the folder with --out.")
+    from isonomia.report import find_chromium
+
+    find_chromium()
+
+
+def deliver(
+    report: Report,
+    screen: Screen,
+    *,
+    out: Path | None,
+    junit: Path | None = None,
+    pdf: bool = False,
+    keeping: Keeping | None = None,
+    fail_on: FailOn = "verdict",
+) -> dict[str, Path]:
+    """Keep the report, show the summary (or the JSON), and write the requested files; returns where its forms are."""
     from isonomia.report import dumps, summary
 
+    if keeping is not None:
+        report = keeping.keep(report, screen)
     saved = {} if out is None else report.save(out, language=screen.language)
+    if pdf and out is not None:  # apart: what was written stays where printing fails
+        saved |= report.save(out, formats=["pdf"], language=screen.language)
     if junit is not None:
         from isonomia.cli.junit import to_junit
 
-        junit.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(junit) as part:
-            part.write_text(to_junit(report.document, screen.language), encoding="utf-8", errors="replace")
+        text = to_junit(report.document, screen.language, policy=report.policy, fail_on=fail_on)
+        write_whole(junit, text)
     if screen.json:
         typer.echo(dumps(report.document))
     if screen.talks:

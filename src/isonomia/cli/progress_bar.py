@@ -69,7 +69,7 @@ class ProgressBar:
             self._update()
 
     def _show(self) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
         with self._lock:
             if self._closed:
@@ -78,6 +78,7 @@ class ProgressBar:
                 TextColumn("{task.description}", markup=False),
                 BarColumn(),
                 TimeElapsedColumn(),
+                TimeRemainingColumn(),
                 console=self._screen.console(stderr=True),
                 transient=True,
             )

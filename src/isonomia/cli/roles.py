@@ -62,6 +62,27 @@ def _listed(text: str) -> dict[str, list[float] | None]:
     return named
 
 
+def read_names(given: Sequence[str], option: str) -> list[str]:
+    """Names with commas between them; a name that contains a comma is written in a list of JSON.
+
+    >>> read_names(["age,city", "pay"], "--features"), read_names(['["age, in years"]'], "--features")
+    (['age', 'city', 'pay'], ['age, in years'])
+    """
+    names: list[str] = []
+    for text in given:
+        if text.lstrip().startswith("["):
+            try:
+                found = json.loads(text)
+            except json.JSONDecodeError as error:
+                raise SpecError(f"`{option}` begins like a list of JSON but is not ({error}); got {text!r}.") from None
+            names += map(str, found)
+        else:
+            names += [part.strip() for part in text.split(",")]
+    if not all(names):
+        raise SpecError(f"`{option}` takes names with commas between them; got {list(given)!r}, where one is empty.")
+    return names
+
+
 def read_privileged(given: Sequence[str]) -> dict[str, list[str]]:
     """Privileged values: ``name=value``, repeated for other attributes or further values.
 

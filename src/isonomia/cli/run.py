@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from isonomia.cli.options import Json, Junit, NoColor, Out, Quiet
+from isonomia.cli.options import (
+    AnalysisName,
+    FailOn,
+    Json,
+    Junit,
+    ModelFile,
+    NoColor,
+    Out,
+    Pdf,
+    Policy,
+    Quiet,
+    StoreAddress,
+)
 from isonomia.cli.screen import Screen
 from isonomia.errors import SpecError
 from isonomia.languages import languages
@@ -17,20 +29,36 @@ def run(
     spec: Annotated[
         Path | None, typer.Argument(metavar="SPEC", help="A YAML or JSON file: dataset, model, checks, policy.")
     ] = None,
+    data: Annotated[
+        str | None, typer.Option("--data", metavar="FILE", help="Another data file than the spec's.")
+    ] = None,
+    model: ModelFile = None,
+    policy: Policy = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Another value of the spec: seed=3, options.drift.bins=5"),
+    ] = None,
     schema: Annotated[
         bool, typer.Option("--schema", help="Print the JSON Schema of a spec, for editors, and do nothing else.")
     ] = False,
+    fail_on: FailOn = "verdict",
     lang: Annotated[
         str | None,
         typer.Option("--lang", metavar="L", help=f"Language: {' or '.join(languages())}; else the spec's own."),
     ] = None,
     out: Out = None,
+    pdf: Pdf = False,
     junit: Junit = None,
+    store: StoreAddress = None,
+    analysis: AnalysisName = None,
     json: Json = False,
     quiet: Quiet = False,
     no_color: NoColor = False,
 ) -> None:
-    """Run everything that a spec file asks for."""
+    """Run everything that a spec file asks for.
+
+    --data, --model, --policy and --set replace what the spec says: one file serves every release.
+    """
     if schema:
         from json import dumps
 
@@ -40,16 +68,31 @@ def run(
         return
     if spec is None:
         raise SpecError("`isonomia run` needs a spec file: isonomia run spec.yaml (or --schema to see what it holds).")
-    from isonomia.audit import read_spec
+    from isonomia.audit import exit_code, read_changes, read_spec
     from isonomia.audit import run as run_spec
-    from isonomia.cli.output import deliver
+    from isonomia.cli.keeping import chosen_store
+    from isonomia.cli.output import check_pdf, deliver
     from isonomia.cli.progress_bar import ProgressBar
     from isonomia.languages import check_language, msg
 
-    given = read_spec(spec)
+    given = read_spec(spec, {**read_changes(changes), **_replaced(data, model, policy)})
     screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang or given.language))
     folder = out if out is not None or given.out is None else Path(given.out)
+    keeping = chosen_store(store, analysis)
+    check_pdf(pdf, folder)
     with ProgressBar(screen, msg("Reading")) as progress:
         report = run_spec(given.model_copy(update={"out": None, "language": screen.language}), progress=progress)
-    deliver(report, screen, out=folder, junit=junit)
-    raise typer.Exit(report.exit_code)
+    deliver(report, screen, out=folder, junit=junit, pdf=pdf, keeping=keeping, fail_on=fail_on)
+    raise typer.Exit(exit_code(report.document, report.policy, fail_on))
+
+
+def _replaced(data: str | None, model: str | None, policy: str | None) -> dict[str, Any]:
+    """What the options name instead of the spec's; paths are those of the shell, not of the spec's folder."""
+    given = {"dataset.path": data, "model.path": model, "policy": policy}
+    return {key: _there(value) for key, value in given.items() if value is not None}
+
+
+def _there(name: str) -> str:
+    """A file by its whole path; a name of a policy, a module or an address as it is."""
+    path = Path(name).expanduser()
+    return str(path.resolve()) if path.exists() else name

@@ -79,10 +79,11 @@ class Screen:
             line = text if isinstance(text, str) else text.text(self.language)
             self.console().print(printable(line, lines=True), style=style if self.color else None, soft_wrap=True)
 
-    def remark(self, text: str) -> None:
+    def remark(self, text: str | Message) -> None:
         """A line about the run, on stderr; nothing when quiet."""
         if not self.quiet:
-            sys.stderr.write(printable(text, lines=True) + "\n")
+            line = text if isinstance(text, str) else text.text(self.language)
+            sys.stderr.write(printable(line, lines=True) + "\n")
 
     def table(self, table: Table, *, title: str | None = None) -> None:
         """A table for people, on stdout; nothing when quiet or in JSON, its title alone when it is empty."""

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isonomia.cli.options import Json, Lang, MaxSeconds, NoColor, Quiet
+from isonomia.cli.groups import grouped
+from isonomia.cli.options import MaxSeconds
 from isonomia.cli.screen import Screen
+from isonomia.cli.table_options import ScreenOptions
 from isonomia.languages import msg
 
 if TYPE_CHECKING:
@@ -41,7 +43,9 @@ def door() -> None:
 
 
 @study.command("run")
+@grouped
 def run(
+    *,
     folder: Folder,
     paper: Paper = None,
     paper_only: Annotated[
@@ -65,17 +69,13 @@ def run(
     max_seconds: MaxSeconds = None,
     tolerance: Tolerance = 0.005,
     n_boot: NBoot = 2000,
-    lang: Lang = "en",
-    json: Json = False,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
+    talk: ScreenOptions,
 ) -> None:
     """Train, measure and explain every model; a run that was stopped goes on where it was."""
     from isonomia.cli.progress_bar import ProgressBar
-    from isonomia.languages import check_language
     from isonomia.study import read_study_spec, run_study
 
-    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
+    screen = talk.screen()
     options: dict[str, Any] = {} if spec is None else read_study_spec(spec)
     lists = {"datasets": datasets, "models": models, "fixes": fixes, "explainers": explainers, "measures": measures}
     options |= {name: _names(text) for name, text in lists.items() if text is not None}
@@ -91,21 +91,19 @@ def run(
 
 
 @study.command("report")
+@grouped
 def report(
+    *,
     folder: Folder,
     paper: Paper = None,
     tolerance: Tolerance = 0.005,
     n_boot: NBoot = 2000,
-    lang: Lang = "en",
-    json: Json = False,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
+    talk: ScreenOptions,
 ) -> None:
     """Write the report of the cells that are finished; nothing is trained."""
-    from isonomia.languages import check_language
     from isonomia.study import read_study
 
-    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang))
+    screen = talk.screen()
     show(screen, read_study(folder, paper=paper, tolerance=tolerance, n_boot=n_boot), folder)
 
 

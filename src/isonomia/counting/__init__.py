@@ -5,9 +5,8 @@ from isonomia.counting.bins import BINNINGS, Binning, Bins, bin_edges, encode_fe
 from isonomia.counting.by_code import count_by, cross_codes, cross_sum, mean_by, sum_by
 from isonomia.counting.cells import MAX_CELLS, Cells
 from isonomia.counting.codes import MISSING, CodeArray, Codes, smallest
-from isonomia.counting.engines.engine import Condition, Dimension, Engine, Schema
-from isonomia.counting.engines.memory import MemoryEngine
 from isonomia.counting.lattice import Lattice, Route
+from isonomia.counting.quantiles import quantiles
 from isonomia.counting.resample import resample, resample_counts, resample_sums
 from isonomia.counting.tally import Axis, Tally, composite, tally
 
@@ -19,16 +18,11 @@ __all__ = [
     "Cells",
     "CodeArray",
     "Codes",
-    "Condition",
-    "Dimension",
-    "Engine",
     "Lattice",
     "Level",
     "MAX_CELLS",
-    "MemoryEngine",
     "MISSING",
     "Route",
-    "Schema",
     "Tally",
     "bin_edges",
     "composite",
@@ -37,6 +31,7 @@ __all__ = [
     "cross_sum",
     "encode_features",
     "mean_by",
+    "quantiles",
     "resample",
     "resample_counts",
     "resample_sums",

@@ -32,7 +32,7 @@ class CellRoute:
     values : sequence of arrays or None
         What to sum; None counts rows.
     budget : int
-        Bytes for cells.
+        Bytes for cells, and for the items of all rows.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class CellRoute:
         self.item_feature = item_feature
         self.max_cells = max(1 << 12, budget // 16)
         self.n = len(columns[0])
-        self.codes: list[NDArray[Any]] = []
+        self.columns, self.tables = columns, [np.zeros(0, dtype=np.uint8)] * len(columns)
         self.sizes: list[int] = []
         self.local = np.zeros(item_feature.size, dtype=np.int64)  # an item's number within its feature, from 1
         for feature, column in enumerate(columns):
@@ -55,8 +55,19 @@ class CellRoute:
             self.local[items] = np.arange(1, items.size + 1)
             table = np.zeros(column.size, dtype=smallest(items.size + 1))
             table[item_code[items]] = self.local[items]
-            self.codes.append(table[column.codes] if items.size < column.size else column.codes + table.dtype.type(1))
+            self.tables[feature] = table
             self.sizes.append(items.size + 1)
+        # every row's item numbers, if they fit: otherwise they are looked up again for each chunk of rows
+        size = sum(table.itemsize for table in self.tables) * self.n
+        self.codes = [self._local(feature) for feature in range(len(columns))] if size <= budget else None
+
+    def _local(self, feature: int, rows: slice = slice(None)) -> NDArray[Any]:
+        """The number, within its feature, of the item that each of some rows has; 0 for none."""
+        codes, table = self.columns[feature].codes[rows], self.tables[feature]
+        return codes + table.dtype.type(1) if self.sizes[feature] > len(table) else table[codes]
+
+    def _items(self, feature: int, rows: slice) -> NDArray[Any]:
+        return self._local(feature, rows) if self.codes is None else self.codes[feature][rows]
 
     @staticmethod
     def cost(features: NDArray[np.int32], n: int, sums: int, below: float = 0.0) -> float:
@@ -143,7 +154,7 @@ class CellRoute:
             for feature in different:
                 key = slots.astype(smallest(n_slots * self.sizes[feature]))
                 key *= key.dtype.type(self.sizes[feature])
-                key += self.codes[feature][rows][inside]
+                key += self._items(feature, rows)[inside]
                 table = cells[feature]
                 for index, value in enumerate(values):
                     table[index] += np.bincount(key, weights=value, minlength=table.shape[1])
@@ -154,11 +165,11 @@ class CellRoute:
 
     def _slots_of_rows(self, tables: list[tuple[int, NDArray[Any]]], rows: slice) -> NDArray[Any]:
         feature, table = tables[0]
-        slot_of_row: NDArray[Any] = table[self.codes[feature][rows]]
+        slot_of_row: NDArray[Any] = table[self._items(feature, rows)]
         for feature, table in tables[1:]:
             key = slot_of_row.astype(smallest(table.size))
             key *= key.dtype.type(self.sizes[feature])
-            key += self.codes[feature][rows]
+            key += self._items(feature, rows)
             slot_of_row = table[key]
         return slot_of_row
 

@@ -87,14 +87,14 @@ def encode_features(
     ----------
     data : Dataset
     names : sequence of str, optional
-        Which columns; the features by default.
+        Which columns; by default the features that searches use (`Dataset.searchable`).
     bins : int, None or mapping
         At most this many bins; None keeps every value; a mapping gives single columns a number or edges, the others
         the default.
     binning, target
         See `bin_edges`.
     """
-    wanted = tuple(names if names is not None else data.features)
+    wanted = tuple(names if names is not None else data.searchable)
     special: Mapping[str, Any] = bins if isinstance(bins, Mapping) else {}
     for name in special:
         if name not in wanted:

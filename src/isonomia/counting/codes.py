@@ -24,8 +24,8 @@ CodeArray = NDArray[np.unsignedinteger[Any]]
 
 #: Whole numbers spread over at most this range are encoded through a table instead of a sort.
 _TABLE_RANGE = 1 << 16
-#: Names of a missing value and of an empty text.
-MISSING, EMPTY = Name(msg("missing")), Name(msg("(empty)"))
+#: Names of a missing value, of an empty text, and of values that a column did not have when it was encoded.
+MISSING, EMPTY, UNSEEN = Name(msg("missing")), Name(msg("(empty)")), Name(msg("(not seen)"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,6 +119,26 @@ class Codes:
     def code_of(self, value: Any) -> int | None:
         """The code of a value by the rule of `index_of`; None where there is no such value."""
         return index_of(value, self.labels)
+
+    def like(self, values: Any) -> Codes:
+        """Other values of the same column in the same codes.
+
+        Numbers outside the bins join the end bins; a value that has no code here gets one after the last, so that it
+        belongs to no subgroup found on these rows.
+
+        >>> Codes.encode(["a", "b"], name="x").like(["b", "c", None]).codes.tolist()
+        [1, 2, 2]
+        """
+        if self.edges is not None:
+            cut = Codes.cut(values, self.edges, name=self.name)
+            index = [self.size if code is None else code for code in map(self.code_of, cut.labels)]
+        else:
+            cut = Codes.encode(values, name=self.name)
+            table = {label: code for code, label in enumerate(self.labels)}
+            index = [table.get(label, self.size) for label in cut.labels]
+        codes = np.asarray(index, dtype=smallest(self.size + 1))[cut.codes]
+        labels = (*self.labels, UNSEEN) if (codes == self.size).any() else self.labels
+        return Codes(self.name, codes, labels, self.edges)
 
     def take(self, rows: NDArray[Any]) -> Codes:
         """The same labels for some of the rows."""

@@ -36,8 +36,8 @@ Route = Literal["auto", "bits", "cells"]
 #: Default limit of a search's working memory: bitsets of parents, cells of a level; and as much again for the
 #: conjunctions of a level.
 DEFAULT_BUDGET = 512 * 1024**2
-#: Pairs of parents joined at a time.
-_JOIN = 1 << 19
+#: Pairs of parents joined at a time, at most, and the bytes that one takes until it is counted or dropped.
+_JOIN, _PAIR_BYTES = 1 << 19, 256
 #: A level may always take this many bytes.
 _MIN_LEVEL_BYTES = 1 << 21
 #: More different row values than this (over all quantities together) are summed by cells, not counted by bits.
@@ -244,10 +244,10 @@ class Lattice:
         first, count = self._partners(level)
         ends = np.cumsum(count)
         keys = level.parents[:, -1] * self.n_items + level.items[:, -1]
-        begin = 0
+        begin, most = 0, min(_JOIN, max(self.budget, _MIN_LEVEL_BYTES) // _PAIR_BYTES)
         while begin < len(level) and not self._stopped():
             done = int(ends[begin - 1]) if begin else 0
-            stop = max(begin + 1, int(np.searchsorted(ends, done + _JOIN, side="right")))
+            stop = max(begin + 1, int(np.searchsorted(ends, done + most, side="right")))
             left = np.repeat(np.arange(begin, stop), count[begin:stop])
             offset = np.arange(left.size) - np.repeat(ends[begin:stop] - count[begin:stop] - done, count[begin:stop])
             self.looked_at += left.size

@@ -1,9 +1,14 @@
 """What is examined: tables with roles, readers, public datasets, synthetic data."""
 
-from isonomia.data.bands import Bands
+from isonomia.data._notes import bands_note
+from isonomia.data.bands import Bands, propose_bands
 from isonomia.data.columns import distinct, is_nested, numbers
 from isonomia.data.dataset import Dataset, Missing
-from isonomia.data.file_format import FILE_FORMATS, FileFormat
+from isonomia.data.engines.engine import Engine
+from isonomia.data.engines.lazy import LazyEngine
+from isonomia.data.engines.options import EngineOptions
+from isonomia.data.engines.postgres import is_database
+from isonomia.data.file_format import FILE_FORMATS, FileFormat, ReadTable
 from isonomia.data.frames import Backend, backend_of, default_backend, to_frame, to_numpy, wrap
 from isonomia.data.labels import index_of, listed, look_like_scores, ordered, two_classes
 from isonomia.data.reading import read
@@ -15,18 +20,24 @@ __all__ = [
     "Backend",
     "Bands",
     "Dataset",
+    "Engine",
+    "EngineOptions",
     "FILE_FORMATS",
     "FileFormat",
     "Kind",
     "Missing",
+    "ReadTable",
     "RoleOptions",
     "Roles",
     "Task",
     "backend_of",
+    "bands_note",
     "check_weights",
     "default_backend",
     "distinct",
+    "LazyEngine",
     "index_of",
+    "is_database",
     "is_nested",
     "kind_of",
     "kind_of_values",
@@ -34,6 +45,7 @@ __all__ = [
     "look_like_scores",
     "numbers",
     "ordered",
+    "propose_bands",
     "read",
     "task_of",
     "to_frame",

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from isonomia.data._encoding import found_encoding
 from isonomia.data.file_format import FILE_FORMATS, FileFormat, format_of_suffix
 from isonomia.errors import DataError, MissingExtraError, SpecError, close_to
 from isonomia.parameters import Integer, validated
@@ -25,6 +26,8 @@ PACKINGS: dict[str, tuple[bytes, str]] = {
     ".zip": (b"PK\x03\x04", "a zip archive"),
     ".zst": (b"\x28\xb5\x2f\xfd", "packed with zstd"),
 }
+#: Spreadsheets that only their own programs read well.
+SPREADSHEETS = (".xls", ".xlsb", ".xlsm", ".ods", ".numbers")
 #: Bytes read from one file, after unpacking, unless the caller sets another limit.
 MAX_BYTES = 4 << 30
 #: A packed file that grows beyond both is refused, unless the caller sets a limit: data do not shrink that much.
@@ -39,6 +42,8 @@ class Source:
     path: Path
     format: FileFormat
     packing: str = ""
+    found_encoding: str | None = None
+    """The encoding of a text where it was found to be another one than UTF-8, not given."""
 
 
 def locate(path: str | Path, given: str | None = None) -> Source:
@@ -65,6 +70,11 @@ def locate(path: str | Path, given: str | None = None) -> Source:
     packing = file.suffix.lower() if file.suffix.lower() in PACKINGS else ""
     inner = Path(file.stem).suffix.lower() if packing else file.suffix.lower()
     found = format_of_suffix(inner) if given is None else FILE_FORMATS[given]
+    if inner in SPREADSHEETS and found is None:
+        raise DataError(
+            f"'{file.name}' is a spreadsheet of a kind that is not read. Open it in the program that made it, and save "
+            "it as .xlsx or as CSV (UTF-8)."
+        )
     if found is None and packing != ".zip":
         raise DataError(
             f"Cannot infer the format of '{file.name}' from '{inner}'. Supported: {'; '.join(map(str, FILE_FORMATS))}; "
@@ -81,9 +91,7 @@ def unpacked(source: Source, *, max_bytes: int | None, encoding: str | None, giv
 
     `given` says that the caller named the format, so that the name inside a zip does not matter.
     """
-    if max_bytes is None:
-        size = source.path.stat().st_size
-        max_bytes = min(MAX_BYTES, max(ALWAYS_UNPACKED, MAX_GROWTH * size)) if source.packing else MAX_BYTES
+    max_bytes = growth_limit(source.path, max_bytes) if source.packing else max_bytes or MAX_BYTES
     with contextlib.ExitStack() as stack:
         plain = source
         if source.packing or any(letter in str(source.path) for letter in "*?[]{}"):
@@ -93,9 +101,16 @@ def unpacked(source: Source, *, max_bytes: int | None, encoding: str | None, giv
             raise _too_big(source, max_bytes)
         if plain.format.takes("encoding"):
             _check_text(plain, source, encoding)
-            if encoding is not None and encoding.lower().replace("_", "-") not in ("utf-8", "utf8", "ascii"):
-                plain = Source(_recoded(plain, source, stack, encoding), plain.format)
+            found = found_encoding(plain.path, source.path) if encoding is None else None
+            coded = encoding or found or "utf-8"
+            if coded.lower().replace("_", "-") not in ("utf-8", "utf8", "ascii"):
+                plain = Source(_recoded(plain, source, stack, coded), plain.format, found_encoding=found)
         yield plain
+
+
+def growth_limit(path: Path, given: int | None) -> int:
+    """The bytes that a packed file may have once unpacked."""
+    return given or min(MAX_BYTES, max(ALWAYS_UNPACKED, MAX_GROWTH * path.stat().st_size))
 
 
 def _written(source: Source, stack: contextlib.ExitStack, max_bytes: int, given: bool) -> Source:
@@ -168,6 +183,8 @@ def _open_zstd(path: Path) -> Any:
 def _check_text(plain: Source, source: Source, encoding: str | None) -> None:
     with plain.path.open("rb") as file:
         start = file.read(1 << 16)
+    if start.startswith(PACKINGS[".zip"][0]) and b"[Content_Types].xml" in start:
+        raise DataError(f"'{source.path}' is an Excel workbook, not {plain.format.title}. Name it .xlsx.")
     marks = [(one.mark, one.title) for one in FILE_FORMATS if one.mark]
     for mark, words in (*marks, *PACKINGS.values()):
         if start.startswith(mark):

@@ -73,6 +73,70 @@ class Bands:
         return labels[index]
 
 
+#: Numbers with more different values than this are cut into bands where they are to form groups.
+MAX_UNBANDED = 12
+_QUARTILES = [0.25, 0.5, 0.75]
+#: How wide steps between round edges are, as multiples of a power of ten.
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+def propose_bands(values: Any, counts: Any = None) -> Bands | None:
+    """Bands for numbers with many different values: edges near the quartiles, rounded; None where few are different.
+
+    Edges are multiples of 1, 2, 2.5 or 5 times a power of ten, about a quarter of the distance between the quartiles
+    apart. Every band contains at least one of the numbers. The same numbers give the same bands, in any order; `counts`
+    says how often each of them occurs.
+
+    >>> propose_bands(np.arange(18, 90)).labels
+    ('< 35', '[35, 55)', '[55, 70)', '>= 70')
+    >>> propose_bands([0, 1, 1, 2]) is None
+    True
+    """
+    numbers = np.asarray(values, dtype=float)
+    known = np.isfinite(numbers)
+    numbers = numbers[known]
+    if np.unique(numbers).size <= MAX_UNBANDED:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest floats
+        if counts is None:
+            quartiles = np.quantile(numbers, _QUARTILES)
+        else:
+            quartiles = _counted_quantiles(numbers, np.asarray(counts)[known])
+    inside = [edge for edge in _rounded(quartiles) if numbers.min() < edge <= numbers.max()]
+    edges: list[float] = []
+    for edge in inside or [float(np.median(np.unique(numbers)))]:
+        below_edge = numbers[numbers < edge]
+        if not edges or (below_edge >= edges[-1]).any():
+            edges.append(edge)
+    return Bands(tuple(edges))
+
+
+def _counted_quantiles(numbers: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The quartiles of numbers that occur several times, as `numpy.quantile` has them of all."""
+    order = np.argsort(numbers, kind="stable")
+    ends = np.cumsum(counts[order])
+    place = np.array(_QUARTILES) * (ends[-1] - 1)
+    low, high = (numbers[order][np.searchsorted(ends, at, side="right")] for at in (np.floor(place), np.ceil(place)))
+    return np.asarray(low + (place - np.floor(place)) * (high - low))
+
+
+def _rounded(quartiles: np.ndarray[Any, Any]) -> list[float]:
+    """The quartiles rounded to a step that fits their distance; once each."""
+    spread = float(quartiles[2] - quartiles[0])
+    if not np.isfinite(spread) or spread <= 0:
+        return sorted({float(quartile) for quartile in quartiles if np.isfinite(quartile)})
+    power = int(np.floor(np.log10(spread / 4)))
+    step = max(width for width in _STEPS if width <= spread / 4 / 10.0**power * (1 + 1e-9))
+    exponent, digits = (power - 1, int(step * 10)) if step == 2.5 else (power, int(step))
+    return sorted({_multiple(float(quartile), digits, exponent) for quartile in quartiles})
+
+
+def _multiple(value: float, digits: int, exponent: int) -> float:
+    """The multiple of ``digits * 10 ** exponent`` next to a value, free of the dust of binary fractions."""
+    count = round(value / (digits * 10.0**exponent))
+    return float(f"{count * digits}e{exponent}")
+
+
 def _numbers(given: Any, column: str) -> tuple[float, ...]:
     try:
         return tuple(float(edge) for edge in given)

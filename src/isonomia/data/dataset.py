@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from hashlib import sha256
 from typing import Any, Literal, Unpack
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from isonomia.data._fingerprint import fingerprint
-from isonomia.data._notes import notes_on
+from isonomia.data._notes import bands_note, notes_on
 from isonomia.data.columns import is_nested, is_searchable, numbers
+from isonomia.data.display_names import read_labels
+from isonomia.data.engines.engine import Engine
+from isonomia.data.engines.opening import as_engine
+from isonomia.data.engines.role_counts import count_roles, score_ends
+from isonomia.data.engines.rows import row_bytes
 from isonomia.data.frames import Backend, backend_of, wrap
+from isonomia.data.identifiers import is_identifier
 from isonomia.data.outcomes import given_positive, given_task
 from isonomia.data.roles import (
     RoleOptions,
@@ -24,10 +32,11 @@ from isonomia.data.roles import (
     given_protected,
     given_roles,
     privileged_values,
+    proposed_bands,
 )
-from isonomia.data.schema import KINDS, TASKS, Kind, Task, kind_of
+from isonomia.data.schema import KINDS, TASKS, Kind, Task, kind_of_type
 from isonomia.errors import DataError
-from isonomia.languages import Message
+from isonomia.languages import Message, Words
 from isonomia.parameters import Anything, Choice, Either, Keyed, Made, Several, Text, validated
 
 Missing = Literal["group", "exclude", "error"]
@@ -40,17 +49,19 @@ class Dataset:
 
     Parameters
     ----------
-    frame : pandas, Polars or PyArrow table, or a mapping of columns
-        The rows. It is kept as it is; nothing is copied. (Columns of objects that contain numbers only are read as
-        numbers.)
+    frame : pandas, Polars or PyArrow table, a mapping of columns, or a lazy frame
+        The rows. A table is kept as it is; nothing is copied. (Columns of objects that contain numbers only are read
+        as numbers.) A DuckDB relation, a Polars LazyFrame, a Spark DataFrame and other lazy frames stay where they
+        are: columns that have a role are counted there, and rows are read only where a check needs them.
     target : str, optional
         The column of true outcomes.
     positive : optional
         The favourable value of a two-valued target ("hired", 1, True). Selection rate, true positive rate and so on
         are about it. Needed when the target is not 0/1 or False/True.
     protected : sequence of str, or mapping, optional
-        Protected attributes. A mapping gives numeric ones bands: ``{"sex": None, "age": [25, 60]}``. At most 1,000
-        different values each; a missing value is a group of its own.
+        Protected attributes. A mapping gives numeric ones bands: ``{"sex": None, "age": [25, 60]}``. Numbers with more
+        than 12 different values get bands near their quartiles where none are given, which `notes` states. At most
+        1,000 different values each; a missing value is a group of its own.
     privileged : mapping, optional
         The privileged value (or values, or bands) of protected attributes: ``{"sex": "Male"}``. A number may be
         written as a text. Differences are unprivileged - privileged.
@@ -61,13 +72,20 @@ class Dataset:
         Columns with the weight and with the time of each row.
     features : sequence of str, optional
         What a model sees. By default every column that has no other role and no nested values; protected attributes
-        count as features too, since most models are trained with them.
+        count as features too, since most models are trained with them. Columns that look like identifiers are features
+        too, but searches leave them out unless they are named here.
+    ignore : sequence of str, optional
+        Columns that are no features.
     kinds : mapping, optional
         Overrides of inferred kinds: ``{"zip": "category"}``.
     task : "binary", "multiclass" or "regression", optional
         The kind of task; by default read off the target.
     name : str, optional
         What to call the data in a report.
+    labels : mapping, optional
+        What to call columns and values in a report: ``{"dti": "debt to income", "sex": {"F": "women", "M": "men"}}``.
+        Among the values of a column the key ``""`` is its own name; ``{"race x sex": {"Black x F": "Black women"}}``
+        names people who share several values.
 
     Examples
     --------
@@ -89,9 +107,11 @@ class Dataset:
         weight=COLUMN.or_none(),
         time=COLUMN.or_none(),
         features=Several(COLUMN).or_none(),
+        ignore=Several(COLUMN, single=True).or_none(),
         kinds=Keyed(Choice(KINDS)).or_none(),
         task=Choice(TASKS).or_none(),
         name=Text().or_none(),
+        labels=Keyed(Anything("a name, or names of values")).or_none(),
     )
     def __init__(
         self,
@@ -106,9 +126,11 @@ class Dataset:
         weight: str | None = None,
         time: str | None = None,
         features: Sequence[str] | None = None,
+        ignore: str | Sequence[str] | None = None,
         kinds: Mapping[str, Kind] | None = None,
         task: Task | None = None,
         name: str | None = None,
+        labels: Mapping[str, Any] | None = None,
     ) -> None:
         options: RoleOptions = {
             "target": target,
@@ -120,29 +142,59 @@ class Dataset:
             "weight": weight,
             "time": time,
             "features": features,
+            "ignore": ignore,
             "kinds": kinds,
             "task": task,
             "name": name,
+            "labels": labels,
         }
         self._build(frame, options, known=False)
 
-    def _build(self, frame: Any, options: RoleOptions, *, known: bool) -> None:
-        """Read what was given; `known` says that values come from a dataset that had all of its rows."""
-        self._table = table = wrap(frame)
+    def _build(self, frame: Any, options: RoleOptions, *, known: bool, moments: bool = False) -> None:
+        """Read what was given; `known` says that values come from a dataset that had all of its rows.
+
+        `moments` says that an engine counts rows by their time, too.
+        """
+        self.engine: Engine | None = as_engine(frame)
+        self.name = options.get("name")
+        roles = given_roles(options)
+        self.given_kinds: Mapping[str, Kind] = options.get("kinds") or {}
+        #: How many rows of the source each row of the table stands for; None where each is a row of its own.
+        self.counts: NDArray[np.int64] | None = None
+        #: How many bins the scores of an engine were counted in; 0 where they are as they are.
+        self.score_bins = 0
+        if self.engine is None:
+            self._table = table = wrap(frame)
+            columns: Sequence[str] = table.columns
+            check_names(columns, roles, self.given_kinds)
+        else:
+            columns = tuple(self.engine.schema)
+            check_names(columns, roles, self.given_kinds)
+            found = count_roles(self.engine, roles, moments=moments)
+            table, self.counts, self.score_bins = found.table, found.counts, found.bins
+            self._table = table
         if len(table) == 0:
             raise DataError("The table has no rows; there is nothing to examine.")
         self.backend: Backend = backend_of(table)
-        self.name = options.get("name")
-        kinds = options.get("kinds") or {}
-        roles = given_roles(options)
-        check_names(table, roles, kinds)
-        self.kinds: dict[str, Kind] = {column: kinds.get(column) or kind_of(table[column]) for column in table.columns}
+        types = {**(self.engine.schema if self.engine is not None else {}), **table.schema}
+        self.kinds: dict[str, Kind] = {
+            column: self.given_kinds.get(column) or kind_of_type(types[column]) for column in columns
+        }
         check_contents(table, roles, self.kinds)
         self._features_given = options.get("features") is not None
-        nested = tuple(column for column in table.columns if is_nested(table[column]))
-        features = given_features(table, options.get("features"), roles, nested)
+        nested = {name: types[name] for name in columns if self._is_nested(name, types[name])}
+        features = given_features(columns, options, roles, nested)
+        ignore = options.get("ignore") or ()
+        #: Columns that the user wants to be no features.
+        self.ignored: tuple[str, ...] = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+        #: Sentences about how the table was read from a file; `isonomia.read` sets them.
+        self.reading_notes: tuple[Message, ...] = ()
+        proposed = {} if known else proposed_bands(table, roles, self.kinds, self.counts)
+        roles = replace(roles, bands={**roles.bands, **proposed})
+        #: Protected attributes whose bands were proposed, not given.
+        self.proposed: frozenset[str] = frozenset(proposed)
         #: Columns that no role names and that cannot be features, since their cells contain lists or the like.
-        self.left_out: tuple[str, ...] = () if self._features_given else nested
+        self.left_out: tuple[str, ...] = () if self._features_given else tuple(nested)
         score = options.get("score")
         self._score_classes = tuple(score) if isinstance(score, Mapping) else ()
         privileged = roles.privileged if known else privileged_values(table, roles)
@@ -150,10 +202,22 @@ class Dataset:
         outcome = roles.target or roles.prediction
         self.task: Task | None = given_task(table, outcome, options.get("task"), self.kinds, known=known)
         self.positive = given_positive(table, outcome, options.get("positive"), self.task, known=known)
+        self.labels: Mapping[str, Any] = dict(options.get("labels") or {})
+        #: What columns and values are called in sentences.
+        self.words: Words = read_labels(self.labels, table, roles, known=known, columns_given=columns)
+
+    def _is_nested(self, name: str, dtype: nw.dtypes.DType) -> bool:
+        """Whether cells contain lists or the like, or what cannot be read here."""
+        return is_nested(self._table[name]) if self.engine is None else dtype.is_nested() or dtype == nw.Unknown
 
     # what is there --------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
+        return len(self._table) if self.engine is None else self.engine.profile().rows
+
+    @property
+    def height(self) -> int:
+        """How many rows are in memory: all, or one per combination of values where an engine counted them."""
         return len(self._table)
 
     def __repr__(self) -> str:
@@ -167,13 +231,13 @@ class Dataset:
 
     @property
     def frame(self) -> Any:
-        """The table in the kind the user gave."""
-        return self._table.to_native()
+        """The table in the kind the user gave; the engine where rows are not in memory."""
+        return self._table.to_native() if self.engine is None else self.engine
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of all columns."""
-        return tuple(self._table.columns)
+        return tuple(self.kinds)
 
     @property
     def target(self) -> str | None:
@@ -197,13 +261,76 @@ class Dataset:
 
     @cached_property
     def searchable(self) -> tuple[str, ...]:
-        """The features that searches and comparisons of people use: those with finite numbers, or with any value."""
-        return tuple(name for name in self.features if is_searchable(self._table[name]))
+        """The features that searches and comparisons of people use.
+
+        Columns with infinite numbers, without any value, and identifiers are left out.
+        """
+        if self.engine is None:
+            return tuple(name for name in self.descriptive if is_searchable(self._table[name]))
+        profile = self.engine.profile()
+        return tuple(
+            name for name in self.descriptive if not profile.infinite[name] and profile.missing[name] < profile.rows
+        )
+
+    @property
+    def descriptive(self) -> tuple[str, ...]:
+        """The features that describe people: all but identifiers."""
+        return tuple(name for name in self.features if name not in self.identifiers)
+
+    @cached_property
+    def identifiers(self) -> tuple[str, ...]:
+        """The features that name a row rather than describe it; none where the user listed the features.
+
+        Rows that stay where they are, are not looked at: those that are read into memory are.
+        """
+        if self._features_given or self.engine is not None:
+            return ()
+        named = {*self.protected, *self.roles.bands}
+        return tuple(name for name in self.features if name not in named and is_identifier(self._table[name], name))
 
     def column(self, name: str) -> nw.Series[Any]:
         """One column, wrapped by narwhals."""
-        check_column(self._table, name, "column")
+        check_column(self.columns, name, "column")
+        if name not in self._table.columns:
+            raise DataError(
+                f"The column '{name}' is not in memory: rows are counted by {self.source}. Read it with rows()."
+            )
         return self._table[name]
+
+    @property
+    def source(self) -> str:
+        """What counts the rows: "memory", or the name of an engine."""
+        return "memory" if self.engine is None else self.engine.name
+
+    def rows(self, maximum: int | None = None, *, seed: int = 0) -> Dataset:
+        """The rows themselves, in memory: all of them, or a sample of at most `maximum`.
+
+        By default as many as take at most a sixth of the engine's memory, since checks make as much again of them. The
+        sample has the same rows on every engine that has them in the same order.
+        """
+        if self.engine is None:
+            return self
+        fit = max(1, self.engine.memory // 6 // row_bytes(self.engine.schema))
+        most = fit if maximum is None else min(maximum, fit)
+        names = [name for name in self.columns if name not in self.left_out]
+        if len(self) <= most:
+            (frame,) = self.engine.batches(names)
+        else:
+            frame = self.engine.sample(names, most, seed)
+        other = Dataset.__new__(Dataset)
+        other._build(frame, {**self.options(), "kinds": self.given_kinds}, known=True)
+        return other
+
+    def by_time(self) -> Dataset:
+        """The same dataset counted by time, too, where an engine counts it; its scores are left out."""
+        if self.engine is None or self.counts is None or self.roles.time is None:
+            return self
+        options = self.options()
+        if self.roles.prediction is not None:
+            options["score"] = None
+        other = Dataset.__new__(Dataset)
+        other._build(self.engine, options, known=True, moments=True)
+        return other
 
     def group_column(self, name: str) -> Any:
         """A protected attribute as groups: its bands where it has any, its native column otherwise."""
@@ -223,6 +350,14 @@ class Dataset:
         return numbers(self.column(self.roles.weight))
 
     @property
+    def score_edges(self) -> np.ndarray[Any, Any] | None:
+        """The edges of the bins that an engine counted scores in; None where scores are as they are."""
+        if not self.score_bins or self.engine is None:
+            return None
+        low, high = score_ends(self.engine.profile(), self.roles.score[0])
+        return low + (high - low) * (np.arange(self.score_bins + 1) / self.score_bins)
+
+    @property
     def score_classes(self) -> tuple[Any, ...]:
         """The class of each score column, where `score` was given as a mapping."""
         return self._score_classes
@@ -232,21 +367,40 @@ class Dataset:
     def replace(self, frame: Any) -> Dataset:
         """The same roles over another table, which need not contain every class and every group."""
         other = Dataset.__new__(Dataset)
-        other._build(frame, self.options(), known=True)
+        other._build(frame, {**self.options(), "features": self.features, "ignore": None}, known=True)
+        other.ignored = self.ignored
+        other._features_given, other.identifiers = self._features_given, self.identifiers
+        other.reading_notes, other.proposed = self.reading_notes, self.proposed
+        other.given_kinds = self.given_kinds
         return other
 
     def take(self, rows: Any) -> Dataset:
         """The rows at these positions, or where this mask contains."""
         index = np.asarray(rows)
         if index.dtype == bool:
-            if index.shape != (len(self),):
-                raise DataError(f"A mask must have one value per row: expected {len(self)}, got shape {index.shape}.")
+            if index.shape != (self.height,):
+                raise DataError(f"A mask must have one value per row: expected {self.height}, got shape {index.shape}.")
             index = np.flatnonzero(index)
         elif index.ndim != 1 or (index.size and index.dtype.kind not in "iu"):
             raise DataError(f"Rows must be given as whole numbers or a mask; got {index.dtype} of shape {index.shape}.")
-        if index.size and not (index.min() >= 0 and index.max() < len(self)):
-            raise DataError(f"Rows must lie between 0 and {len(self) - 1}; got {index.min()} to {index.max()}.")
-        return self.replace(self._table[index.astype(np.int64)].to_native())
+        if index.size and not (index.min() >= 0 and index.max() < self.height):
+            raise DataError(f"Rows must lie between 0 and {self.height - 1}; got {index.min()} to {index.max()}.")
+        chosen = self._table[index.astype(np.int64)].to_native()
+        if self.engine is None:
+            return self.replace(chosen)
+        return self._of_cells(chosen, index)
+
+    def _of_cells(self, frame: Any, index: NDArray[np.int64]) -> Dataset:
+        """Some of the combinations that an engine counted: a dataset of roles, without features."""
+        options = self.options()
+        options["features"] = []
+        options["kinds"] = {name: kind for name, kind in self.kinds.items() if name in self._table.columns}
+        if self.roles.time not in self._table.columns:
+            options["time"] = None
+        other = Dataset.__new__(Dataset)
+        other._build(frame, options, known=True)
+        other.counts = None if self.counts is None else self.counts[index]
+        return other
 
     def with_roles(self, **changes: Unpack[RoleOptions]) -> Dataset:
         """The same table with some roles changed; the arguments are those of `Dataset`.
@@ -255,10 +409,9 @@ class Dataset:
         with any role, privileged values with the protected attributes.
         """
         options = self.options()
+        options["kinds"] = self.given_kinds
         if "target" in changes or ("prediction" in changes and self.target is None):
             options["task"] = options["positive"] = None
-        if not self._features_given:
-            options["features"] = None
         if "protected" in changes:
             kept = given_protected(changes["protected"])
             options["privileged"] = {
@@ -267,7 +420,11 @@ class Dataset:
                 if name in kept and (kept[name] is None) == (name not in self.roles.bands)
             }
         options.update(changes)
-        return Dataset(self.frame, **options)
+        other = Dataset(self.frame, **options)
+        other.reading_notes = self.reading_notes
+        if "protected" not in changes:
+            other.proposed = self.proposed
+        return other
 
     def options(self) -> RoleOptions:
         """The keyword arguments that make this dataset from its frame."""
@@ -283,19 +440,30 @@ class Dataset:
             "score": score,
             "weight": self.roles.weight,
             "time": self.roles.time,
-            "features": self.roles.features,
-            "kinds": dict(self.kinds),
+            "features": self.roles.features if self._features_given else None,
+            "ignore": self.ignored or None,
+            "kinds": dict(self.kinds if self.engine is None else self.given_kinds),
             "task": self.task,
             "name": self.name,
+            "labels": self.labels or None,
         }
 
     @cached_property
     def fingerprint(self) -> str:
         """A sha256 over column names and values: the same content gives the same text.
 
-        It does not depend on the kind of frame the values are held in, nor on the order of the columns.
+        It does not depend on the kind of frame the values are held in, nor on the order of the columns. Where an engine
+        counts the rows, it is one over the counts of the columns that have a role, and not on the order of the rows.
         """
-        return fingerprint(self._table)
+        if self.engine is None or self.counts is None:
+            return fingerprint(self._table)
+        types = sorted((name, str(dtype)) for name, dtype in self.engine.schema.items())
+        return sha256(f"{fingerprint(self._table)} {self.counts.tolist()} {types}".encode()).hexdigest()
+
+    @property
+    def band_notes(self) -> tuple[Message, ...]:
+        """Which attributes were put in bands that nobody gave."""
+        return tuple(bands_note(name, self.roles.bands[name]) for name in self.protected if name in self.proposed)
 
     @cached_property
     def notes(self) -> tuple[Message, ...]:

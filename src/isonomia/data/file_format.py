@@ -6,21 +6,39 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from isonomia.parameters import Choice, Parameter, Several, Text
+from isonomia.languages import Message
+from isonomia.parameters import Choice, Integer, Parameter, Several, Text
 from isonomia.registry import Registry
 
 #: Options of `read` that only some formats take.
-ENCODING = Parameter("encoding", Text("the name of an encoding").or_none(), None, "encoding of the text; UTF-8 if None")
+ENCODING = Parameter("encoding", Text("the name of an encoding").or_none(), None, "encoding of the text; found if None")
 DELIMITER = Parameter("delimiter", Text("one character").or_none(), None, "character between the values; found if None")
+BYTE_LIMIT = Parameter("max_bytes", Integer(1).or_none(), None, "largest file to read, in bytes after unpacking")
 NA_VALUES = Parameter(
     "na_values",
     Several(Text("a text as it is written in the file"), single=True),
     (),
     "texts that stand for a missing value",
 )
+DECIMAL = Parameter(
+    "decimal", Choice((".", ",")).or_none(), None, "decimal mark of numbers; with a comma, points group thousands"
+)
+SHEET = Parameter("sheet", Text("the name of a sheet").or_none(), None, "sheet of a workbook; the only one if None")
 REPEATED = Parameter(
     "repeated", Choice(("error", "rename")), "error", "what to do with a header that names two columns alike"
 )
+
+
+#: The names of the columns of a file that was written as Parquet, and notes on it.
+Converted = tuple[list[str], tuple[Message, ...]]
+
+
+@dataclass(frozen=True)
+class ReadTable:
+    """What a format read: a frame, and what a reader of the results should know about how it was read."""
+
+    frame: Any
+    notes: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +56,11 @@ class FileFormat:
     suffixes : tuple of str
         The suffixes that stand for it.
     read : callable
-        ``read(path, source_path, columns=..., backend=..., **options)`` gives a frame; `source_path` is the file's name
-        in errors, the options are those in `parameters` but for `encoding`: a text arrives in UTF-8.
+        ``read(path, source_path, columns=..., backend=..., **options)`` gives a `ReadTable`; `source_path` is the
+        file's name in errors, the options are those in `parameters` but for `encoding`: a text arrives in UTF-8.
+    convert : callable, optional
+        ``convert(path, source_path, connection, target, columns=..., **options)`` writes the table as Parquet through a
+        DuckDB connection and gives the columns and notes: how a file is read that does not fit into memory.
     mark : bytes
         How every file of the format begins; empty where there is no such mark.
     extra : str
@@ -52,7 +73,8 @@ class FileFormat:
     title: str
     purpose: str
     suffixes: tuple[str, ...]
-    read: Callable[..., Any]
+    read: Callable[..., ReadTable]
+    convert: Callable[..., Converted] | None = None
     mark: bytes = b""
     extra: str = ""
     parameters: tuple[Parameter, ...] = ()

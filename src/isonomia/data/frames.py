@@ -82,7 +82,8 @@ def to_frame(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backen
     >>> to_frame({"sex": ["F", "M"], "n": [3, 4]}, "polars").shape
     (2, 2)
     """
-    return nw.from_dict({name: _plain(values) for name, values in columns.items()}, backend=backend).to_native()
+    plain = {name: _plain(values) for name, values in columns.items()}
+    return _pandas_frame(plain) if backend == "pandas" else nw.from_dict(plain, backend=backend).to_native()
 
 
 def to_numpy(values: object) -> np.ndarray[Any, Any]:
@@ -135,6 +136,21 @@ def _plain(values: Sequence[Any] | np.ndarray[Any, Any]) -> Any:
     if kinds <= {int, float, np.float64, np.int64} and (None in items or len(kinds) > 1):
         return np.array([np.nan if item is None else float(item) for item in items])
     return items
+
+
+def _pandas_frame(columns: Mapping[str, Any]) -> Any:
+    """A pandas frame. Texts become one array that each column is a part of: pandas is slow with many small ones."""
+    import pandas as pd
+
+    texts = [name for name, values in columns.items() if isinstance(values, list) and _are_texts(values)]
+    together = pd.Series([item for name in texts for item in columns[name]], dtype=None if texts else object).array
+    ends = np.cumsum([0, *(len(columns[name]) for name in texts)]).tolist()
+    parts = {name: together[start:end] for name, start, end in zip(texts, ends, ends[1:], strict=False)}
+    return pd.DataFrame({name: parts.get(name, values) for name, values in columns.items()})
+
+
+def _are_texts(values: list[Any]) -> bool:
+    return {isinstance(item, str) for item in values if item is not None} == {True}
 
 
 def _from_mapping(columns: Mapping[Any, Any]) -> nw.DataFrame[Any]:

@@ -8,8 +8,9 @@ from typing import Any, TypedDict
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from numpy.typing import NDArray
 
-from isonomia.data.bands import Bands
+from isonomia.data.bands import Bands, propose_bands
 from isonomia.data.columns import distinct, is_nested, numbers
 from isonomia.data.labels import index_of
 from isonomia.data.schema import KINDS, Kind, Task
@@ -47,9 +48,11 @@ class RoleOptions(TypedDict, total=False):
     weight: str | None
     time: str | None
     features: Sequence[str] | None
+    ignore: str | Sequence[str] | None
     kinds: Mapping[str, Kind] | None
     task: Task | None
     name: str | None
+    labels: Mapping[str, Any] | None
 
 
 def given_roles(options: RoleOptions) -> Roles:
@@ -82,21 +85,38 @@ def given_protected(protected: str | Sequence[str] | Mapping[str, Any] | None) -
     return dict.fromkeys(names)
 
 
-def check_column(table: nw.DataFrame[Any], name: object, role: str) -> None:
-    """Raise an error if a name is not a column, with the nearest names."""
-    if not isinstance(name, str) or name not in table.columns:
-        raise DataError(f"`{role}` must name a column of the data; got {name!r}.{close_to(name, table.columns)}")
+def proposed_bands(
+    table: nw.DataFrame[Any], roles: Roles, kinds: Mapping[str, Kind], counts: NDArray[np.int64] | None
+) -> dict[str, Bands]:
+    """Bands for the protected attributes that are numbers with many different values and were given none.
+
+    An attribute whose privileged values are named by the user, or that the user calls a category, keeps its values.
+    """
+    found = {}
+    for name in roles.protected:
+        if name in roles.bands or name in roles.privileged or kinds[name] not in ("numeric", "integer"):
+            continue
+        bands = propose_bands(numbers(table[name]), counts) if _is_numeric(table[name]) else None
+        if bands is not None:
+            found[name] = bands
+    return found
 
 
-def check_names(table: nw.DataFrame[Any], roles: Roles, kinds: Mapping[str, Kind]) -> None:
+def check_column(columns: Sequence[str], name: object, role: str) -> None:
+    """Raise an error if a name is not one of the columns, with the nearest names."""
+    if not isinstance(name, str) or name not in columns:
+        raise DataError(f"`{role}` must name a column of the data; got {name!r}.{close_to(name, columns)}")
+
+
+def check_names(columns: Sequence[str], roles: Roles, kinds: Mapping[str, Kind]) -> None:
     """Every name is a column, and no column has two roles that exclude each other."""
     single = {"target": roles.target, "prediction": roles.prediction, "weight": roles.weight, "time": roles.time}
     for role, name in single.items():
         if name is not None:
-            check_column(table, name, role)
+            check_column(columns, name, role)
     for role, names in {"protected": roles.protected, "score": roles.score, "kinds": tuple(kinds)}.items():
         for name in names:
-            check_column(table, name, role)
+            check_column(columns, name, role)
     if roles.target is not None and roles.target in roles.protected:
         raise DataError(
             f"'{roles.target}' is named both as the target and as protected. A group must not be defined by the "
@@ -121,10 +141,12 @@ def check_names(table: nw.DataFrame[Any], roles: Roles, kinds: Mapping[str, Kind
 def check_contents(table: nw.DataFrame[Any], roles: Roles, kinds: Mapping[str, Kind]) -> None:
     """The columns of a role contain what the role needs."""
     named = (roles.target, roles.prediction, roles.weight, roles.time, *roles.score, *roles.protected)
-    for name in dict.fromkeys(name for name in named if name is not None):
+    for name in dict.fromkeys(name for name in named if name in table.columns):
         if is_nested(table[name]):
             raise DataError(f"'{name}' contains nested values ({table[name].dtype}); a role needs plain ones.")
     for name, kind in kinds.items():
+        if name not in table.columns:  # not read into memory
+            continue
         plain = _is_numeric(table[name]) or table[name].dtype in (nw.Boolean, nw.Duration)
         if kind in ("numeric", "integer") and not plain:
             raise DataError(
@@ -134,7 +156,7 @@ def check_contents(table: nw.DataFrame[Any], roles: Roles, kinds: Mapping[str, K
         if not _is_numeric(table[name]):
             raise DataError(f"Bands cut numbers; '{name}' is of kind '{kinds[name]}'. Drop its bands.")
     for name in roles.score:
-        if not _is_numeric(table[name]):
+        if name in table.columns and not _is_numeric(table[name]):
             first = next(iter(distinct(table[name])), None)
             raise DataError(f"The scores in '{name}' must be numbers; got values such as {first!r}.")
     if roles.weight is not None:
@@ -142,15 +164,21 @@ def check_contents(table: nw.DataFrame[Any], roles: Roles, kinds: Mapping[str, K
 
 
 def given_features(
-    table: nw.DataFrame[Any], features: Sequence[str] | None, roles: Roles, nested: tuple[str, ...]
+    columns: Sequence[str], options: RoleOptions, roles: Roles, nested: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """What a model sees: what the user listed, or every plain column without another role."""
+    """What a model sees: what the user listed, or every plain column without another role that is not to be ignored."""
+    features, ignore = options.get("features"), options.get("ignore") or ()
+    ignored = [ignore] if isinstance(ignore, str) else list(ignore)
+    for name in ignored:
+        check_column(columns, name, "ignore")
     if features is None:
-        taken = {roles.target, roles.prediction, roles.weight, roles.time, *roles.score, *nested}
-        return tuple(column for column in table.columns if column not in taken)
+        taken = {roles.target, roles.prediction, roles.weight, roles.time, *roles.score, *nested, *ignored}
+        return tuple(column for column in columns if column not in taken)
     names = _listed(features, "features")
     for name in names:
-        check_column(table, name, "features")
+        check_column(columns, name, "features")
+    if twice := [name for name in names if name in ignored]:
+        raise SpecError(f"'{twice[0]}' is named both among `features` and in `ignore`. Name it in one of them.")
     if roles.target in names:
         raise DataError(f"The target '{roles.target}' is listed among the features: a model must not see it.")
     if len(set(names)) < len(names):
@@ -159,7 +187,7 @@ def given_features(
     bad = [name for name in names if name in nested]
     if bad:
         raise DataError(
-            f"The feature '{bad[0]}' contains nested values ({table[bad[0]].dtype}). Flatten it or leave it out."
+            f"The feature '{bad[0]}' contains nested values ({nested[bad[0]]}). Flatten it or leave it out."
         )
     return tuple(names)
 
@@ -187,15 +215,21 @@ def _levels(column: nw.Series[Any], name: str, bands: Bands | None) -> list[Any]
         return list(bands.labels)
     n_levels = int(column.n_unique())
     if n_levels > MAX_LEVELS:
-        advice = (
-            f"Cut it into bands: protected={{{name!r}: [25, 60]}}."
-            if _is_numeric(column)
-            else "Is it an identifier? Put its values into fewer groups."
-        )
-        raise DataError(
-            f"The protected attribute '{name}' has {n_levels:,} different values, more than {MAX_LEVELS:,}. {advice}"
-        )
+        raise too_many_levels(name, n_levels, numeric=_is_numeric(column))
     return distinct(column)
+
+
+def too_many_levels(name: str, found: int | None, *, numeric: bool) -> DataError:
+    """The error about a protected attribute whose values do not form groups."""
+    advice = (
+        f"Cut it into bands: protected={{{name!r}: [25, 60]}}."
+        if numeric
+        else "Is it an identifier? Put its values into fewer groups."
+    )
+    many = f"more than {MAX_LEVELS:,} different values"
+    if found is not None:
+        many = f"{found:,} different values, more than {MAX_LEVELS:,}"
+    return DataError(f"The protected attribute '{name}' has {many}. {advice}")
 
 
 def _is_numeric(column: nw.Series[Any]) -> bool:

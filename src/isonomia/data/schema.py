@@ -23,7 +23,11 @@ MAX_CLASSES = 1000
 
 def kind_of(column: nw.Series[Any]) -> Kind:
     """The kind of a column, from its dtype."""
-    dtype = column.dtype
+    return kind_of_type(column.dtype)
+
+
+def kind_of_type(dtype: nw.dtypes.DType) -> Kind:
+    """The kind of a column with this dtype."""
     if dtype == nw.Boolean:
         return "boolean"
     if dtype.is_integer():

@@ -1,5 +1,6 @@
 """Whom does a model treat differently: subgroups with other outcomes or errors than the rest, and pairs of people."""
 
+from isonomia.discovery.compare_methods import compare_methods
 from isonomia.discovery.method import METHODS, Method
 from isonomia.discovery.pairs import PairResult, Retrained, find_pairs, retrain
 from isonomia.discovery.result import SearchResult
@@ -27,6 +28,7 @@ __all__ = [
     "SearchResult",
     "Subgroup",
     "SubgroupResult",
+    "compare_methods",
     "discrimination_patterns",
     "find_pairs",
     "find_subgroups",

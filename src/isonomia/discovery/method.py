@@ -47,6 +47,9 @@ class Method:
         be tested for what it adds.
     complete : bool
         Pairs: whether it answers for everyone it looks at, so that it has no limit unless one is given.
+    alters : bool
+        Pairs: whether it alters people, who then have to agree with the dependencies of the data; not where people of
+        the data are compared with one another.
     """
 
     id: str
@@ -61,6 +64,7 @@ class Method:
     measure: Callable[..., Any] | None = None
     nested: bool = False
     complete: bool = False
+    alters: bool = True
 
     def read(self, options: Mapping[str, Any], *, path: str = "") -> dict[str, Any]:
         """The options given as plain values, or everything that is wrong with them; `path` is put before names."""

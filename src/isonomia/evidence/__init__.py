@@ -1,10 +1,11 @@
 """How sure are we: estimates, intervals, tests, multiplicity, power; findings and results."""
 
+from isonomia.evidence.affected import affected, at_least, beyond
 from isonomia.evidence.column import Column, Format
 from isonomia.evidence.contingency import chi_square, permutation
 from isonomia.evidence.equivalence import equivalent_means, equivalent_proportions
 from isonomia.evidence.estimate import Estimate, finite
-from isonomia.evidence.finding import SEVERITIES, Finding, Severity, Tried, rank, ranking
+from isonomia.evidence.finding import SEVERITIES, TIERS, Finding, Severity, Tier, Tried, rank, ranking
 from isonomia.evidence.folding import Fold, fold, folding
 from isonomia.evidence.intervals import check_level, normal_quantile, percentile, wilson
 from isonomia.evidence.multiplicity import AlphaInvesting, benjamini_hochberg, benjamini_hochberg_among, holm
@@ -29,6 +30,7 @@ from isonomia.evidence.simultaneous import (
     simultaneous_level,
 )
 from isonomia.evidence.table import Change, Table, yes_no
+from isonomia.evidence.thresholds import THRESHOLDS, Threshold, thresholds_table
 
 __all__ = [
     "AlphaInvesting",
@@ -46,12 +48,19 @@ __all__ = [
     "Result",
     "SEVERITIES",
     "Severity",
+    "THRESHOLDS",
+    "TIERS",
     "Table",
+    "Threshold",
+    "Tier",
     "Tried",
+    "affected",
     "agreeing",
     "agreeing_ends",
+    "at_least",
     "benjamini_hochberg",
     "benjamini_hochberg_among",
+    "beyond",
     "check_level",
     "chi_square",
     "detectable_means",
@@ -77,6 +86,7 @@ __all__ = [
     "score_odds_ratio",
     "score_ratio",
     "simultaneous_level",
+    "thresholds_table",
     "two_proportions",
     "welch",
     "wilson",

@@ -9,14 +9,19 @@ from typing import Any, Literal
 
 from isonomia.display import Shown
 from isonomia.errors import close_to
+from isonomia.evidence.affected import at_least
 from isonomia.evidence.column import Format
 from isonomia.evidence.estimate import Estimate
 from isonomia.evidence.remedies import REMEDIES
-from isonomia.languages import Message, Record, encode
+from isonomia.languages import Message, Record, encode, with_people
 
 #: critical: act on it; warning: look at it; notice: know it.
 Severity = Literal["critical", "warning", "notice"]
 SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "notice")
+#: policy: it breaks a rule of the policy; people: it is about protected groups; slices: about other people; model:
+#: about the model as a whole.
+Tier = Literal["policy", "people", "slices", "model"]
+TIERS: tuple[Tier, ...] = ("policy", "people", "slices", "model")
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class Tried(Record, kind="tried"):
 
 @dataclass(frozen=True)
 class Finding(Record, Shown, kind="finding"):
-    """What was found: who is affected, how many rows, how large, how certain.
+    """What was found: who is affected, how many people, how large, how certain.
 
     Attributes
     ----------
@@ -77,7 +82,16 @@ class Finding(Record, Shown, kind="finding"):
     columns : tuple of str
         The attributes or features it is about, where it is about columns rather than about some people.
     topic : str
-        The side of the model it is about where it names neither people nor columns; the check where it is empty.
+        The question it answers, where several checks ask it: findings with the same topic about the same columns are
+        read together ("use": does the model use a protected attribute, itself or through other columns?).
+    people : Estimate, optional
+        How many people are affected beyond what the reference would have had (see `affected`): positive where they are
+        worse off, negative where they are better off. Its note says why it does not exist, where it does not.
+    explained_by : mapping
+        A wider group that is as badly off, where the finding is about people who share more values: it is then listed
+        with that group. Empty where these people are worse off than each of their values explains.
+    tier : "policy", "people", "slices" or "model"
+        What it concerns; an audit sets it. Findings are ranked by it first.
     """
 
     code: str
@@ -98,6 +112,25 @@ class Finding(Record, Shown, kind="finding"):
     topic: str = ""
     test: tuple[Any, ...] | None = None
     tried: Tried | None = None
+    people: Estimate | None = None
+    explained_by: Mapping[str, str] = field(default_factory=dict)
+    tier: Tier = "model"
+
+    @property
+    def metric(self) -> str:
+        """What it measured, without the class of several that it is about: "tpr" of "group_fairness.tpr[high]"."""
+        return self.code.partition(".")[2].partition("[")[0]
+
+    @property
+    def people_at_least(self) -> float:
+        """The lower bound of the people affected; 0 where it may be nobody, or where nobody is counted."""
+        return at_least(self.people)
+
+    @property
+    def reach(self) -> float:
+        """What it is ranked by: the people surely affected; all of its rows where it is critical and counts nobody."""
+        uncounted = self.people is None or self.people.value is None
+        return float(self.n) if uncounted and self.severity == "critical" else self.people_at_least
 
     @property
     def check(self) -> str:
@@ -110,8 +143,12 @@ class Finding(Record, Shown, kind="finding"):
         return None if self.remedy is None else REMEDIES[self.remedy]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "message", with_people(self.message))
         if self.remedy is not None and self.remedy not in REMEDIES:
             raise ValueError(f"There is no remedy {self.remedy!r}.{close_to(self.remedy, REMEDIES)}")
+
+    def __repr__(self) -> str:
+        return f"{self.severity}: {self.message}"
 
     @property
     def sure(self) -> bool | None:
@@ -125,9 +162,11 @@ class Finding(Record, Shown, kind="finding"):
 
 
 def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings of all checks in one order: severity, whether it stands after adjusting, magnitude, rows.
+    """Findings of all checks in one order: what breaks the policy, protected people, slices of other columns, the rest.
 
-    A magnitude that is not a number comes last; whatever order the findings come in, they leave in the same one.
+    Within a tier notices come last; before them the order is that of the lower bound of people affected
+    (`Finding.reach`), then of severity and magnitude (one that is not a number comes last). Whatever order the findings
+    come in, they leave in the same one.
     """
     given = tuple(findings)
     return tuple(given[index] for index in ranking(given))
@@ -140,8 +179,19 @@ def ranking(findings: Sequence[Finding]) -> list[int]:
         finding = findings[index]
         doubtful = {True: 0, None: 1, False: 2}[finding.sure]
         size = -math.inf if math.isnan(finding.magnitude) else finding.magnitude
-        people = [sorted((str(c), str(v)) for c, v in who.items()) for who in (finding.who, finding.reference)]
-        about = (finding.code, people, finding.columns, finding.topic, finding.message.text())
-        return (SEVERITIES.index(finding.severity), doubtful, -size, -finding.n, *about)
+        named = [sorted((str(c), str(v)) for c, v in who.items()) for who in (finding.who, finding.reference)]
+        about = (finding.code, named, finding.columns, finding.topic, finding.message.text())
+        # of two figures of one fact, which count the same people, the difference leads
+        people = (-round(finding.reach, 6), finding.format != "points")
+        return (
+            TIERS.index(finding.tier),
+            finding.severity == "notice",
+            *people,
+            SEVERITIES.index(finding.severity),
+            doubtful,
+            -size,
+            -finding.n,
+            *about,
+        )
 
     return sorted(range(len(findings)), key=key)

@@ -1,8 +1,8 @@
-"""Findings of several checks about the same subject, reported once.
+"""Findings as a few entries: what follows from one fact, or is about the same people, is read together.
 
-Many checks look at the same people: one finds that a group is selected less often, another that its labels are lower,
-a third that its decisions are less steady. Folding puts them together, the worst first; it is a way of reading, and
-leaves the findings themselves as they are.
+Many checks look at the same people: one finds that a group is selected less often, another that the ratio of the rates
+is low, a third that its labels differ. Folding puts them together, the worst first; it is a way of reading, and leaves
+the findings themselves as they are.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from isonomia.evidence.finding import Finding, Severity, rank
+from isonomia.evidence.finding import SEVERITIES, Finding, Severity, rank
 
-#: What a finding is about: people, columns, or an aspect of the model as a whole.
-About = tuple[str, frozenset[tuple[str, str]]]
+#: What an entry is about: the groups of some attributes or slices of some columns ("people"), a topic that is raised
+#: about columns, or an aspect of the model as a whole ("model").
+About = tuple[str, frozenset[str]]
+_SLIGHT: About = ("slices", frozenset())
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Findings about the same thing, ranked: the first stands for all of them.
+    """An entry: findings about the same, ranked; the first stands for all of them.
 
     Attributes
     ----------
@@ -41,7 +43,7 @@ class Fold:
     @property
     def severity(self) -> Severity:
         """The worst severity among them."""
-        return self.first.severity
+        return min((finding.severity for finding in self.findings), key=SEVERITIES.index)
 
     @property
     def who(self) -> Mapping[str, str]:
@@ -65,11 +67,17 @@ class Fold:
 
 
 def fold(findings: Iterable[Finding]) -> tuple[Fold, ...]:
-    """Findings about the same people, the same columns or the same aspect of the model, each in exactly one fold.
+    """Findings as entries: each is in exactly one of them.
 
-    Two findings belong together where they are about the same people, or compare the same two groups the other way
-    round; where they name no people, the same columns; where they name neither, the same topic (else the same check).
-    Folds, and findings within them, are in the order of `rank`: the severity first, then how sure and how large.
+    - Groups of one attribute, and slices of one column, are one entry, whichever check found them and whichever way
+      round two groups are compared.
+    - People who share several values stand on their own only where they are worse off than each of the values
+      explains; else they are listed with the wider group (`Finding.explained_by`), as are notices about them.
+    - Notices about slices of columns that are not protected, and have no entry of their own, are one entry.
+    - Findings with a topic are one entry for each topic and attribute; those that name no people one for each topic,
+      else for each check.
+
+    Entries, and findings within them, are in the order of `rank`.
 
     Examples
     --------
@@ -92,42 +100,36 @@ def fold(findings: Iterable[Finding]) -> tuple[Fold, ...]:
 
 
 def folding(ranked: Sequence[Finding]) -> list[list[int]]:
-    """The indices of ranked findings, those of one fold together."""
-    standing = _both_ways(ranked)
+    """The indices of ranked findings, those of one entry together."""
     together: dict[About, list[int]] = {}
     for index, finding in enumerate(ranked):
-        about = _about(finding)
-        together.setdefault(standing.get(about, about), []).append(index)
-    return list(together.values())
+        together.setdefault(_about(finding), []).append(index)
+    for index in together.pop(_SLIGHT, []):  # slices of a column that has an entry anyhow are in it
+        named: About = ("people", frozenset(map(str, ranked[index].who)))
+        home = named if named in together else _SLIGHT
+        together[home] = sorted([*together.get(home, []), index])
+    for about, indices in list(together.items()):
+        wider = _wider(about, together)
+        if wider is not None and all(ranked[index].severity == "notice" for index in indices):
+            together[wider] = sorted(together[wider] + together.pop(about))
+    return sorted(together.values())
 
 
 def _about(finding: Finding) -> About:
+    named = frozenset(map(str, finding.who or finding.columns))
+    if finding.topic and named:
+        return finding.topic, named
     if finding.who:
-        return _people(finding.who)
-    if finding.columns:
-        return "columns", frozenset((name, "") for name in finding.columns)
-    return "model", frozenset({(finding.topic or finding.check, "")})
+        if finding.tier == "slices" and finding.severity == "notice":
+            return _SLIGHT
+        return "people", frozenset(map(str, finding.explained_by)) or named
+    if finding.columns and finding.tier in ("policy", "people"):
+        return "people", named
+    return "model", frozenset({finding.topic or finding.check})
 
 
-def _people(who: Mapping[str, str]) -> About:
-    return "people", frozenset((str(column), str(value)) for column, value in who.items())
-
-
-def _both_ways(findings: Iterable[Finding]) -> dict[About, About]:
-    """Groups that are compared with each other in both directions, each with the one that stands for all of them."""
-    compared = {
-        (_people(finding.who), _people(finding.reference))
-        for finding in findings
-        if finding.who and set(finding.who) == set(finding.reference)
-    }
-    mirrored = [(one, other) for one, other in compared if one != other and (other, one) in compared]
-    sets: dict[About, set[About]] = {}
-    for one, other in mirrored:
-        joined = sets.get(one, {one}) | sets.get(other, {other})
-        for member in joined:
-            sets[member] = joined
-    return {about: min(joined, key=_order) for about, joined in sets.items()}
-
-
-def _order(about: About) -> list[tuple[str, str]]:
-    return sorted(about[1])
+def _wider(about: About, known: Mapping[About, Sequence[int]]) -> About | None:
+    """The first entry about fewer of the same columns."""
+    kind, names = about
+    wider = [other for other in known if kind == other[0] == "people" and other[1] < names]
+    return min(wider, key=lambda other: known[other][0], default=None)

@@ -85,16 +85,17 @@ REMEDIES: Mapping[str, Message] = {
     "choose_criterion": msg(
         "Choose the criterion that matters for this use, since not all can be required: see the guide."
     ),
-    "compare_base_rates": msg("Compare the groups, then their base rates: these show which criteria are compatible."),
+    "compare_base_rates": msg("Compare the true outcomes of the groups: they show which criteria can hold together."),
     "check_base_rates": msg(
-        "Check whether the base rates differ too; if they do not, compare true positive rates and look for proxies."
+        "Check whether the true outcomes of these groups differ as much. If they do not, look for columns that stand "
+        "in for the attribute."
     ),
     "check_threshold_and_labels": msg(
-        "Review the decision threshold for this group, and how its positives are labelled."
+        "Review the decision threshold for this group, and how its favourable outcomes were recorded."
     ),
-    "review_false_positives": msg("Find out what the false positives of this group have in common."),
+    "review_false_positives": msg("Find out what the wrongly favourable decisions about this group have in common."),
     "check_representation": msg("Check how well this group is represented in the training data."),
-    "correct_bias": msg("The model errs in one direction for this group: look for a missing feature or biased labels."),
+    "correct_bias": msg("The model errs in one direction for this group: look for a missing column or biased labels."),
 }
 
 #: Fixes that do what a remedy says, by the ids of mitigations; remedies without one are not here.

@@ -20,8 +20,10 @@ O. Miettinen, M. Nurminen (1985), Stat. Med. 4:213; R. G. Newcombe (1998), Stat.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +39,8 @@ CLOSE = 1e-5
 SAME = 1e-10
 #: Usually 2 or 3 are needed; where Newton's steps do not settle, each halves the bracket.
 MAX_STEPS = 100
+
+T = TypeVar("T")
 
 #: A growing function of the multiplier, and its slope when both are on the scale of the logarithm.
 Statistic = Callable[[Floats], tuple[Floats, Floats]]
@@ -71,6 +75,7 @@ class _Tables:
         total = m[0] + n[0]
         return cls(a=a, m=m, b=b, n=n, target=parts[4] ** 2 * total / (total - 1))
 
+    @cached_property
     def start(self) -> tuple[Floats, Floats]:
         """Wilson's lower end of the first rate and upper end of the second: close to the constrained rates."""
         z = np.sqrt(self.target)
@@ -185,11 +190,11 @@ def agreeing(
 
 
 def agreeing_ends(
-    k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike, level: ArrayLike = 0.95, p_value: Floats | None = None
+    k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike, level: ArrayLike = 0.95, p_value: ArrayLike = np.nan
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Both ends of `score_difference`, then both of `score_ratio`, `agreeing` with the test, which decides about both.
 
-    `p_value` is that of `two_proportions`, where it is known.
+    `p_value` is that of `two_proportions`; NaN where it is not known.
 
     >>> [round(float(end), 3) for end in agreeing_ends(6, 7, 2, 7)]
     [0.0, 0.853, 1.0, 11.148]
@@ -199,24 +204,69 @@ def agreeing_ends(
         ends = np.stack([*_difference(tables), *_ratio(tables)])
     outside = (ends[0] > 0) | (ends[1] < 0)
     if outside.any():
-        *counts, levels = np.broadcast_arrays(*(np.asarray(part, dtype=float) for part in (k1, n1, k2, n2, level)))
-        p = two_proportions(*(count[outside] for count in counts)) if p_value is None else p_value[outside]
+        given = (np.asarray(part, dtype=float) for part in (k1, n1, k2, n2, level, p_value))
+        *counts, levels, p = (part[outside] for part in np.broadcast_arrays(*given))
+        unknown = np.isnan(p)
+        if unknown.any():
+            p[unknown] = two_proportions(*(count[unknown] for count in counts))
         equal = np.zeros(outside.shape, dtype=bool)
-        equal[outside] = p >= 1 - levels[outside]
+        equal[outside] = p >= 1 - levels
         same = np.reshape([0.0, 0.0, 1.0, 1.0], (4, *(1,) * equal.ndim))
         ends[::2] = np.where(equal, np.minimum(ends[::2], same[::2]), ends[::2])
         ends[1::2] = np.where(equal, np.maximum(ends[1::2], same[1::2]), ends[1::2])
     return ends[0], ends[1], ends[2], ends[3]
 
 
+class RatePairs(NamedTuple):
+    """Pairs of rates whose intervals are wanted, as `agreeing_ends` takes them: arrays of one length."""
+
+    k1: Floats
+    n1: Floats
+    k2: Floats
+    n2: Floats
+    level: Floats
+    p_value: Floats
+
+
+#: Work that asks once for score intervals: it yields pairs of rates, is sent their ends, and returns its result.
+Asking = Generator[RatePairs, tuple[Floats, ...], T]
+
+
+def answered(*work: Asking[Any]) -> list[Any]:
+    """The results of several pieces of work; all their intervals are solved in one call, which costs little more.
+
+    >>> def width(k, n):
+    ...     none = np.zeros(1)
+    ...     low, high, *_ = yield RatePairs(none + k, none + n, none + 5, none + 20, none + 0.95, none + np.nan)
+    ...     return round(float(high[0] - low[0]), 3)
+    >>> answered(width(5, 20), width(50, 200))
+    [0.544, 0.382]
+    """
+    asked = [next(one) for one in work]
+    ends = agreeing_ends(*(np.concatenate(column) for column in zip(*asked, strict=True)))
+    stops = np.cumsum([len(pairs.k1) for pairs in asked])[:-1]
+    return [answer(one, own) for one, own in zip(work, np.split(np.stack(ends), stops, axis=1), strict=True)]
+
+
+def answer(work: Asking[T], ends: Iterable[Floats]) -> T:
+    """The result of work that has asked, sent these ends."""
+    try:
+        work.send(tuple(ends))
+    except StopIteration as finished:
+        result: T = finished.value
+        return result
+    raise RuntimeError("Work asks for intervals once.")
+
+
 def _difference(tables: _Tables) -> tuple[Floats, Floats]:
     a, m, b, n = tables.a, tables.m, tables.b, tables.n
     failures = n - b
+    missed, hit, twice, thrice = 4 * (m - a), 4 * b, 2 * a, 2 * failures
 
     def rates(x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """The first rate, one less the second, and the roots in their quadratics."""
-        root, other = np.sqrt((m - x) ** 2 + 4 * x * (m - a)), np.sqrt((n - x) ** 2 + 4 * x * b)
-        return 2 * a / (m + x + root), 2 * failures / (n + x + other), root, other
+        root, other = np.sqrt((m - x) ** 2 + x * missed), np.sqrt((n - x) ** 2 + x * hit)
+        return twice / (m + x + root), thrice / (n + x + other), root, other
 
     def statistic(x: Floats) -> tuple[Floats, Floats]:
         p, q, root, other = rates(x)
@@ -224,7 +274,7 @@ def _difference(tables: _Tables) -> tuple[Floats, Floats]:
         variance = one + two
         return x * x * variance, 2 + x * ((2 * p - 1) * one / root + (2 * q - 1) * two / other) / variance
 
-    p, second = tables.start()
+    p, second = tables.start
     start = np.sqrt(tables.target / (p * (1 - p) / m + second * (1 - second) / n))
     span = np.where((a > 0) | (failures > 0), np.inf, 0.0)  # rates of 0 and 1 cannot be farther apart
     p, q, _, _ = rates(_solve(statistic, start, span, tables.target))
@@ -242,7 +292,7 @@ def _ratio(tables: _Tables) -> tuple[Floats, Floats]:
         variance = one + two
         return x * x * variance, 2 + x * (one / left - two / grown) / variance
 
-    p, q = tables.start()
+    p, q = tables.start
     start = np.sqrt(target / ((1 - p) / (p * m) + (1 - q) / (q * n)))
     # a first rate of 1 stays there until x is n1, and falls from then on while x stays
     certain = missed == 0
@@ -264,7 +314,7 @@ def _odds_ratio(tables: _Tables) -> tuple[Floats, Floats]:
             first * (1 / one - 1 / two) - second * (1 / three - 1 / four)
         ) / information
 
-    p, q = tables.start()
+    p, q = tables.start
     start = np.sqrt(tables.target / (1 / (m * p * (1 - p)) + 1 / (n * q * (1 - q))))
     span = np.minimum(a, n - b)
     x = _solve(statistic, start, span, tables.target)
@@ -280,19 +330,20 @@ def _solve(statistic: Statistic, start: Floats, span: Floats, target: Floats) ->
     """
     low, high = np.zeros(span.shape), span
     x = np.where(start < span, start, span / 2)
-    found, last = ~(span > 0), np.full(span.shape, np.inf)
+    found, last = ~(span > 0) | np.isnan(target), np.full(span.shape, np.inf)
     for _ in range(MAX_STEPS):
         value, slope = statistic(x)
         missing = np.log(target / value)
-        low, high = np.where(missing > 0, x, low), np.where(missing > 0, high, x)
         step, close = missing / slope, np.abs(missing) < CLOSE
-        new, size = x * np.exp(step), np.abs(step)
+        new = x * np.exp(step)
+        if (found | close).all():
+            x = np.where(found, x, new)
+            break
+        low, high, size = np.where(missing > 0, x, low), np.where(missing > 0, high, x), np.abs(step)
         astray = ~close & (low > 0) & ~((new > low) & (new < high) & (2 * size < last))
         if astray.any():
             new = np.where(astray, np.where(np.isinf(high), 2 * x, np.sqrt(low * high)), new)
             size = np.where(astray, np.inf, size)
         x, last = np.where(found, x, new), size
         found |= close
-        if found.all():
-            break
     return np.where(span > 0, x, 0.0)

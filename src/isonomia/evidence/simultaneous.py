@@ -6,7 +6,6 @@ are alike. These intervals hold for all candidates together, so they hold for th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -24,8 +23,11 @@ from isonomia.evidence.intervals import (
     wilson,
 )
 from isonomia.evidence.score_intervals import (
+    Asking,
+    RatePairs,
     agreeing,
-    agreeing_ends,
+    answer,
+    answered,
     odds_difference,
     score_odds_ratio,
 )
@@ -137,7 +139,8 @@ def gaps_of_rates(rate: Floats, size: Floats, level: ArrayLike = 0.95) -> Gaps:
     >>> [round(float(part), 3) for part in (found.ratio, found.ratio_low, found.ratio_high)]
     [0.6, 0.441, 0.808]
     """
-    return _gaps(rate, size, level, agreeing_ends)
+    found: Gaps = answered(asking_gaps(rate, size, level))[0]
+    return found
 
 
 def gaps_of_odds(share: Floats, size: Floats, level: ArrayLike = 0.95) -> Gaps:
@@ -148,28 +151,26 @@ def gaps_of_odds(share: Floats, size: Floats, level: ArrayLike = 0.95) -> Gaps:
     [0.333, 0.171, 0.65]
     """
 
-    def ends(a: Floats, na: Floats, b: Floats, nb: Floats, levels: Floats) -> tuple[Floats, ...]:
-        difference, ratio = odds_difference(a / na, na, b / nb, nb, levels), score_odds_ratio(a, na, b, nb, levels)
-        return *agreeing(difference, 0.0, a, na, b, nb, levels), *agreeing(ratio, 1.0, a, na, b, nb, levels)
-
     value = np.asarray(share, dtype=float)
-    found = _gaps(value, size, level, ends)
+    asking = asking_gaps(value, size, level)
+    a, na, b, nb, levels, _ = next(asking)
+    difference, ratio = odds_difference(a / na, na, b / nb, nb, levels), score_odds_ratio(a, na, b, nb, levels)
+    ends = *agreeing(difference, 0.0, a, na, b, nb, levels), *agreeing(ratio, 1.0, a, na, b, nb, levels)
+    found = answer(asking, ends)
     with np.errstate(divide="ignore", invalid="ignore"):
-        gap, ratio = extremes(value / (1 - value))
-    return replace(found, difference=gap, ratio=ratio)
+        odds_gap, odds_ratio = extremes(value / (1 - value))
+    return replace(found, difference=odds_gap, ratio=odds_ratio)
 
 
-_Ends = Callable[[Floats, Floats, Floats, Floats, Floats], tuple[Floats, ...]]
-
-
-def _gaps(rate: Floats, size: Floats, level: ArrayLike, ends_of: _Ends) -> Gaps:
+def asking_gaps(rate: Floats, size: Floats, level: ArrayLike = 0.95) -> Asking[Gaps]:
+    """`gaps_of_rates` as work that asks for the intervals of its pairs (see `score_intervals.answered`)."""
     shape, groups = np.shape(rate)[:-1], np.shape(rate)[-1]
     value = np.asarray(rate, dtype=float).reshape(-1, groups)
     n = np.broadcast_to(np.asarray(size, dtype=float), np.shape(rate)).reshape(-1, groups)
     difference, ratio = extremes(value)
     row, first, second, levels = _pairs(value, n, np.broadcast_to(np.asarray(level, dtype=float), shape).ravel())
     counts = value[row, first] * n[row, first], n[row, first], value[row, second] * n[row, second], n[row, second]
-    low, high, ratio_low, ratio_high = ends_of(*counts, levels)
+    low, high, ratio_low, ratio_high = yield RatePairs(*counts, levels, np.full(levels.shape, np.nan))
     ends = _farthest(len(value), row, low, high)
     ratios = _smallest(len(value), row, ratio_low, ratio_high)
     absent, no_ratio = np.isnan(difference), np.isnan(ratio)

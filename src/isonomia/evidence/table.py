@@ -123,10 +123,11 @@ class Table(Record, Shown, kind="table"):
 
     def frame(self, backend: Backend | None = None) -> Any:
         """The table as a flat frame of the kind the user gave (or the kind asked for)."""
+        written = (Message, Change)
         texts = {
-            name: [str(value) if isinstance(value, Message | Change) else value for value in values]
-            if not isinstance(values, np.ndarray) or values.dtype == object
-            else values
+            name: values
+            if isinstance(values, np.ndarray) and values.dtype != object
+            else [str(value) if isinstance(value, written) else value for value in values]
             for name, values in self.flat().items()
         }
         return to_frame(texts, backend or self.backend)

@@ -14,12 +14,14 @@ from isonomia.explain.between_groups import Between
 from isonomia.explain.compared import Compared
 from isonomia.explain.outputs import OUTPUT_NAMES
 from isonomia.explain.prepare import Prepared
-from isonomia.languages import Message, msg, once
+from isonomia.languages import ColumnName, Message, People, msg, once
 from isonomia.typing import Floats
 
 #: Whose mean outputs are compared: everyone's, or those of people with a positive (negative) true outcome.
 GapCriterion = Literal["demographic_parity", "equal_opportunity", "predictive_equality"]
 CRITERIA: tuple[GapCriterion, ...] = ("demographic_parity", "equal_opportunity", "predictive_equality")
+#: Contributions add up to the gap within this.
+_ROUNDING = 1e-12
 _SAMPLED = msg("Contributions are sampled; their intervals include the sampling error.")
 
 
@@ -195,7 +197,14 @@ class _Findings:
         return Finding(
             code="explain_gap.contribution",
             severity="notice",
-            message=_sentence(self.format, value, part.total, column=column, group=name, reference=reference),
+            message=_sentence(
+                self.format,
+                value,
+                part.total,
+                column=ColumnName(column),
+                group=People.of({attribute: name}),
+                reference=People.of({attribute: reference}),
+            ),
             estimate=Estimate(value, *ends, n=n, method="simultaneous", level=self.level),
             who={attribute: name},
             n=n,
@@ -208,31 +217,38 @@ class _Findings:
             evidence="explain_gap/contributions",
             format=self.format,
             columns=(column,),
+            topic="use",
         )
 
     def _who(self) -> tuple[str, str]:
         return self.groups.attribute, self.groups.names[0]
 
 
-def _sentence(format_: Format, value: float, total: float, **facts: str) -> Message:
+def _sentence(format_: Format, value: float, total: float, **facts: Any) -> Message:
+    """How much of a gap comes from a column; one that works against the gap narrows it."""
+    given = {"value": abs(value), "total": abs(total), **facts}
+    widens = (value < 0) == (total < 0)
+    if format_ == "points" and widens:
+        return msg(
+            "{value:points} of the {total:points} points between {group} and {reference} come from {column}.", **given
+        )
     if format_ == "points":
         return msg(
-            "{column} adds {value:points} points to the gap of {total:points} points between {group} and {reference}.",
-            value=value,
-            total=total,
-            **facts,
+            "{column:first} narrows the gap of {total:points} points between {group} and {reference} by "
+            "{value:points} points.",
+            **given,
         )
-    return msg(
-        "{column} adds {value:num} to the gap of {total:num} between {group} and {reference}.",
-        value=value,
-        total=total,
-        **facts,
-    )
+    if widens:
+        return msg("{value:num} of the gap of {total:num} between {group} and {reference} come from {column}.", **given)
+    return msg("{column:first} narrows the gap of {total:num} between {group} and {reference} by {value:num}.", **given)
 
 
 def _share(part: Between, at: int, whole: Estimate) -> float | Message:
-    """The share of the gap; none where the gap may be 0, since then shares mean nothing."""
-    if whole.low is None or whole.high is None or whole.low <= 0 <= whole.high:
+    """The share of the gap; none where the gap may be 0, since then shares mean nothing.
+
+    A gap of the size of rounding errors, as a model that gives everyone the same output has, is 0.
+    """
+    if whole.low is None or whole.high is None or (whole.low <= _ROUNDING and whole.high >= -_ROUNDING):
         return msg("the gap may be 0")
     return float(part.value[at] / part.total)
 

@@ -4,15 +4,22 @@ from isonomia.languages.encoding import Encoded, Record, decode, encode
 from isonomia.languages.locales import Language, Locale, check_language, languages, locale, translate
 from isonomia.languages.message import Message, msg, once
 from isonomia.languages.naming import Name
+from isonomia.languages.people import ColumnName, OutcomeName, People, column_names, with_people
+from isonomia.languages.words import Words
 
 __all__ = [
+    "ColumnName",
     "Encoded",
     "Language",
     "Locale",
     "Message",
     "Name",
+    "OutcomeName",
+    "People",
     "Record",
+    "Words",
     "check_language",
+    "column_names",
     "decode",
     "encode",
     "languages",
@@ -20,4 +27,5 @@ __all__ = [
     "msg",
     "once",
     "translate",
+    "with_people",
 ]

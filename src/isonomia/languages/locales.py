@@ -8,11 +8,13 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from isonomia.errors import SpecError, close_to
+from isonomia.languages.po_files import read_po
 
 #: A language's code, as `languages` lists them: "en", "pt-BR".
 Language = str
@@ -22,18 +24,28 @@ SOURCE: Language = "en"
 
 @dataclass(frozen=True, kw_only=True)
 class Locale:
-    """How a language writes numbers, from its ``locale.toml``."""
+    """How a language writes numbers and days, from its ``locale.toml``."""
 
     code: Language
     name: str
     decimal: str
     thousands: str
     separator: str
+    months: tuple[str, ...]
+    day: str
 
     @property
-    def babel(self) -> str:
-        """The code as Babel and the language's folder spell it: "pt_BR"."""
+    def folder(self) -> str:
+        """The code as the language's folder spells it: "pt_BR"."""
         return self.code.replace("-", "_")
+
+    def write_day(self, day: date) -> str:
+        """A day with the name of its month.
+
+        >>> locale("pt-BR").write_day(date(2027, 12, 2))
+        '2 de dezembro de 2027'
+        """
+        return self.day.format(day=day.day, month=self.months[day.month - 1], year=day.year)
 
     def write(self, number: str) -> str:
         """A number in English digits ("1,234.5") with the marks of the language.
@@ -54,7 +66,8 @@ def _locales() -> Mapping[Language, Locale]:
     found = []
     for item in folder().iterdir():
         if item.is_dir() and item.joinpath("locale.toml").is_file():
-            found.append(Locale(**tomllib.loads(item.joinpath("locale.toml").read_text(encoding="utf-8"))))
+            given = tomllib.loads(item.joinpath("locale.toml").read_text(encoding="utf-8"))
+            found.append(Locale(**{**given, "months": tuple(given["months"])}))
     return {one.code: one for one in sorted(found, key=lambda one: (one.code != SOURCE, one.code))}
 
 
@@ -97,13 +110,8 @@ def translate(text: str, language: str = SOURCE) -> str:
 @cache
 def catalog(language: Language) -> Mapping[str, str]:
     """All translations of one language, from its ``.po`` files."""
-    from babel.messages.pofile import read_po
-
     table: dict[str, str] = {}
-    babel = locale(language).babel
-    for path in sorted(folder().joinpath(babel).iterdir(), key=lambda item: item.name):
+    for path in sorted(folder().joinpath(locale(language).folder).iterdir(), key=lambda item: item.name):
         if path.name.endswith(".po"):
-            with path.open("rb") as stream:
-                entries = read_po(stream, locale=babel)
-            table |= {entry.id: entry.string for entry in entries if entry.id and entry.string}  # type: ignore[misc]
+            table |= read_po(path.read_text(encoding="utf-8"))
     return table

@@ -11,6 +11,7 @@ import math
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from isonomia.languages.encoding import Encoded, decode, encode
@@ -22,8 +23,10 @@ class Message(Encoded, kind="message"):
     """A sentence with gaps and the values for them.
 
     Gaps take the formats ``pct`` (0.123 as 12.3%), ``points`` (0.123 as 12.3), ``num`` (three significant digits),
-    ``num4`` (four decimals), ``int`` (1,234), ``p`` (a p-value) and none (a text, or another message). A missing
-    number is written as a word. ``{n:# row|# rows}`` is a singular and a plural; ``#`` is the number.
+    ``num4`` (four decimals), ``int`` (1,234), ``p`` (a p-value), ``date`` (a day in ISO form) and none (a text, or
+    another message). A missing number is written as a word. ``{n:# row|# rows}`` is a singular and a plural; ``#`` is
+    the number. ``{group:first}`` begins a sentence with a capital, ``{metric:inner}`` stands
+    within one.
 
     Examples
     --------
@@ -121,6 +124,15 @@ def write_interval(low: float | None, high: float | None, style: str, language: 
     return f"[{write_number(low, style, language)}{separator}{write_number(high, style, language)}]"
 
 
+def write_date(iso: str, language: str = "en") -> str:
+    """A day as a language writes it.
+
+    >>> write_date("2027-12-02"), write_date("2027-12-02", "pt-BR")
+    ('December 2, 2027', '2 de dezembro de 2027')
+    """
+    return locale(language).write_day(date.fromisoformat(iso))
+
+
 def _significant(value: float) -> str:
     if value == 0 or math.isinf(value):
         return f"{value:g}"
@@ -151,6 +163,12 @@ class _Sentence(string.Formatter):
         return kwargs[field_name], field_name  # no attribute or item access from a template
 
     def format_field(self, value: Any, format_spec: str) -> str:
+        if format_spec == "first":
+            text = self.format_field(value, "")
+            return text[:1].upper() + text[1:]
+        if format_spec == "inner":
+            text = self.format_field(value, "")
+            return text[:1].lower() + text[1:] if text[1:2].islower() else text
         if isinstance(value, Message):
             return value.text(self.language, escape=self.escape)
         if isinstance(message := getattr(value, "message", None), Message):  # a name: data with words of ours
@@ -158,6 +176,8 @@ class _Sentence(string.Formatter):
         if "|" in format_spec:
             one, several = format_spec.split("|")
             return (one if value == 1 else several).replace("#", write_number(value, "int", self.language))
+        if format_spec == "date":
+            return write_date(value, self.language)
         if format_spec:
             return write_number(value, format_spec, self.language)
         return self.escape("—" if value is None else str(value))

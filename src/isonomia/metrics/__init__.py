@@ -6,13 +6,15 @@ from isonomia.metrics.bins import Strategy, expected_calibration_error
 from isonomia.metrics.calibration import Reliability, reliability
 from isonomia.metrics.counts import ERROR_RATE
 from isonomia.metrics.evaluation import confusion, evaluate, evaluate_all
-from isonomia.metrics.expected_error import expected_error
+from isonomia.metrics.expected_error import expected_error, expected_favourable
 from isonomia.metrics.functions import score, table
 from isonomia.metrics.measured import Measured
 from isonomia.metrics.one_class import of_class, one_vs_rest
+from isonomia.metrics.own_functions import own_metric
 from isonomia.metrics.registry import METRIC_NAME, METRIC_NAMES, METRICS, Metric
 from isonomia.metrics.row_sets import RowSets
 from isonomia.metrics.row_sums import Rows, RowSums, SetValues, Sums
+from isonomia.metrics.score_bins import area_bound, with_bin_bounds
 from isonomia.metrics.thresholds import ThresholdSets
 from isonomia.metrics.trials import TrialMeasure, TrialSums
 
@@ -33,17 +35,21 @@ __all__ = [
     "ThresholdSets",
     "TrialMeasure",
     "TrialSums",
+    "area_bound",
     "check_applicable",
     "confusion",
     "evaluate",
     "evaluate_all",
     "expected_calibration_error",
     "expected_error",
+    "expected_favourable",
     "influence",
     "measure",
     "of_class",
     "one_vs_rest",
+    "own_metric",
     "reliability",
     "score",
     "table",
+    "with_bin_bounds",
 ]

@@ -11,6 +11,7 @@ from isonomia.errors import SpecError
 from isonomia.metrics._row_figures import of_means, of_ranks
 from isonomia.metrics._table_figures import Tables, of_counts, of_rates
 from isonomia.metrics.measured import Measured
+from isonomia.metrics.own_functions import of_function
 from isonomia.metrics.registry import Metric
 from isonomia.metrics.row_sets import RowSets
 from isonomia.metrics.row_sums import Rows, RowSums
@@ -26,8 +27,9 @@ def measure(
     sum w^2, and no replicates: `evidence` gives their differences, ratios and gaps score intervals. Other functions of
     the confusion table have the delta method's, with four rows added to the table, means Hall's
     skewness-corrected t interval from their first three moments (R2: a bootstrap of its moments). Metrics of ordered
-    rows have the interval their entry names; areas under curves have none with fewer than two rows of a class. Rows are
-    taken to be independent.
+    rows have the interval their entry names; areas under curves have none with fewer than two rows of a class.
+    Functions of the user's have percentile intervals of at most 200 bootstrap samples. Rows are taken to be
+    independent.
 
     Parameters
     ----------
@@ -65,6 +67,8 @@ def measure(
             out[metric.id] = of_counts(metric, tables, level)
         elif metric.family == "means":
             out[metric.id] = of_means(metric, sets, n_boot, seed, level)
+        elif metric.family == "functions":
+            out[metric.id] = of_function(metric, sets, n_boot, seed, level)
         else:
             out[metric.id] = of_ranks(metric, sets, level)
     return out

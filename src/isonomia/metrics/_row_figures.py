@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isonomia.counting import resample_sums, sum_by
+from isonomia.counting import Codes, resample_sums, tally
 from isonomia.errors import NotApplicable
 from isonomia.evidence.intervals import SAME, or_zero, quotient
 from isonomia.evidence.mean_intervals import FEWEST_OF_AREA, AreaEnds, LogitEnds
@@ -16,7 +16,7 @@ from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.measured import Measured, percentile_ends, rates_of, reasons_of
 from isonomia.metrics.registry import Metric
 from isonomia.metrics.row_sets import RowSets
-from isonomia.metrics.row_sums import RowSums, Sums
+from isonomia.metrics.row_sums import Rows, RowSums, Sums
 from isonomia.typing import Bools, Floats
 
 
@@ -95,13 +95,11 @@ def _first_reasons(*cases: tuple[Bools, Message]) -> tuple[Message | None, ...]:
 
 def _class_weights(sets: RowSets) -> tuple[Floats, Floats]:
     """Weights and squared weights (S, K) of the true classes in each set."""
-    truth, w = sets.rows.truth, sets.rows.weights
+    truth = sets.rows.truth
     assert truth is not None
-    k, cells = len(sets.rows.surface.classes), sets.cells
-    code = cells.codes.astype(np.intp) * k + truth.astype(np.intp)
-    plain = sum_by(code, w, cells.size * k).reshape(cells.size, k)
-    squares = plain if w is None else sum_by(code, w * w, cells.size * k).reshape(cells.size, k)
-    return sets.sums(plain), sets.sums(squares)
+    classes = Codes("true", truth, tuple(range(len(sets.rows.surface.classes))))
+    table = tally([sets.cells, classes], weights=sets.rows.weights, counts=sets.rows.counts)
+    return sets.sums(table.w), sets.sums(table.w2)
 
 
 def of_ranks(metric: Metric, sets: RowSets, level: float) -> Measured:
@@ -113,11 +111,11 @@ def of_ranks(metric: Metric, sets: RowSets, level: float) -> Measured:
     for index, chosen in sets.each():
         part = sets.rows.take(chosen)
         size[index] = len(part)
-        reasons[index] = check_applicable(metric, part.truth, part.surface, part.weights)
+        reasons[index] = check_applicable(metric, part.truth, part.surface, part.weights, part.counts)
         if reasons[index] is not None or part.truth is None:
             continue
         try:
-            value[index], spread = metric.from_rows(part.truth, part.surface, part.weights)
+            value[index], spread = metric.from_rows(part.truth, part.surface, part.weights, **_times(part))
         except NotApplicable as reason:
             reasons[index] = reason.message
             continue
@@ -125,7 +123,7 @@ def of_ranks(metric: Metric, sets: RowSets, level: float) -> Measured:
         if np.isnan(value[index]):
             reasons[index] = metric.undefined
         elif metric.ends is not None:
-            ends[index] = metric.ends(part.truth, part.surface, part.weights)
+            ends[index] = metric.ends(part.truth, part.surface, part.weights, **_times(part))
     nothing = np.full(len(sets), np.nan)
     found = Measured(
         metric=metric,
@@ -144,6 +142,11 @@ def of_ranks(metric: Metric, sets: RowSets, level: float) -> Measured:
         low, high = joined.at((1 - level) / 2)
         return replace(found, low=low, high=high, error=joined.error, ends=joined)
     return _of_area(found, sets, level) if metric.interval and metric.ends is None else found
+
+
+def _times(rows: Rows) -> dict[str, Any]:
+    """How often each row counts, as an argument; none where each counts once."""
+    return {} if rows.counts is None else {"counts": rows.counts}
 
 
 def _of_area(found: Measured, sets: RowSets, level: float) -> Measured:

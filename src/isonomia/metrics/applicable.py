@@ -42,7 +42,11 @@ def not_for(task: Task, tasks: Sequence[Task]) -> Message:
 
 
 def check_applicable(
-    metric: Metric, truth: NDArray[Any] | None, surface: Surface, weights: Floats | None = None
+    metric: Metric,
+    truth: NDArray[Any] | None,
+    surface: Surface,
+    weights: Floats | None = None,
+    counts: NDArray[np.int64] | None = None,
 ) -> Name | None:
     """The reason why a metric does not apply to these labels and predictions; None where it does.
 
@@ -57,11 +61,17 @@ def check_applicable(
     >>> check_applicable(METRICS["mae"], np.array([1, 0]), surface).text("pt-BR")
     'a métrica se aplica a regressão, e a tarefa é binária'
     """
-    reason = _reason(metric, truth, surface, weights)
+    reason = _reason(metric, truth, surface, weights, counts)
     return None if reason is None else Name(reason)
 
 
-def _reason(metric: Metric, truth: NDArray[Any] | None, surface: Surface, weights: Floats | None) -> Message | None:
+def _reason(
+    metric: Metric,
+    truth: NDArray[Any] | None,
+    surface: Surface,
+    weights: Floats | None,
+    counts: NDArray[np.int64] | None,
+) -> Message | None:
     if surface.task not in metric.tasks:
         return not_for(surface.task, metric.tasks)
     if not any(kind in surface.kinds for kind in metric.surface):
@@ -71,7 +81,8 @@ def _reason(metric: Metric, truth: NDArray[Any] | None, surface: Surface, weight
     if truth is None and metric.needs_labels:
         return msg("there are no labels")
     check_lengths(truth, surface, weights)
-    rows = len(surface) if weights is None else int(np.count_nonzero(weights))
+    times = np.ones(len(surface), dtype=np.int64) if counts is None else counts
+    rows = int(times.sum() if weights is None else times[weights > 0].sum())
     if rows == 0:
         return msg("there are no rows") if len(surface) == 0 else msg("all weights are 0")
     if rows < metric.min_samples:

@@ -118,17 +118,19 @@ def binned(
     strategy: Strategy = "uniform",
     weights: Floats | None = None,
     values: dict[str, Floats] | None = None,
+    counts: NDArray[np.int64] | None = None,
 ) -> Bins:
     """Tally rows by group, bin and outcome, in one pass."""
     p, outcome = confidence_and_outcome(truth, surface)
-    edges = bin_edges(p, bins, strategy, weights)
+    mass = weights if counts is None else np.asarray(counts * (1.0 if weights is None else weights), dtype=float)
+    edges = bin_edges(p, bins, strategy, mass)
     group = Codes("group", np.zeros(p.size, dtype=np.uint8), (0,)) if groups is None else groups
     w = 1.0 if weights is None else weights
     wanted = {"p": p, "wp": w * p, "p2": w * p * p} | {f"extra {name}": value for name, value in (values or {}).items()}
     if weights is None:
         del wanted["wp"]
     columns = [group, Codes.cut(p, edges.tolist(), name="bin"), Codes("outcome", outcome, (0, 1))]
-    table = tally(columns, weights=weights, values=wanted)
+    table = tally(columns, weights=weights, values=wanted, counts=counts)
     sums = table.sums
     extra = {name.removeprefix("extra "): total for name, total in sums.items() if name.startswith("extra ")}
     return Bins(
@@ -150,6 +152,7 @@ def expected_calibration_error(
     bins: int = BINS,
     strategy: Strategy = "uniform",
     weights: Floats | None = None,
+    counts: NDArray[np.int64] | None = None,
 ) -> float:
     """Expected calibration error: the mean gap between what was predicted and what happened, over bins.
 
@@ -168,18 +171,22 @@ def expected_calibration_error(
     >>> round(expected_calibration_error(np.ones(20, dtype=int), always), 12)
     0.1
     """
-    value = binned(truth, surface, bins=bins, strategy=strategy, weights=weights).error()[0]
+    value = binned(truth, surface, bins=bins, strategy=strategy, weights=weights, counts=counts).error()[0]
     if np.isnan(value):
         raise NotApplicable(NO_ROWS.text())
     return float(value)
 
 
-def _ece(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, float | None]:
-    return expected_calibration_error(truth, surface, weights=weights), None
+def _ece(
+    truth: NDArray[Any], surface: Surface, weights: Floats | None, counts: NDArray[np.int64] | None = None
+) -> tuple[float, float | None]:
+    return expected_calibration_error(truth, surface, weights=weights, counts=counts), None
 
 
-def _ece_ends(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> CalibrationEnds:
-    return binned(truth, surface, weights=weights).ends()
+def _ece_ends(
+    truth: NDArray[Any], surface: Surface, weights: Floats | None, counts: NDArray[np.int64] | None = None
+) -> CalibrationEnds:
+    return binned(truth, surface, weights=weights, counts=counts).ends()
 
 
 def _prepared_ece(surface: Surface, shared: Shared) -> Prepared:

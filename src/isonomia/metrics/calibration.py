@@ -34,6 +34,7 @@ from isonomia.metrics.means import mean
 from isonomia.metrics.registry import METRICS, Metric
 from isonomia.metrics.row_sets import RowSets
 from isonomia.metrics.row_sums import Rows
+from isonomia.metrics.rows_given import rows_given
 from isonomia.models import Surface
 from isonomia.typing import Floats
 
@@ -79,28 +80,33 @@ class Reliability(Result):
 
 
 def reliability(
-    truth: NDArray[Any],
-    surface: Surface,
+    truth: Any,
+    surface: Any,
     *,
     groups: Codes | None = None,
     bins: int = BINS,
     strategy: Strategy = "uniform",
-    weights: Floats | None = None,
+    weights: Any = None,
+    counts: NDArray[np.int64] | None = None,
+    positive: Any = None,
     level: float = 0.95,
 ) -> Reliability:
     """Reliability table, calibration errors and Brier score, overall and by group.
 
     Parameters
     ----------
-    truth : array of codes
-        True classes over `surface.classes`.
-    surface : Surface
-        With probabilities. Several classes are judged by the most probable one (top-label).
+    truth, surface
+        Class codes and a `Surface` with probabilities; or what `Subject.of` takes: a column of true outcomes and one of
+        probabilities, or data and a model. Several classes are judged by the most probable one (top-label).
     groups : Codes, optional
         The group of each row.
     bins, strategy
         How many bins, of equal width ("uniform") or equal mass ("quantile").
     weights : array, optional
+    counts : array of int, optional
+        How many identical rows each row stands for.
+    positive : optional
+        The favourable one of two labels, where columns are given.
     level : float
         Of the intervals. Observed rates: Wilson. ECE: the noise of its bins (`CalibrationEnds`). Gap and Brier score:
         Hall's skewness-corrected t. With fewer than five rows of an outcome the gap has Wilson's interval of the
@@ -126,12 +132,13 @@ def reliability(
     (0.1, -0.1)
     """
     check_level(level)
-    reason = check_applicable(METRICS["brier_score"], truth, surface, weights)
+    rows = rows_given(truth, surface, weights=weights, counts=counts, positive=positive)
+    truth, surface, weights = rows.truth, rows.surface, rows.weights
+    reason = check_applicable(METRICS["brier_score"], truth, surface, weights, counts)
     if reason is not None:
         raise NotApplicable(reason)
-    table = binned(truth, surface, groups=groups, bins=bins, strategy=strategy, weights=weights)
+    table = binned(truth, surface, groups=groups, bins=bins, strategy=strategy, weights=weights, counts=counts)
     whole = table.overall()
-    rows = Rows(truth, surface, weights)
     summary, unsure = _summary(whole, rows, None, level)
     several = surface.task != "binary"
     why = {"slope": _why_missing(summary, several)[0], "brier": unsure[0]}
@@ -188,7 +195,7 @@ def _summary(table: Bins, rows: Rows, groups: Codes | None, level: float) -> tup
     slope = error = np.full(ece.shape, np.nan)
     if rows.surface.task == "binary":  # a slope of the most probable class has no meaning
         assert rows.truth is not None
-        slope, error = recalibrate(rows.truth, rows.surface, groups=groups, weights=rows.weights)
+        slope, error = recalibrate(rows.truth, rows.surface, groups=groups, weights=rows.weights, counts=rows.counts)
     out["slope"] = (slope, *student_interval(slope, error, effective - 1, level))
     out["p_value"] = (p_value,)
     return out, reasons
@@ -216,7 +223,7 @@ def _gap(
     """Observed less predicted with its interval, and the p-value that it is 0: Hall's t, or the rate's score test."""
     assert rows.truth is not None
     p, outcome = confidence_and_outcome(rows.truth, rows.surface)
-    judged = Rows(outcome, Surface("binary", (0, 1), probability=p), rows.weights)
+    judged = Rows(outcome, Surface("binary", (0, 1), probability=p), rows.weights, rows.counts)
     found = measure([GAP], RowSets.of(judged, columns, empty=True), n_boot=0, level=level)[GAP.id]
     assert found.ends is not None
     n = np.nan_to_num(size)

@@ -18,7 +18,12 @@ TOLERANCE = 1e-9
 
 
 def recalibrate(
-    truth: NDArray[Any], surface: Surface, *, groups: Codes | None = None, weights: Floats | None = None
+    truth: NDArray[Any],
+    surface: Surface,
+    *,
+    groups: Codes | None = None,
+    weights: Floats | None = None,
+    counts: NDArray[np.int64] | None = None,
 ) -> tuple[Floats, Floats]:
     """Slope b and its standard error in P(y = 1) = 1 / (1 + exp(-(a + b logit p))), for each group.
 
@@ -49,7 +54,7 @@ def recalibrate(
     w = np.ones(p.size) if weights is None else weights
 
     def over(values: Floats) -> Floats:
-        return sum_by(code, values, size)
+        return sum_by(code, values if counts is None else values * counts, size)
 
     a, b = np.zeros(size), np.ones(size)
     moved = np.full(size, np.inf)

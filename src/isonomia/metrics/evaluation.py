@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, tally
-from isonomia.data import to_numpy
 from isonomia.evidence import Estimate, check_level
 from isonomia.languages import Message, Name, msg
 from isonomia.metrics._measure import measure
@@ -17,7 +16,7 @@ from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.measured import Measured
 from isonomia.metrics.registry import METRICS, Metric
 from isonomia.metrics.row_sets import RowSets
-from isonomia.metrics.row_sums import Rows
+from isonomia.metrics.rows_given import rows_given
 from isonomia.models import Surface
 from isonomia.parameters import N_BOOT, SEED, validated
 from isonomia.typing import Floats
@@ -42,12 +41,13 @@ def confusion(
 
 
 def evaluate(
-    metric_id: str,
-    truth: NDArray[Any] | None,
-    surface: Surface,
+    metric_id: str | Metric,
+    truth: Any,
+    surface: Any,
     *,
-    weights: Floats | None = None,
+    weights: Any = None,
     counts: NDArray[np.int64] | None = None,
+    positive: Any = None,
     level: float = 0.95,
     n_boot: int = 1000,
     seed: int = 0,
@@ -56,16 +56,17 @@ def evaluate(
 
     Parameters
     ----------
-    metric_id : str
+    metric_id : str or Metric
         An id of the registry.
-    truth : array or None
-        Class codes over `surface.classes`, or floats for a regression.
-    surface : Surface
-        What the model predicted.
+    truth, surface
+        Class codes over ``surface.classes`` (numbers of a regression) and a `Surface`; or what `Subject.of` takes: a
+        column of true outcomes and one of predictions, or data and a model.
     weights : array, optional
         One weight per row.
     counts : array of int, optional
-        How many identical rows each row stands for: metrics of decisions follow from counts.
+        How many identical rows each row stands for.
+    positive : optional
+        The favourable one of two labels, where columns are given.
     level : float
         Confidence level.
     n_boot : int
@@ -88,32 +89,35 @@ def evaluate(
     >>> surface = Surface.of_labels([1, 0, 1, 1], classes=(0, 1))
     >>> evaluate("accuracy", np.array([1, 0, 0, 1]), surface)
     0.75 [0.2486, 0.9873] (n=4)
+    >>> evaluate("accuracy", ["b", "a", "a", "b"], ["b", "a", "b", "b"], positive="b").value
+    0.75
     """
-    return evaluate_all(
-        truth, surface, [metric_id], weights=weights, counts=counts, level=level, n_boot=n_boot, seed=seed
-    )[metric_id]
+    options: dict[str, Any] = {"weights": weights, "counts": counts, "positive": positive}
+    found = evaluate_all(truth, surface, [metric_id], level=level, n_boot=n_boot, seed=seed, **options)
+    return next(iter(found.values()))
 
 
 @validated(n_boot=N_BOOT, seed=SEED)
 def evaluate_all(
-    truth: NDArray[Any] | None,
-    surface: Surface,
+    truth: Any,
+    surface: Any,
     metrics: Iterable[str | Metric] | None = None,
     *,
-    weights: Floats | None = None,
+    weights: Any = None,
     counts: NDArray[np.int64] | None = None,
+    positive: Any = None,
     level: float = 0.95,
     n_boot: int = 1000,
     seed: int = 0,
 ) -> dict[str, Estimate]:
-    """Several metrics at once; None takes all that are for the surface's task.
+    """Several metrics at once, as `evaluate` computes them; None takes all that are for the task.
 
     A metric that does not apply is there too, without a value and with the reason.
     """
     check_level(level)
-    chosen = [METRICS[metric] if isinstance(metric, str) else metric for metric in metrics or _for_task(surface)]
-    rows = Rows(truth, surface, None if weights is None else np.asarray(to_numpy(weights), dtype=float), counts)
-    reasons = {metric.id: check_applicable(metric, truth, surface, rows.weights) for metric in chosen}
+    rows = rows_given(truth, surface, weights=weights, counts=counts, positive=positive)
+    chosen = [METRICS[metric] if isinstance(metric, str) else metric for metric in metrics or _for_task(rows.surface)]
+    reasons = {metric.id: check_applicable(metric, rows.truth, rows.surface, rows.weights, counts) for metric in chosen}
     fitting = [metric for metric in chosen if reasons[metric.id] is None]
     sets = RowSets.of(rows) if fitting else None
     found = measure(fitting, sets, n_boot=n_boot, seed=seed, level=level) if sets is not None else {}

@@ -1,4 +1,4 @@
-"""How often a decision with this score is wrong: what a subgroup's errors are compared with."""
+"""What a score lets expect: how often its decision is wrong, how often its people turn out favourable."""
 
 from __future__ import annotations
 
@@ -45,20 +45,59 @@ def expected_error(truth: NDArray[Any], surface: Surface, weights: Floats | None
     certainty = _certainty(surface)
     if certainty is None or surface.label is None:
         return None
-    from scipy.optimize import isotonic_regression
-
     wrong = (surface.label != truth).astype(float)
     weight = np.ones(wrong.size) if weights is None else weights
     out = np.zeros(wrong.size)
     for decision in np.unique(surface.label):
         rows = np.flatnonzero((surface.label == decision) & (weight > 0))
-        levels, index = np.unique(certainty[rows], return_inverse=True)  # equal scores have one expectation
-        if not levels.size:
-            continue
-        total = sum_by(index, weight[rows], levels.size)
-        share = sum_by(index, weight[rows] * wrong[rows], levels.size) / total
-        out[rows] = isotonic_regression(share, weights=total, increasing=False).x[index]
+        out[rows] = _steps(wrong[rows], certainty[rows], weight[rows], increasing=False)
     return out
+
+
+def expected_favourable(truth: NDArray[Any], surface: Surface, weights: Floats | None = None) -> Floats | None:
+    """For each row the share of favourable true outcomes among rows with the same score.
+
+    People whose outcomes are better than this are underrated by the score, others overrated. The outcomes of all rows
+    are regressed on the score by an increasing step function, so the average over all rows is the base rate.
+
+    Parameters
+    ----------
+    truth : (n,) array of int
+        True classes as codes; 1 is favourable.
+    surface : Surface
+        Probabilities or scores of two classes.
+    weights : (n,) array of float, optional
+
+    Returns
+    -------
+    (n,) array of float, or None where the model gives no score or there are not two classes
+
+    Examples
+    --------
+    >>> surface = Surface.of_probabilities([0.6, 0.6, 0.9, 0.9, 0.2], classes=(0, 1))
+    >>> expected_favourable(np.array([0, 1, 1, 1, 0]), surface).tolist()
+    [0.5, 0.5, 1.0, 1.0, 0.0]
+    """
+    ranks = surface.probability if surface.probability is not None else surface.score
+    if surface.task != "binary" or ranks is None:
+        return None
+    weight = np.ones(len(truth)) if weights is None else weights
+    rows = np.flatnonzero(weight > 0)
+    out = np.zeros(len(truth))
+    out[rows] = _steps((truth[rows] == 1).astype(float), ranks[rows], weight[rows], increasing=True)
+    return out
+
+
+def _steps(values: Floats, by: Floats, weight: Floats, *, increasing: bool) -> Floats:
+    """Values regressed on others by a monotone step function; rows with equal numbers have one expectation."""
+    from scipy.optimize import isotonic_regression
+
+    levels, index = np.unique(by, return_inverse=True)
+    if not levels.size:
+        return values
+    total = sum_by(index, weight, levels.size)
+    share = sum_by(index, weight * values, levels.size) / total
+    return np.asarray(isotonic_regression(share, weights=total, increasing=increasing).x[index], dtype=float)
 
 
 def _certainty(surface: Surface) -> Floats | None:

@@ -18,14 +18,19 @@ from isonomia.typing import Floats
 NO_CONTRAST = msg("the labels are all of one class")
 
 
-def auc_parts(positive: NDArray[np.bool_], score: Floats, weights: Floats | None = None) -> tuple[float, Floats]:
+def auc_parts(
+    positive: NDArray[np.bool_],
+    score: Floats,
+    weights: Floats | None = None,
+    counts: NDArray[np.int64] | None = None,
+) -> tuple[float, Floats]:
     """The area under the ROC curve and each row's influence on it.
 
     The area is the chance that a positive row scores above a negative one, ties counting one half:
     A = sum over positives i and negatives j of w_i w_j (s_i > s_j) + (s_i = s_j) / 2, over the sum of w_i w_j.
     The influence of a row is w (V - A) / W with V its placement among the rows of the other class and W the weight of
     its own class, scaled by sqrt(m / (m - 1)) for m (effective) rows of its class; the sum of their squares is DeLong's
-    variance.
+    variance. With `counts` it is the influence of each of the rows that an entry stands for.
 
     Raises
     ------
@@ -43,7 +48,9 @@ def auc_parts(positive: NDArray[np.bool_], score: Floats, weights: Floats | None
     (0.875, 0.1768)
     """
     w = np.ones(score.size) if weights is None else weights
-    w_positive, w_negative = np.where(positive, w, 0.0), np.where(positive, 0.0, w)
+    times = np.ones(score.size) if counts is None else counts
+    total = w * times
+    w_positive, w_negative = np.where(positive, total, 0.0), np.where(positive, 0.0, total)
     total_positive, total_negative = float(w_positive.sum()), float(w_negative.sum())
     if total_positive <= 0 or total_negative <= 0:
         raise NotApplicable(NO_CONTRAST.text())
@@ -54,22 +61,25 @@ def auc_parts(positive: NDArray[np.bool_], score: Floats, weights: Floats | None
     above = (total_positive - np.cumsum(at_positive) + at_positive / 2) / total_positive
     area = float(at_positive @ below / total_positive)
     placement = np.where(positive, below[index], above[index])
-    scale = np.where(positive, _scale(w_positive), _scale(w_negative))
+    scale = np.where(positive, _scale(w_positive, w), _scale(w_negative, w))
     return area, w * (placement - area) * scale
 
 
-def _scale(w: Floats) -> float:
-    """sqrt(m / (m - 1)) / W, infinite where a class has one (effective) row: its spread cannot be known."""
+def _scale(w: Floats, each: Floats) -> float:
+    """sqrt(m / (m - 1)) / W, infinite where a class has one (effective) row: its spread cannot be known.
+
+    `w` is the weight of all rows that an entry stands for, `each` that of one of them.
+    """
     total = float(w.sum())
-    size = total * total / float(w @ w)
+    size = total * total / float(w @ each)
     return float(np.sqrt(size / (size - 1)) / total) if size > 1 + 1e-9 else float("inf")
 
 
-def _error_of(pull: Floats) -> float | None:
+def _error_of(pull: Floats, counts: NDArray[np.int64] | None) -> float | None:
     """The standard error; None where it cannot be known, or where all placements are equal (perfect separation)."""
     if not np.isfinite(pull).all():
         return None
-    error = float(np.sqrt(pull @ pull))
+    error = float(np.sqrt(pull @ (pull if counts is None else pull * counts)))
     return error if error > 1e-12 else None
 
 
@@ -80,19 +90,25 @@ def _ranking(surface: Surface) -> Floats:
     raise NotApplicable(msg("the predictions have neither probabilities nor scores"))
 
 
-def auc_influence(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, Floats]:
+def auc_influence(
+    truth: NDArray[Any], surface: Surface, weights: Floats | None, counts: NDArray[np.int64] | None = None
+) -> tuple[float, Floats]:
     """The area under the ROC curve and each row's influence on it."""
     with np.errstate(invalid="ignore"):
-        return auc_parts(truth == 1, _ranking(surface), weights)
+        return auc_parts(truth == 1, _ranking(surface), weights, counts)
 
 
-def auc(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, float | None]:
+def auc(
+    truth: NDArray[Any], surface: Surface, weights: Floats | None, counts: NDArray[np.int64] | None = None
+) -> tuple[float, float | None]:
     """The area under the ROC curve with DeLong's standard error."""
-    area, pull = auc_influence(truth, surface, weights)
-    return area, _error_of(pull)
+    area, pull = auc_influence(truth, surface, weights, counts)
+    return area, _error_of(pull, counts)
 
 
-def macro_auc(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, float | None]:
+def macro_auc(
+    truth: NDArray[Any], surface: Surface, weights: Floats | None, counts: NDArray[np.int64] | None = None
+) -> tuple[float, float | None]:
     """The mean over classes of the area under the ROC curve of that class against the rest.
 
     The standard error is DeLong's, a row's influences added up over the classes before they are squared, so that the
@@ -100,13 +116,14 @@ def macro_auc(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> 
     classes. With few rows of a class DeLong's is too small. For the second the areas are (A m + 1/2) / (m + 1), m the
     rows of the class or of the others, whichever are fewer.
     """
-    areas, pull = _areas_of_classes(truth, surface, weights)
+    areas, pull = _areas_of_classes(truth, surface, weights, counts)
     w = np.ones(truth.size) if weights is None else weights
-    total, squares = (sum_by(truth, part, areas.size) for part in (w, w * w))
+    times = 1 if counts is None else counts
+    total, squares = (sum_by(truth, part * times, areas.size) for part in (w, w * w))
     m, n = total**2 / squares, (total.sum() - total) ** 2 / (squares.sum() - squares)
     fewer = np.minimum(m, n)
     variance = area_variance((areas * fewer + 0.5) / (fewer + 1), m, n).sum()
-    return float(areas.mean()), max(_error_of(pull) or 0.0, float(np.sqrt(variance)) / areas.size)
+    return float(areas.mean()), max(_error_of(pull, counts) or 0.0, float(np.sqrt(variance)) / areas.size)
 
 
 def macro_auc_influence(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, Floats]:
@@ -115,7 +132,9 @@ def macro_auc_influence(truth: NDArray[Any], surface: Surface, weights: Floats |
     return float(areas.mean()), pull
 
 
-def _areas_of_classes(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[Floats, Floats]:
+def _areas_of_classes(
+    truth: NDArray[Any], surface: Surface, weights: Floats | None, counts: NDArray[np.int64] | None = None
+) -> tuple[Floats, Floats]:
     """The area of each class against the rest (K,), and each row's influence on their mean (n,)."""
     table = surface.probability
     if table is None or table.ndim != 2:
@@ -125,7 +144,7 @@ def _areas_of_classes(truth: NDArray[Any], surface: Surface, weights: Floats | N
     with np.errstate(invalid="ignore"):
         for code, label in enumerate(surface.classes):
             try:
-                area, pull = auc_parts(truth == code, table[:, code], weights)
+                area, pull = auc_parts(truth == code, table[:, code], weights, counts)
             except NotApplicable:
                 raise NotApplicable(msg("the class {label} has no rows, or all of them", label=repr(label))) from None
             areas.append(area)
@@ -133,7 +152,9 @@ def _areas_of_classes(truth: NDArray[Any], surface: Surface, weights: Floats | N
         return np.array(areas), pulls / len(areas)
 
 
-def average_precision(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, float | None]:
+def average_precision(
+    truth: NDArray[Any], surface: Surface, weights: Floats | None, counts: NDArray[np.int64] | None = None
+) -> tuple[float, float | None]:
     """Average precision: the sum over thresholds of (R_k - R_{k-1}) P_k, with recall R and precision P.
 
     The standard error is that of a proportion of the (effective) number m of positives, A (1 - A) / m, and of the share
@@ -145,7 +166,8 @@ def average_precision(truth: NDArray[Any], surface: Surface, weights: Floats | N
     K. Boyd, K. H. Eng, C. D. Page (2013), ECML PKDD, 451 (their logit interval, for a given share of positives).
     """
     score = _ranking(surface)
-    w = np.ones(score.size) if weights is None else weights
+    each = np.ones(score.size) if weights is None else weights
+    w = each if counts is None else each * counts
     w_positive = np.where(truth == 1, w, 0.0)
     total = float(w_positive.sum())
     if total <= 0:
@@ -156,15 +178,17 @@ def average_precision(truth: NDArray[Any], surface: Surface, weights: Floats | N
     precision = np.divide(np.cumsum(at_positive), all_above, out=np.zeros(values.size), where=all_above > 0)
     area = float(at_positive @ precision / total)
     w_negative = w - w_positive
-    others, squares = float(w_negative.sum()), float(w_negative @ w_negative)
+    others, squares = float(w_negative.sum()), float(w_negative @ each)
     if area >= 1 - 1e-12 or squares <= 0:
         return area, None
     spread = area * (1 - area)
-    size = total * total / float(w_positive @ w_positive)
+    size = total * total / float(w_positive @ each)
     return area, float(np.sqrt(spread / size + spread**2 * (1 / size + squares / others**2)))
 
 
-def max_error(truth: NDArray[Any], surface: Surface, weights: Floats | None) -> tuple[float, float | None]:
+def max_error(
+    truth: NDArray[Any], surface: Surface, weights: Floats | None, counts: NDArray[np.int64] | None = None
+) -> tuple[float, float | None]:
     """The largest size of an error among rows of positive weight; an extreme has no useful bootstrap interval."""
     if surface.continuous is None:
         raise NotApplicable(msg("the predictions have no numbers"))

@@ -21,8 +21,9 @@ from isonomia.typing import Floats
 Prepared = Callable[[NDArray[Any], Floats | None], float]
 #: What prepared metrics of the same predictions share: the order of the rows.
 Shared = dict[str, Any]
-#: How a metric is computed: from a confusion table, from weighted sums of row quantities, or from the ordered rows.
-Family = Literal["counts", "means", "ranks"]
+#: How a metric is computed: from a confusion table, from weighted sums of row quantities, from the ordered rows, or by
+#: a function of the user's.
+Family = Literal["counts", "means", "ranks", "functions"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Metric:
     tasks : tuple of "binary", "multiclass", "regression"
     surface : tuple of "label", "probability", "score", "continuous"
         Any one of these will do; the first that the surface has is used.
-    family : "counts", "means" or "ranks"
+    family : "counts", "means", "ranks" or "functions"
         Which of the functions below compute it.
     higher_is_better : bool or None
         The direction; None for a descriptive metric (a selection rate).
@@ -73,14 +74,17 @@ class Metric:
         The one quantity is 0 or 1 on every row, so its mean is a proportion.
     from_rows : callable, family "ranks"
         (truth, surface, weights or None) to (value, standard error or None); raises NotApplicable with the reason.
+        Takes ``counts`` too, where rows stand for several: how often each of them counts.
     ends : callable, family "ranks"
-        (truth, surface, weights or None) to the intervals of the value at any level, where a standard error alone does
-        not give them.
+        (truth, surface, weights or None), and ``counts``, to the intervals of the value at any level, where a standard
+        error alone does not give them.
     prepared : callable, family "ranks"
         A surface, and a dictionary that all metrics of this surface share, to a quick function (truth, weights or
         None) -> value, NaN where undefined: rows are put in order once, for many metrics, labels and weights.
     influence : callable, family "ranks"
         (truth, surface, weights or None) to (value, influence of each row on it).
+    function : callable, family "functions"
+        (y_true, y_pred) or (y_true, y_pred, sample_weight=...) to a number; see `own_metric`.
     base : str
         For a metric of one class against the rest: the id of the metric it is made of.
     interval : str
@@ -113,10 +117,11 @@ class Metric:
     quantities: Callable[[NDArray[Any] | None, Surface], Floats] | None = None
     from_sums: Callable[[NDArray[Any], NDArray[Any]], Floats] | None = None
     proportion: bool = False
-    from_rows: Callable[[NDArray[Any], Surface, Floats | None], tuple[float, float | None]] | None = None
-    ends: Callable[[NDArray[Any], Surface, Floats | None], Any] | None = None
+    from_rows: Callable[..., tuple[float, float | None]] | None = None
+    ends: Callable[..., Any] | None = None
     prepared: Callable[[Surface, Shared], Prepared] | None = None
     influence: Callable[[NDArray[Any], Surface, Floats | None], tuple[float, Floats]] | None = None
+    function: Callable[..., Any] | None = None
     interval: str = ""
     base: str = ""
     caution: Callable[[NDArray[Any]], Message | None] | None = None
@@ -126,6 +131,7 @@ class Metric:
             "counts": self.from_counts is not None,
             "means": self.quantities is not None and self.from_sums is not None,
             "ranks": self.from_rows is not None,
+            "functions": self.function is not None,
         }
         if not needed[self.family]:
             raise SpecError(f"The metric '{self.id}' of family '{self.family}' lacks the functions that compute it.")
@@ -138,7 +144,7 @@ class Metric:
     @property
     def adds_up(self) -> bool:
         """Whether it is a function of sums over rows, so that sets of rows can be added and taken away."""
-        return self.family != "ranks"
+        return self.family in ("counts", "means")
 
     @property
     def of_decisions(self) -> bool:
@@ -185,7 +191,8 @@ class MetricRegistry(Registry[Metric]):
             self._aliases[alias] = replace(entry, id=alias, title=title, aliases=others)
         return super().add(entry)
 
-    def __getitem__(self, entry_id: str) -> Metric:
+    def __getitem__(self, entry_id: str | Metric) -> Metric:
+        entry_id = entry_id.id if isinstance(entry_id, Metric) else entry_id
         if entry_id in self:
             return self._aliases.get(entry_id) or super().__getitem__(entry_id)
         raise SpecError(f"Unknown metric {entry_id!r}.{close_to(entry_id, self.names())}")

@@ -63,7 +63,7 @@ class RowSets:
             predicted = Codes("predicted", rows.surface.label, classes)
             asked = [predicted] if rows.truth is None else [Codes("true", rows.truth, classes), predicted]
         elif not columns:  # all rows are one cell
-            asked = [Codes("all", np.zeros(len(rows), dtype=np.uint8), (0,))]
+            asked = [Codes("all", np.zeros(len(rows.surface), dtype=np.uint8), (0,))]
         counts = _count(columns, asked, lambda axes: tally(axes, weights=rows.weights, counts=rows.counts), empty=empty)
         return cls(rows=rows, columns=tuple(columns), counts=counts, membership=membership)
 
@@ -89,8 +89,8 @@ class RowSets:
 
     @property
     def has_rows(self) -> bool:
-        """Whether the rows themselves are known, or their counts only."""
-        return self.rows.counts is None and (len(self.rows) > 0 or not self.counts.n.any())
+        """Whether there are rows (each may stand for several), or counts only."""
+        return len(self.rows.surface) > 0 or not self.counts.n.any()
 
     def of_cells(self, membership: Floats) -> RowSets:
         """Other sets of the same cells."""
@@ -103,7 +103,7 @@ class RowSets:
     def cells(self) -> Codes:
         """The cell of each row."""
         if not self.columns:
-            return Codes("", np.zeros(len(self.rows), dtype=np.uint8), ((),))
+            return Codes("", np.zeros(len(self.rows.surface), dtype=np.uint8), ((),))
         if len(self.columns) > 1:
             return composite(self.columns)
         only = self.columns[0]

@@ -38,8 +38,7 @@ ADDED_ROWS = 2.0
 class Rows:
     """What metrics read: labels (codes over `surface.classes`, numbers, or None), predictions and weights.
 
-    `counts` says how many identical rows each row stands for, where that is not one. Only metrics of decisions follow
-    from counts.
+    `counts` says how many identical rows each row stands for, where that is not one.
     """
 
     truth: NDArray[Any] | None
@@ -167,7 +166,7 @@ class RowSums:
             assert metric.quantities is not None  # the registry makes sure
             found = np.asarray(metric.quantities(rows.truth, rows.surface), dtype=float)
             # moments about a nearby point: those about 0 lose all digits where the values are far from it
-            self._centre = found.mean(axis=0) if len(found) else np.zeros(found.shape[1])
+            self._centre = np.average(found, axis=0, weights=rows.counts) if len(found) else np.zeros(found.shape[1])
             self._quantities = found - self._centre
             if self._is_loss:
                 classes = (np.full(len(found), code) for code in range(len(rows.surface.classes)))
@@ -210,12 +209,12 @@ class RowSums:
         """The sums of every cell of these columns, in one pass over the rows."""
         w = self.rows.weights
         if self._codes is not None:
-            table = tally([*columns, self._codes], weights=w)
+            table = tally([*columns, self._codes], weights=w, counts=self.rows.counts)
             n, w, w2 = table.n.sum(axis=-1), np.asarray(table.w, dtype=float), np.asarray(table.w2, dtype=float)
             none = np.zeros((*n.shape, 0))
             return Sums(n=n, sums=w, squares=w2, cubes=none, losses=none)
         q = self._parts
-        table = tally(columns, weights=w, values=self._products)
+        table = tally(columns, weights=w, values=self._products, counts=self.rows.counts)
         sums = np.stack([np.asarray(table.w, dtype=float), *(table.sums[f"s{i}"] for i in range(q))], axis=-1)
         squares = np.empty((*table.n.shape, q + 1, q + 1))
         squares[..., 0, 0] = table.w2

@@ -15,6 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.errors import ModelError
+from isonomia.models._booster_soundness import check_booster
+
+#: Packages whose wrappers and boosters are looked at as well.
+BOOSTING = ("lightgbm.", "xgboost.")
 
 
 def check_soundness(estimator: Any, *, name: str) -> None:
@@ -28,7 +32,9 @@ def check_soundness(estimator: Any, *, name: str) -> None:
 def _check_parts(estimator: Any, *, name: str) -> None:
     for part in reversed(list(_parts(estimator))):  # what is inside comes first
         kind = type(part).__name__
-        if hasattr(part, "tree_"):
+        if type(part).__module__.startswith(BOOSTING):
+            check_booster(part, name=name)
+        elif hasattr(part, "tree_"):
             _check_tree(part, name=name)
         elif hasattr(part, "_predictors"):
             _check_histogram_boosting(part, name=name)
@@ -55,7 +61,7 @@ def _parts(root: Any) -> Iterator[Any]:
             stack.extend(item.values())
         elif isinstance(item, np.ndarray):
             stack.extend(item.ravel().tolist() if item.dtype == object else ())
-        elif type(item).__module__.startswith(("sklearn.", "isonomia.")) and hasattr(item, "__dict__"):
+        elif type(item).__module__.startswith(("sklearn.", "isonomia.", *BOOSTING)) and hasattr(item, "__dict__"):
             yield item
             stack.extend(vars(item).values())
 

@@ -3,7 +3,8 @@
 A type is listed only when (1) building it and setting its state runs no code chosen by the file, and (2) its
 `predict` runs on plain arrays. Types whose compiled code follows indices without checking them (trees, histogram
 predictors, support vectors) are listed because `_soundness` checks those indices after loading. Nothing is ever
-trusted because a file asks for it. To add an entry: read its `__setstate__`, `__new__` and `predict`, write the reason.
+trusted because a file asks for it; a user may name further types (`load_model(..., trust=[...])`). To add an entry:
+read its `__setstate__`, `__new__` and `predict`, write the reason.
 
 Left out on purpose: `KDTree` and `BallTree` (compiled state that is not checked), bound methods, operators and user
 functions (they run what the file names), scorers and searches over parameters (not needed to predict: save
@@ -220,6 +221,21 @@ def _transformers() -> Iterator[Allowed]:
     yield from _group("ObjectNode", arrays, "sklearn.feature_selection._variance_threshold", "VarianceThreshold")
 
 
+def _boosters() -> Iterator[Allowed]:
+    wrapper = "parameters and a Booster, which is checked after loading; predicting calls compiled code with it"
+    for package in ("lightgbm.sklearn.LGBM", "xgboost.sklearn.XGB", "xgboost.sklearn.XGBRF"):
+        module, _, prefix = package.rpartition(".")
+        yield from _group("ObjectNode", wrapper, module, f"{prefix}Classifier {prefix}Regressor")
+    booster = "the library's own model text or bytes, as in its native files; its indices are checked after loading"
+    yield Allowed("ObjectNode", "lightgbm.basic.Booster", booster)
+    yield Allowed("ObjectNode", "xgboost.core.Booster", booster)
+    yield Allowed("BytearrayNode", "builtins.bytearray", "bytes (of an XGBoost model)")
+    yield Allowed("DefaultDictNode", "collections.defaultdict", "a dict whose factory must be listed here itself")
+    yield Allowed(
+        "TypeNode", "collections.OrderedDict", "the factory of a defaultdict (LightGBM's results of training)"
+    )
+
+
 def _mitigations() -> Iterator[Allowed]:
     around = "our own: calls the estimator it holds, which must be listed here itself; no state but numbers and texts"
     training = (
@@ -252,7 +268,15 @@ def _fixes() -> Iterator[Allowed]:
 
 
 #: Every type that a skops file may hold.
-ALLOWED: tuple[Allowed, ...] = (*_plain(), *_estimators(), *_ensembles(), *_transformers(), *_mitigations(), *_fixes())
+ALLOWED: tuple[Allowed, ...] = (
+    *_plain(),
+    *_estimators(),
+    *_ensembles(),
+    *_transformers(),
+    *_boosters(),
+    *_mitigations(),
+    *_fixes(),
+)
 
 #: The same as pairs of loader and type, for looking up.
 PAIRS: frozenset[tuple[str, str]] = frozenset((entry.loader, entry.type) for entry in ALLOWED)

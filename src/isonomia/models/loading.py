@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import re
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -18,12 +19,13 @@ from isonomia.models.model_format import (
     MAX_BYTES,
     MODEL_FORMAT_NAME,
     MODEL_FORMATS,
+    TRUSTED_TYPES,
     ModelFormat,
     format_of_suffix,
     recognise,
     supported,
 )
-from isonomia.parameters import Boolean, parameters_of, read_options, validated
+from isonomia.parameters import Boolean, Either, Several, Text, parameters_of, read_options, validated
 
 _IMPORT = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
@@ -32,11 +34,15 @@ class TrustWarning(UserWarning):
     """A file was loaded that can run any code."""
 
 
-@validated(trust=Boolean(), format=MODEL_FORMAT_NAME.or_none(), max_bytes=BYTE_LIMIT.kind)
+@validated(
+    trust=Either(Boolean(), Several(Text("a type: module.Class"))),
+    format=MODEL_FORMAT_NAME.or_none(),
+    max_bytes=BYTE_LIMIT.kind,
+)
 def load_model(
     source: Any,
     *,
-    trust: bool = False,
+    trust: bool | Sequence[str] = False,
     format: str | None = None,  # noqa: A002  the word users know
     max_bytes: int = MAX_BYTES,
     **options: Unpack[ModelOptions],
@@ -49,9 +55,11 @@ def load_model(
         A file of a format in `MODEL_FORMATS` (``isonomia formats`` lists them). The format is read off the suffix and
         must agree with how the file begins. An address is a server that answers about rows (see `endpoint`, which
         takes more options); files are not fetched.
-    trust : bool
-        Allow a file that can run any code, such as a pickle. Loading one runs whatever code its author put in; the
-        model is marked as `trusted` and the report says so.
+    trust : bool, or sequence of str
+        True allows a file that can run any code, such as a pickle. Loading one runs whatever code its author put in.
+        Names of types (``["mypackage.steps.Clip"]``) allow a skops file to contain these besides those on our list:
+        building and asking the model runs their code. Either way the model is marked as `trusted` and the report says
+        so.
     format : str, optional
         Format of the file, where the suffix does not show it.
     max_bytes : int
@@ -94,12 +102,15 @@ def load_model(
     content = _read(path, max_bytes)
     kind = _format_of(path) if format is None else MODEL_FORMATS[format]
     _check_start(content, kind, path.name)
+    types = () if isinstance(trust, bool) else tuple(trust)
     if kind.trust:
-        _ask_for_trust(kind, path.name, trust=trust)
-    given = {"max_bytes": max_bytes}
+        _ask_for_trust(kind, path.name, trust=trust is True)
+    elif types and not kind.takes(TRUSTED_TYPES.name):
+        raise ModelError(f"Types are trusted in skops files only; '{path.name}' is {kind}. Leave out `trust`.")
+    given = {"max_bytes": max_bytes, "trusted": types}
     loaded = kind.load(content, name=path.name, **{one.name: given[one.name] for one in kind.parameters})
     model = Model.of(loaded, **options)
-    model.format, model.source, model.trusted = kind.id, path.name, bool(kind.trust)
+    model.format, model.source, model.trusted = kind.id, path.name, bool(kind.trust or types)
     model.fingerprint = hashlib.sha256(content).hexdigest()
     return model
 

@@ -182,6 +182,13 @@ class Model:
             parts.append(f"{len(self.features)} features")
         return f"Model({', '.join(parts)})"
 
+    @property
+    def identity(self) -> str | None:
+        """A hash that is the same for the same model in another process; None where nobody can tell (a function)."""
+        from isonomia.models.identity import identity_of
+
+        return identity_of(self)
+
     # asking ------------------------------------------------------------------------------------------------------
 
     def surface(self, data: Dataset, *, frame: Any = None, between: Between | None = None) -> Surface:

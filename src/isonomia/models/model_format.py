@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from isonomia.models._predictors import Predictor
-from isonomia.parameters import Choice, Integer, Parameter
+from isonomia.parameters import Choice, Integer, Parameter, Several, Text
 from isonomia.registry import Registry
 
 #: The largest model file read unless the caller says otherwise.
 MAX_BYTES = 1 << 30
 #: The option of `load_model` that a format takes whose content is larger than its file.
 BYTE_LIMIT = Parameter("max_bytes", Integer(1), MAX_BYTES, "largest file to read, in bytes")
+#: The option of `load_model` that a format takes which builds only listed types: those that the user adds to the list.
+TRUSTED_TYPES = Parameter("trusted", Several(Text("a type: module.Class")), (), "types that a file may contain besides")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +65,10 @@ class ModelFormat:
     owns: Callable[[object], bool] | None = None
     predictor: Callable[[Any], Predictor] | None = None
     parameters: tuple[Parameter, ...] = ()
+
+    def takes(self, option: str) -> bool:
+        """Whether an option of `load_model` is for this format."""
+        return any(one.name == option for one in self.parameters)
 
     def __str__(self) -> str:
         return f"{self.title} ({', '.join(self.suffixes)}){', with trust=True only' if self.trust else ''}"

@@ -139,6 +139,12 @@ class Boolean(Kind[bool]):
         return {"type": "boolean"}
 
 
+def _id_of(value: Any) -> Any:
+    """The id of an entry of a registry, which stands for it; anything else as it is."""
+    name = getattr(value, "id", None)
+    return name if isinstance(name, str) and not isinstance(value, str) else value
+
+
 @dataclass(frozen=True)
 class Choice(Kind[str]):
     """One of several words: a tuple, or a function that lists them when they are needed.
@@ -167,6 +173,7 @@ class Choice(Kind[str]):
         return f"{words}{self.hint}"
 
     def read(self, value: Any) -> str:
+        value = _id_of(value)
         if not isinstance(value, str) or value not in self.names:
             raise Unfit(did_you_mean(value, self.names))
         return value
@@ -177,7 +184,7 @@ class Choice(Kind[str]):
 
 @dataclass(frozen=True)
 class Entry(Kind[str]):
-    """The name of an entry of a registry.
+    """The name of an entry of a registry, or the entry.
 
     >>> from isonomia.metrics import METRICS
     >>> Entry(METRICS).check("metric", "acuracy")
@@ -193,6 +200,7 @@ class Entry(Kind[str]):
         return f"the name of a {self.registry.word}"
 
     def read(self, value: Any) -> str:
+        value = _id_of(value)
         if not isinstance(value, str):
             raise Unfit
         try:

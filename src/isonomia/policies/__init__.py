@@ -1,5 +1,25 @@
-"""What is required: policies with their rules, limits and sources."""
+"""What is required: policies with their rules, limits, sources and standing."""
 
-from isonomia.policies.policy import Policy, Rule, load_policy, policy_names
+from isonomia.policies.policy import Dates, Policy, PolicyKind, Status, load_policy, policy_names, shipped_texts
+from isonomia.policies.policy_schema import policy_schema, policy_template
+from isonomia.policies.rules import RULE_KINDS, BaseRule, CheckRule, FigureRule, FindingsRule, LimitRule, Rule, RuleSide
 
-__all__ = ["Policy", "Rule", "load_policy", "policy_names"]
+__all__ = [
+    "RULE_KINDS",
+    "BaseRule",
+    "CheckRule",
+    "Dates",
+    "FigureRule",
+    "FindingsRule",
+    "LimitRule",
+    "Policy",
+    "PolicyKind",
+    "Rule",
+    "RuleSide",
+    "Status",
+    "load_policy",
+    "policy_names",
+    "policy_schema",
+    "policy_template",
+    "shipped_texts",
+]

@@ -1,117 +1,138 @@
-"""Policies: named thresholds with their source, shipped or written by the user."""
+"""Policies: named rules with their source and standing, shipped or written by the user."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
+from datetime import date
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from isonomia.config_files import read_mapping, validated
 from isonomia.errors import SpecError, close_to
-from isonomia.metrics import METRICS
+from isonomia.policies.rules import SHAPE, AnyRule, FigureRule, Text
 
-#: Whether a rule is stated about the interval, or by its source about the figure itself.
-Decides = Literal["interval", "point"]
+#: threshold: limits, and a verdict; documentation: figures that the report has to hold, and no limit.
+PolicyKind = Literal["threshold", "documentation"]
+#: What a policy's text is today.
+Status = Literal["in_force", "adopted", "practice", "proposed", "rescinded", "internal"]
+
+#: Old names of shipped policies, which still work and warn.
+ALIASES = {"ecoa": "us-lending"}
 
 
-class Rule(BaseModel):
-    """One criterion of a policy.
+class Dates(BaseModel):
+    """From when until when a text is in force; an open end where a date is missing."""
 
-    Attributes
-    ----------
-    metric : id of the registry
-    measure : "ratio" and "difference" between groups, "value" over all rows
-    at_least, at_most : the threshold; one of them
-    against : "best" (every pair of groups) or "reference" (the privileged group; every pair where none is named)
-    by : each attribute alone, or also their intersections
-    decides : "interval", or "point" for a rule that its source states about the figure itself (four fifths): whether
-        the figure keeps or breaks the limit is then shown beside the outcome. "Meets" and "exceeds" need evidence
-        either way.
-    min_share : groups with a smaller share of the rows are left out; without them nothing is shown to be met
-    citation : where the threshold comes from
-    """
+    model_config = SHAPE | ConfigDict(populate_by_name=True)
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: str
-    metric: str
-    measure: Literal["ratio", "difference", "value"]
-    at_least: float | None = None
-    at_most: float | None = None
-    against: Literal["best", "reference"] = "best"
-    by: Literal["each", "all"] = "each"
-    decides: Decides = "interval"
-    min_share: float = Field(default=0.0, ge=0, lt=1)
-    citation: str = ""
+    start: Annotated[date | None, Field(alias="from")] = None
+    """The first day."""
+    until: date | None = None
+    """The last day."""
 
     @model_validator(mode="after")
-    def _one_threshold(self) -> Rule:
-        if (self.at_least is None) == (self.at_most is None):
-            raise ValueError("give either at_least or at_most")
-        if self.metric not in METRICS:
-            raise ValueError(f"unknown metric {self.metric!r}.{close_to(self.metric, METRICS.names())}")
-        if self.measure == "difference" and self.at_least is not None:
-            raise ValueError("a difference is compared with at_most")
+    def _in_order(self) -> Dates:
+        if self.start is not None and self.until is not None and self.until < self.start:
+            raise ValueError(f"`until` ({self.until}) is before `from` ({self.start})")
         return self
-
-    @property
-    def limit(self) -> float:
-        """The threshold."""
-        limit = self.at_least if self.at_least is not None else self.at_most
-        assert limit is not None
-        return limit
-
-    @property
-    def side(self) -> Literal["at_least", "at_most"]:
-        """On which side of the limit a figure has to be."""
-        return "at_least" if self.at_least is not None else "at_most"
-
-    @property
-    def sign(self) -> int:
-        """1 where more is better for the rule, -1 where less is."""
-        return 1 if self.at_least is not None else -1
 
 
 class Policy(BaseModel):
-    """A named set of criteria.
+    """A named set of rules.
 
     `when_unsure` says what "not enough evidence" means for the exit code: its own code, as if met, or as if exceeded.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = SHAPE
 
-    id: str
-    title: str
-    source: str = ""
-    about: str = ""
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
+    """A stable name of letters, digits, dots, dashes and underscores."""
+    title: Annotated[str, Field(min_length=1, max_length=200)]
+    """What it is called in a report."""
+    kind: PolicyKind = "threshold"
+    """threshold: rules with limits, and a verdict; documentation: figures the report has to hold. Never mixed."""
+    status: Status = "internal"
+    """in_force, adopted (applies later), practice (customary, not law), proposed, rescinded, or internal (your own)."""
+    in_force: Dates | None = None
+    """The dates of the text, {from: 2023-07-05, until: ...}; an audit outside them says so."""
+    as_of: date | None = None
+    """When source, status and dates were last checked."""
+    source: Text = ""
+    """The law, guideline or document it comes from."""
+    about: Text = ""
+    """What a reader has to know about it; printed with the verdict."""
     min_per_group: int = Field(default=30, ge=1)
+    """Groups with fewer rows are not compared; without them nothing is shown to be met."""
     when_unsure: Literal["unsure", "meets", "exceeds"] = "unsure"
-    rules: tuple[Rule, ...] = Field(min_length=1)
+    """The exit code of "not enough evidence": unsure (3), meets (0) or exceeds (1)."""
+    rules: Annotated[tuple[AnyRule, ...], Field(min_length=1, max_length=200)]
+    """What is required."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Policy:
+        figures = [isinstance(rule, FigureRule) for rule in self.rules]
+        if any(figures) != (self.kind == "documentation") or any(figures) != all(figures):
+            raise ValueError(
+                "rules of kind `figure` belong to a policy of `kind: documentation`, and rules with a limit to one of "
+                "`kind: threshold`; write two policies"
+            )
+        ids = [rule.id for rule in self.rules]
+        twice = sorted({name for name in ids if ids.count(name) > 1})
+        if twice:
+            raise ValueError(f"each rule needs an `id` or a `name` of its own; {twice[0]!r} came more than once")
+        return self
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """The checks that its rules are about: an audit runs them whichever others are chosen."""
+        return tuple(dict.fromkeys(name for rule in self.rules for name in rule.checks))
+
+    def record(self) -> dict[str, Any]:
+        """The policy as JSON-safe values; `load_policy` reads them again."""
+        return self.model_dump(mode="json", by_alias=True)
 
 
 def policy_names() -> tuple[str, ...]:
     """The policies that come with the package.
 
-    >>> policy_names()
-    ('ecoa', 'eeoc', 'engineering', 'nyc-ll144')
+    >>> "eeoc" in policy_names(), "ecoa" in policy_names()
+    (True, False)
     """
     folder = files("isonomia.policies").joinpath("shipped")
     return tuple(sorted(item.name[: -len(".yaml")] for item in folder.iterdir() if item.name.endswith(".yaml")))
 
 
+@cache
+def shipped_texts() -> frozenset[str]:
+    """The titles, remarks and names of rules of the shipped policies: what the catalogs translate."""
+    policies = [load_policy(name) for name in policy_names()]
+    own = (text for policy in policies for text in (policy.title, policy.about, *(rule.name for rule in policy.rules)))
+    return frozenset(" ".join(text.split()) for text in own)
+
+
 def load_policy(policy: str | Path | Mapping[str, Any] | Policy) -> Policy:
-    """A shipped policy by its name, a YAML or JSON file, a mapping, or a policy as it is."""
+    """A shipped policy by its name, a YAML or JSON file, a mapping, or a policy as it is.
+
+    >>> load_policy("eeoc").rules[0].limit
+    0.8
+    """
     if isinstance(policy, Policy):
         return policy
     if isinstance(policy, Mapping):
-        return _checked(dict(policy), "the policy")
-    if str(policy) in policy_names():
-        text = files("isonomia.policies").joinpath("shipped", f"{policy}.yaml").read_text(encoding="utf-8")
-        return _checked(yaml.safe_load(text), f"the policy {policy!s}")
+        return _checked(policy, "the policy")
+    name = str(policy)
+    if name in ALIASES and not Path(name).is_file():
+        warnings.warn(f"The policy {name!r} is now called {ALIASES[name]!r}; use that name.", FutureWarning, 2)
+        name = ALIASES[name]
+    if name in policy_names():
+        text = files("isonomia.policies").joinpath("shipped", f"{name}.yaml").read_text(encoding="utf-8")
+        return _checked(yaml.safe_load(text), f"the policy {name}")
     path = Path(policy).expanduser()
     if not path.is_file():
         raise SpecError(

@@ -1,6 +1,8 @@
 """What if this row were different: valid people, all their protected variants, one call of the model."""
 
+from isonomia.probing.binned_columns import BinnedColumns
 from isonomia.probing.constraints import Constraint
+from isonomia.probing.dependencies import Dependencies
 from isonomia.probing.domain import Domain
 from isonomia.probing.features import Feature
 from isonomia.probing.key_map import KeyMap
@@ -12,7 +14,9 @@ from isonomia.probing.probe import Probe, ProbeResult
 
 __all__ = [
     "Answer",
+    "BinnedColumns",
     "Constraint",
+    "Dependencies",
     "Domain",
     "Feature",
     "KeyMap",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from isonomia.data import Backend, Dataset, default_backend, wrap
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.probing.constraints import Constraint
+from isonomia.probing.dependencies import Dependencies
 from isonomia.probing.features import Feature
 from isonomia.typing import Floats
 
@@ -36,6 +37,11 @@ class Domain:
         Rules as text (``"age >= 18 and education_years <= age - 5"``), or functions from a frame to a boolean per row.
     backend : "pandas", "polars" or "pyarrow", optional
         The kind of frame a model is handed.
+
+    Attributes
+    ----------
+    dependencies : Dependencies, optional
+        What the data rule out beside the constraints; see `from_data`.
 
     Examples
     --------
@@ -73,6 +79,7 @@ class Domain:
         self.rules = tuple(
             rule if callable(rule) else Constraint(rule, columns=list(self.names)) for rule in constraints
         )
+        self.dependencies: Dependencies | None = None
 
     @classmethod
     def from_data(
@@ -82,10 +89,12 @@ class Domain:
         features: Sequence[str] | None = None,
         constraints: Sequence[Rule] = (),
         overrides: Mapping[str, Any] | None = None,
+        dependencies: bool = False,
     ) -> Domain:
         """The domain that a dataset (or a frame of features) spans: observed categories, minimum to maximum.
 
-        `overrides` replaces the span of some features: ``{"age": (18, 99)}``.
+        `overrides` replaces the span of some features: ``{"age": (18, 99)}``. With `dependencies` it has the people
+        that contradict no dependency of the data only (see `Dependencies`).
         """
         dataset = data if isinstance(data, Dataset) else None
         table = wrap(dataset.frame if dataset is not None else data)
@@ -102,7 +111,18 @@ class Domain:
             observed = Feature.from_column(table.get_column(name), as_category=as_category)
             spans[name] = _override(observed, (overrides or {})[name]) if name in (overrides or {}) else observed
         backend: Backend = table.implementation.name.lower()
-        return cls(spans, constraints=constraints, backend=backend)
+        domain = cls(spans, constraints=constraints, backend=backend)
+        if dependencies:
+            domain.learn_dependencies(table.to_native())
+        return domain
+
+    def learn_dependencies(self, frame: Any, leading: Sequence[str] = ()) -> None:
+        """Restrict the domain to people who contradict no dependency of a frame of data.
+
+        The columns `leading` are altered on purpose: they do not move along with others.
+        """
+        columns = [self.index(name) for name in leading]
+        self.dependencies = Dependencies.learn(self, self.snap(self.encode(frame)), leading=columns) or None
 
     def __len__(self) -> int:
         return len(self.features)
@@ -115,6 +135,24 @@ class Domain:
         """How many different people there are before constraints; None with a real feature."""
         sizes = [feature.size for feature in self.features]
         return None if None in sizes else math.prod(size for size in sizes if size is not None)
+
+    @property
+    def restricted(self) -> bool:
+        """Whether there are constraints or dependencies: not every combination of values is a person."""
+        return bool(self.rules) or self.dependencies is not None
+
+    @property
+    def followers(self) -> NDArray[np.intp]:
+        """Columns whose values follow from those of others."""
+        return np.empty(0, dtype=np.intp) if self.dependencies is None else self.dependencies.followers
+
+    def complete(self, rows: Floats) -> Floats:
+        """Rows whose columns that follow from others have the values that follow."""
+        return rows if self.dependencies is None else self.dependencies.complete(rows)
+
+    def repaired(self, rows: Floats, rng: np.random.Generator) -> Floats:
+        """Rows that contradict no dependency, as far as there are values that do not."""
+        return rows if self.dependencies is None else self.dependencies.repaired(rows, self.whole, rng)
 
     def index(self, name: str) -> int:
         """The column of a feature."""
@@ -166,7 +204,7 @@ class Domain:
     # what is valid ----------------------------------------------------------------------------------------------
 
     def snap(self, rows: Floats) -> Floats:
-        """The nearest rows inside the bounds, whole where they must be; missing numbers stay."""
+        """The nearest rows inside the bounds, whole where they must be, what follows as it follows; missing stays."""
         inside: Floats = np.maximum(rows, self.low)
         np.minimum(inside, self.high, out=inside)
         if self.whole.all():
@@ -174,7 +212,7 @@ class Domain:
         elif self.whole.any():
             inside[:, self.whole] = np.rint(inside[:, self.whole])
         inside += 0.0  # no minus zeros
-        return inside
+        return self.complete(inside)
 
     def valid(self, rows: Floats) -> NDArray[np.bool_]:
         """Which rows are valid people."""
@@ -188,6 +226,8 @@ class Domain:
             good = np.asarray((inside | (np.isnan(rows) & self.may_miss)).all(axis=1))
         if self.rules and good.any():
             good[good] = self._obey(rows[good])
+        if self.dependencies is not None and good.any():
+            good[good] = self.dependencies.consistent(rows[good])
         return good
 
     def _obey(self, rows: Floats) -> NDArray[np.bool_]:
@@ -215,13 +255,18 @@ class Domain:
     # making people ----------------------------------------------------------------------------------------------
 
     def sample(self, n: int, rng: np.random.Generator) -> Floats:
-        """`n` people drawn uniformly from the domain."""
-        if not self.rules:
+        """`n` people drawn uniformly from the domain.
+
+        With dependencies they are drawn column by column, each uniformly among the values that the columns before it
+        leave open.
+        """
+        if not self.restricted:
             return self._draw(n, rng)
         kept: list[Floats] = []
         count = drawn = 0
         while count < n:
             batch = self._draw(max(2 * (n - count), 1000), rng)
+            batch = self.repaired(batch, rng)
             good = batch[self.valid(batch)]
             kept.append(good)
             count, drawn = count + len(good), drawn + len(batch)
@@ -254,6 +299,7 @@ class Domain:
                 [f.name, f.kind, f.low, f.high, [str(level) for level in f.levels], f.missing] for f in self.features
             ],
             "rules": [rule.text if isinstance(rule, Constraint) else "function" for rule in self.rules],
+            **({} if self.dependencies is None else {"dependencies": self.dependencies.digest}),
         }
 
 

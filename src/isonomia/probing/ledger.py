@@ -81,6 +81,8 @@ class Ledger:
         self.classes: list[Any] = []
         self._replayed = 0
         self._found: list[dict[str, NDArray[Any]]] = []
+        #: Rows sent to the model, and findings by then, after every batch that found someone.
+        self.trace: list[tuple[int, int]] = []
         self.dsn = self.n_rows = self.n_calls = 0
         self.model_seconds = 0.0
         self._before = 0.0
@@ -183,6 +185,7 @@ class Ledger:
         if found and len(found["a"]):
             self._found.append(found)
             self.dsn += len(found["a"])
+            self.trace.append((self.n_rows, self.dsn))
 
     # the file ---------------------------------------------------------------------------------------------------
 

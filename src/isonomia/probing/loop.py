@@ -34,7 +34,7 @@ class Answer:
     Attributes
     ----------
     rows : matrix
-        The rows as requested (invalid ones included).
+        The rows as requested (invalid ones included), columns that follow from others as they follow.
     fresh : array of bool
         True the first time a person is tested, False for one tested before.
     outcomes : array (m, 4)
@@ -191,9 +191,9 @@ class Loop:
                 person=np.arange(len(rows)),
                 noted=noted,
             )
-        rows = np.ascontiguousarray(rows, dtype=float).reshape(-1, len(self.probe.domain))
+        rows = self.probe.domain.complete(np.ascontiguousarray(rows, dtype=float).reshape(-1, len(self.probe.domain)))
         fresh = np.zeros(len(rows), dtype=bool)
-        valid = np.flatnonzero(self.probe.domain.valid(rows))
+        valid = np.flatnonzero(self.probe.valid(rows))
         everyone = len(valid) == len(rows)
         keys, first, person = distinct_keys(self.probe.key(rows if everyone else rows[valid]))
         outcomes = np.full((len(keys) + 1, OUTCOMES), np.nan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, cast
 
 import numpy as np
@@ -102,7 +102,7 @@ class Probe:
             )
         grid = np.meshgrid(*self.values, indexing="ij")
         self.variants = np.stack([axis.ravel() for axis in grid], axis=1)
-        self.key = Keyer(self.domain, self.free)
+        self.key = Keyer(self.domain, np.setdiff1d(self.free, self.domain.followers).astype(np.intp))
         self.n_rows = self.n_calls = 0
         self.seconds = 0.0
 
@@ -151,7 +151,36 @@ class Probe:
         cube = tiled.reshape(len(rows), self.n_variants, rows.shape[1])
         for index, column in enumerate(self.columns):
             cube[:, :, column] = self.variants[:, index]
-        return tiled
+        return self.domain.complete(tiled)
+
+    def as_variant(self, rows: Floats, variant: NDArray[np.intp]) -> Floats:
+        """The same people with the protected values of a variant each, and what follows from them."""
+        changed = rows.copy()
+        changed[:, self.columns] = self.variants[variant]
+        return self.domain.complete(changed)
+
+    @cached_property
+    def altered(self) -> NDArray[np.intp]:
+        """The columns in which variants differ: the protected ones, and those that follow from them."""
+        dependencies = self.domain.dependencies
+        moved = [one.column for one in dependencies.follows if one.source in self.columns] if dependencies else []
+        return np.append(self.columns, np.array(moved, dtype=np.intp))
+
+    def possible(self, rows: Floats) -> NDArray[np.bool_] | None:
+        """Which variants of rows contradict no dependency, (n, V); None where all of them do not."""
+        dependencies = self.domain.dependencies
+        if dependencies is None or not dependencies.involve(self.columns):
+            return None
+        good = dependencies.consistent(self.spread(rows), touching=self.columns)
+        return good.reshape(len(rows), self.n_variants)
+
+    def valid(self, rows: Floats) -> NDArray[np.bool_]:
+        """Which rows can be tested: valid people with at least two variants who could exist."""
+        good = self.domain.valid(rows)
+        possible = self.possible(rows[good])
+        if possible is not None:
+            good[good] = possible.sum(axis=1) >= 2
+        return good
 
     def test(self, rows: Floats) -> ProbeResult:
         """One call of the model about all variants of the rows, and who is treated differently."""
@@ -161,23 +190,30 @@ class Probe:
         n, v = len(rows), self.n_variants
         label = None if predicted.label is None else predicted.label.reshape(n, v)
         score = None if predicted.score is None else predicted.score.reshape(n, v, *predicted.score.shape[1:])
-        margin = self._margin(label, score)
+        possible = self.possible(rows)
+        margin = self._margin(label, score, possible)
         hit = np.flatnonzero(margin > 0)
         people = rows.take(hit, axis=0)
-        a, b, gap = self._witness(people, hit, label, score)
+        a, b, gap = self._witness(people, hit, label, score, possible)
         found: dict[str, NDArray[Any]] = {"at": hit, "row": people, "a": a, "b": b, "gap": gap}
         for name, side in (("a", a), ("b", b)):
             at = hit * v + side
             found[f"label_{name}"] = np.zeros(len(hit), np.int64) if label is None else label.ravel()[at]
             flat = score if score is None or score.ndim == 2 else score.max(axis=2)
             found[f"score_{name}"] = np.full(len(hit), np.nan) if flat is None else flat.ravel()[at]
-        low, high, widest = _extremes(label, score)
+        low, high, widest = _extremes(_filled(label, possible), _filled(score, possible))
         return ProbeResult(np.stack([margin, widest, low, high], axis=1), found)
 
     # judging ----------------------------------------------------------------------------------------------------
 
-    def _lines(self, values: NDArray[Any]) -> list[NDArray[Any]]:
-        """Variants that may be compared with each other along axis 1: all of them, or one attribute's at a time."""
+    def _lines(self, values: NDArray[Any], possible: NDArray[np.bool_] | None = None) -> list[NDArray[Any]]:
+        """Variants that may be compared with each other along axis 1: all of them, or one attribute's at a time.
+
+        One that could not exist has the answer of the first one beside it that could.
+        """
+        if possible is not None:
+            masks = self._lines(possible)
+            return [_filled(line, mask) for line, mask in zip(self._lines(values), masks, strict=True)]
         if not self.one_attr_at_a_time or len(self.shape) == 1:
             return [values]
         n, rest = len(values), values.shape[2:]
@@ -188,19 +224,22 @@ class Probe:
             lines.append(moved.reshape(n, -1, size, *rest))
         return lines
 
-    def _margin(self, label: NDArray[np.int64] | None, score: Floats | None) -> Floats:
+    def _margin(
+        self, label: NDArray[np.int64] | None, score: Floats | None, possible: NDArray[np.bool_] | None
+    ) -> Floats:
         """Above 0 exactly where outcomes differ; see `ProbeResult`."""
         if self.gamma > 0 or label is None:
             numbers = cast(Floats, score)
             axis = 1 - numbers.ndim  # the variants, before the classes where there are several
-            spans = [np.ptp(line, axis=axis).reshape(len(numbers), -1).max(axis=1) for line in self._lines(numbers)]
+            lines = self._lines(numbers, possible)
+            spans = [np.ptp(line, axis=axis).reshape(len(numbers), -1).max(axis=1) for line in lines]
             return np.asarray(np.max(spans, axis=0) - self._floor(numbers))
-        parted = [_highest(line) != _lowest(line) for line in self._lines(label)]
+        parted = [_highest(line) != _lowest(line) for line in self._lines(label, possible)]
         differs = reduce(np.logical_or, [one if one.ndim == 1 else one.any(axis=1) for one in parted])
         if score is None:
             margin = np.where(differs, 1.0, -1.0)
         else:
-            margin = self._straddle(score) if score.ndim == 2 else _doubt(score)
+            margin = self._straddle(score, possible) if score.ndim == 2 else _doubt(_filled(score, possible))
         tiny = np.finfo(float).tiny
         return np.where(differs, np.maximum(margin, tiny), np.minimum(margin, -tiny))
 
@@ -210,13 +249,18 @@ class Probe:
             return np.full(len(score), self.gamma)
         return np.asarray(ROUNDING * np.maximum(1.0, np.abs(score).reshape(len(score), -1).max(axis=1)))
 
-    def _straddle(self, score: Floats) -> Floats:
+    def _straddle(self, score: Floats, possible: NDArray[np.bool_] | None) -> Floats:
         cut = self.oracle.threshold
-        parts = [np.minimum(_highest(line) - cut, cut - _lowest(line)) for line in self._lines(score)]
+        parts = [np.minimum(_highest(line) - cut, cut - _lowest(line)) for line in self._lines(score, possible)]
         return np.asarray(reduce(np.maximum, [one if one.ndim == 1 else one.max(axis=1) for one in parts]))
 
     def _witness(
-        self, people: Floats, hit: NDArray[np.intp], label: NDArray[np.int64] | None, score: Floats | None
+        self,
+        people: Floats,
+        hit: NDArray[np.intp],
+        label: NDArray[np.int64] | None,
+        score: Floats | None,
+        possible: NDArray[np.bool_] | None,
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
         """The pair to show for each finding: the person as they are against the variant treated most differently.
 
@@ -236,6 +280,9 @@ class Probe:
                 break
             start = own[todo] if first is None else np.full(todo.size, first)
             width = self._widths(todo, start, names, flat)
+            if possible is not None:
+                both = possible[hit[todo]]
+                width = np.where(both & both[np.arange(todo.size), start][:, None], width, -1.0)
             other = width.argmax(axis=1)
             wide = width[np.arange(todo.size), other]
             good = wide >= 0
@@ -273,6 +320,15 @@ class Probe:
                 near += wanted > cut
             index = index * len(values) + near
         return index
+
+
+def _filled(values: Any, possible: NDArray[np.bool_] | None) -> Any:
+    """Answers (..., V) or (..., V, classes) with those of impossible variants replaced by the first possible one's."""
+    if values is None or possible is None or possible.all():
+        return values
+    mask = possible.reshape(*possible.shape, *(1,) * (values.ndim - possible.ndim))
+    first = np.expand_dims(mask.argmax(axis=possible.ndim - 1), possible.ndim - 1)
+    return np.where(mask, values, np.take_along_axis(values, first, axis=possible.ndim - 1))
 
 
 def _highest(values: NDArray[Any]) -> NDArray[Any]:

@@ -3,11 +3,14 @@
 An audit builds a `Document`; everything here only shows it, and any `evidence.Result` or `evidence.Finding` in it.
 """
 
+from isonomia.report.csv_text import csv_of, to_csv
 from isonomia.report.document import Criterion, Document, Point, Section, SectionOutcome, Side, Verdict, VerdictOutcome
 from isonomia.report.figures import draw, draw_svg
 from isonomia.report.json_report import SCHEMA_VERSION, dumps, from_json, schema, to_json
+from isonomia.report.latex import escaped, to_latex
 from isonomia.report.markdown import to_markdown
-from isonomia.report.page import to_html
+from isonomia.report.page import Extent, to_html
+from isonomia.report.pdf import find_chromium, to_pdf
 from isonomia.report.saving import Form, save
 from isonomia.report.terminal import summary
 
@@ -15,6 +18,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "Criterion",
     "Document",
+    "Extent",
     "Form",
     "Point",
     "Section",
@@ -22,14 +26,20 @@ __all__ = [
     "Side",
     "Verdict",
     "VerdictOutcome",
+    "csv_of",
     "draw",
     "draw_svg",
     "dumps",
+    "escaped",
+    "find_chromium",
     "from_json",
     "save",
     "schema",
     "summary",
+    "to_csv",
     "to_html",
     "to_json",
+    "to_latex",
     "to_markdown",
+    "to_pdf",
 ]

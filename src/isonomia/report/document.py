@@ -14,11 +14,11 @@ from typing import Any, Literal, get_args
 from isonomia.display import Shown
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Estimate, Finding, Fold, Result, Severity, fold, rank
-from isonomia.languages import Language, Message, Record, msg
+from isonomia.languages import Language, Message, Record, Words, msg
 from isonomia.parameters import Choice
 
-#: What a policy says of the subject.
-VerdictOutcome = Literal["meets", "exceeds", "not_enough_evidence", "not_applicable"]
+#: What a policy says of the subject: one with limits, or (the last two) one that asks for figures in the report.
+VerdictOutcome = Literal["meets", "exceeds", "not_enough_evidence", "not_applicable", "documents", "incomplete"]
 #: How a check ended: with findings, without, without an answer, left out on purpose, or with an error.
 SectionOutcome = Literal["issue", "passed", "not_applicable", "skipped", "failed"]
 #: Whether the figure itself, without its interval, keeps its limit.
@@ -50,6 +50,14 @@ class Criterion(Record, kind="criterion"):
         Why there is not enough evidence, or why it does not apply.
     point : "keeps" or "breaks", optional
         Whether the figure itself keeps the limit, for a rule that its source states about the figure; None for others.
+    rule : str
+        The stable id of the rule, whoever is worst off.
+    by : tuple of str
+        The attributes that groups were formed by; empty for everyone.
+    metric, measure : str
+        What was compared ("selection_rate", "ratio"); no metric for rules about checks and findings.
+    sentence : Message, optional
+        The whole criterion as a sentence: people, figure, interval, limit and what follows.
     """
 
     name: Message | str
@@ -63,11 +71,33 @@ class Criterion(Record, kind="criterion"):
     citation: str = ""
     reason: Message | str | None = None
     point: Point | None = None
+    rule: str = ""
+    by: tuple[str, ...] = ()
+    metric: str = ""
+    measure: str = ""
+    sentence: Message | None = None
+
+    @property
+    def key(self) -> str:
+        """The stable name over runs: the rule and the attributes, never the group that happens to be worst off.
+
+        >>> Criterion("ratio", "meets", Estimate(0.9), rule="selection-rate-ratio", by=("sex", "race")).key
+        'selection-rate-ratio[sex x race]'
+        """
+        return f"{self.rule}[{' x '.join(self.by)}]" if self.by else self.rule
 
     def __post_init__(self) -> None:
         Choice(get_args(VerdictOutcome)).check("outcome", self.outcome)
         Choice(get_args(Point)).or_none().check("point", self.point)
         Choice(get_args(Side)).check("side", self.side)
+
+    def __repr__(self) -> str:
+        if self.sentence is not None:
+            return f"{self.outcome.replace('_', ' ')}: {self.sentence}"
+        whom = "".join(f", {column}={value}" for column, value in self.who.items())
+        limit = "" if self.threshold is None else f"; limit: {self.side.replace('_', ' ')} {self.threshold:g}"
+        upper = "" if self.upper is None else f" and {self.upper:g}"
+        return f"{self.name}{whom}: {self.estimate}{limit}{upper} ({self.outcome.replace('_', ' ')})"
 
 
 @dataclass(frozen=True)
@@ -85,7 +115,13 @@ class Verdict(Record, kind="verdict"):
         The law, guideline or file its thresholds come from.
     criteria : tuple of Criterion
     reason : Message or str, optional
-        The outcome as a sentence.
+        The outcome as a sentence: of the worst criterion the people, the figure, its interval and the limit.
+    about : Message or str, optional
+        What the policy itself says a reader has to know.
+    basis : Message, optional
+        How this policy decides.
+    notes : tuple of Message
+        Its standing (in force, practice, proposed), and that the audit lies outside its dates.
     """
 
     outcome: VerdictOutcome
@@ -94,9 +130,16 @@ class Verdict(Record, kind="verdict"):
     source: str = ""
     criteria: tuple[Criterion, ...] = ()
     reason: Message | str | None = None
+    about: Message | str | None = None
+    basis: Message | None = None
+    notes: tuple[Message, ...] = ()
 
     def __post_init__(self) -> None:
         Choice(get_args(VerdictOutcome)).check("outcome", self.outcome)
+
+    def __repr__(self) -> str:
+        lines = [f"{self.policy}: {self.outcome.replace('_', ' ')}. {self.reason or ''}".rstrip()]
+        return "\n".join([*lines, *(f"  {one!r}" for one in self.criteria)])
 
 
 @dataclass(frozen=True)
@@ -165,6 +208,8 @@ class Document(Shown):
         ISO 8601 time.
     timings : mapping
         Seconds by step; the checks' own seconds are added under their codes.
+    words : Words
+        What the file's columns, values and outcomes are called in sentences.
 
     Examples
     --------
@@ -183,6 +228,7 @@ class Document(Shown):
     fingerprint: Mapping[str, Any] = field(default_factory=dict)
     created: str = ""
     timings: Mapping[str, float] = field(default_factory=dict)
+    words: Words = field(default_factory=Words)
 
     def __post_init__(self) -> None:
         codes = [section.code for section in self.sections]
@@ -191,9 +237,7 @@ class Document(Shown):
             raise SpecError(f"Each section of a document needs a code of its own; {twice} came more than once.")
 
     def _repr_html_(self) -> str:
-        from isonomia.report.page import summary_html
-
-        return summary_html(self, self.language)
+        return self.to_html(self.language, page=False)
 
     def __getitem__(self, code: str) -> Section:
         for section in self.sections:

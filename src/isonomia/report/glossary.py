@@ -16,15 +16,22 @@ GLOSSARY: tuple[tuple[Message, Message], ...] = (
     (
         msg("Finding"),
         msg(
-            "One statement about the model: who is affected, how many rows, how large the effect is and how certain. "
+            "One statement about the model: who is affected, how many people, how large the effect is and how certain. "
             "Critical findings require action, warnings require review, notices are for information."
+        ),
+    ),
+    (
+        msg("People affected"),
+        msg(
+            "How many people more would have had the decision, or fewer a wrong one, at the rate of the group that "
+            "they are compared with; in brackets its interval."
         ),
     ),
     (
         msg("Also found by"),
         msg(
-            "Other checks found something about the same people, columns or aspect of the model. Their findings are "
-            "listed below the most severe one; the counts above include every finding."
+            "Other checks found something about the same people, columns or aspect of the model. Their findings stand "
+            "below the first one; the annex has them all."
         ),
     ),
     (
@@ -58,13 +65,6 @@ GLOSSARY: tuple[tuple[Message, Message], ...] = (
             "The p-value after correcting for all tests of the run about the same question: people (Holm), errors and "
             "robustness (Benjamini-Hochberg). A finding below 0.05 is marked as significant. The balance sheet counts "
             "the tests."
-        ),
-    ),
-    (
-        msg("Size"),
-        msg(
-            "How large a finding is, on one scale for all checks: 1 is exactly the level at which it is reported, 2 "
-            "is twice that."
         ),
     ),
     (

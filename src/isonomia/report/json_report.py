@@ -16,7 +16,7 @@ from typing import Any
 from isonomia._version import __version__
 from isonomia.errors import DataError
 from isonomia.evidence import Finding, Result, folding, ranking
-from isonomia.languages import decode, encode, msg
+from isonomia.languages import Words, decode, encode, msg
 from isonomia.report.document import Document, Section, Verdict
 from isonomia.report.json_version_1 import upgraded
 
@@ -54,6 +54,7 @@ def to_json(document: Document) -> dict[str, Any]:
         "checks": {
             section.code: _section(section, [next(ranks) for _ in section.findings]) for section in document.sections
         },
+        "words": document.words.to_dict(),
         "balance_sheet": None if document.balance_sheet is None else document.balance_sheet.to_dict(),
         "fingerprint": encode(document.fingerprint),
         "timings": {
@@ -107,6 +108,7 @@ def _document(record: Mapping[str, Any]) -> Document:
         fingerprint=decode(record["fingerprint"]),
         created=record["created"],
         timings=decode(timings),
+        words=Words.from_dict(record.get("words", {})),
     )
 
 
@@ -130,7 +132,7 @@ def _loaded_section(given: Mapping[str, Any], findings: Sequence[Finding], secon
 
 def dumps(document: Document) -> str:
     """The report as JSON text, in ASCII so that any reader takes it."""
-    return json.dumps(to_json(document), ensure_ascii=True, allow_nan=False, indent=1) + "\n"
+    return json.dumps(to_json(document), ensure_ascii=True, allow_nan=False, separators=(",", ":")) + "\n"
 
 
 @cache

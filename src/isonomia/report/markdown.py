@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from isonomia.evidence import Result, Table
-from isonomia.languages import Message, check_language, msg
+from isonomia.languages import Message, check_language, msg, translate
 from isonomia.languages.message import write_number
 from isonomia.report import words
-from isonomia.report.document import Document, Section, Verdict
+from isonomia.report.document import Document, Section
 from isonomia.report.tables import cells, shown_columns
 from isonomia.report.texts import figure, headline, readable, rows, sentence, tame, who
 
@@ -46,13 +46,13 @@ def to_markdown(document: Document, language: str = "en") -> str:
         document.assessment.text(language),
         _counts(document, language),
         *_subject(document, language),
-        *_verdict(document.verdict, language),
+        *_verdict(document, language),
         *_findings(document, language),
         *(part for section in document.sections for part in _section(section, language)),
     ]
     if document.balance_sheet is not None:
         parts += [f"## {document.balance_sheet.title.text(language)}", *_body(document.balance_sheet, language)]
-    parts += [f"## {msg('Fingerprint').text(language)}", _fingerprint(document, language)]
+    parts += [f"## {msg('Traceability').text(language)}", _fingerprint(document, language)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -85,25 +85,29 @@ def _examined(key: str, value: Any, language: str) -> str:
     return readable(value, language, escape)
 
 
-def _verdict(verdict: Verdict | None, language: str) -> Iterable[str]:
+def _verdict(document: Document, language: str) -> Iterable[str]:
+    verdict = document.verdict
     yield f"## {msg('Verdict').text(language)}"
     if verdict is None:
         yield msg("No policy was given, so there is no verdict.").text(language)
         return
     yield f"**{words.VERDICTS[verdict.outcome].text(language)}** · {sentence(verdict.title, language, escape)}"
     yield sentence(verdict.reason, language, escape)
+    yield sentence(verdict.basis, language, escape)
+    yield " ".join(sentence(note, language, escape) for note in verdict.notes)
+    yield sentence(verdict.about, language, escape)
     if verdict.source:
         yield f"{msg('Source').text(language)}: {escape(verdict.source)}"
     heads = [msg("Criterion"), msg("For whom"), msg("Figure"), msg("Limit"), msg("Outcome"), msg("Citation")]
     rows = [
         [
             sentence(criterion.name, language, escape),
-            who(criterion.who, language, escape),
+            words.people_of(criterion, language, escape, document.words),
             escape(figure(criterion.estimate, language)),
             words.limit(criterion, language),
             words.outcome(criterion, language)
             + (f": {sentence(criterion.reason, language, escape)}" if criterion.reason else ""),
-            escape(criterion.citation),
+            escape(translate(criterion.citation, language)),
         ]
         for criterion in verdict.criteria
     ]
@@ -127,7 +131,7 @@ def _findings(document: Document, language: str) -> Iterable[str]:
                 sentence(finding.message, language, escape)
                 + (f" *{sentence(finding.advice, language, escape)}*" if finding.advice else "")
                 + (f" {sentence(finding.tried.message, language, escape)}" if finding.tried else ""),
-                who(finding.who, language, escape),
+                who(finding.who, language, document.words, escape),
                 rows(finding.n, language),
                 escape(figure(finding.estimate, language, finding.format)),
                 "—" if finding.p_adjusted is None else write_number(finding.p_adjusted, "p", language),

@@ -1,23 +1,20 @@
-"""What stands first on the page: findings folded, numbered and linked, and how each check ended."""
+"""Findings folded into entries, numbered and linked, and how each check ended."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from typing import Any, get_args
 
 from isonomia.evidence import SEVERITIES, Finding, Fold, Severity
-from isonomia.languages import Language, msg
+from isonomia.languages import Language, Words, msg
 from isonomia.languages.message import write_number
 from isonomia.report import words
 from isonomia.report.document import Document, Section, SectionOutcome
 from isonomia.report.texts import interval, rows, sentence, who, with_unit
 
-#: How many findings the summary names.
-TOP = 5
-#: Findings shown as cards; the rest stand in a table.
-CARDS = 6
+#: More entries than this are left to the annex, which lists the findings of every check.
+ENTRIES = 25
 
 View = dict[str, Any]
 
@@ -26,18 +23,15 @@ _ORDER: tuple[SectionOutcome, ...] = ("failed", "issue", "skipped", "not_applica
 assert set(_ORDER) == set(get_args(SectionOutcome))
 
 
-def overview(document: Document, language: Language, rows: int) -> View:
-    """The parts about all findings and all checks; after the cards at most `rows` entries are listed."""
-    folds = [
-        fold_view(document, fold, number, language) for number, fold in enumerate(document.folds[: CARDS + rows], 1)
-    ]
-    hidden = sum(len(fold.findings) for fold in document.folds[CARDS + rows :])
+def overview(document: Document, language: Language) -> View:
+    """The parts about all findings and all checks."""
+    folds = [fold_view(document, fold, number, language) for number, fold in enumerate(document.folds[:ENTRIES], 1)]
+    hidden = sum(len(fold.findings) for fold in document.folds[ENTRIES:])
+    unlisted = msg("{n:One more finding is|# more findings are} listed with their checks in the annex.", n=hidden)
     return {
         "folded": _folded(document, language),
-        "top": folds[:TOP],
-        "cards": folds[:CARDS],
-        "others": folds[CARDS:],
-        "unlisted": msg("{n:int} more findings are in report.json.", n=hidden).text(language) if hidden else "",
+        "entries": folds,
+        "unlisted": unlisted.text(language) if hidden else "",
         "checks": checks(document, language),
     }
 
@@ -83,7 +77,7 @@ def fold_view(document: Document, fold: Fold, number: int, language: Language) -
         **_card(document, fold.first, language),
         "number": number,
         "id": f"finding-{number}",
-        "subject": words.subject_of(fold, language),
+        "subject": words.subject_of(document, fold, language),
         "also": words.also(document, fold, language),
         "others": [_card(document, finding, language) for finding in fold.others],
         "links": [
@@ -97,27 +91,31 @@ def fold_view(document: Document, fold: Fold, number: int, language: Language) -
 def _card(document: Document, finding: Finding, language: Language) -> View:
     """One finding with links to the table that shows it and to what was tried about it."""
     tried = "" if finding.tried is None else _place(document, finding.tried.evidence)
-    return {**card(finding, language), "evidence": _place(document, finding.evidence), "tried_at": tried}
+    return {
+        **card(finding, language, document.words),
+        "evidence": _place(document, finding.evidence),
+        "tried_at": tried,
+    }
 
 
-def card(finding: Finding, language: Language) -> View:
-    """One finding as texts."""
+def card(finding: Finding, language: Language, spoken: Words | None = None) -> View:
+    """One finding as texts, in the words of the file."""
     estimate = finding.estimate
     p = finding.p_adjusted if finding.p_adjusted is not None else finding.p_value
     return {
         "severity": finding.severity,
         "grade": words.SEVERITY[finding.severity].text(language),
         "message": sentence(finding.message, language),
-        "who": who(finding.who, language),
-        "reference": who(finding.reference, language) if finding.reference else "",
+        "who": who(finding.who, language, spoken),
+        "reference": who(finding.reference, language, spoken) if finding.reference else "",
         "n": rows(finding.n, language),
+        "people": words.people_affected(finding, language),
         "value": with_unit(estimate.value, finding.format, language),
         "interval": interval(estimate, language, finding.format).strip(),
         "note": sentence(estimate.note, language) if estimate.value is None else "",
         "p": "" if p is None else write_number(p, "p", language),
         "adjusted": finding.p_adjusted is not None,
         "sure": {True: "stands", False: "doubtful", None: "untested"}[finding.sure],
-        "size": write_number(finding.magnitude, ",.1f", language) + " ×" if math.isfinite(finding.magnitude) else "—",
         "threshold": "" if finding.threshold is None else with_unit(finding.threshold, finding.format, language),
         "advice": sentence(finding.advice, language),
         "tried": "" if finding.tried is None else sentence(finding.tried.message, language),
@@ -150,8 +148,5 @@ def _folded(document: Document, language: Language) -> str:
     if n == entries:
         return ""
     return msg(
-        "{n:# finding|# findings} in {entries:# entry|# entries}, the most severe first. An entry groups what several "
-        "checks found about the same people, columns or aspect of the model.",
-        n=n,
-        entries=entries,
+        "{n:# finding|# findings} on {entries:# matter|# matters}, the most important first.", n=n, entries=entries
     ).text(language)

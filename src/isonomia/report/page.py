@@ -11,35 +11,48 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from markupsafe import Markup
 
 from isonomia._version import __version__
+from isonomia.errors import SpecError
 from isonomia.languages import Language, check_language, translate
+from isonomia.parameters import Choice
 from isonomia.report.document import Document
+from isonomia.report.first_page import first_page
 from isonomia.report.parts import Figures, Setting, part_view
-from isonomia.report.view import document_view, summary_view
+from isonomia.report.view import document_view
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-#: Rows of each table, and tables and pictures of each result (all of them where None).
-Limits = tuple[tuple[int, int | None], ...]
+#: How much of a report is shown.
+Extent = Literal["whole", "first_page"]
+#: Rows of each table, tables and pictures of each result (None for all), and whether pictures can be explored.
+Limits = tuple[tuple[int, int | None, bool], ...]
 #: A page stays below this many bytes, and so does the fragment of a whole report; any other fragment below the second.
-MOST_BYTES, FRAGMENT_BYTES = 1_500_000, 200_000
+MOST_BYTES, FRAGMENT_BYTES = 2_000_000, 200_000
 #: How many rows of each table, and how many tables and pictures of a result, are tried, in this order.
-PAGE: Limits = ((200, None), (60, None), (30, None), (15, None), (8, None), (3, None))
-FRAGMENT: Limits = ((60, None), (30, None), (15, None), (8, None), (3, 12), (3, 3), (1, 1))
+PAGE: Limits = (
+    *((rows, None, True) for rows in (200, 60)),
+    *((rows, None, False) for rows in (200, 60, 30, 15, 8, 3)),  # a page that is too large does without Plotly
+)
+FRAGMENT: Limits = tuple(
+    (*limit, False) for limit in ((60, None), (30, None), (15, None), (8, None), (3, 12), (3, 3), (1, 1))
+)
+
+#: Rows of each table on paper.
+PAPER_ROWS = 25
 
 _PLOTLY = "plotly-cartesian-4.1.1.min.js"
 _ELSEWHERE = re.compile(r"https?://(?!www\.w3\.org/)")
 
 
-def to_html(part: Any, language: str = "en", *, page: bool = True) -> str:
+def to_html(part: Any, language: str = "en", *, page: bool = True, extent: Extent = "whole") -> str:
     """A report, or any part of one, as a self-contained page or as a fragment of another page.
 
     Parameters
@@ -47,7 +60,9 @@ def to_html(part: Any, language: str = "en", *, page: bool = True) -> str:
     part : Document, Section, Result, Table, Drawing or Finding
     language : "en" or "pt-BR"
     page : bool
-        False gives a fragment: static figures, no script, no ids, styles that touch nothing around it.
+        False gives a fragment: no script, no ids, styles that touch nothing around it.
+    extent : "whole" or "first_page"
+        How much of a report: with "first_page" what a board reads and signs, one sheet of A4 paper.
 
     Examples
     --------
@@ -56,72 +71,83 @@ def to_html(part: Any, language: str = "en", *, page: bool = True) -> str:
     (True, True)
     """
     known = check_language(language)
+    Choice(get_args(Extent)).check("extent", extent)
+    if extent == "first_page":
+        if not isinstance(part, Document):
+            raise SpecError(f"Only a report has a first page; got {type(part).__name__}. Leave `extent` out.")
+        return _first_page(part, known, page)
     if not page:
         whole = isinstance(part, Document)
-        return _fragment(part, known, "document", MOST_BYTES) if whole else _fragment(part, known)
-    static = not isinstance(part, Document)
-    return _smallest(PAGE, MOST_BYTES, known, lambda setting: _page(part, setting), page=True, static=static)
+        return _fragment(part, known, MOST_BYTES if whole else FRAGMENT_BYTES)
+    return _smallest(PAGE, MOST_BYTES, known, lambda setting: _page(part, setting), page=True)
 
 
-def summary_html(document: Document, language: str) -> str:
-    """The beginning of a report as a fragment, for a notebook: verdict, worst findings, how each check ended."""
-    return _fragment(document, check_language(language), "summary")
+def paper_html(document: Document, language: str) -> str:
+    """The whole report to be printed: everything open, no scripts, long tables cut."""
+    return _page(document, Setting(check_language(language), PAPER_ROWS, Figures(), paper=True))
+
+
+def _first_page(document: Document, language: Language, page: bool) -> str:
+    setting = Setting(language, 0, Figures(), page=False, paper=True)
+    if page:
+        return _in_page("board.html", setting, first_page(document, language))
+    sheets = _style("parts.css", "document.css")
+    return _rendered("fragment.html", setting, **first_page(document, language), kind="summary", style=sheets)
 
 
 def _smallest(
-    limits: Limits,
-    most_bytes: int,
-    language: Language,
-    render: Callable[[Setting], str],
-    *,
-    page: bool = False,
-    static: bool = True,
+    limits: Limits, most_bytes: int, language: Language, render: Callable[[Setting], str], *, page: bool = False
 ) -> str:
     """The first rendering that is small enough: with fewer and fewer rows, then with fewer parts."""
     html, figures = "", Figures()
-    for rows, parts in limits:
+    for rows, parts, explorable in limits:
         figures.begin()
-        html = render(Setting(language, rows, figures, page, parts, static))
+        setting = Setting(language, rows, figures, page=page, parts=parts, explorable=explorable)
+        html = render(setting)
         if len(html.encode("utf-8", "replace")) < most_bytes:
             break
     return html
 
 
-def _fragment(part: Any, language: Language, kind: str = "", most_bytes: int = FRAGMENT_BYTES) -> str:
+def _fragment(part: Any, language: Language, most_bytes: int) -> str:
     def render(setting: Setting) -> str:
-        if kind:
-            shown = (document_view if kind == "document" else summary_view)(part, setting)
-            return _rendered("fragment.html", setting, **shown, kind=kind, style=_style("parts.css", "document.css"))
+        if isinstance(part, Document):
+            sheets = _style("parts.css", "document.css")
+            return _rendered("fragment.html", setting, **document_view(part, setting), kind="document", style=sheets)
         macro, shown = part_view(part, setting)
-        sheets = ("parts.css", "document.css") if macro == "card" else ("parts.css",)
-        return _rendered("fragment.html", setting, part=shown, kind=macro, style=_style(*sheets))
+        sheets = _style("parts.css", "document.css") if macro == "card" else _style("parts.css")
+        return _rendered("fragment.html", setting, part=shown, kind=macro, style=sheets)
 
     return _smallest(FRAGMENT, most_bytes, language, render)
 
 
 def _page(part: Any, setting: Setting) -> str:
     if isinstance(part, Document):
-        name, context = "report.html", document_view(part, setting)
-    else:
-        kind, shown = part_view(part, setting)
-        name, context = "part.html", {"kind": kind, "part": shown, "title": shown["title"], "created": ""}
-    figures = setting.figures.shown
+        return _in_page("report.html", setting, document_view(part, setting))
+    kind, shown = part_view(part, setting)
+    return _in_page("part.html", setting, {"kind": kind, "part": shown, "title": shown["title"], "created": ""})
+
+
+def _in_page(template: str, setting: Setting, context: Mapping[str, Any]) -> str:
+    figures = setting.figures.shown if setting.explorable else []
     return _rendered(
-        name,
+        template,
         setting,
         **context,
         version=__version__,
         style=_style("parts.css", "document.css", "page.css"),
         plotly=_packed_plotly() if figures else "",
-        script=Markup(_asset("report.js")),
-        policy=_policy([_plotly(), _asset("report.js")]),
+        script="" if setting.paper else Markup(_asset("report.js")),
+        rules=_policy([] if setting.paper else [_plotly(), _asset("report.js")]),
         pictures=_packed(_json({"template": _template(), "figures": figures})) if figures else "",
     )
 
 
 def _rendered(template: str, setting: Setting, **context: Any) -> str:
     environment = _environment(setting.language)
-    page: str = environment.get_template(template).render(lang=setting.language, linked=setting.page, **context)
+    page: str = environment.get_template(template).render(
+        lang=setting.language, linked=setting.page, paper=setting.paper, explorable=setting.explorable, **context
+    )
     return page
 
 
@@ -130,9 +156,9 @@ def _style(*sheets: str) -> Markup:
 
 
 def _policy(scripts: list[str]) -> str:
-    """What the page may do: run the two scripts whose hashes are named, style itself, and load nothing."""
+    """What the page may do: run the scripts whose hashes are named, style itself, and load nothing."""
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
-    allowed = " ".join(f"'sha256-{each}'" for each in hashes)
+    allowed = " ".join(f"'sha256-{each}'" for each in hashes) or "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
         "connect-src 'none'; form-action 'none'; base-uri 'none'"
@@ -178,6 +204,20 @@ def _template() -> dict[str, Any]:
     return template()
 
 
+_BREAKS = re.compile(r"([,=/_→])(?=[^\s\d])|(=)(?=\d)")
+_TOGETHER = re.compile(r"(?<=[<≥>=]) (?=[\d.])")
+
+
+def breaks(text: str) -> Markup:
+    """A text that may be broken after commas and signs of equality, never between a sign and its number.
+
+    >>> breaks("sex=F,race=<b>"), breaks("< 0.0001"), breaks("1,960")
+    (Markup('sex=<wbr>F,<wbr>race=<wbr>&lt;b&gt;'), Markup('&lt;\xa00.0001'), Markup('1,960'))
+    """
+    kept = str(Markup.escape(_TOGETHER.sub("\u00a0", str(text))))  # no entity has a character to break after
+    return Markup(_BREAKS.sub(r"\1\2<wbr>", kept))
+
+
 @cache
 def _environment(language: Language) -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -191,4 +231,5 @@ def _environment(language: Language) -> Environment:
     )
     say: Callable[[str], str] = lambda text: translate(text, language)  # noqa: E731
     environment.globals["_"] = say
+    environment.filters["breaks"] = breaks
     return environment

@@ -5,6 +5,7 @@ A page and a fragment are made of the same parts; the templates only arrange the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,12 +43,11 @@ class Figures:
         self.shown = []
 
     def add(self, drawing: Drawing, setting: Setting) -> tuple[View, Markup]:
-        """A figure as Plotly's JSON, and as static drawings for a page and for a phone where they are wanted."""
+        """A figure as Plotly's JSON, and as static drawings for a page and for a phone."""
         picture, most = drawing.picture, min(MARKS * setting.rows, MOST_MARKS)
         if (id(picture), most) not in self._drawn:
             described = describe(picture, drawing.table, setting.language, most=most)
-            widths = (WIDE, NARROW) if setting.static else ()
-            drawn = Markup("".join(static(picture.kind, described, width) for width in widths))
+            drawn = Markup("".join(static(picture.kind, described, width, alone=False) for width in (WIDE, NARROW)))
             self._drawn[id(picture), most] = described, drawn
         self.shown.append(self._drawn[id(picture), most][0])
         return self._drawn[id(picture), most]
@@ -68,8 +68,10 @@ class Setting:
         Whether they stand in a page of ours, with ids, links and a script.
     parts : int, optional
         At most this many tables and pictures of a result.
-    static : bool
-        Whether pictures have static drawings; a whole report as a page does without, to stay small.
+    paper : bool
+        Whether it is to be printed: everything is open, and there are no scripts.
+    explorable : bool
+        Whether a reader can have a picture drawn by Plotly, which the page then holds.
     """
 
     language: Language
@@ -77,7 +79,8 @@ class Setting:
     figures: Figures
     page: bool = True
     parts: int | None = None
-    static: bool = True
+    paper: bool = False
+    explorable: bool = False
 
 
 def result_view(result: Result, code: str, setting: Setting) -> View:
@@ -86,18 +89,26 @@ def result_view(result: Result, code: str, setting: Setting) -> View:
     drawings = [drawing for drawing in result.drawings.values() if len(drawing.table)]
     tables = list(result.tables.items())
     hidden = 0 if most is None else len(drawings[most:]) + len(tables[most:])
+    headlines = [] if _tabulated(result) else list(result.values)
     return {
         "title": sentence(result.title, language),
-        "headlines": [
-            (_name(result.heading(name, language)), headline(result, name, language)) for name in result.values
-        ],
-        "many": len(result.values) > TILES,
+        "headlines": [(_name(result.heading(name, language)), headline(result, name, language)) for name in headlines],
+        "many": len(headlines) > TILES,
         "pictures": [picture_view(drawing, setting) for drawing in drawings[:most]],
-        "tables": [table_view(table, setting, name, code) for name, table in tables[:most]],
+        "tables": [
+            table_view(table, setting, name, code, first=index == 0)
+            for index, (name, table) in enumerate(tables[:most])
+        ],
         "hidden": msg("{n:int} more tables and pictures", n=hidden).text(language) if hidden else "",
         "notes": [sentence(note, language) for note in result.notes],
         "findings": [],
     }
+
+
+def _tabulated(result: Result) -> bool:
+    """Whether a table has every headline figure in a row of its own."""
+    lists = (table for table in result.tables.values() if "metric" in table and "value" in table)
+    return any(len(table) == len(result.values) for table in lists)
 
 
 def found_view(findings: tuple[Finding, ...], setting: Setting) -> View:
@@ -116,12 +127,13 @@ def section_view(section: Section, setting: Setting) -> View:
         shown = result_view(section.result, section.code, setting)
     return {
         **shown,
+        **found_view(section.findings, setting),
         "hidden": shown.get("hidden", ""),
         "id": section_id(section),
         "title": sentence(section.title, setting.language),
         "purpose": sentence(section.purpose, setting.language),
         "outcome": section.outcome,
-        "open": section.outcome in ("issue", "failed"),
+        "open": False,
         "label": words.OUTCOMES[section.outcome].text(setting.language),
         "reason": sentence(section.reason, setting.language),
     }
@@ -137,12 +149,11 @@ def picture_view(drawing: Drawing, setting: Setting) -> View:
         "title": sentence(drawing.picture.title, setting.language),
         "left_out": more.text(setting.language) if left_out else "",
         "drawing": drawn,
-        "height": int(described["layout"].get("height", 400)),
     }
 
 
-def table_view(table: Table, setting: Setting, name: str = "", code: str = "") -> View:
-    """A table: headings, cells, and what is not shown of it."""
+def table_view(table: Table, setting: Setting, name: str = "", code: str = "", *, first: bool = True) -> View:
+    """A table: headings, cells, and what is not shown of it. In a fragment only the first of several is open."""
     language, rows = setting.language, setting.rows
     columns = None if setting.page else COLUMNS
     shown = [line[:columns] for line in cells(table, language, rows)]
@@ -152,12 +163,30 @@ def table_view(table: Table, setting: Setting, name: str = "", code: str = "") -
         "id": "table-" + anchor(f"{code}/{name}"),
         "title": _name(name or "table") if table.title is None else sentence(table.title, language),
         "heads": list(zip(heads[:columns], numeric, strict=True)),
+        "labels": card_labels(heads[:columns]),
         "rows": shown,
         "more": "; ".join(_left_out(len(table), rows, 0 if columns is None else len(heads[columns:]), setting)),
-        "folded": len(table) > FOLDED and bool(name),
+        "folded": (len(table) > FOLDED and bool(name)) or not (first or setting.page),
         "changes": any(cell.change for line in shown for cell in line),
         "empty": not shown,
     }
+
+
+#: A card names so many of its cells.
+LABELS = 20
+
+
+def card_labels(heads: Sequence[str]) -> str:
+    """The headings as custom properties, from which a phone names the cells of a row: CSS texts, every sign escaped.
+
+    >>> card_labels(["n", 'a"b'])
+    "--h1:'n';--h2:'a\\\\22 b'"
+    """
+    texts = (
+        "".join(char if char.isalnum() or char == " " else f"\\{ord(char):x} " for char in head)
+        for head in heads[:LABELS]
+    )
+    return ";".join(f"--h{index}:'{text}'" for index, text in enumerate(texts, 1))
 
 
 def _left_out(total: int, rows: int, columns: int, setting: Setting) -> list[str]:
@@ -183,9 +212,13 @@ def _name(key: str) -> str:
 def part_view(part: Any, setting: Setting) -> tuple[str, View]:
     """Any part but a whole report: the macro of ``parts.html`` that arranges it, and its texts."""
     if isinstance(part, Section):
-        return "section", {**section_view(part, setting), **found_view(part.findings, setting), "open": True}
+        return "section", {**section_view(part, setting), "open": True}
     if isinstance(part, Result):
-        return "result", {**result_view(part, part.code, setting), **found_view(part.findings, setting)}
+        shown = {**result_view(part, part.code, setting), **found_view(part.findings, setting)}
+        return "result", {
+            **shown,
+            "quiet": "" if part.findings else msg("There are no findings.").text(setting.language),
+        }
     if isinstance(part, Table):
         return "table", table_view(part, setting)
     if isinstance(part, Drawing):

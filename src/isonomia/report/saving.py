@@ -7,19 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from isonomia.atomic import atomic_write
+from isonomia.atomic import write_whole
 from isonomia.errors import SpecError, close_to
 from isonomia.report.document import Document
 from isonomia.report.json_report import dumps
 from isonomia.report.markdown import to_markdown
 from isonomia.report.page import to_html
+from isonomia.report.pdf import to_pdf
 
-Form = Literal["html", "json", "md"]
+Form = Literal["html", "json", "md", "summary", "pdf"]
 
-_FORMS: Mapping[str, Callable[[Document, str], str]] = {
-    "html": to_html,
-    "json": lambda document, language: dumps(document),
-    "md": to_markdown,
+#: Of each form the name of its file and what writes it.
+_FORMS: Mapping[str, tuple[str, Callable[[Document, str], str | bytes]]] = {
+    "html": ("report.html", to_html),
+    "json": ("report.json", lambda document, language: dumps(document)),
+    "md": ("report.md", to_markdown),
+    "summary": ("summary.html", lambda document, language: to_html(document, language, extent="first_page")),
+    "pdf": ("report.pdf", to_pdf),
 }
 
 
@@ -30,15 +34,17 @@ def save(
     formats: Sequence[Form] = ("html", "json", "md"),
     language: str = "en",
 ) -> dict[str, Path]:
-    """Writes report.html, report.json and report.md into a folder, which is made where it is not there.
+    """Writes a report into a folder, which is made where it is not there.
 
     Parameters
     ----------
     document : Document
     folder : path
-    formats : sequence of "html", "json", "md"
+    formats : sequence of "html", "json", "md", "summary", "pdf"
+        report.html, report.json and report.md; summary.html is the first page alone, for one sheet of paper; report.pdf
+        is printed by Chromium, which has to be installed.
     language : "en" or "pt-BR"
-        Of the page and the Markdown; JSON holds English texts and the templates behind them.
+        Of all but JSON, which holds English texts and the templates behind them.
 
     Returns
     -------
@@ -48,16 +54,9 @@ def save(
     unknown = [form for form in formats if form not in _FORMS]
     if unknown:
         raise SpecError(f"`formats` must be some of {list(_FORMS)}; got {unknown[0]!r}.{close_to(unknown[0], _FORMS)}")
-    texts = {form: _FORMS[form](document, language) for form in formats}
+    contents = {form: _FORMS[form][1](document, language) for form in formats}
     target = Path(folder)
     if target.exists() and not target.is_dir():
         raise SpecError(f"The report goes into a folder; {str(target)!r} is a file. Name a folder, or move the file.")
     target.mkdir(parents=True, exist_ok=True)
-    return {form: _write(target / f"report.{form}", text) for form, text in texts.items()}
-
-
-def _write(path: Path, text: str) -> Path:
-    with atomic_write(path) as part:
-        # half of a surrogate pair, which hostile data may hold, has no UTF-8
-        part.write_bytes(text.encode("utf-8", "replace"))
-    return path
+    return {form: write_whole(target / _FORMS[form][0], content) for form, content in contents.items()}

@@ -1,8 +1,7 @@
-"""A table as a reader sees it: an interval stands in the cell of its figure, reasons in a last column."""
+"""A table as a reader sees it: intervals in the cells of their figures, reasons in a last column, nothing twice."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -18,26 +17,16 @@ _NUMBERS = ("pct", "points", "num", "num4", "int", "p")
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: what is read, the interval beside it, what it is sorted by, and whether it is a number.
+    """One cell: what is read, the interval beside it, and whether it is a number.
 
     `change` holds both sides of a value that differs between two people.
     """
 
     text: str
     interval: str = ""
-    key: float | str = ""
     number: bool = False
     whole: str = ""
     change: tuple[str, str] | None = None
-
-    @property
-    def order(self) -> str:
-        """What a number is sorted by, in as few characters as tell the rows of one table apart."""
-        if isinstance(self.key, str):
-            return ""
-        if math.isinf(self.key):
-            return "Infinity" if self.key > 0 else "-Infinity"  # as the page's script reads it
-        return str(int(self.key)) if self.key == int(self.key) else f"{self.key:.6g}"
 
 
 def shown_columns(table: Table) -> list[Column]:
@@ -47,7 +36,7 @@ def shown_columns(table: Table) -> list[Column]:
     >>> [column.name for column in shown_columns(Table((Column("sex", ["F"]), rate)))]
     ['sex', 'rate', 'note']
     """
-    columns = [column for column in table.columns if not _empty_note(column)]
+    columns = [column for column in table.columns if not (_empty_note(column) or _repeats(column, table))]
     if any(column.reason is not None for column in table.columns):
         note = Column("note", table.notes(), title=msg("note"))
         columns += [] if _empty_note(note) else [note]
@@ -65,23 +54,55 @@ def _empty_note(column: Column) -> bool:
     return column.name == "note" and all(value is None for value in column.values)
 
 
+#: What follows a column's name where a group's or a slice's name has it: "sex=F", "age in [25, 60)", "hours >= 40".
+_SIGNS = ("=", " = ", " in ", " ")
+#: Columns that tell how groups were formed: each of their values names one column or several.
+_WAYS = ("by", "attribute", "feature")
+
+
+def _repeats(column: Column, table: Table) -> bool:
+    """Whether another column has it all: a group's name has its attributes, and a mark that nobody bears says nothing.
+
+    >>> table = Table.of({"group": ["sex=F", "sex=M"], "by": ["sex", "sex"], "sex": ["F", "M"], "small": [False] * 2})
+    >>> [column.name for column in shown_columns(table)]
+    ['group']
+    """
+    if column.name == "small":
+        return not any(column.values)
+    names = next((each for each in table.columns if each.name in ("group", "slice")), None)
+    if names is None or column is names or not all(isinstance(v, str) for v in column.values if v is not None):
+        return False
+    pairs = [(str(v), str(name)) for v, name in zip(column.values, names.values, strict=True) if v is not None]
+    if not pairs:
+        return False
+    if column.name in _WAYS:
+        return all(_formed(way, name) for way, name in pairs)
+    if column.name.endswith("_key"):
+        return all(part == "*" or part in name for key, name in pairs for part in key.split("|"))
+    return all(any(f"{column.name}{sign}{value}" in name for sign in _SIGNS) for value, name in pairs)
+
+
+def _formed(way: str, name: str) -> bool:
+    """Whether a name has every column of a way of grouping ("sex x race") with its value."""
+    return all(any(f"{column}{sign}" in name for sign in _SIGNS) for column in way.split(" x "))
+
+
 def _cell(column: Column, row: int, language: str, escape: Callable[[str], str]) -> Cell:
     value = column.read(plain(column.values[row]))
     if isinstance(value, bool):
         value = yes_no(value)
     if isinstance(value, Message | Name):
         text = value.text(language, escape=escape)
-        return Cell(text, key=text)
+        return Cell(text)
     if isinstance(value, Change):
         before, after = (shown(side, language, escape) for side in (value.before, value.after))
         text = str(Change(before, after))
-        return Cell(text, key=text, change=(before, after))
+        return Cell(text, change=(before, after))
     text = column.written(value, language)
     if column.style(value) not in _NUMBERS or isinstance(value, str):
-        numeric = isinstance(value, int | float)
-        return Cell(escape(text), key=value if numeric else escape(text), number=numeric, whole=_whole(text))
+        return Cell(escape(text), number=isinstance(value, int | float), whole=_whole(text))
     between = column.interval(row, language)
-    return Cell(escape(text), escape(between) if between else "", "" if value is None else float(value), number=True)
+    return Cell(escape(text), escape(between) if between else "", number=True)
 
 
 def _whole(text: str) -> str:

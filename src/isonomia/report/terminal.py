@@ -11,13 +11,18 @@ from isonomia.report.texts import figure, rows, sentence
 
 if TYPE_CHECKING:
     from rich.console import Group
+    from rich.table import Table as Grid
     from rich.text import Text
 
+#: Criteria that are not met are shown up to this many.
+SHOWN = 12
 _COLOURS = {
     "meets": "green",
     "exceeds": "red",
     "not_enough_evidence": "yellow",
     "not_applicable": "dim",
+    "documents": "green",
+    "incomplete": "yellow",
     "critical": "red",
     "warning": "yellow",
     "notice": "blue",
@@ -25,7 +30,7 @@ _COLOURS = {
 
 
 def summary(document: Document, language: str = "en", *, findings: int = 8) -> Group:
-    """What a rich console prints of a report: title, verdict, counts, and the worst findings as a table.
+    """What a rich console prints of a report: title, verdict, the criteria that are not met, and the worst findings.
 
     Findings of several checks about the same people or columns are one line; `findings` bounds the lines.
 
@@ -42,7 +47,8 @@ def summary(document: Document, language: str = "en", *, findings: int = 8) -> G
     from rich.text import Text
 
     language = check_language(language)
-    lines: list[Text | Grid] = [Text(sentence(document.title, language), style="bold"), _verdict(document, language)]
+    lines: list[Text | Grid] = [Text(sentence(document.title, language), style="bold")]
+    lines += [*_verdict(document, language), *_criteria(document, language)]
     lines.append(Text(document.assessment.text(language)))
     if document.findings:
         grid = Grid(show_edge=False, pad_edge=False, box=None, header_style="bold")
@@ -56,7 +62,7 @@ def summary(document: Document, language: str = "en", *, findings: int = 8) -> G
             grid.add_row(
                 Text(words.SEVERITY[finding.severity].text(language), style=_COLOURS[finding.severity]),
                 described,
-                Text(words.subject_of(fold, language)),
+                Text(words.subject_of(document, fold, language)),
                 Text(rows(finding.n, language)),
                 Text(figure(finding.estimate, language, finding.format)),
             )
@@ -67,14 +73,49 @@ def summary(document: Document, language: str = "en", *, findings: int = 8) -> G
     return Group(*lines)
 
 
-def _verdict(document: Document, language: str) -> Text:
+def _verdict(document: Document, language: str) -> list[Text]:
+    """The outcome, the worst criterion as a sentence, how the policy decides and whether it is in force."""
     from rich.text import Text
 
     verdict = document.verdict
     if verdict is None:
-        return Text(msg("No policy was given, so there is no verdict.").text(language), style="dim")
-    line = Text(words.VERDICTS[verdict.outcome].text(language), style=f"bold {_COLOURS[verdict.outcome]}")
-    line.append(f" · {sentence(verdict.title, language)}", style="default")
-    if verdict.reason:
-        line.append(f" · {sentence(verdict.reason, language)}", style="default")
-    return line
+        return [Text(msg("No policy was given, so there is no verdict.").text(language), style="dim")]
+    head = Text(words.VERDICTS[verdict.outcome].text(language), style=f"bold {_COLOURS[verdict.outcome]}")
+    head.append(f" · {sentence(verdict.title, language)}", style="default")
+    lines = [head, Text(sentence(verdict.reason, language))]
+    how = [verdict.basis, *verdict.notes]
+    return [*lines, Text(" ".join(sentence(part, language) for part in how if part), style="dim")]
+
+
+#: The order of criteria: what fails first.
+_FIRST = ("exceeds", "not_enough_evidence", "incomplete", "not_applicable")
+
+
+def _criteria(document: Document, language: str) -> list[Text | Grid]:
+    """The criteria that are not met, the worst first, as a table; and how many are met."""
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    criteria = () if document.verdict is None else document.verdict.criteria
+    left = sorted((c for c in criteria if c.outcome in _FIRST), key=lambda c: _FIRST.index(c.outcome))
+    if not left:
+        return []
+    grid = Grid(show_edge=False, pad_edge=False, box=None, header_style="bold")
+    for head in (msg("Outcome"), msg("Criterion"), msg("For whom"), msg("Figure"), msg("Limit")):
+        grid.add_column(head.text(language), justify="left", overflow="fold")
+    for criterion in left[:SHOWN]:
+        grid.add_row(
+            Text(words.CRITERIA[criterion.outcome].text(language), style=_COLOURS[criterion.outcome]),
+            Text(criterion.key or sentence(criterion.name, language)),
+            Text(words.people_of(criterion, language)),
+            Text(figure(criterion.estimate, language)),
+            Text(words.limit(criterion, language)),
+        )
+    lines: list[Text | Grid] = [Text(""), grid]
+    if len(left) > SHOWN:
+        rest = msg("... and {n:int} more criteria in the report.", n=len(left) - SHOWN)
+        lines.append(Text(rest.text(language), style="dim"))
+    met = len(criteria) - len(left)
+    if met:
+        lines.append(Text(msg("{n:One criterion is met|# criteria are met}.", n=met).text(language)))
+    return [*lines, Text("")]

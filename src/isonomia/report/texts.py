@@ -15,9 +15,9 @@ from typing import Any
 
 from isonomia.evidence import Estimate, Result
 from isonomia.evidence.table import yes_no
-from isonomia.languages import Message, locale, msg
+from isonomia.languages import Message, Words, locale, msg
 from isonomia.languages.message import write_interval, write_number
-from isonomia.languages.naming import Name, is_in, is_value, shown
+from isonomia.languages.naming import shown
 
 #: How many characters of one text from the data a sentence or a cell shows; `report.json` has all of them.
 LONGEST = 120
@@ -69,20 +69,15 @@ def sentence(text: Message | str | None, language: str, escape: Callable[[str], 
     return text.text(language, escape=escape) if isinstance(text, Message) else shown(text, language, escape)
 
 
-def who(people: Mapping[str, str], language: str, escape: Callable[[str], str] = tame) -> str:
-    """People as "column = value" pairs, bands of numbers as such; everyone where there is none.
+def who(
+    people: Mapping[str, str], language: str, spoken: Words | None = None, escape: Callable[[str], str] = tame
+) -> str:
+    """People in the words of the file; everyone where no value is named.
 
     >>> who({"sex": "Female", "age": "< 25"}, "en"), who({"age": "[25, 60)"}, "en"), who({}, "pt-BR")
-    ('sex = Female, age < 25', 'age in [25, 60)', 'todas as pessoas')
+    ('Female, age below 25', 'age 25 to below 60', 'todas as pessoas')
     """
-    if not people:
-        return msg("everyone").text(language)
-    return ", ".join(_is(str(column), value).text(language, escape=escape) for column, value in people.items())
-
-
-def _is(column: str, value: str) -> Name:
-    band = value.startswith(("[", "{")) and value.endswith((")", "]", "}"))
-    return is_in(column, value) if band else is_value(column, value, " = ")
+    return (spoken or Words()).people(people).text(language, escape=escape)
 
 
 def figure(estimate: Estimate, language: str, style: str = "num") -> str:
@@ -119,14 +114,11 @@ def moment(iso: str, language: str) -> str:
     >>> moment("2026-11-15T12:00:00+00:00", "pt-BR"), moment("yesterday", "en")
     ('15 de novembro de 2026 12:00 UTC', 'yesterday')
     """
-    from babel.dates import format_date
-
     try:
         time = datetime.fromisoformat(iso)
     except ValueError:
         return tame(iso)
-    day = format_date(time, "long", locale=locale(language).babel)
-    return f"{day} {time:%H:%M} {time.tzname() or ''}".strip()
+    return f"{locale(language).write_day(time)} {time:%H:%M} {time.tzname() or ''}".strip()
 
 
 def rows(n: int, language: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from isonomia.evidence import Fold, Severity
-from isonomia.languages import Message, msg
+from isonomia.evidence import Finding, Fold, Severity
+from isonomia.languages import Message, Words, msg
 from isonomia.languages.message import write_number
 from isonomia.report.document import Criterion, Document, Point, SectionOutcome, VerdictOutcome
 from isonomia.report.texts import sentence, tame, who
@@ -15,12 +15,16 @@ VERDICTS: Mapping[VerdictOutcome, Message] = {
     "exceeds": msg("Exceeds the policy's limits"),
     "not_enough_evidence": msg("Not enough evidence"),
     "not_applicable": msg("Not applicable"),
+    "documents": msg("Documents what the profile asks for"),
+    "incomplete": msg("Documentation incomplete"),
 }
 CRITERIA: Mapping[VerdictOutcome, Message] = {
     "meets": msg("meets"),
     "exceeds": msg("exceeds"),
     "not_enough_evidence": msg("not enough evidence"),
     "not_applicable": msg("not applicable"),
+    "documents": msg("documented"),
+    "incomplete": msg("missing"),
 }
 POINTS: Mapping[Point, Message] = {
     "keeps": msg("the figure itself meets the limit"),
@@ -28,7 +32,7 @@ POINTS: Mapping[Point, Message] = {
 }
 OUTCOMES: Mapping[SectionOutcome, Message] = {
     "issue": msg("issue found"),
-    "passed": msg("no issues found"),
+    "passed": msg("measured, no findings"),
     "not_applicable": msg("not applicable"),
     "skipped": msg("skipped"),
     "failed": msg("failed"),
@@ -42,6 +46,7 @@ SUBJECT: Mapping[str, Message] = {
     "dataset": msg("Dataset"),
     "name": msg("Dataset"),
     "rows": msg("Rows"),
+    "engine": msg("Counted by"),
     "columns": msg("Columns"),
     "target": msg("Target"),
     "positive": msg("Favourable outcome"),
@@ -90,6 +95,21 @@ def counted(n: int, grade: Severity, language: str) -> str:
     return counts[grade].text(language)
 
 
+def people_affected(finding: Finding, language: str) -> str:
+    """How many people a finding affects, with its interval; empty where none are counted or they are not worse off."""
+    people = finding.people
+    if people is None or people.value is None or round(people.value) < 1 or "people" in finding.message.params:
+        return ""  # none, or the sentence itself counts them
+    if people.low is None or people.high is None:
+        return msg("About {n:# person is|# people are} affected.", n=round(people.value)).text(language)
+    return msg(
+        "About {n:# person is|# people are} affected ({low:int} to {high:int}).",
+        n=round(people.value),
+        low=max(0.0, people.low),
+        high=people.high,
+    ).text(language)
+
+
 def also(document: Document, fold: Fold, language: str) -> str:
     """What else was found about the same: by which other checks, and how many findings; empty where nothing was."""
     n = len(fold.others)
@@ -101,12 +121,12 @@ def also(document: Document, fold: Fold, language: str) -> str:
     return msg("also found by: {checks} ({n:one more finding|# more findings})", checks=checks, n=n).text(language)
 
 
-def subject_of(fold: Fold, language: str, escape: Callable[[str], str] = tame) -> str:
-    """Whom or what a fold is about: people (both groups where they are compared both ways), columns, or everyone."""
+def subject_of(document: Document, fold: Fold, language: str, escape: Callable[[str], str] = tame) -> str:
+    """Whom or what the first finding of a fold is about: people, columns, or everyone."""
     if fold.columns:
-        names = ", ".join(escape(name) for name in fold.columns)
+        names = ", ".join(escape(document.words.column(name)) for name in fold.columns)
         return msg("{n:the column|the columns} {names}", n=len(fold.columns), names=names).text(language)
-    return " / ".join(dict.fromkeys(who(finding.who, language, escape) for finding in fold.findings))
+    return who(fold.who, language, document.words, escape)
 
 
 def outcome(criterion: Criterion, language: str) -> str:
@@ -118,6 +138,15 @@ def outcome(criterion: Criterion, language: str) -> str:
     """
     label = CRITERIA[criterion.outcome].text(language)
     return label if criterion.point is None else f"{label} ({POINTS[criterion.point].text(language)})"
+
+
+def people_of(
+    criterion: Criterion, language: str, escape: Callable[[str], str] = tame, spoken: Words | None = None
+) -> str:
+    """Whom a criterion is about: the worst-off group, the attributes where there is none, or everyone."""
+    if criterion.who or not criterion.by:
+        return who(criterion.who, language, spoken, escape)
+    return msg("groups by {by}", by=" x ".join(criterion.by)).text(language, escape=escape)
 
 
 def limit(criterion: Criterion, language: str) -> str:

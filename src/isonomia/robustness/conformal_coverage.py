@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, count_by, sum_by
 from isonomia.data import Backend
 from isonomia.evidence import (
+    THRESHOLDS,
     Column,
     Estimate,
     Finding,
@@ -20,6 +21,7 @@ from isonomia.evidence import (
     Result,
     Table,
     benjamini_hochberg,
+    beyond,
     normal_p,
     wilson,
 )
@@ -28,8 +30,6 @@ from isonomia.languages import Message, msg
 from isonomia.subject import Subject
 from isonomia.typing import Floats
 
-#: Coverage that is this much below the nominal one is reported.
-NOTABLE = 0.02
 INFINITE = msg("there are too few calibration rows for this coverage: every interval is infinite")
 
 
@@ -134,7 +134,7 @@ class Coverage:
     def _short(self, row: dict[str, Any]) -> bool:
         return (
             not row["small"]
-            and row["coverage"] < 1 - self.alpha - NOTABLE
+            and row["coverage"] < 1 - self.alpha - THRESHOLDS["coverage"].reported
             and row["high"] < 1 - self.alpha
             and row["p_adjusted"] < 0.05
         )
@@ -214,27 +214,27 @@ class Coverage:
         gaps = {"coverage": row["coverage"], "promised": 1 - self.alpha, "n": row["n"]}
         message = (
             msg(
-                "Intervals or sets contain the true value for {coverage:pct} of rows; the nominal coverage is "
-                "{promised:pct} ({n:# row|# rows}).",
+                "Prediction sets contain the true outcome of {coverage:pct} of {n:# person|# people}; they promise "
+                "{promised:pct}.",
                 **gaps,
             )
             if everyone
             else msg(
-                "Intervals or sets contain the true value for {coverage:pct} of {group}; the nominal coverage is "
-                "{promised:pct} ({n:# row|# rows}).",
+                "Prediction sets contain the true outcome of {coverage:pct} of {group}; they promise {promised:pct} "
+                "({n:# person|# people}).",
                 group=condition(row["attribute"], row["group"]),
                 **gaps,
             )
         )
-        lack = 1 - self.alpha - row["coverage"]
+        lack, figure = 1 - self.alpha - row["coverage"], self._estimate(row)
         return Finding(
             "conformal.coverage",
-            "warning",
+            THRESHOLDS["coverage"].severity(lack),
             message,
-            self._estimate(row),
+            figure,
             who={} if everyone else {row["attribute"]: row["group"]},
             n=row["n"],
-            magnitude=lack / NOTABLE,
+            magnitude=lack / THRESHOLDS["coverage"].reported,
             p_value=row["p_value"],
             test=("conformal", "coverage", index),
             p_adjusted=row["p_adjusted"],
@@ -242,4 +242,5 @@ class Coverage:
             evidence="conformal/coverage",
             format="pct",
             remedy="calibrate_width_by_group",
+            people=beyond(figure, 1 - self.alpha, -float(row["n"])),
         )

@@ -1,18 +1,20 @@
 """What is examined: data and a model, arrays, or counts, read once into truth, predictions, groups and weights."""
 
-from isonomia.subject.arrays import Outcome
+from isonomia.subject.arrays import Outcome, are_probabilities
 from isonomia.subject.attributes import dataset_attributes, read_attributes
 from isonomia.subject.dataset_surface import surface_of
-from isonomia.subject.options import Reading, Settings, SubjectOptions
+from isonomia.subject.options import AllRoles, Reading, Settings, SubjectOptions
 from isonomia.subject.reading import as_model, is_column, read_dataset
 from isonomia.subject.subject import Subject
 
 __all__ = [
+    "AllRoles",
     "Outcome",
     "Reading",
     "Settings",
     "Subject",
     "SubjectOptions",
+    "are_probabilities",
     "as_model",
     "dataset_attributes",
     "is_column",

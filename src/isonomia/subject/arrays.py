@@ -88,6 +88,21 @@ def read_arrays(
     return surface, None if true is None else over_classes(true, classes, what="y_true")
 
 
+def are_probabilities(y_pred: Any, y_true: Any, task: Task | None) -> bool:
+    """Whether a column of predictions contains fractions between 0 and 1 although the outcomes are classes."""
+    values = to_numpy(y_pred)
+    if values.ndim == 2:
+        return True
+    if task == "regression" or values.dtype.kind != "f":
+        return False
+    if task is None and y_true is not None:
+        truth = to_numpy(y_true)
+        if truth.dtype.kind == "f" and not (truth[~np.isnan(truth)] % 1 == 0).all():
+            return False
+    inside = bool(((values >= 0) & (values <= 1)).all())
+    return inside and not bool((values == np.rint(values)).all())
+
+
 def _scores_alone(y_score: Any) -> Surface:
     """Scores without any label: of two classes, 0 and 1, or of as many as there are columns."""
     table = as_numbers(y_score, what="scores")

@@ -9,8 +9,10 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from isonomia.counting import Codes
-from isonomia.data import Dataset
+from isonomia.data import Dataset, bands_note, numbers, propose_bands, to_numpy
 from isonomia.errors import DataError
+from isonomia.languages import Message
+from isonomia.typing import Floats
 
 #: More groups than this are not groups any more: an identifier was given, or numbers without bands.
 MAX_GROUPS = 5000
@@ -35,15 +37,45 @@ def read_attributes(given: Any, *, what: str = "sensitive_features", length: int
     return encoded
 
 
+def attributes_given(
+    dataset: Dataset | None, reading: Mapping[str, Any], length: int
+) -> tuple[tuple[Codes, ...], tuple[Message, ...]]:
+    """The protected attributes, and what to state about the bands that numbers were put in.
+
+    Bands of columns given as arrays are proposed where a `Dataset` proposes them: for numbers with many different
+    values of which none is named as privileged.
+    """
+    given, privileged = reading.get("sensitive_features"), reading.get("privileged")
+    if given is None:
+        return ((), ()) if dataset is None else (dataset_attributes(dataset), dataset.band_notes)
+    columns = _named_columns(given, "sensitive_features")
+    named = set(privileged) if isinstance(privileged, Mapping) else set(columns) if privileged is not None else set()
+    notes = []
+    for name, values in columns.items():
+        numbers = None if name in named or isinstance(values, Codes) else _as_numbers(values)
+        bands = None if numbers is None else propose_bands(numbers)
+        if numbers is not None and bands is not None:
+            columns[name] = Codes.bands(numbers, bands, name=name)
+            notes.append(bands_note(name, bands))
+    return read_attributes(columns, length=length), tuple(notes)
+
+
+def _as_numbers(values: Any) -> Floats | None:
+    """A column of numbers as floats; None for anything else, also for durations."""
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return numbers(series) if series.dtype.is_numeric() else None
+    array = to_numpy(values)
+    return array.astype(float) if array.ndim == 1 and array.dtype.kind in "iuf" else None
+
+
 def dataset_attributes(data: Dataset) -> tuple[Codes, ...]:
     """The protected attributes of a dataset, numeric ones in their bands."""
     out = []
     for name in data.protected:
         bands = data.roles.bands.get(name)
         values = data.column(name)
-        out.append(
-            Codes.encode(values, name=name) if bands is None else Codes.bands(values.to_numpy(), bands, name=name)
-        )
+        out.append(Codes.encode(values, name=name) if bands is None else Codes.bands(numbers(values), bands, name=name))
     return tuple(out)
 
 

@@ -76,6 +76,16 @@ class Reading(TypedDict, total=False):
     privileged: Any
     prediction: str | None
     score: str | Sequence[str] | Mapping[Any, str] | None
+    weight: str | None
+    ignore: str | Sequence[str] | None
+    labels: Mapping[str, Any] | None
+
+
+class AllRoles(Reading, total=False):
+    """How data are read, with the roles that single functions have options for."""
+
+    time: str | None
+    features: Sequence[str] | None
 
 
 class SettingOptions(TypedDict, total=False):
@@ -93,6 +103,10 @@ class SubjectOptions(Reading, SettingOptions, total=False):
     """How data are read, and the settings of comparisons."""
 
 
+class AllOptions(AllRoles, SettingOptions, total=False):
+    """What `Subject.of` takes: how data are read, every role of a frame, and the settings of comparisons."""
+
+
 class CountOptions(SettingOptions, total=False):
     """What a table of counts takes beside the names of its columns."""
 
@@ -103,7 +117,7 @@ class CountOptions(SettingOptions, total=False):
 
 _TASK = Choice(TASKS)
 _SETTINGS = tuple(field.name for field in fields(Settings))
-_READING = tuple(Reading.__annotations__)
+_READING = tuple(AllRoles.__annotations__)
 
 
 def split_options(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

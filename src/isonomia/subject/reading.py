@@ -20,7 +20,10 @@ from isonomia.subject.dataset_surface import surface_of
 from isonomia.subject.truth import Truth, read_truth
 from isonomia.typing import Bools
 
-_ROLES = ("target", "positive", "task", "protected", "privileged", "prediction", "score")
+_ROLES = (
+    *("target", "positive", "task", "protected", "privileged", "prediction", "score"),
+    *("weight", "time", "features", "ignore", "labels"),
+)
 
 
 def is_column(values: Any) -> bool:
@@ -74,7 +77,7 @@ def predictions_and_truth(
     else:
         given = _predicted(data, model, progress) if isinstance(model, Model) else model
         surface, truth = _of_surface(data, given, y_true, what, task, positive)
-    n = len(data) if data is not None else len(surface) if surface.kinds else 0 if truth is None else len(truth.known)
+    n = data.height if data is not None else len(surface) if surface.kinds else 0 if truth is None else len(truth.known)
     for name, length in (
         ("predictions", len(surface) if surface.kinds else n),
         ("true outcomes", n if truth is None else len(truth.known)),

@@ -12,16 +12,18 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes, encode_features
 from isonomia.data import Backend, Dataset, Task, check_weights
+from isonomia.data.display_names import spelled
 from isonomia.errors import DataError, NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, Words, msg
 from isonomia.models import Model, Surface
 from isonomia.subject.arrays import Outcome
-from isonomia.subject.attributes import dataset_attributes, read_attributes
+from isonomia.subject.attributes import attributes_given, read_attributes
 from isonomia.subject.counts import read_counts
+from isonomia.subject.engine_rows import read_engine, read_rows
 from isonomia.subject.fingerprint import fingerprint_of
-from isonomia.subject.options import CountOptions, Settings, SubjectOptions, split_options
+from isonomia.subject.options import AllOptions, CountOptions, Settings, SubjectOptions, split_options
 from isonomia.subject.reading import (
     as_model,
     backend_given,
@@ -86,7 +88,7 @@ class Subject:
         *,
         progress: ProgressLike = None,
         counted: bool = False,
-        **given: Unpack[SubjectOptions],
+        **given: Unpack[AllOptions],
     ) -> Subject:
         """Read what is examined, and ask the model once.
 
@@ -126,6 +128,10 @@ class Subject:
             again = again if counted else again.in_rows()
             return again if progress is None else replace(again, progress=Progress.of(progress))
         dataset = None if data is None or is_column(data) else read_dataset(data, reading)
+        if dataset is not None and dataset.engine is not None:
+            parts = read_engine(dataset, model, reading, Settings(**changes), Progress.of(progress))
+            subject = cls._assemble(**parts)
+            return subject if counted else subject.in_rows()
         if dataset is None and data is not None:
             reading["y_true"] = data
         if model is not None and is_column(model):
@@ -133,8 +139,8 @@ class Subject:
         wrapped = as_model(model, reading)
         events = Progress.of(progress)
         predictions, truth, known = predictions_and_truth(dataset, wrapped, reading, events)
-        settings = Settings() | changes
-        return replace(cls._assemble(dataset, wrapped, predictions, truth, known, reading, settings), progress=events)
+        settings = Settings(**changes)
+        return cls._assemble(dataset, wrapped, predictions, truth, known, reading, settings, progress=events)
 
     @classmethod
     def of_predictions(
@@ -194,7 +200,7 @@ class Subject:
         """
         reading, changes = split_options(given)
         parts = read_counts(table, target, prediction, protected, count, weight, reading)
-        subject = cls._assemble(**parts, settings=Settings() | changes)
+        subject = cls._assemble(**parts, settings=Settings(**changes))
         return subject.in_rows() if subject.task == "regression" else subject
 
     @classmethod
@@ -208,13 +214,11 @@ class Subject:
         reading: Mapping[str, Any],
         settings: Settings,
         counts: NDArray[np.int64] | None = None,
+        progress: Progress | None = None,
+        notes: tuple[Message, ...] = (),
     ) -> Subject:
         n = known.size
-        features = reading.get("sensitive_features")
-        if features is not None:
-            attributes = read_attributes(features, length=n)
-        else:
-            attributes = () if dataset is None else dataset_attributes(dataset)
+        attributes, banded = attributes_given(dataset, reading, n)
         weights = reading.get("weights")
         if isinstance(weights, str) and dataset is not None:
             weights = dataset.column(weights)
@@ -234,10 +238,9 @@ class Subject:
             rows=known,
             settings=settings,
             backend=backend_given(dataset, reading),
-            notes=()
-            if whole
-            else (msg("{n:# row without a target is|# rows without a target are} left out.", n=dropped),),
+            notes=(*(() if whole else (_left_out(dropped),)), *banded, *notes),
             given_counts=counts,
+            progress=progress or Progress(),
         )
 
     def _again(self, model: Any, reading: Mapping[str, Any], changes: Mapping[str, Any]) -> Subject:
@@ -254,7 +257,7 @@ class Subject:
         return f"Subject({', '.join(parts)})"
 
     def __len__(self) -> int:
-        return int(self.rows.sum() if self.counts is None else self.counts.sum())
+        return int(np.count_nonzero(self.rows) if self.counts is None else self.counts.sum())
 
     @property
     def counts(self) -> NDArray[np.int64] | None:
@@ -270,6 +273,12 @@ class Subject:
         """The same subject with each of its rows on its own, where it was made of counts."""
         if self.given_counts is None:
             return self
+        if self.dataset is not None and self.dataset.engine is not None:
+            data, model, own = self.dataset, self.model, self.settings
+            parts = self.shared("rows", lambda: read_rows(data, model, own, self.progress))
+            self.cache["sampled"] = parts["notes"]
+            whole = self.shared("in_rows", lambda: self._assemble(**parts))
+            return replace(whole, settings=self.settings, progress=self.progress)
         if self.n_given > MAX_ROWS:
             raise NotApplicable(
                 msg(
@@ -296,6 +305,21 @@ class Subject:
             cache={},
         )
 
+    def sampled(self) -> tuple[Message, ...]:
+        """That rows were sampled, where they were since this was asked last."""
+        notes: tuple[Message, ...] = self.cache.pop("sampled", ())
+        return notes
+
+    def by_time(self) -> Subject:
+        """The same subject with the moments of its rows, where an engine counts them."""
+        if self.dataset is None or self.dataset.engine is None or self.given_counts is None:
+            return self
+        data = self.dataset.by_time()
+        if data is self.dataset:
+            return self
+        found = self.shared("by_time", lambda: Subject.of(data, counted=True))
+        return replace(found, model=self.model, settings=self.settings, progress=self.progress, notes=self.notes)
+
     @property
     def task(self) -> Task:
         """The kind of task."""
@@ -310,6 +334,15 @@ class Subject:
                 "scores (`score`)."
             )
         return self.outcome.surface
+
+    @cached_property
+    def words(self) -> Words:
+        """What columns, values and outcomes are called in sentences."""
+        known = Words() if self.dataset is None else self.dataset.words
+        if self.task != "binary" or len(self.outcome.surface.classes) != 2:
+            return known
+        bad, good = (spelled(label) for label in self.outcome.surface.classes)
+        return replace(known, favourable=good, unfavourable=bad)
 
     @property
     def n_dropped(self) -> int:
@@ -427,3 +460,7 @@ class Subject:
     def noted(self, result: R) -> R:
         """A result that states which rows were left out, unless its notes already say so."""
         return replace(result, notes=(*result.notes, *self.notes)) if self.notes else result
+
+
+def _left_out(n: int) -> Message:
+    return msg("{n:# row without a target is|# rows without a target are} left out.", n=n)

@@ -184,8 +184,8 @@ def test_bad_input_is_explained() -> None:
         find_pairs(frame, model, method="kosei", protected="sex", num_sample=3)
     with pytest.raises(SpecError, match="`seed`"):
         find_pairs(frame, model, method="observed", protected="sex", seed=-1)
-    with pytest.raises(SpecError, match="`analysis_id`"):
-        find_pairs(frame, model, method="observed", protected="sex", ledger_dir="x", analysis_id="../x")
+    with pytest.raises(SpecError, match="`analysis`"):
+        find_pairs(frame, model, method="observed", protected="sex", ledger_dir="x", analysis="../x")
     data = Dataset(frame, protected=["sex"], features=["x", "shoe"])
     with pytest.raises(NotApplicable, match=r"does not take 'sex'.*shoe"):
         find_pairs(data, model, method="observed")

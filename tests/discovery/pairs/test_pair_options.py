@@ -119,7 +119,7 @@ NUMPY: list[tuple[str, dict[str, Any]]] = [
         {"max_global": np.int64(20), "max_local": np.int32(2), "cluster_num": np.int8(3), "step_size": np.int64(1)},
     ),
     ("aequitas", {"max_global": np.uint16(50), "max_local": np.int64(3), "step_size": np.float32(1)}),
-    ("auto", {"exact": np.False_, "lift": np.True_, "natural": np.float64(0.1), "max_boxes": np.int64(100)}),
+    ("auto", {"exact": np.False_, "lift": np.True_, "natural": np.True_, "max_boxes": np.int64(100)}),
     ("expga", {"population": np.int64(20), "generations": np.int64(1), "cross_rate": np.float32(0.5)}),
     ("kosei", {"num_samples": np.int64(100), "local_search_limit": np.uint8(3)}),
     ("limi", {"n_approx_samples": np.int64(500), "confidence": np.float32(0.5), "early_stop": np.True_}),

@@ -22,7 +22,7 @@ from .people import recheck
 
 
 def run(census: Census, kind: str, method: str, **options: Any) -> Any:
-    options = {"domain": census.domain, "max_tests": None, "seed": 0, **options}
+    options = {"domain": census.domain, "dependencies": False, "max_tests": None, "seed": 0, **options}
     return find_pairs(census.data, census.model(kind), method=method, **options)
 
 

@@ -28,7 +28,7 @@ ADF = {"age": (658, 1.5, 4.4), "race": (456, 2.3, 6.4), "sex": (334, 3.5, 7.8)}
 
 
 def run(census: Census, model: Any, method: str, **options: Any) -> Any:
-    options = {"domain": census.domain, "max_tests": None, "seed": 0, **options}
+    options = {"domain": census.domain, "dependencies": False, "max_tests": None, "seed": 0, **options}
     return find_pairs(census.data, model, method=method, **options)
 
 

@@ -1,1 +1,1 @@
-"""The checks, one file each: a file that is put here is a check."""
+"""The checks, one file each, in a folder named after the room that they ask: a file that is put there is a check."""

@@ -9,13 +9,9 @@ from typing import Any
 import numpy as np
 
 from isonomia.audit.checks._people import people_by_name
-from isonomia.evidence import Finding, Table
+from isonomia.evidence import THRESHOLDS, Finding, Table, affected
 from isonomia.languages import Message
 from isonomia.subject import Subject
-
-#: Labels of a group that differ by this from those of people like them are reported (in standard deviations for a
-#: regression).
-LABEL_GAP = 0.1
 
 
 def label_findings(
@@ -25,11 +21,12 @@ def label_findings(
     *,
     method: str,
     evidence: str,
-    sentence: Callable[[Mapping[str, Any]], Message],
+    sentence: Callable[[Mapping[str, Any], str], Message],
 ) -> list[Finding]:
     """A finding for each row whose `difference` is large and was tested; `sentence` makes its message."""
     spread = float(np.std(subject.truth)) if subject.task == "regression" else 1.0
-    minimum = LABEL_GAP * (spread or 1.0)
+    limits = THRESHOLDS["label_gap"]
+    minimum = limits.reported * (spread or 1.0)
     people = people_by_name(subject)
     found = []
     for index, row in enumerate(table.rows()):
@@ -37,15 +34,16 @@ def label_findings(
         if row["p_value"] is None or abs(gap) < minimum or row["n"] < subject.settings.min_per_group:
             continue
         who = dict((table["group"].keys or ())[index])
+        figure = replace(
+            table["difference"].estimate(index, n=row["n"], method=method, level=subject.settings.level), note=None
+        )
+        counted = subject.task != "regression"
         found.append(
             Finding(
                 code,
-                "warning",
-                sentence(row),
-                replace(
-                    table["difference"].estimate(index, n=row["n"], method=method, level=subject.settings.level),
-                    note=None,
-                ),
+                limits.severity(abs(gap) / (spread or 1.0)),
+                sentence(row, subject.task),
+                figure,
                 who=who,
                 reference=_the_other(who, people),
                 n=row["n"],
@@ -55,6 +53,7 @@ def label_findings(
                 threshold=minimum,
                 evidence=evidence,
                 remedy="question_labels",
+                people=affected(figure, row["n"] if counted else None, harm="lack"),
             )
         )
     return found

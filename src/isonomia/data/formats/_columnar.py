@@ -6,16 +6,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import narwhals.stable.v2 as nw
+
 from isonomia.data._duckdb import collected
 from isonomia.data.formats.csv_files import column_index
 from isonomia.data.frames import Backend, default_backend
 from isonomia.errors import DataError
 
+#: Columns of a file by columns that are handed over together: a query result and a frame of it are there at once.
+BATCH = 16
+
 
 def selected(
-    connection: Any, source: str, names: Sequence[str] | None, columns: Sequence[str] | None, backend: Backend | None
+    connection: Any,
+    source: str,
+    names: Sequence[str] | None,
+    columns: Sequence[str] | None,
+    backend: Backend | None,
+    *,
+    batch: int | None = None,
 ) -> Any:
-    """The columns asked for, in types that every frame library has."""
+    """The columns asked for, in types that every frame library has; some at a time where the file allows it."""
     relation = connection.sql(f"SELECT * FROM {source}")
     inner = list(relation.columns)
     outer = list(names) if names is not None and len(names) == len(inner) else inner
@@ -27,12 +38,19 @@ def selected(
         # Exact decimals become floats: every frame library has those, and no check needs cents.
         plain = {"DECIMAL": "DOUBLE", "HUGEINT": "DOUBLE", "UHUGEINT": "DOUBLE", "ENUM": "VARCHAR", "UUID": "VARCHAR"}
         picked.append(f"CAST({identifier} AS {plain[kind]}) AS {identifier}" if kind in plain else identifier)
-    return collected(
-        connection,
-        f"SELECT {', '.join(picked)} FROM {source}",
-        backend or default_backend(),
-        [outer[index] for index in kept],
-    )
+    kind = backend or default_backend()
+    chosen = [outer[index] for index in kept]
+    size = batch or len(picked)
+    parts = [
+        collected(connection, f"SELECT {', '.join(picked[at : at + size])} FROM {source}", kind, chosen[at : at + size])
+        for at in range(0, len(picked), size)
+    ]
+    return parts[0] if len(parts) == 1 else _beside(parts)
+
+
+def _beside(parts: Sequence[Any]) -> Any:
+    """Frames with the same rows as one, without copying their columns."""
+    return nw.concat([nw.from_native(part, eager_only=True) for part in parts], how="horizontal").to_native()
 
 
 def damaged(error: BaseException, source_path: Path, format_name: str) -> DataError:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from isonomia.data.file_format import FILE_FORMATS, FileFormat
+from isonomia.data.file_format import FILE_FORMATS, FileFormat, ReadTable
 from isonomia.data.formats._columnar import damaged
 from isonomia.data.formats.csv_files import column_index
 from isonomia.data.frames import Backend
 from isonomia.errors import require
 
 
-def read_arrow(path: Path, source_path: Path, *, columns: Sequence[str] | None, backend: Backend | None) -> Any:
+def read_arrow(path: Path, source_path: Path, *, columns: Sequence[str] | None, backend: Backend | None) -> ReadTable:
     """A frame of an Arrow file or stream; pandas needs PyArrow here, so without it the frame is Polars."""
     import polars as pl
 
@@ -31,9 +30,9 @@ def read_arrow(path: Path, source_path: Path, *, columns: Sequence[str] | None, 
         both = all(importlib.util.find_spec(package) is not None for package in ("pandas", "pyarrow"))
         backend = "pandas" if both else "polars"
     if backend == "polars":
-        return frame
+        return ReadTable(frame)
     require("pyarrow", extra="arrow", purpose=f"reading Arrow files with backend={backend!r}")
-    return frame.to_pandas() if backend == "pandas" else frame.to_arrow()
+    return ReadTable(frame.to_pandas() if backend == "pandas" else frame.to_arrow())
 
 
 FILE_FORMATS.add(

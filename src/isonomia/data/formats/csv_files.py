@@ -6,50 +6,37 @@ too long for a 64-bit integer are codes, not quantities, and stay texts.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
-from enum import IntFlag, auto
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from isonomia.data._duckdb import collected, quoted, restricted_connection
-from isonomia.data.file_format import DELIMITER, ENCODING, FILE_FORMATS, NA_VALUES, REPEATED, FileFormat
+from isonomia.data.file_format import (
+    DECIMAL,
+    DELIMITER,
+    ENCODING,
+    FILE_FORMATS,
+    NA_VALUES,
+    REPEATED,
+    Converted,
+    FileFormat,
+    ReadTable,
+)
+from isonomia.data.formats._number_forms import Decimal, Form, cast, decimal_mark, form_test
 from isonomia.data.frames import Backend, default_backend
 from isonomia.errors import DataError, SpecError, close_to
+from isonomia.languages import Message, msg
 
 DELIMITERS = (",", ";", "\t", "|")
-#: Missing in a column whose other values are all numbers; ordinary texts elsewhere.
-NUMBER_GAPS = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 #: Bytes read to find the delimiter and the header.
 _HEAD = 1 << 20
 _SAMPLE_ROWS = 100
 _FIRST_ROWS = 5000
-
-
-class _Form(IntFlag):
-    """How a value is written; a column has all the forms of its values."""
-
-    MISSING = auto()
-    INTEGER = auto()
-    DECIMAL = auto()
-    BOOLEAN = auto()
-    DATE = auto()
-    DATETIME = auto()
-    GAP = auto()
-    TEXT = auto()
-
-
-_PATTERNS = {
-    _Form.INTEGER: r"^\s*[+-]?(0|[1-9][0-9]{0,17})\s*$",
-    _Form.TEXT: r"^\s*[+-]?[0-9]{19,}\s*$",
-    _Form.DECIMAL: r"^\s*[+-]?(((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?|inf|Inf|INF|Infinity)\s*$",
-    _Form.BOOLEAN: r"^\s*(true|false|True|False|TRUE|FALSE)\s*$",
-    _Form.DATE: r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
-    _Form.DATETIME: r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?$",
-}
 
 
 def read_csv(
@@ -57,32 +44,65 @@ def read_csv(
     source_path: Path,
     *,
     delimiter: str | None,
+    decimal: Decimal | None,
     na_values: Sequence[str],
     columns: Sequence[str] | None,
     repeated: Literal["error", "rename"],
     backend: Backend | None,
-) -> Any:
-    """A frame of the table in `path` (plain, UTF-8); `source_path` is its name in errors."""
+) -> ReadTable:
+    """The table in `path` (plain, UTF-8); `source_path` is its name in errors."""
     backend = backend or default_backend()
+    given = {"delimiter": delimiter, "decimal": decimal, "na_values": na_values, "repeated": repeated}
+    with (
+        restricted_connection(path) as connection,
+        _typed(connection, path, source_path, columns, backend, given) as (query, names, notes),
+    ):
+        return ReadTable(collected(connection, query, backend, names), notes)
+
+
+def convert_csv(
+    path: Path, source_path: Path, connection: Any, target: Path, *, columns: Sequence[str] | None, **given: Any
+) -> Converted:
+    """The columns of a table, and notes on it, once a file that does not fit into memory was written as Parquet."""
+    with _typed(connection, path, source_path, columns, default_backend(), given) as (query, names, notes):
+        connection.execute(f"COPY ({query}) TO {quoted(str(target))} (FORMAT parquet)")
+        return names, notes
+
+
+@contextlib.contextmanager
+def _typed(
+    connection: Any,
+    path: Path,
+    source_path: Path,
+    columns: Sequence[str] | None,
+    backend: Backend,
+    given: Mapping[str, Any],
+) -> Iterator[tuple[str, list[str], tuple[Message, ...]]]:
+    """The query that gives every value its type, the names of its columns, and notes; errors name what is wrong."""
     head, whole = _head(path, source_path)
     blank = len(head) - len(head.lstrip("\r\n"))
     skipped = len(head[:blank].splitlines())
     head = head[blank:]
-    mark = _delimiter(head, whole, delimiter, source_path)
-    names = _header(head, mark, repeated, source_path)
+    mark = _delimiter(head, whole, given["delimiter"], source_path)
+    names = _header(head, mark, given["repeated"], source_path)
     if whole and len(_records(head, mark, 2)) < 2:
         raise DataError(f"The file '{source_path}' has a header ({len(names)} columns) but no rows.")
     kept = range(len(names)) if columns is None else [column_index(name, names) for name in columns]
-    source = _source(path, len(names), mark, na_values, skipped)
+    source = _source(path, len(names), mark, given["na_values"], skipped)
     try:
-        with restricted_connection(path) as connection:
-            bits = _written_as(connection, source, kept)
-            if not any(bits.values()):
-                raise DataError(f"The file '{source_path}' has a header ({len(names)} columns) but no rows.")
-            casts = ", ".join(f"{_cast(f'c{index}', bits[index], backend)} AS c{index}" for index in kept)
-            return collected(connection, f"SELECT {casts} FROM {source}", backend, [names[index] for index in kept])
+        bits = _written_as(connection, source, kept)
+        if not any(bits.values()):
+            raise DataError(f"The file '{source_path}' has a header ({len(names)} columns) but no rows.")
+        point = given["decimal"] or decimal_mark({names[index]: bits[index] for index in kept}, mark, source_path)
+        casts = ", ".join(f"{cast(f'c{index}', bits[index], point, backend)} AS c{index}" for index in kept)
+        notes = () if given["decimal"] or point == "." else (_COMMA,)
+        yield f"SELECT {casts} FROM {source}", [names[index] for index in kept], notes
     except duck_error() as error:
         raise _explained(str(error), source_path, mark) from None
+
+
+#: What is stated where a decimal comma was found, not given.
+_COMMA = msg("Numbers of the file have a decimal comma (points group thousands), and were read as such.")
 
 
 def _head(path: Path, source_path: Path) -> tuple[str, bool]:
@@ -147,7 +167,12 @@ def _header(head: str, mark: str, repeated: Literal["error", "rename"], source_p
     records = _records(head, mark, 1)
     if not records:
         raise DataError(f"The first line of '{source_path}' cannot be read: a quote is left open.")
-    names = [name.strip() or f"unnamed_{index}" for index, name in enumerate(records[0], 1)]
+    return check_header(records[0], repeated, source_path)
+
+
+def check_header(given: Sequence[str], repeated: Literal["error", "rename"], source_path: Path) -> list[str]:
+    """The names of the columns; those that are missing are made, repeated ones are refused or renamed."""
+    names = [name.strip() or f"unnamed_{index}" for index, name in enumerate(given, 1)]
     if all(re.fullmatch(r"[+-]?[0-9]*\.?[0-9]+", name) for name in names):
         raise DataError(
             f"The first line of '{source_path}' has only numbers ({', '.join(names[:5])}, ...), expected column names. "
@@ -199,48 +224,12 @@ def _written_as(connection: Any, source: str, kept: Sequence[int]) -> dict[int, 
     """The forms of the values of each column; columns that start with texts are not read to the end."""
     bits = dict.fromkeys(kept, 0)
     for rows, open_columns in ((f"(SELECT * FROM {source} LIMIT {_FIRST_ROWS})", list(bits)), (source, None)):
-        untyped = (
-            open_columns if open_columns is not None else [index for index in bits if not bits[index] & _Form.TEXT]
-        )
-        tests = ", ".join(_type_test(f"c{index}") for index in untyped)
+        untyped = open_columns if open_columns is not None else [index for index in bits if not bits[index] & Form.TEXT]
+        tests = ", ".join(form_test(f"c{index}") for index in untyped)
         if untyped:
             found = connection.execute(f"SELECT {tests} FROM {rows}").fetchall()[0]
             bits.update({index: value or 0 for index, value in zip(untyped, found, strict=True)})
     return bits
-
-
-def _type_test(column: str) -> str:
-    """An SQL expression for the forms of a column's values."""
-    cases = [f"WHEN {column} IS NULL THEN {_Form.MISSING}"]
-    for bit, pattern in _PATTERNS.items():
-        test = f"regexp_matches({column}, {quoted(pattern)})"
-        if bit in (_Form.DATE, _Form.DATETIME):
-            test += f" AND TRY_CAST({column} AS {'DATE' if bit == _Form.DATE else 'TIMESTAMP'}) IS NOT NULL"
-        cases.append(f"WHEN {test} THEN {bit}")
-    gaps = ", ".join(map(quoted, NUMBER_GAPS))
-    cases.append(f"WHEN trim({column}) IN ({gaps}) THEN {_Form.GAP}")
-    return f"bit_or(CASE {' '.join(cases)} ELSE {_Form.TEXT} END)"
-
-
-def _cast(column: str, bits: int, backend: Backend) -> str:
-    kinds = bits & ~(_Form.MISSING | _Form.GAP)
-    if not bits & ~_Form.MISSING:
-        return "NULL::DOUBLE"
-    if kinds and not kinds & ~(_Form.INTEGER | _Form.DECIMAL):
-        # A whole number cannot be missing in a plain pandas column: such columns are floats there.
-        gaps = bits & (_Form.MISSING | _Form.GAP)
-        whole = kinds == _Form.INTEGER and not (gaps and backend == "pandas")
-        listed = ", ".join(map(quoted, NUMBER_GAPS))
-        value = f"CASE WHEN trim({column}) IN ({listed}) THEN NULL ELSE {column} END" if bits & _Form.GAP else column
-        return f"CAST({value} AS {'BIGINT' if whole else 'DOUBLE'})"
-    if not bits & _Form.GAP:
-        if kinds == _Form.BOOLEAN:
-            return f"CAST(trim({column}) AS BOOLEAN)"
-        if kinds == _Form.DATE:
-            return f"CAST({column} AS DATE)"
-        if not kinds & ~(_Form.DATE | _Form.DATETIME):
-            return f"CAST({column} AS TIMESTAMP)"
-    return column
 
 
 def duck_error() -> type[Exception]:
@@ -281,9 +270,14 @@ def _wrong_encoding(source_path: Path, line: int | None) -> DataError:
     )
 
 
-def read_tsv(path: Path, source_path: Path, *, delimiter: str | None, **options: Any) -> Any:
+def read_tsv(path: Path, source_path: Path, *, delimiter: str | None, **options: Any) -> ReadTable:
     """A frame of a table whose values stand between tabs, unless another delimiter is given."""
     return read_csv(path, source_path, delimiter="\t" if delimiter is None else delimiter, **options)
+
+
+def convert_tsv(path: Path, source_path: Path, *parts: Any, delimiter: str | None, **options: Any) -> Converted:
+    """As `convert_csv`, of a table whose values stand between tabs unless another delimiter is given."""
+    return convert_csv(path, source_path, *parts, delimiter="\t" if delimiter is None else delimiter, **options)
 
 
 FILE_FORMATS.add(
@@ -293,7 +287,8 @@ FILE_FORMATS.add(
         purpose="text with a delimiter, which is found; types are those that fit every value of the file",
         suffixes=(".csv", ".txt"),
         read=read_csv,
-        parameters=(DELIMITER, ENCODING, NA_VALUES, REPEATED),
+        convert=convert_csv,
+        parameters=(DELIMITER, DECIMAL, ENCODING, NA_VALUES, REPEATED),
     )
 )
 FILE_FORMATS.add(
@@ -303,6 +298,7 @@ FILE_FORMATS.add(
         purpose="text with tabs between the values; otherwise like CSV",
         suffixes=(".tsv", ".tab"),
         read=read_tsv,
-        parameters=(DELIMITER, ENCODING, NA_VALUES, REPEATED),
+        convert=convert_tsv,
+        parameters=(DELIMITER, DECIMAL, ENCODING, NA_VALUES, REPEATED),
     )
 )

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from isonomia.data._duckdb import quoted, restricted_connection
-from isonomia.data.file_format import ENCODING, FILE_FORMATS, FileFormat
+from isonomia.data.file_format import ENCODING, FILE_FORMATS, FileFormat, ReadTable
 from isonomia.data.formats._columnar import damaged, selected
 from isonomia.data.formats.csv_files import duck_error
 from isonomia.data.frames import Backend
 from isonomia.errors import DataError
 
 
-def read_jsonl(path: Path, source_path: Path, *, columns: Sequence[str] | None, backend: Backend | None) -> Any:
+def read_jsonl(path: Path, source_path: Path, *, columns: Sequence[str] | None, backend: Backend | None) -> ReadTable:
     """A frame of a file with one JSON object per line."""
     with path.open("rb") as file:
         start = file.read(1 << 16).lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -32,7 +31,7 @@ def read_jsonl(path: Path, source_path: Path, *, columns: Sequence[str] | None, 
     )
     try:
         with restricted_connection(path) as connection:
-            return selected(connection, source, None, columns, backend)
+            return ReadTable(selected(connection, source, None, columns, backend))
     except duck_error() as error:
         raise damaged(error, source_path, "JSON lines") from None
 

@@ -301,6 +301,13 @@ class Copula:
         low, high = np.stack(lows, axis=1)[:, order], np.stack(highs, axis=1)[:, order]
         return np.asarray(total + log_rectangles(inner, low, high, draws=draws, seed=seed), dtype=float)
 
+    def codes(self, data: Any) -> Coded:
+        """Rows of a table as codes and numbers, the opposite of `frame`; a value never seen counts as missing."""
+        return {
+            name: np.where(strange, -1 if isinstance(marginal, Levels) else np.nan, codes)
+            for name, marginal, codes, strange in self._read(data)
+        }
+
     def _read(self, data: Any) -> Iterator[tuple[str, Marginal, NDArray[Any], NDArray[np.bool_]]]:
         """Each column of a table as codes, and which of its values were never seen."""
         table = wrap(data.frame if isinstance(data, Dataset) else data)

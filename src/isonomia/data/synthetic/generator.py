@@ -40,16 +40,33 @@ class Synthetic:
         The subgroups, their rows and their bias.
     copula : Copula
         The population that rows were drawn from.
+    scorer : Scorer
+        The linear model behind the outcome, without bias.
     """
 
     dataset: Dataset
     truth: GroundTruth
     copula: Copula
+    scorer: Scorer
 
     @property
     def frame(self) -> Any:
         """All columns, annotations included (they start with an underscore)."""
         return self.dataset.frame
+
+    def scores(self, frame: Any, *, biased: bool = True) -> Floats:
+        """The score of people of any frame by the generator's own rule, without noise.
+
+        Parameters
+        ----------
+        frame : frame with the columns of the generator
+        biased : bool
+            Whether the bias of every subgroup whose conditions a person satisfies is added.
+        """
+        score = self.scorer.design(self.copula.codes(frame)) @ self.scorer.weights
+        for subgroup in self.truth.biased if biased else ():
+            score = score + subgroup.bias * subgroup.matches(frame)
+        return score
 
     def __repr__(self) -> str:
         return f"Synthetic({len(self.dataset)} rows, {len(self.truth.biased)} biased subgroups; {self.dataset!r})"
@@ -279,7 +296,7 @@ def _assemble(
         _subgroup(plan.copula, index, pairs[index // 2], carrier, aleatoric, deviation)
         for index, carrier in enumerate(carriers)
     )
-    return Synthetic(dataset, GroundTruth(subgroups, n, settings), plan.copula)
+    return Synthetic(dataset, GroundTruth(subgroups, n, settings), plan.copula, scorer)
 
 
 def _mask(copula: Copula, coded: Coded, conditions: Sequence[Condition], n: int) -> NDArray[np.bool_]:

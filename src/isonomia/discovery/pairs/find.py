@@ -14,14 +14,18 @@ from numpy.typing import NDArray
 from isonomia.data import Dataset, Task, numbers
 from isonomia.data.schema import TASKS
 from isonomia.discovery.method import PAIR_METHODS
+from isonomia.discovery.pairs import kept
 from isonomia.discovery.pairs._proxies import proxies_of
+from isonomia.discovery.pairs.dependency_table import state_dependencies
 from isonomia.discovery.pairs.present import build_result
 from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.searches.auto import finish
 from isonomia.discovery.pairs.searches.exact import conclude
 from isonomia.discovery.pairs.space import Space
+from isonomia.discovery.questions import ask
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
+from isonomia.keeping import Keeper
 from isonomia.languages import msg
 from isonomia.models import Model
 from isonomia.parameters import (
@@ -62,9 +66,11 @@ _NAME = re.compile(r"[\w.-]{1,100}")
     max_tests=Either(Choice(("auto",)), Integer(1)).or_none("for no limit"),
     max_seconds=Either(Choice(("auto",)), Number(above=0)).or_none("for no limit"),
     max_model_rows=Integer(1).or_none("for no limit"),
+    dependencies=Boolean(),
     gamma=Number(at_least=0),
     one_attr_at_a_time=Boolean(),
     seed=SEED,
+    reuse=Boolean(),
 )
 def find_pairs(
     data: Any,
@@ -77,6 +83,7 @@ def find_pairs(
     task: Task | None = None,
     domain: Domain | Mapping[str, Any] | None = None,
     constraints: Sequence[Any] = (),
+    dependencies: bool = True,
     values: Mapping[str, Sequence[Any]] | None = None,
     max_tests: int | Literal["auto"] | None = "auto",
     max_seconds: float | Literal["auto"] | None = "auto",
@@ -85,7 +92,9 @@ def find_pairs(
     one_attr_at_a_time: bool = False,
     seed: int = 0,
     ledger_dir: str | os.PathLike[str] | None = None,
-    analysis_id: str | None = None,
+    store: Keeper | str | os.PathLike[str] | None = None,
+    analysis: str | None = None,
+    reuse: bool = False,
     progress: ProgressLike = None,
     **options: Any,
 ) -> PairResult:
@@ -108,6 +117,10 @@ def find_pairs(
         spans.
     constraints : sequence, optional
         Rules a valid person obeys, see `Domain`.
+    dependencies : bool
+        Whether people have to agree with what the data rule out in 99.9% of the rows (a husband is not female), both
+        of a pair: who has no possible counterpart is not tested. Learned from the data, listed in
+        ``tables["dependencies"]`` (see `isonomia.probing.Dependencies`). A `Domain` that is given brings its own.
     values : mapping, optional
         Values of protected attributes to try; by default all.
     max_tests, max_seconds, max_model_rows : optional
@@ -121,7 +134,14 @@ def find_pairs(
     seed : int
         The same seed gives the same pairs.
     ledger_dir : path, optional
-        A folder to keep the ledger in, under `analysis_id`; the same call goes on where an interrupted one stopped.
+        A folder to keep the ledger in, under `analysis`; the same call goes on where an interrupted one stopped.
+    store : Store or address, optional
+        Where the result is kept, under `analysis` (see `isonomia.store.open`).
+    analysis : str, optional
+        What the search belongs to, such as "loans", in the store and in `ledger_dir`.
+    reuse : bool
+        Whether an earlier answer in the store is given again where the question is the same: data, model, method,
+        options, budget, seed and version of Isonomia. Nothing is searched, trained or asked then.
     progress : callable or Progress, optional
         Receives the events of the search; a `Progress` can cancel it. What is in `ledger_dir` by then is not lost.
     **options
@@ -142,6 +162,8 @@ def find_pairs(
     (40, 3)
     """
     chosen = PAIR_METHODS[method]
+    if analysis is not None and store is None and ledger_dir is None:
+        raise SpecError("`analysis` names a run in a store, or a ledger in `ledger_dir`; give store= or ledger_dir=.")
     options = chosen.read(options)
     endless = chosen.complete
     tests = (None if endless else MAX_TESTS) if max_tests == "auto" else max_tests
@@ -153,6 +175,30 @@ def find_pairs(
         dataset, left_out = _with_finite_numbers(dataset, _features(dataset, model))
     space_domain = data if dataset is None else _domain(dataset, model, domain, constraints)
     names = _protected(dataset, protected, space_domain)
+    if dependencies and chosen.alters and dataset is not None and not isinstance(domain, Domain):
+        space_domain.learn_dependencies(dataset.frame, leading=names)
+    asked = None
+    if store is not None or reuse:
+        asked = ask(
+            store,
+            analysis,
+            reuse=reuse,
+            data=dataset,
+            model=model,
+            seed=seed,
+            finds="pairs",
+            method=method,
+            options=options,
+            protected=names,
+            values=values,
+            domain=space_domain.describe(),
+            functions=[rule for rule in space_domain.rules if callable(rule)],
+            budget=(tests, seconds, max_model_rows),
+            gamma=gamma,
+            one_attr_at_a_time=one_attr_at_a_time,
+        )
+        if reuse and (answer := asked.answer()) is not None:
+            return kept.result_of(answer, space_domain)
     oracle = Oracle(model, space_domain, dataset)
     chosen.check_task(oracle.task)
     people, clipped = _people(dataset, space_domain, spanned=not isinstance(data, Domain) and domain is None)
@@ -176,12 +222,13 @@ def find_pairs(
         max_tests=tests,
         max_seconds=seconds,
         max_model_rows=max_model_rows,
-        path=_path(ledger_dir, analysis_id, method),
+        path=_path(ledger_dir, analysis, method),
         run=run,
         progress=Progress.of(progress),
     )
     loop = Loop(probe, ledger)
     space = Space(loop=loop, people=people, rng=np.random.default_rng(seed), data=dataset)
+    state_dependencies(space)
     if left_out:
         space.notes.append(
             msg("{n:# person with an infinite number was|# people with infinite numbers were} left out.", n=left_out)
@@ -208,7 +255,10 @@ def find_pairs(
     if pairs is None:
         pairs = _pairs(probe, ledger.findings())
     finish(space, pairs.first)
-    return build_result(space, pairs, method=chosen)
+    result = build_result(space, pairs, method=chosen)
+    if asked is not None:
+        asked.keep(result, kept.record_of(result))
+    return result
 
 
 def _read(data: Any, model: Any, roles: Mapping[str, Any]) -> tuple[Dataset | None, Any]:
@@ -304,23 +354,21 @@ def _pairs(probe: Probe, found: Mapping[str, NDArray[Any]]) -> Pairs:
         codes = np.empty(0, np.int64)
         return Pairs(
             first=none,
-            columns=probe.columns,
-            other=none[:, probe.columns],
+            columns=probe.altered,
+            other=none[:, probe.altered],
             outcome_first=codes,
             outcome_second=codes,
             score_first=nothing,
             score_second=nothing,
             gap=nothing,
         )
-    first = found["row"]
-    first[:, probe.columns] = probe.variants[found["a"].astype(np.intp)]
-    other = probe.variants[found["b"].astype(np.intp)]
+    first, other = (probe.as_variant(found["row"], found[side].astype(np.intp)) for side in "ab")
     regression = probe.oracle.task == "regression"
     outcome = [found[f"{'score' if regression else 'label'}_{side}"] for side in "ab"]
     return Pairs(
         first=first,
-        columns=probe.columns,
-        other=other,
+        columns=probe.altered,
+        other=other[:, probe.altered],
         outcome_first=outcome[0],
         outcome_second=outcome[1],
         score_first=found["score_a"],
@@ -329,14 +377,12 @@ def _pairs(probe: Probe, found: Mapping[str, NDArray[Any]]) -> Pairs:
     )
 
 
-def _path(ledger_dir: str | os.PathLike[str] | None, analysis_id: str | None, method: str) -> Path | None:
+def _path(ledger_dir: str | os.PathLike[str] | None, analysis: str | None, method: str) -> Path | None:
     if ledger_dir is None:
-        if analysis_id is not None:
-            raise SpecError("`analysis_id` names a ledger inside `ledger_dir`; give the folder too.")
         return None
-    name = analysis_id or method
+    name = analysis or method
     if not _NAME.fullmatch(name) or name.startswith("."):
-        raise SpecError(f"`analysis_id` may contain letters, digits, '_', '-' and '.'; got {name!r}.")
+        raise SpecError(f"`analysis` may contain letters, digits, '_', '-' and '.'; got {name!r}.")
     folder = Path(ledger_dir)
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{name}.ledger"

@@ -10,7 +10,7 @@ from isonomia.probing import Search
 
 
 def pair_method(
-    method_id: str, purpose: str, *, reference: str, complete: bool = False
+    method_id: str, purpose: str, *, reference: str, complete: bool = False, alters: bool = True
 ) -> Callable[[Callable[..., Search]], Callable[..., Search]]:
     """Put a search ``search(space, *, option=default, ...)``, a generator of rows to test, into the registry."""
 
@@ -25,6 +25,7 @@ def pair_method(
                 parameters=parameters_of(search),
                 reference=reference,
                 complete=complete,
+                alters=alters,
             )
         )
         return search

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from isonomia.counting import count_by
 from isonomia.data.synthetic import Copula
@@ -14,12 +15,13 @@ from isonomia.discovery.subgroups import find_subgroups
 from isonomia.errors import Cancelled, IsonomiaError
 from isonomia.evidence import Column, Table
 from isonomia.languages import msg
+from isonomia.probing import BinnedColumns
 from isonomia.typing import Floats
 
 #: Rows of data the generator is fitted to, and people it judges.
 FITTED, EVALUATED = 2000, 200
-#: Numbers with more values than this are binned, into so many bins.
-MAX_VALUES, BINS = 60, 30
+#: Rows of data that densities are learned from, and the share of independence in a correlation.
+MAX_LEARNED, RIDGE = 50_000, 0.01
 
 
 def naturalness(space: Space, rows: Floats) -> float | None:
@@ -46,36 +48,51 @@ def _some(n: int, limit: int, rng: np.random.Generator) -> NDArray[np.int64]:
 
 
 class Plausible:
-    """Whether people have values that occur: a fast substitute for `naturalness` during a search.
+    """Chooses people who resemble those of the data: a fast substitute for `naturalness` during a search.
 
-    The sum over free columns of the log share of the data in the same value (numbers with many values: in the same
-    thirtieth of the range), each by itself. Plausible are those above the quantile `share` of the data's own rows.
+    The density of the free columns is that of a Gaussian copula over bins, each bin at the middle of its ranks:
+    log p(x) = sum_j log f_j(x_j) - z' (R^-1 - I) z / 2, with z_j the normal score of the bin and R the correlation of
+    the scores. The rank of a person is the share of the data's own rows that are less likely.
     """
 
-    def __init__(self, space: Space, share: float) -> None:
-        domain = space.domain
-        self.columns = space.movable
-        self.low = domain.low[self.columns]
-        span = domain.high[self.columns] - self.low
-        exact = domain.whole[self.columns] & (span < MAX_VALUES)
-        self.width = np.where(exact, 1.0, span / BINS)
-        self.bins = np.where(exact, span + 1, BINS).astype(np.intp)
-        bins_of = self._bins(space.people)
-        self.tables = []
-        for index, bins in enumerate(self.bins):
-            counts = count_by(bins_of[:, index], int(bins)) + 0.5
-            self.tables.append(np.log(counts / counts.sum()))
-        self.threshold = float(np.quantile(self._sum(bins_of), share))
+    def __init__(self, space: Space) -> None:
+        people = space.people[:: -(-len(space.people) // MAX_LEARNED)]
+        self.bins, self.columns = BinnedColumns(space.domain, people), space.movable.tolist()
+        self.log_density: dict[int, Floats] = {}
+        self.normal: dict[int, Floats] = {}
+        for column in self.columns:
+            counts = count_by(self.bins.codes(people, column), int(self.bins.sizes[column])) + 0.5
+            shares = counts / counts.sum()
+            self.log_density[column] = np.log(shares / self.bins.widths(column))
+            self.normal[column] = ndtri(np.cumsum(shares) - shares / 2)
+        scores = self._scores(self._codes(people))
+        identity = np.eye(len(self.columns))
+        correlation = np.atleast_2d(np.corrcoef(scores, rowvar=False)) if len(self.columns) else identity
+        self.precision = np.linalg.inv((1 - RIDGE) * np.nan_to_num(correlation) + RIDGE * identity) - identity
+        self.own = np.sort(self._log(people))
+        self.rng = space.rng
 
-    def _bins(self, rows: Floats) -> NDArray[np.intp]:
-        values = np.nan_to_num((rows[:, self.columns] - self.low) / self.width)
-        return np.asarray(np.clip(values, 0, self.bins - 1), dtype=np.intp)
+    def accept(self, rows: Floats, strength: float) -> NDArray[np.bool_]:
+        """Each of the rows with the probability rank^strength."""
+        rank = np.searchsorted(self.own, self._log(rows)) / len(self.own)
+        return np.asarray(rank**strength >= self.rng.random(len(rows)))
 
-    def _sum(self, bins_of: NDArray[np.intp]) -> Floats:
-        return np.asarray(sum(table[bins_of[:, index]] for index, table in enumerate(self.tables)), dtype=float)
+    def _codes(self, rows: Floats) -> list[NDArray[np.intp]]:
+        return [self.bins.codes(rows, column) for column in self.columns]
 
-    def __call__(self, rows: Floats) -> NDArray[np.bool_]:
-        return np.asarray(self._sum(self._bins(rows)) >= self.threshold)
+    def _scores(self, codes: list[NDArray[np.intp]]) -> Floats:
+        pairs = zip(self.columns, codes, strict=True)
+        return np.stack([self.normal[column][code] for column, code in pairs], axis=1)
+
+    def _log(self, rows: Floats) -> Floats:
+        if not self.columns:
+            return np.zeros(len(rows))
+        codes = self._codes(rows)
+        scores = self._scores(codes)
+        total = -0.5 * np.einsum("ij,jk,ik->i", scores, self.precision, scores, optimize=True)
+        for column, code in zip(self.columns, codes, strict=True):
+            total += self.log_density[column][code]
+        return np.asarray(total)
 
 
 def add_subgroups(space: Space, found: NDArray[np.bool_]) -> None:

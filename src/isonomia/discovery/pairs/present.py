@@ -11,16 +11,14 @@ from isonomia.counting import count_by, sum_by
 from isonomia.discovery.method import Method
 from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.space import Space
-from isonomia.evidence import Change, Estimate, Finding, Picture, Table, wilson
-from isonomia.languages import Message, msg
-from isonomia.languages.naming import Name, between, is_value, number
+from isonomia.evidence import THRESHOLDS, Change, Estimate, Finding, Picture, Table, wilson
+from isonomia.languages import Message, column_names, msg
+from isonomia.languages.naming import Name, between, either, is_value, number
 from isonomia.probing import Domain
 from isonomia.typing import Floats
 
 #: Pairs shown in a report; all of them are in the result's own table.
 WITNESSES = 50
-#: A share of people treated differently that makes a finding critical.
-CRITICAL = 0.01
 #: People drawn from the domain to compare findings with, where there is no data.
 BACKGROUND = 20_000
 #: Whole numbers with more values than this are sorted instead of counted.
@@ -57,6 +55,7 @@ def build_result(space: Space, pairs: Pairs, *, method: Method) -> PairResult:
         method=method.id,
         metrics=metrics,
         pairs=pairs,
+        trace=tuple(space.loop.ledger.trace),
         domain=space.domain,
         classes=classes,
     )
@@ -277,18 +276,18 @@ def _range(feature: Any, low: float, high: float) -> str:
 def _findings(space: Space, pairs: Pairs, metrics: dict[str, Any], share: Estimate | None) -> tuple[Finding, ...]:
     if len(pairs) == 0:
         return ()
-    names = ", ".join(space.probe.protected)
+    names = either([column_names([name]) for name in space.probe.protected])
     rate = share if share is not None else Estimate(metrics["SUR"], n=metrics["TSN"], note="share of a directed search")
     message = msg(
-        "{found:int} of {tested:int} people tested are treated differently when only {attributes} changes.",
+        "For {found:int} of {tested:int} people tested, another {attributes} alone changes the decision.",
         found=metrics["DSN"],
         tested=metrics["TSN"],
         attributes=names,
     )
     if share is not None and (share.n, share.value) != (metrics["TSN"], metrics["SUR"]):  # not those of the search
         message = msg(
-            "{share:pct} of all possible people are treated differently when only {attributes} changes; the search "
-            "found {found:int} of them in {tested:int} tests.",
+            "For an estimated {share:pct} of possible people, another {attributes} alone changes the decision. The "
+            "search looks where that is likely: {found:int} of {tested:int} people tested.",
             share=share.value,
             found=metrics["DSN"],
             tested=metrics["TSN"],
@@ -305,14 +304,16 @@ def _findings(space: Space, pairs: Pairs, metrics: dict[str, Any], share: Estima
     return (
         Finding(
             code="pairs.discrimination",
-            severity="critical" if share is not None and size >= CRITICAL else "warning",
+            severity=THRESHOLDS["pairs"].severity(size) if share is not None else "warning",
             message=_with_side(message, metrics),
             estimate=rate,
             n=metrics["DSN"],
-            magnitude=size / CRITICAL if share is not None else 1.0,
+            magnitude=size / (THRESHOLDS["pairs"].critical or 1.0) if share is not None else 1.0,
             threshold=0.0,
             remedy="retrain_without_pairs",
             evidence="pairs/witnesses",
+            people=Estimate.missing(msg("it is about possible people, not about those in the data"), n=metrics["DSN"]),
+            topic="use",
         ),
     )
 
@@ -323,7 +324,7 @@ def _with_side(message: Message, metrics: dict[str, Any]) -> Message:
     name = max(worse, key=lambda value: worse[value])
     if not worse[name]:
         return message
-    return msg("{statement} {value} is most often treated worse.", statement=message, value=name)
+    return msg("{statement} Most often {value} come off worse.", statement=message, value=name)
 
 
 def _pictures(tables: dict[str, Table]) -> tuple[Picture, ...]:

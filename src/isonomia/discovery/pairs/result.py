@@ -75,11 +75,14 @@ class PairResult(SearchResult):
         What the rows of `pairs` mean.
     classes : tuple
         What outcome codes mean; empty for a regression.
+    trace : tuple of (int, int)
+        Rows sent to the model, and people found by then, after every batch that found someone.
     """
 
     pairs: Pairs = field(default=None)  # type: ignore[assignment]
     domain: Domain = field(default=None)  # type: ignore[assignment]
     classes: tuple[Any, ...] = ()
+    trace: tuple[tuple[int, int], ...] = ()
 
     @property
     def table(self) -> Any:

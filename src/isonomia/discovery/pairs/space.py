@@ -71,8 +71,9 @@ class Space:
 
     @cached_property
     def movable(self) -> NDArray[np.intp]:
-        """Columns that are not protected and have more than one value."""
-        return self.free[self.domain.high[self.free] > self.domain.low[self.free]]
+        """Columns that are not protected, have more than one value and do not follow from others."""
+        several = self.free[self.domain.high[self.free] > self.domain.low[self.free]]
+        return several[~np.isin(several, self.domain.followers)]
 
     def seeds(self, n: int) -> Floats:
         """People to start from: of the data where there are any, else drawn from the domain."""
@@ -96,16 +97,17 @@ class Space:
             turn[members] = np.arange(len(members))
         return some[np.lexsort((label, turn))[:n]]
 
+    def testable(self, rows: Floats) -> Floats:
+        """Those of rows inside the bounds who are valid people, columns that follow from others as they follow."""
+        if not self.domain.restricted:
+            return rows
+        rows = self.domain.complete(rows)
+        return rows[self.probe.valid(rows)]
+
     def scaled(self, rows: Floats) -> Floats:
         """Rows scaled to 0 to 1 per column; missing numbers in the middle."""
         span = np.where(self.domain.high > self.domain.low, self.domain.high - self.domain.low, 1.0)
         return np.asarray(np.nan_to_num((rows - self.domain.low) / span, nan=0.5))
-
-    def as_variant(self, rows: Floats, variant: NDArray[np.intp]) -> Floats:
-        """The same people with the protected values of a variant each."""
-        changed = rows.copy()
-        changed[:, self.protected] = self.probe.variants[variant]
-        return changed
 
     def step(
         self,
@@ -183,8 +185,9 @@ class Space:
         row, move = np.divmod(index, len(column))
         near = rows.take(row, axis=0)
         near.ravel()[np.arange(len(near)) * near.shape[1] + column.take(move)] = value.ravel().take(index)
-        if self.domain.rules:
-            good = self.domain.valid(near)
+        if self.domain.restricted:
+            near = self.domain.complete(near)
+            good = self.probe.valid(near)
             near, keys, row, move = near[good], keys[good], row[good], move[good]
         return Untested(near, keys), row, move
 

@@ -9,20 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Binning, Bins, encode_features
-from isonomia.data import Dataset, Task, to_numpy
+from isonomia.data import Dataset
 from isonomia.discovery.method import Method
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError
 from isonomia.events import Progress
 from isonomia.models import finite_numbers
 from isonomia.parameters import Integer, Number
-from isonomia.subject import Reading, Subject, read_dataset
+from isonomia.subject import Reading, Subject, are_probabilities, read_dataset
 from isonomia.typing import Floats
-
-
-def check_memory(max_memory: Any) -> int:
-    """The budget of a search, in bytes."""
-    return Integer(1 << 20, hint=" (bytes)").check("max_memory", max_memory)
 
 
 def check_limits(method: Method, k: Any, max_l: Any, min_support: Any, n: int, n_features: int) -> dict[str, Any]:
@@ -48,23 +43,9 @@ def read_subject(data: Any, model: Any, features: Sequence[str] | None, given: R
     if y_true is None and isinstance(data, Dataset) and data.target is not None:
         y_true = data.column(data.target)
     y_pred = given.get("y_pred")
-    if y_pred is not None and given.get("y_score") is None and _are_probabilities(y_pred, y_true, given.get("task")):
+    if y_pred is not None and given.get("y_score") is None and are_probabilities(y_pred, y_true, given.get("task")):
         given = {**given, "y_pred": None, "y_score": y_pred}
     return Subject.of(data, model, progress=progress, **given)
-
-
-def _are_probabilities(y_pred: Any, y_true: Any, task: Task | None) -> bool:
-    values = to_numpy(y_pred)
-    if values.ndim == 2:
-        return True
-    if task == "regression" or values.dtype.kind != "f":
-        return False
-    if task is None and y_true is not None:
-        truth = to_numpy(y_true)
-        if truth.dtype.kind == "f" and not (truth[~np.isnan(truth)] % 1 == 0).all():
-            return False
-    inside = bool(((values >= 0) & (values <= 1)).all())
-    return inside and not bool((values == np.rint(values)).all())
 
 
 def mean_one(weights: Floats | None) -> Floats | None:
@@ -98,8 +79,11 @@ def read_problem(
 ) -> Problem:
     """Everything a method is given; `limits` are k, max_l and min_support, `settings` fields of the problem."""
     data, surface, truth = subject.known, subject.outcome.surface, subject.outcome.truth
-    if not data.features:
-        raise DataError("There is no feature to put a condition on; give a table with at least one feature column.")
+    if not data.searchable:
+        raise DataError(
+            "There is no feature to put a condition on; give a table with at least one feature column that is not an "
+            "identifier."
+        )
     task = surface.task if surface.kinds or truth is not None else None
     method.check_task(task)
     _check_needs(method, subject, errors)
@@ -115,7 +99,7 @@ def read_problem(
         errors=errors,
         weights=mean_one(subject.weights),
         protected=data.protected,
-        **check_limits(method, *limits, len(data), len(data.features)),
+        **check_limits(method, *limits, len(data), len(data.searchable)),
         **settings,
         data=data,
         model=subject.model if subject.model is not None else surface if surface.kinds else None,

@@ -79,17 +79,30 @@ def upper_tail(examined: Quantity, inside: Bools, weights: Floats | None) -> flo
 def beyond_parent(examined: Quantity, inside: Bools, parent: Bools, weights: Floats | None) -> float:
     """The p-value that a condition adds nothing: that a subgroup is not worse than the rest of a larger one.
 
-    1 where one of the two has fewer than two rows.
+    Against expected chances a score test: where the condition adds nothing, every row of the parent has its expected
+    chance plus one shift, the parent's, and these chances give the variance. 1 where one of the two has fewer than two
+    rows.
     """
     if int(inside.sum()) < 2 or int((parent & ~inside).sum()) < 2:
         return 1.0
     rows = np.flatnonzero(parent)
+    if examined.binary and examined.expected is not None and weights is None:
+        return _score_upper(examined.values[rows], examined.expected[rows], inside[rows])
     plain = examined.expected is None
     part = replace(
         examined, values=examined.excess()[rows], defined=None, binary=examined.binary and plain, expected=None
     )
     p = upper_tail(part, inside[rows], None if weights is None else weights[rows])
     return 1.0 if p is None else p
+
+
+def _score_upper(values: Floats, expected: Floats, inside: Bools) -> float:
+    """The p-value that the rows inside have no more beyond their expected chances than the others; t for few rows."""
+    excess = values - expected
+    chance = np.clip(expected + excess.mean(), 0.0, 1.0)
+    variance = chance * (1 - chance)
+    parts = [(excess[part].mean(), variance[part].mean(), part.sum()) for part in (inside, ~inside)]
+    return float(welch_upper(*(np.array([float(number)]) for part in parts for number in part))[0])
 
 
 def binomial_tail(hits: int, size: int, chance: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,26 +13,27 @@ from numpy.typing import NDArray
 from isonomia.counting import Binning, Bins
 from isonomia.counting.bins import BINNINGS, BINS, DEFAULT_BINS
 from isonomia.counting.lattice import DEFAULT_BUDGET
-from isonomia.data import Task
+from isonomia.data import Dataset, Task
 from isonomia.discovery.method import SUBGROUP_METHODS, Method
-from isonomia.discovery.subgroups import _reading, present
-from isonomia.discovery.subgroups.method import Search, Subgroup
-from isonomia.discovery.subgroups.nested import added_by_conditions, without_idle_conditions
+from isonomia.discovery.questions import ask
+from isonomia.discovery.subgroups import _reading, kept, present
+from isonomia.discovery.subgroups._choosing import resolve
+from isonomia.discovery.subgroups.held_out import with_holdout
+from isonomia.discovery.subgroups.method import Search
 from isonomia.discovery.subgroups.problem import Problem
-from isonomia.discovery.subgroups.ranges import best_ranges, in_bins_of, rectangles_like, wider_bins
 from isonomia.discovery.subgroups.result import SubgroupResult
-from isonomia.errors import SpecError
 from isonomia.events import Clock, Progress, ProgressLike
-from isonomia.evidence import holm
+from isonomia.keeping import Keeper
 from isonomia.languages import Message, msg
-from isonomia.models import Model
-from isonomia.parameters import NAMES, SEED, Choice, Either, Integer, Number, defaults_of, validated
-from isonomia.subject import Reading
+from isonomia.parameters import NAMES, SEED, Boolean, Choice, Either, Integer, Number, defaults_of, validated
+from isonomia.subject import Subject, read_dataset
 
+#: The method that is chosen by what is known about the rows.
+AUTO = "auto"
 #: With `max_overlap` a method is run for this many times `k`, so that enough are left.
 _SPARE = 8
-#: Values of a protected attribute listed in `dsn_by_attr_value`, at most.
-_MAX_VALUES = 100
+#: Roles of a bare frame that are taken beside the options of a method.
+ROLES = ("target", "prediction", "score", "privileged", "weight", "ignore")
 
 
 @validated(
@@ -48,6 +49,7 @@ _MAX_VALUES = 100
     max_memory=Integer(1 << 20, hint=" (bytes)"),
     holdout=Number(above=0, below=1, hint=", such as 0.5").or_none(),
     max_overlap=Number(at_least=0, at_most=1).or_none(),
+    reuse=Boolean(),
 )
 def find_subgroups(
     data: Any,
@@ -74,6 +76,9 @@ def find_subgroups(
     max_memory: int = DEFAULT_BUDGET,
     holdout: float | None = None,
     max_overlap: float | None = None,
+    store: Keeper | str | os.PathLike[str] | None = None,
+    analysis: str | None = None,
+    reuse: bool = False,
     progress: ProgressLike = None,
     **options: Any,
 ) -> SubgroupResult:
@@ -86,7 +91,8 @@ def find_subgroups(
     model : model, Surface or None
         Who predicts; None where predictions or errors are given, or are columns of the dataset.
     method : str
-        The name of a method in `METHODS` (``isonomia methods`` lists them).
+        The name of a method in `METHODS` (``isonomia methods`` lists them), or "auto": what finds most where the bias
+        is known (docs/benchmark.md), without repeats; a note of the result names it.
     y_true, y_pred, y_score, errors : columns, optional
         True outcomes, decisions (or probabilities), probabilities, and errors of any kind (at least 0).
     k : int
@@ -114,16 +120,26 @@ def find_subgroups(
     holdout : float, optional
         Share of the rows that is kept out of the search; what was found is measured on it. The p-values then need
         adjusting for the subgroups reported alone (Holm). Where subgroups are conjunctions with a higher (or lower)
-        average, bins of numeric features are half as wide: the search runs on bins and on twice as wide ones, all
-        rectangles of the narrow bins of two features are looked at, and neighbouring bins are joined to the range that
-        departs most. Conditions that add nothing are dropped, and what is adjusted is the largest of the p-values
-        against all other rows and against the rest of each subgroup with one condition less.
+        average, those that the rows searched put least to chance get more of the level, and bins of numeric features
+        are half as wide: the search runs on bins and on twice as wide ones, all rectangles of the narrow bins of two
+        features are looked at, and neighbouring bins are joined to the range that departs most. Conditions that add
+        nothing are dropped, and what is adjusted is the largest of the p-values against all other rows and against the
+        rest of each subgroup with one condition less.
     max_overlap : float, optional
         Leave out subgroups that share more than this much of their rows (intersection over union) with a better one.
+    store : Store or address, optional
+        Where the result is kept, under `analysis` (see `isonomia.store.open`).
+    analysis : str, optional
+        What the search belongs to, such as "loans".
+    reuse : bool
+        Whether an earlier answer in the store is given again where the question is the same: data, model, method,
+        options, budget, seed and version of Isonomia. Nothing is searched, trained or asked then, and `details` is
+        None.
     progress : callable or Progress, optional
         Receives the events of the search; a `Progress` can cancel it.
     **options
-        The method's own parameters.
+        The method's own parameters; for a bare frame also the roles ``target``, ``prediction``, ``score``,
+        ``privileged``, ``weight`` and ``ignore``, as in `Dataset`.
 
     Returns
     -------
@@ -138,10 +154,12 @@ def find_subgroups(
     >>> row["slice"], row["size"], row["slice_average_error"]
     ('sex = F, city = x', 50, 1.0)
     """
-    chosen = SUBGROUP_METHODS[method]
+    roles: Any = {name: options.pop(name) for name in ROLES if name in options}
+    if method != AUTO:  # what is wrong is reported before any data are read
+        SUBGROUP_METHODS[method].read(options)
     clock = Clock(max_seconds, Progress.of(progress))
-    given = {**defaults_of(chosen.parameters), **chosen.read(options)}
-    reading: Reading = {
+    reading: Any = {
+        **roles,
         "y_true": y_true,
         "y_pred": y_pred,
         "y_score": y_score,
@@ -150,131 +168,77 @@ def find_subgroups(
         "positive": positive,
         "task": task,
     }
-    subject = _reading.read_subject(data, model, features, reading, clock.progress)
-    problem = _reading.read_problem(
-        subject,
-        chosen,
-        errors=_reading.read_errors(errors, subject),
-        limits=(k, max_l, min_support),
-        bins=_finest(bins, ranges=holdout is not None and chosen.nested),
-        binning=binning,
-        metric=metric,
-        seed=seed,
-        clock=clock,
-        max_memory=_reading.check_memory(max_memory),
-        options=given,
-    )
+    settings: dict[str, Any] = {"metric": metric, "holdout": holdout, "max_overlap": max_overlap}
+    notes: tuple[Message, ...] = ()
+    known: Subject | None = None
+    if method == AUTO:
+        known = _reading.read_subject(data, model, features, reading, clock.progress)
+        method, settings, options, notes = resolve(known, errors is not None, settings, options)
+    chosen = SUBGROUP_METHODS[method]
+    holdout, max_overlap = settings["holdout"], settings["max_overlap"]
+    given = {**defaults_of(chosen.parameters), **chosen.read(options)}
+
+    def read() -> tuple[Subject, Problem]:
+        subject = known
+        if subject is None:
+            subject = _reading.read_subject(data, model, features, reading, clock.progress)
+        problem = _reading.read_problem(
+            subject,
+            chosen,
+            errors=_reading.read_errors(errors, subject),
+            limits=(k, max_l, min_support),
+            bins=_finest(bins, ranges=holdout is not None and chosen.nested),
+            binning=binning,
+            metric=settings["metric"],
+            seed=seed,
+            clock=clock,
+            max_memory=max_memory,
+            options=given,
+        )
+        return subject, problem
+
+    asked = None
+    if store is not None or reuse:
+        asked = ask(
+            store,
+            analysis,
+            reuse=reuse,
+            data=data if isinstance(data, Dataset | Subject) else read_dataset(data, reading),
+            model=model,
+            seed=seed,
+            finds="subgroups",
+            method=method,
+            options=given,
+            columns={**reading, "errors": errors},
+            limits=(k, max_l, min_support, max_seconds, max_memory),
+            bins=(bins, binning),
+            features=features,
+            metric=settings["metric"],
+            holdout=holdout,
+            max_overlap=max_overlap,
+        )
+        if reuse and (answer := asked.answer()) is not None:
+            return kept.result_of(answer, lambda: read()[1])
+    subject, problem = read()
     widened = problem if max_overlap is None else replace(problem, k=problem.k * _SPARE)
     with clock.progress.stage(chosen.id, msg("Searching for subgroups"), total=1) as stage:
         if holdout is None:
             measured, search = problem, chosen.run(widened)
-            search, masks = _without_repeats(search, measured, max_overlap, problem.k)
+            search, masks = present.without_repeats(search, measured, max_overlap, problem.k)
         else:
-            measured, search = _with_holdout(chosen, widened, holdout, max_overlap, problem.k)
+            measured, search = with_holdout(chosen, widened, holdout, max_overlap, problem.k)
             masks = [item.mask(measured.by_name) for item in search.subgroups]
         stage.at(1)
-    return subject.noted(_assemble(chosen, problem, measured, search, masks, clock))
+    search = replace(search, notes=(*notes, *search.notes))
+    result = subject.noted(_assemble(chosen, problem, measured, search, masks, clock))
+    if asked is not None:
+        asked.keep(result, kept.record_of(result))
+    return result
 
 
 def _finest(bins: Bins, *, ranges: bool) -> Bins:
     """Half as wide bins where ranges of several are looked for."""
     return 2 * bins if ranges and isinstance(bins, int) else bins
-
-
-def _with_holdout(
-    method: Method, problem: Problem, holdout: float, max_overlap: float | None, k: int
-) -> tuple[Problem, Search]:
-    """Search one part of the rows, measure what was found on the other.
-
-    What is measured is chosen on the part searched: without conditions that add nothing there, and without repeats.
-    """
-    if method.measure is None:
-        raise SpecError(f"The method '{method.id}' cannot measure what it found on other rows; leave `holdout` out.")
-    order = np.random.default_rng(problem.seed).permutation(problem.n)
-    cut = problem.n - round(problem.n * holdout)
-    if cut < 1 or cut == problem.n:
-        raise SpecError(f"`holdout` leaves one of the two parts empty: {problem.n} rows, holdout {holdout:g}.")
-    searched, other = problem.take(np.sort(order[:cut])), problem.take(np.sort(order[cut:]))
-    search = _in_ranges(method, searched) if method.nested else method.run(searched)
-    search, _ = _without_repeats(search, searched, max_overlap, k)
-    again = [method.measure(other, subgroup) for subgroup in search.subgroups]
-    adjusted = holm([_largest_p(method, other, item) for item in again])
-    subgroups = tuple(
-        replace(item, p_adjusted=None if np.isnan(p) else float(p)) for item, p in zip(again, adjusted, strict=True)
-    )
-    note = msg(
-        "Found on {found:int} rows, measured on the other {measured:int}; p-values are adjusted for those listed.",
-        found=cut,
-        measured=problem.n - cut,
-    )
-    return other, replace(search, subgroups=subgroups, notes=(*search.notes, note))
-
-
-def _in_ranges(method: Method, problem: Problem) -> Search:
-    """Search bins twice and four times as wide, then ranges of the finest bins, without conditions that add nothing.
-
-    The most striking subgroup comes first.
-    """
-    assert method.measure is not None  # `_with_holdout` refuses such methods
-    wide = wider_bins(problem)
-    wider = wider_bins(wide)
-    search: Search = method.run(wide)
-    other: Search = method.run(wider)
-    found = [in_bins_of(item, problem) for item in search.subgroups]
-    found += [in_bins_of(in_bins_of(item, wide), problem) for item in other.subgroups]
-    if problem.max_l >= 2:
-        found += rectangles_like(problem, found, problem.k)
-    ranged = [method.measure(problem, best_ranges(problem, item)) for item in found]
-    possible = sum(column.size for column in problem.features)
-
-    def rank(item: Subgroup) -> float:
-        """The p-value times how many subgroups have as many conditions: more of them differ more by chance."""
-        conditions = len(item.conditions)
-        p = 1.0 if item.p_value is None else max(item.p_value, 1e-300)
-        return math.log(p) + conditions * math.log(possible) - math.lgamma(conditions + 1)
-
-    ordered = sorted((method.measure(problem, item) for item in _shortened(problem, ranged)), key=rank)
-    return replace(
-        search,
-        subgroups=tuple(ordered),
-        tested=search.tested + other.tested,
-        nodes=search.nodes + other.nodes,
-        complete=search.complete and other.complete,
-    )
-
-
-def _shortened(problem: Problem, found: Sequence[Subgroup]) -> tuple[Subgroup, ...]:
-    """Subgroups without idle conditions; those that become the same are listed once."""
-    out: dict[tuple[object, ...], Subgroup] = {}
-    for item in found:
-        shorter = without_idle_conditions(problem, item)
-        out.setdefault((present.kind_of_finding(item), *sorted(shorter.conditions.items())), shorter)
-    return tuple(out.values())
-
-
-def _largest_p(method: Method, problem: Problem, item: Subgroup) -> float:
-    """The largest p-value of a subgroup: against all other rows, and against the rest of each larger subgroup."""
-    if item.p_value is None:
-        return np.nan
-    return float(max([item.p_value, *(added_by_conditions(problem, item).values() if method.nested else ())]))
-
-
-def _without_repeats(
-    search: Search, problem: Problem, max_overlap: float | None, k: int
-) -> tuple[Search, list[NDArray[np.bool_]]]:
-    """The search without subgroups that repeat a better one, and the rows of those that stay."""
-    if max_overlap is None:
-        return search, [item.mask(problem.by_name) for item in search.subgroups]
-    kept: list[Subgroup] = []
-    masks: list[NDArray[np.bool_]] = []
-    for item in search.subgroups:
-        mask = item.mask(problem.by_name)
-        kinds = [present.kind_of_finding(one) for one in (*kept, item)]
-        enough = kinds[:-1].count(kinds[-1]) >= k
-        if not enough and present.overlaps([*masks, mask], kinds)[-1] <= max_overlap:
-            kept.append(item)
-            masks.append(mask)
-    return replace(search, subgroups=tuple(kept)), masks
 
 
 def _assemble(
@@ -292,7 +256,11 @@ def _assemble(
         notes.append(msg("The time limit ended the search early: subgroups not reached may be worse than those shown."))
     elif not search.complete:
         notes.append(
-            msg("The memory limit ended the search early: subgroups not reached may be worse than those shown.")
+            msg(
+                "The memory limit ({limit:int} MB) ended the search early: subgroups not reached may be worse than "
+                "those shown.",
+                limit=problem.max_memory >> 20,
+            )
         )
     if not search.subgroups:
         notes.append(msg("This method found no subgroup that differs."))
@@ -305,42 +273,10 @@ def _assemble(
         pictures=(*present.pictures_of(table), *search.pictures),
         notes=tuple(notes),
         method=method.id,
-        metrics=_metrics(problem, search, clock),
+        metrics=present.metrics_of(problem, search, clock),
         complete=search.complete,
         subgroups=search.subgroups,
         features=problem.by_name,
         details=search.details,
         outcome=problem.outcome,
     )
-
-
-def _metrics(problem: Problem, search: Search, clock: Clock) -> dict[str, Any]:
-    found = len(search.subgroups) if search.found is None else search.found
-    seconds = clock.seconds
-    rate = found / search.tested if search.tested else None
-    return {
-        "TSN": search.tested,
-        "DSN": found,
-        "SUR": rate,
-        "DSR": rate,
-        "DSS": seconds / found if found else None,
-        "total_time": seconds,
-        "RUNTIME": seconds,
-        "dsn_by_attr_value": _by_value(problem, search),
-        "nodes_visited": search.nodes or search.tested,
-        "n_model_rows": problem.model.n_rows if isinstance(problem.model, Model) else 0,
-        "n_model_calls": problem.model.n_calls if isinstance(problem.model, Model) else 0,
-    }
-
-
-def _by_value(problem: Problem, search: Search) -> dict[str, dict[str, int]]:
-    """For each value of the protected attributes: rows that have it, and subgroups found that are about it."""
-    out: dict[str, dict[str, int]] = {}
-    for column in problem.features:
-        if column.name not in problem.protected:
-            continue
-        counts = column.counts()
-        for code in np.argsort(-counts, kind="stable")[:_MAX_VALUES].tolist():
-            about = sum(code in item.conditions.get(column.name, ()) for item in search.subgroups)
-            out[f"{column.name}={column.text(code)}"] = {"TSN": int(counts[code]), "DSN": about}
-    return out

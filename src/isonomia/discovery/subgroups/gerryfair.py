@@ -214,7 +214,7 @@ def run(problem: Problem) -> Search:
     found: list[Subgroup] = []
     complete = True
     for name in names:
-        examined = quantity(problem, name)
+        examined = quantity(problem, name).beyond()
         auditor = _Auditor(problem, examined, design)
         if auditor.base is None:
             continue
@@ -330,7 +330,7 @@ def _text(design: _Design, rule: Rule) -> str:
 def measure(problem: Problem, subgroup: Subgroup) -> Subgroup:
     """A group measured on other rows."""
     columns = [column for column in problem.features if column.name in problem.protected]
-    examined = quantity(problem, str(subgroup.stats["metric"]))
+    examined = quantity(problem, str(subgroup.stats["metric"])).beyond()
     return _measured(problem, examined, _Design.of(columns), subgroup.stats["_rule"], subgroup.stats["direction"])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,13 @@ from isonomia.discovery.subgroups.conditions import slice_text, value_text
 from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import GIVEN_SCORE
-from isonomia.evidence import Finding, Format, Picture, Table, rank
+from isonomia.events import Clock
+from isonomia.evidence import THRESHOLDS, Finding, Format, Picture, Table, beyond, rank
 from isonomia.languages import Message, msg
+from isonomia.models import Model
 
-#: A gap between rates of this much, or an average this much above the overall one, is just worth telling.
-NOTABLE_GAP = 0.1
-NOTABLE_SHARE = 0.2
+#: Values of a protected attribute listed in `dsn_by_attr_value`, at most.
+_MAX_VALUES = 100
 #: Above this share of common rows, a subgroup repeats a better one and makes no finding of its own.
 REPEATS = 0.8
 
@@ -55,6 +57,24 @@ def overlaps(masks: Sequence[NDArray[np.bool_]], kinds: Sequence[object]) -> lis
 def kind_of_finding(subgroup: Subgroup) -> tuple[object, object]:
     """Subgroups repeat each other only where they were found by the same metric in the same way."""
     return subgroup.stats.get("metric"), subgroup.stats.get("approach")
+
+
+def without_repeats(
+    search: Search, problem: Problem, max_overlap: float | None, k: int
+) -> tuple[Search, list[NDArray[np.bool_]]]:
+    """The search without subgroups that repeat a better one, and the rows of those that stay."""
+    if max_overlap is None:
+        return search, [item.mask(problem.by_name) for item in search.subgroups]
+    kept: list[Subgroup] = []
+    masks: list[NDArray[np.bool_]] = []
+    for item in search.subgroups:
+        mask = item.mask(problem.by_name)
+        kinds = [kind_of_finding(one) for one in (*kept, item)]
+        enough = kinds[:-1].count(kinds[-1]) >= k
+        if not enough and overlaps([*masks, mask], kinds)[-1] <= max_overlap:
+            kept.append(item)
+            masks.append(mask)
+    return replace(search, subgroups=tuple(kept)), masks
 
 
 def subgroup_table(problem: Problem, search: Search, masks: Sequence[NDArray[np.bool_]], backend: Backend) -> Table:
@@ -128,7 +148,11 @@ def findings_of(method: str, search: Search, table: Table, features: Mapping[str
             continue
         gap = value - overall
         share = gap / overall if overall else None
-        size = abs(gap) / NOTABLE_GAP if search.style == "pct" else abs(share or 0.0) / NOTABLE_SHARE
+        size = (
+            abs(gap) / THRESHOLDS["subgroup_gap"].reported
+            if search.style == "pct"
+            else abs(share or 0.0) / THRESHOLDS["subgroup_share"].reported
+        )
         params = {
             "measure": item.measure or search.measure,
             "value": value,
@@ -137,11 +161,21 @@ def findings_of(method: str, search: Search, table: Table, features: Mapping[str
             "n": row["size"],
         }
         text = (
-            msg("{measure}: {value:pct} where {slice}, {overall:pct} expected by score ({n:# row|# rows}).", **params)
-            if item.stats.get("metric") == GIVEN_SCORE
-            else msg("{measure}: {value:pct} where {slice}, {overall:pct} overall ({n:# row|# rows}).", **params)
+            msg(
+                "{measure:first} is {value:pct} for {n:# person|# people} with {slice}; by their scores it would be "
+                "{overall:pct}.",
+                **params,
+            )
+            if search.style == "pct" and item.stats.get("metric") in GIVEN_SCORE
+            else msg(
+                "{measure:first} is {value:pct} for {n:# person|# people} with {slice} and {overall:pct} overall.",
+                **params,
+            )
             if search.style == "pct"
-            else msg("{measure}: {value:num} where {slice}, {overall:num} overall ({n:# row|# rows}).", **params)
+            else msg(
+                "{measure:first} is {value:num} for {n:# person|# people} with {slice} and {overall:num} overall.",
+                **params,
+            )
         )
         sure = item.p_adjusted is not None and item.p_adjusted < 0.05
         out.append(
@@ -157,6 +191,7 @@ def findings_of(method: str, search: Search, table: Table, features: Mapping[str
                 p_adjusted=item.p_adjusted,
                 test=("subgroups", "subgroups", index),
                 remedy="confirm_on_new_rows",
+                people=beyond(item.estimate, overall, row["size"] if search.style == "pct" else None),
                 evidence="subgroups/subgroups",
             )
         )
@@ -189,3 +224,37 @@ def _mean(values: NDArray[np.float64], mask: NDArray[np.bool_] | None, weights: 
         return float(chosen.mean()) if chosen.size else None
     own = weights if mask is None else weights[mask]
     return float(chosen @ own / own.sum()) if own.sum() > 0 else None
+
+
+def metrics_of(problem: Problem, search: Search, clock: Clock) -> dict[str, Any]:
+    """What the search took and came to."""
+    found = len(search.subgroups) if search.found is None else search.found
+    seconds = clock.seconds
+    rate = found / search.tested if search.tested else None
+    return {
+        "TSN": search.tested,
+        "DSN": found,
+        "SUR": rate,
+        "DSR": rate,
+        "DSS": seconds / found if found else None,
+        "max_memory": problem.max_memory,
+        "total_time": seconds,
+        "RUNTIME": seconds,
+        "dsn_by_attr_value": _by_value(problem, search),
+        "nodes_visited": search.nodes or search.tested,
+        "n_model_rows": problem.model.n_rows if isinstance(problem.model, Model) else 0,
+        "n_model_calls": problem.model.n_calls if isinstance(problem.model, Model) else 0,
+    }
+
+
+def _by_value(problem: Problem, search: Search) -> dict[str, dict[str, int]]:
+    """For each value of the protected attributes: rows that have it, and subgroups found that are about it."""
+    out: dict[str, dict[str, int]] = {}
+    for column in problem.features:
+        if column.name not in problem.protected:
+            continue
+        counts = column.counts()
+        for code in np.argsort(-counts, kind="stable")[:_MAX_VALUES].tolist():
+            about = sum(code in item.conditions.get(column.name, ()) for item in search.subgroups)
+            out[f"{column.name}={column.text(code)}"] = {"TSN": int(counts[code]), "DSN": about}
+    return out

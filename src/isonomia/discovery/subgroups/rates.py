@@ -16,7 +16,7 @@ from isonomia.data import Task
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.languages import Message, msg
-from isonomia.metrics import ERROR_RATE, METRICS, Metric, Rows, RowSums, expected_error
+from isonomia.metrics import ERROR_RATE, METRICS, Metric, Rows, RowSums, expected_error, expected_favourable
 from isonomia.metrics import of_class as metric_of_class
 from isonomia.models import Surface
 from isonomia.typing import Bools, Floats
@@ -56,6 +56,13 @@ class Quantity:
     def excess(self) -> Floats:
         """What each row's value has beyond the expected one; the value itself where nothing else is expected."""
         return self.values if self.expected is None else self.values - self.expected
+
+    def beyond(self) -> Quantity:
+        """The excess as a quantity of its own, for searches that compare averages with the average of everyone."""
+        if self.expected is None:
+            return self
+        measure = msg("{measure} beyond what scores let expect", measure=self.measure)
+        return replace(self, measure=measure, values=self.excess(), binary=False, expected=None)
 
 
 @dataclass(frozen=True)
@@ -102,9 +109,10 @@ _LIST = (
     Rate("prediction", METRICS["mean_prediction"], "predicted number", msg("mean prediction"), ("label",)),
     Rate("target", METRICS["mean_label"], "true number", msg("mean true outcome"), ("truth",)),
 )
-#: The error rate compared with what the scores let expect.
-GIVEN_SCORE = "error_given_score"
-#: All metrics by name, besides "error" and "error_given_score".
+#: Errors, favourable and unfavourable true outcomes, each compared with what the scores let expect.
+ERROR_GIVEN_SCORE, UNDERRATED, OVERRATED = "error_given_score", "underrated", "overrated"
+GIVEN_SCORE = (ERROR_GIVEN_SCORE, UNDERRATED, OVERRATED)
+#: All metrics by name, besides "error" and those given the score.
 RATES: dict[str, Rate] = {rate.id: rate for rate in _LIST}
 
 
@@ -113,7 +121,9 @@ def quantity(problem: Problem, metric: str) -> Quantity:
 
     For several classes a rate of one class against the rest is requested as "fpr:class"; "error_rate" and "accuracy"
     are about all classes. "error" is whatever error was given, or 0/1 for classes and the absolute error for numbers.
-    "error_given_score" is the error rate compared with that of all rows with such scores (`metrics.expected_error`).
+    "error_given_score" is the error rate compared with that of all rows with such scores (`metrics.expected_error`);
+    "underrated" and "overrated" are favourable and unfavourable true outcomes compared with those of all rows with such
+    scores (`metrics.expected_favourable`).
     """
     if metric not in problem.shared:
         problem.shared[metric] = _quantity(problem, metric)
@@ -125,11 +135,11 @@ def _quantity(problem: Problem, metric: str) -> Quantity:
     name, _, of_class = metric.partition(":")
     if name == "error":
         return _error(problem)
-    if metric == GIVEN_SCORE:
-        return _given_score(problem)
+    if metric in GIVEN_SCORE:
+        return _given_score(problem, metric)
     rate = RATES.get(name)
     if rate is None:
-        raise SpecError(f"Unknown metric {metric!r}.{close_to(name, ['error', GIVEN_SCORE, *RATES])}")
+        raise SpecError(f"Unknown metric {metric!r}.{close_to(name, ['error', *GIVEN_SCORE, *RATES])}")
     if problem.task not in rate.tasks:
         fitting = [known.id for known in RATES.values() if problem.task in known.tasks]
         raise SpecError(
@@ -183,13 +193,17 @@ def _error(problem: Problem) -> Quantity:
     return Quantity("error", measure, loss, None, binary)
 
 
-def _given_score(problem: Problem) -> Quantity:
-    plain = quantity(problem, "error_rate")
-    assert problem.truth is not None  # the error rate needs it
-    expected = expected_error(problem.truth, _rows(problem).surface, problem.weights)
+def _given_score(problem: Problem, metric: str) -> Quantity:
+    plain = quantity(problem, "error_rate" if metric == ERROR_GIVEN_SCORE else "base_rate")
+    assert problem.truth is not None  # both need it
+    expect = expected_error if metric == ERROR_GIVEN_SCORE else expected_favourable
+    expected = expect(problem.truth, _rows(problem).surface, problem.weights)
     if expected is None:
-        raise DataError(f"The metric '{GIVEN_SCORE}' needs probabilities (y_score); there are none.")
-    return replace(plain, id=GIVEN_SCORE, expected=expected)
+        raise DataError(f"The metric '{metric}' needs probabilities (y_score); there are none.")
+    given = replace(plain, id=metric, expected=expected)
+    if metric == UNDERRATED:
+        return replace(given, measure=msg("favourable outcomes"))
+    return given if metric == ERROR_GIVEN_SCORE else replace(given.flipped(), measure=msg("unfavourable outcomes"))
 
 
 def _of_class(problem: Problem, rate: Rate, of_class: str) -> tuple[Metric, Message]:

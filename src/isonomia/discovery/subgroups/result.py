@@ -44,6 +44,11 @@ class SubgroupResult(SearchResult):
     details: Any = None
     outcome: NDArray[np.float64] | None = None
 
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features that conditions may be on."""
+        return tuple(self.features)
+
     def mask(self, index: int) -> NDArray[np.bool_]:
         """Which rows of the data are in the subgroup at a row of the table."""
         return self.subgroups[index].mask(self.features)

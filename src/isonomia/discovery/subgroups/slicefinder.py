@@ -106,7 +106,7 @@ def run(problem: Problem) -> Search:
     metric = metrics_of(problem, ("log_loss" if surprised else "error",))
     if len(metric) != 1:
         raise SpecError(f"SliceFinder looks at one loss at a time; got {len(metric)} metrics.")
-    loss = quantity(problem, metric[0])
+    loss = quantity(problem, metric[0]).beyond()
     if loss.defined is not None:
         problem, loss = problem.take(np.flatnonzero(loss.defined)), loss.take(np.flatnonzero(loss.defined))
     measured = _Loss(problem, loss, options["effect"])
@@ -233,7 +233,7 @@ def _subgroup(problem: Problem, loss: _Loss, conditions: Any, effects: Effects, 
 
 def measure(problem: Problem, subgroup: Subgroup) -> Subgroup:
     """A slice measured on other rows."""
-    examined = quantity(problem, str(subgroup.stats["metric"]))
+    examined = quantity(problem, str(subgroup.stats["metric"])).beyond()
     if examined.defined is not None:
         rows = np.flatnonzero(examined.defined)
         problem, examined = problem.take(rows), examined.take(rows)

@@ -32,29 +32,28 @@ Tables = Callable[[slice, Stack, Occurring], tuple[Indices, Floats]]
 BLOCK_NODES = 1 << 13
 #: Bytes of the tables that rows look their masks up in at once.
 TABLE_BYTES = 1 << 20
+#: Rows x leaves whose masks are counted at once: their keys stay in the processor's cache.
+KEYS = 1 << 16
 #: Rows x leaves with long paths that are looked up at once.
 ENTRIES = 1 << 19
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LookUp:
-    """What some leaves add to some rows: ``rows @ table`` for each table, in the columns `players`.
+    """What some leaves add to some rows: ``rows @ table`` for each output and table, in the columns `players`.
 
     Attributes
     ----------
     part : slice
         The rows.
     rows : (rows, T) sparse array
-        A 1 for each leaf, in the column of the table's row that holds the row's mask.
-    leaf : (T,) array
-        The leaf's node of each row of the table.
-    tables : (R, T, players) array
-        One table per column of background weights, for leaves of value 1.
+        A 1 for each leaf (or for each pair of twins), in the column of the table's row that holds the row's mask.
+    tables : (K, R, T, players) array
+        One table per raw output and column of background weights.
     """
 
     part: slice
     rows: Any
-    leaf: Indices
     players: Indices
     tables: Floats
 
@@ -82,8 +81,8 @@ class Kernel:
         """Every look-up of `rows` against `background` rows with `weights` (m, R)."""
         people, others = self.routing.ranks(rows), self.routing.ranks(background)
         equal = weights.shape[1] == 1 and bool((weights == weights[:1]).all())
-        for roots in self._blocks(weights.shape[1]):
-            paths = Paths(self.routing, roots, self.player_of_column, lead=self.lead)
+        for roots in self._blocks(weights.shape[1] * self.trees.value.shape[1]):
+            paths = Paths(self.routing, roots, self.player_of_column, lead=self.lead, pair_up_to=MATRIX_SIZE)
             dense = [self._is_dense(stack, len(rows), len(background)) for stack in paths.stacks]
             counts: list[Any] = [None] * len(paths.stacks)
             for part, masks in paths.walks(others):
@@ -96,7 +95,7 @@ class Kernel:
                         own = count_occurring(masks[index], share, stack.size)
                         counts[index] = own if counts[index] is None else merge(counts[index], own, stack.size)
             tables = [
-                self._tables(count, stack.size) if own else None
+                self._tables(count, stack) if own else None
                 for own, count, stack in zip(dense, counts, paths.stacks, strict=True)
             ]
             for part, masks in paths.walks(people):
@@ -119,8 +118,19 @@ class Kernel:
             return True
         return stack.size <= TABLE_SIZE and min(rows, masks) * min(background, masks) > 4 * masks * stack.size**2
 
-    def _tables(self, counts: Floats, size: int) -> Floats:
-        """Tables (R, L, 2^d, d) from counts (R, L, 2^d)."""
+    def _tables(self, counts: Floats, stack: Stack) -> Floats:
+        """Tables (K, R, L, 2^d, d) from counts (R, L, 2^d) of the leaves' masks."""
+        value = self.trees.value
+        tables = self._of_counts(counts, stack.size) * value[stack.nodes].T[:, None, :, None, None]
+        pairs = np.flatnonzero(stack.twins >= 0)
+        if len(pairs):
+            turned = np.arange(1 << stack.size) ^ (1 << (stack.size - 1))  # a twin's mask has the last bit changed
+            twins = self._of_counts(counts[:, pairs][..., turned], stack.size)[:, :, turned]
+            tables[:, :, pairs] += twins * value[stack.twins[pairs]].T[:, None, :, None, None]
+        return tables
+
+    def _of_counts(self, counts: Floats, size: int) -> Floats:
+        """Tables (R, L, 2^d, d) for leaves of value 1."""
         if size > MATRIX_SIZE:
             return np.stack([integrated_tables(one, size, lead=self.lead is not None) for one in counts])
         if size not in self._matrices:
@@ -129,7 +139,8 @@ class Kernel:
 
     def _dense(self, part: slice, masks: Masks, table: Floats, stack: Stack) -> Iterator[LookUp]:
         size, n = 1 << stack.size, masks.shape[1]
-        step = max(1, TABLE_BYTES // (size * (self.players + 1) * 8 * len(table)))
+        outputs, width = table.shape[:2]
+        step = max(1, TABLE_BYTES // (size * (self.players + 1) * 8 * outputs * width))
         for start in range(0, len(stack.nodes), step):
             leaves = slice(start, min(start + step, len(stack.nodes)))
             count = leaves.stop - leaves.start
@@ -139,9 +150,8 @@ class Kernel:
             yield LookUp(
                 part=part,
                 rows=_ones(index.ravel(), np.arange(0, n * count + 1, count, dtype=np.int32), count * size),
-                leaf=np.repeat(stack.nodes[leaves], size),
                 players=players,
-                tables=widen(table[:, leaves].reshape(len(table), count * size, -1), columns, len(players)),
+                tables=widen(table[:, :, leaves].reshape(outputs, width, count * size, -1), columns, len(players)),
             )
 
     def _pairs(self, counts: Occurring, part: slice, stack: Stack, people: Occurring) -> tuple[Indices, Floats]:
@@ -177,13 +187,13 @@ class Kernel:
             row_of = np.full(len(distinct), len(kept), dtype=np.int32)
             row_of[kept] = np.arange(len(kept), dtype=np.int32)
             players, place = np.unique(some.players, return_inverse=True)
-            wide = widen(table, place.reshape(count, -1)[leaf[kept]], len(players))
+            value = self.trees.value[some.nodes[leaf[kept]]].T[:, None, :, None]
+            wide = widen(table * value, place.reshape(count, -1)[leaf[kept]], len(players))
             yield LookUp(
                 part=part,
                 rows=_ones(row_of[inverse], np.arange(0, n * count + 1, count, dtype=np.int32), len(kept) + 1),
-                leaf=some.nodes[np.append(leaf[kept], 0)],
                 players=players,
-                tables=np.concatenate([wide, np.zeros((len(wide), 1, len(players)))], axis=1),
+                tables=np.concatenate([wide, np.zeros((*wide.shape[:2], 1, len(players)))], axis=2),
             )
 
 
@@ -194,9 +204,11 @@ def _ones(index: NDArray[Any], ends: NDArray[Any], width: int) -> Any:
 def _count(masks: Masks, weights: Floats, size: int, *, equal: bool) -> Floats:
     """Counts (R, L, 2^d) of the masks (L, n) of rows with weights (n, R)."""
     leaves, n = masks.shape
-    keys = (masks.astype(np.intp) + (np.arange(leaves) << size)[:, None]).ravel()
-    if equal:
-        sums = sum_by(keys, None, leaves << size) * (weights[0, 0] if n else 0.0)
-        return sums.reshape(1, leaves, 1 << size)
-    parts = [sum_by(keys, np.broadcast_to(one, (leaves, n)).ravel(), leaves << size) for one in weights.T]
-    return np.stack(parts).reshape(-1, leaves, 1 << size)
+    counts, step = np.empty((weights.shape[1], leaves, 1 << size)), max(1, KEYS // max(1, n))
+    for start in range(0, leaves, step):
+        some = masks[start : start + step]
+        keys = (some.astype(np.intp) + (np.arange(len(some)) << size)[:, None]).ravel()
+        for own, weight in zip(counts[:, start : start + step], weights.T, strict=True):
+            values = None if equal else np.broadcast_to(weight, some.shape).ravel()
+            own[:] = sum_by(keys, values, len(some) << size).reshape(own.shape)
+    return counts * weights[0, 0] if equal and n else counts

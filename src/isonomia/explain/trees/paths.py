@@ -2,6 +2,9 @@
 
 A leaf's path tests d distinct players (a player is a column of the dataset, or an encoded column). Bit j of a row's
 mask is 1 where the row passes every test of the path's j-th player; a row that reaches the leaf has all bits 1.
+
+Where a node's children are both leaves and its player is new to the path, a row's two masks differ in the last bit
+alone. Such twins share one mask, that of the left leaf.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from isonomia.typing import Floats, Indices
 
 Masks = NDArray[np.unsignedinteger[Any]]
 #: Bytes of the masks of the rows that walk at once.
-WALK_BYTES = 1 << 24
+WALK_BYTES = 1 << 25
 #: Bytes of the masks of one level of few rows.
 CACHE_BYTES = 1 << 19
 
@@ -31,6 +34,8 @@ class Stack:
     Attributes
     ----------
     nodes : (L,) array
+    twins : (L,) array
+        The leaf whose masks are these with the last bit changed; -1 where there is none.
     players : (L, d) array
         The player of each bit.
     shares : (L, d) array
@@ -38,12 +43,15 @@ class Stack:
     """
 
     nodes: Indices
+    twins: Indices
     players: Indices
     shares: Floats
 
     def of_leaves(self, part: slice) -> Stack:
         """Some of the leaves."""
-        return Stack(nodes=self.nodes[part], players=self.players[part], shares=self.shares[part])
+        return Stack(
+            nodes=self.nodes[part], twins=self.twins[part], players=self.players[part], shares=self.shares[part]
+        )
 
     @property
     def size(self) -> int:
@@ -72,11 +80,20 @@ class Paths:
     """The levels and leaves of a block of trees.
 
     `lead`, a player, has bit 0 of every path (set from the root on); leaves whose path does not test it are left out.
+    Twins share a mask where their paths have at most `pair_up_to` players.
     """
 
-    def __init__(self, routing: Routing, roots: Indices, player_of_column: Indices, lead: int | None = None) -> None:
+    def __init__(
+        self,
+        routing: Routing,
+        roots: Indices,
+        player_of_column: Indices,
+        *,
+        lead: int | None = None,
+        pair_up_to: int = 0,
+    ) -> None:
         trees = routing.trees
-        parts: list[tuple[Indices, Indices, Indices, Floats]] = []
+        parts: list[tuple[Indices, Indices, Indices, Indices, Floats]] = []
         levels: list[tuple[Any, ...]] = []
         node = roots[trees.feature[roots] >= 0]
         path = np.full((len(node), 1), -1 if lead is None else lead, dtype=np.intp)
@@ -99,13 +116,15 @@ class Paths:
             children = np.concatenate([trees.left[node], trees.right[node]])
             leaf = trees.feature[children] < 0
             both = np.tile(np.arange(len(node)), 2)
-            inner, ends = np.flatnonzero(~leaf), np.flatnonzero(leaf)
+            paired = leaf[: len(node)] & leaf[len(node) :] & ~known & (depth <= pair_up_to)
+            twin = np.concatenate([np.where(paired, trees.right[node], -1), np.full(len(node), -1)])
+            inner, ends = np.flatnonzero(~leaf), np.flatnonzero(leaf & ~np.append(np.zeros_like(paired), paired))
             share = share[both]
             share[np.arange(len(both)), position[both]] *= passing(trees.cover[children], trees.cover[node][both])
             if lead is not None:
                 ends = ends[tested[both[ends]]]
             levels.append((node, position, known, inner, ends, depth[both[ends]]))
-            parts.append((children[ends], depth[both[ends]], path[both[ends]], share[ends]))
+            parts.append((children[ends], twin[ends], depth[both[ends]], path[both[ends]], share[ends]))
             node, path, depth, tested = children[inner], path[both[inner]], depth[both[inner]], tested[both[inner]]
             share = share[inner]
         self.start = 0 if lead is None else 1
@@ -172,20 +191,23 @@ def passing(cover: Floats, parent: Floats) -> Floats:
     return np.asarray(np.where(parent > 0, cover / np.where(parent > 0, parent, 1.0), parent * 0.0))
 
 
-def _stacks(parts: list[tuple[Indices, Indices, Indices, Floats]]) -> tuple[list[Stack], dict[int, tuple[int, int]]]:
+def _stacks(
+    parts: list[tuple[Indices, Indices, Indices, Indices, Floats]],
+) -> tuple[list[Stack], dict[int, tuple[int, int]]]:
     """Leaves by the number of distinct players, in the order of their levels; the index and first row of each stack."""
     if not parts:
         return [], {}
-    width = max(path.shape[1] for _, _, path, _ in parts)
+    width = max(path.shape[1] for _, _, _, path, _ in parts)
     wide, shares = (
         np.concatenate([np.pad(part[index], ((0, 0), (0, width - part[index].shape[1]))) for part in parts])
-        for index in (2, 3)
+        for index in (3, 4)
     )
-    node, depth = (np.concatenate([part[index] for part in parts]) for index in (0, 1))
+    node, twin, depth = (np.concatenate([part[index] for part in parts]) for index in (0, 1, 2))
     stacks: list[Stack] = []
     at: dict[int, tuple[int, int]] = {}
     for size in np.unique(depth):
         own = depth == size
         at[int(size)] = (len(stacks), 0)
-        stacks.append(Stack(nodes=node[own], players=wide[own, : int(size)], shares=shares[own, : int(size)]))
+        players, passed = (part[own, : int(size)] for part in (wide, shares))
+        stacks.append(Stack(nodes=node[own], twins=twin[own], players=players, shares=passed))
     return stacks, at

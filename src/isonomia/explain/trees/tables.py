@@ -22,7 +22,7 @@ from isonomia.explain.trees.paths import Masks
 from isonomia.typing import Floats, Indices
 
 #: Paths with at most this many players have a constant matrix from counts to tables.
-MATRIX_SIZE = 7
+MATRIX_SIZE = 8
 #: Paths with more players have no table over all masks.
 TABLE_SIZE = 12
 
@@ -117,9 +117,9 @@ def _gain(sums: Floats, bit: int, t: float) -> Floats:
 
 
 def widen(tables: Floats, columns: Indices, width: int) -> Floats:
-    """Tables (R, N, d) with the entries of each row moved to its columns (N, d), as (R, N, width)."""
-    out = np.zeros((len(tables), columns.shape[0] * width))
-    index = columns + np.arange(0, columns.shape[0] * width, width)[:, None]
-    for one, table in zip(out, tables, strict=True):
-        one[index] = table
-    return out.reshape(len(tables), -1, width)
+    """Tables (K, R, N, d) with the entries of each row moved to its columns (N, d), as (K, R, N, width)."""
+    out = np.zeros((*tables.shape[:2], len(columns) * width))
+    index = columns + np.arange(0, len(columns) * width, width)[:, None]
+    for place in np.ndindex(*tables.shape[:2]):
+        out[place][index] = tables[place]
+    return out.reshape(*tables.shape[:3], width)

@@ -93,9 +93,9 @@ def tree_group_means(
     kernel, weights = Kernel(trees, player_of_column), _weights(background_weights, len(background))
     total = np.zeros((trees.value.shape[1], row_weights.shape[1], kernel.players + 1))
     for look in kernel.look_ups(rows, background, weights[:, :1]):
-        counts, value = (look.rows.T @ row_weights[look.part]).T, trees.value[look.leaf]
-        for k in np.flatnonzero(value.any(axis=0)):
-            total[k][:, look.columns] += counts @ (look.tables[0] * value[:, k, None])
+        counts = (look.rows.T @ row_weights[look.part]).T
+        for k, (table,) in enumerate(look.tables):
+            total[k][:, look.columns] += counts @ table
     return total[..., :-1].transpose(1, 2, 0) / trees.divisor
 
 
@@ -110,8 +110,8 @@ def _look_up(kernel: Kernel, look_ups: Iterable[LookUp], n: int, width: int) -> 
     trees = kernel.trees
     total = np.zeros((trees.value.shape[1], width, n, kernel.players + 1))
     for look in look_ups:
-        value = trees.value[look.leaf]
-        for k in np.flatnonzero(value.any(axis=0)):
-            for r, table in enumerate(look.tables):
-                total[k, r][look.part, look.columns] += look.rows @ (table * value[:, k, None])
+        for place in np.ndindex(*look.tables.shape[:2]):
+            table = look.tables[place]
+            if table.any():
+                total[place][look.part, look.columns] += look.rows @ table
     return total[..., :-1].transpose(2, 3, 0, 1) / trees.divisor

@@ -9,8 +9,18 @@ from isonomia.evidence import Column, Estimate, Finding, Picture, Table
 from isonomia.fairness.criteria.conflicts import Conflict, forced_title
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.languages import Message, msg
+from isonomia.languages.naming import as_text
 
 ALPHA = 0.05
+
+
+#: Stands where a rate would have to lie outside 0 to 100%.
+IMPOSSIBLE = msg("impossible: no rate would do")
+
+
+def impossible(row: Mapping[str, Any]) -> bool:
+    """Whether what is kept would force a rate below 0 or above 1."""
+    return bool(row["lowest_value"] < 0 or row["highest_value"] > 1)
 
 
 def sentence(row: Mapping[str, Any]) -> Message:
@@ -25,11 +35,10 @@ def sentence(row: Mapping[str, Any]) -> Message:
         "high": row["highest_value"],
         "gap": row["gap"],
     }
-    if conflict.forced == "tpr" and row["highest_value"] > 1:
-        return msg("{kept} are incompatible: {high_group} would need a true positive rate of {high:pct}.", **facts)
+    if impossible(row):
+        return msg("{kept} cannot hold here: no {forced:inner} would do for {high_group}.", **facts)
     return msg(
-        "With {kept} the {forced} would have to be {low:pct} for {low_group} and {high:pct} for {high_group}: a gap of "
-        "{gap:points} points.",
+        "{kept} would need a {forced:inner} of {low:pct} for {low_group} and of {high:pct} for {high_group}.",
         **facts,
     )
 
@@ -79,19 +88,28 @@ def findings_of(
                 f"incompatibility.{row['conflict'].id}",
                 "notice",
                 sentence(row),
-                Estimate(row["gap"], row["gap_low"], row["gap_high"], n=row["n"], method="simultaneous"),
+                Estimate.missing(as_text(IMPOSSIBLE), n=row["n"])
+                if impossible(row)
+                else Estimate(row["gap"], row["gap_low"], row["gap_high"], n=row["n"], method="simultaneous"),
                 who=dict(row["highest"].texts),
                 reference=dict(row["lowest"].texts),
                 n=row["n"],
                 magnitude=row["gap"] / 0.1,
                 evidence="incompatibility/conflicts",
                 remedy="choose_criterion",
+                format="points",
             )
         )
     return tuple(found)
 
 
 def conflicts_table(rows: Sequence[Mapping[str, Any]], measured: GroupMetrics) -> Table:
+    """Each conflict with its numbers; "impossible", and no number, where a rate would lie outside 0 to 100%."""
+    cannot = [impossible(row) for row in rows]
+
+    def numbers(name: str) -> list[float | None]:
+        return [None if no else row[name] for row, no in zip(rows, cannot, strict=True)]
+
     return Table(
         (
             Column("by", [" x ".join(row["by"]) for row in rows], title=msg("by")),
@@ -99,14 +117,15 @@ def conflicts_table(rows: Sequence[Mapping[str, Any]], measured: GroupMetrics) -
             Column("against", [row["conflict"].criteria[1] for row in rows], title=msg("criterion that fails")),
             Column("forced", [forced_title(row["conflict"]) for row in rows], title=msg("rate that must differ")),
             Column("lowest", [row["lowest"].name for row in rows], title=msg("smallest in")),
-            Column("lowest_value", [row["lowest_value"] for row in rows], format="pct", title=msg("smallest")),
+            Column("lowest_value", numbers("lowest_value"), format="pct", title=msg("smallest")),
             Column("highest", [row["highest"].name for row in rows], title=msg("largest in")),
-            Column("highest_value", [row["highest_value"] for row in rows], format="pct", title=msg("largest")),
+            Column("highest_value", numbers("highest_value"), format="pct", title=msg("largest")),
             Column(
                 "gap",
-                [row["gap"] for row in rows],
-                [row["gap_low"] for row in rows],
-                [row["gap_high"] for row in rows],
+                numbers("gap"),
+                numbers("gap_low"),
+                numbers("gap_high"),
+                [IMPOSSIBLE if no else None for no in cannot] if any(cannot) else None,
                 format="pct",
                 title=msg("required gap"),
             ),

@@ -29,7 +29,7 @@ class Conflict:
     forced: str
     criteria: tuple[Message, Message]
     value: Forced
-    formula: str
+    formula: Message
     reference: str
 
 
@@ -51,7 +51,7 @@ CONFLICTS: tuple[Conflict, ...] = (
         "fpr",
         (msg("Predictive parity and equal opportunity"), _EQUALITY),
         lambda r, p: _divide(p * r["tpr"] * (1 - r["ppv"]), (1 - p) * r["ppv"]),
-        "FPR = p / (1 - p) x (1 - PPV) / PPV x TPR",
+        msg("FPR = p / (1 - p) x (1 - PPV) / PPV x TPR"),
         _CHOULDECHOVA,
     ),
     Conflict(
@@ -60,7 +60,7 @@ CONFLICTS: tuple[Conflict, ...] = (
         "ppv",
         (_ODDS, _PREDICTIVE),
         lambda r, p: _divide(p * r["tpr"], p * r["tpr"] + (1 - p) * r["fpr"]),
-        "PPV = p TPR / (p TPR + (1 - p) FPR)",
+        msg("PPV = p TPR / (p TPR + (1 - p) FPR)"),
         _CHOULDECHOVA,
     ),
     Conflict(
@@ -69,7 +69,7 @@ CONFLICTS: tuple[Conflict, ...] = (
         "selection_rate",
         (_ODDS, _PARITY),
         lambda r, p: p * r["tpr"] + (1 - p) * r["fpr"],
-        "selection rate = p TPR + (1 - p) FPR",
+        msg("selection rate = p TPR + (1 - p) FPR"),
         "S. Barocas, M. Hardt, A. Narayanan (2023), Fairness and Machine Learning, ch. 3",
     ),
     Conflict(
@@ -78,7 +78,7 @@ CONFLICTS: tuple[Conflict, ...] = (
         "tpr",
         (msg("Demographic parity and predictive parity"), _OPPORTUNITY),
         lambda r, p: _divide(r["selection_rate"] * r["ppv"], p),
-        "TPR = selection rate x PPV / p (above 1 it cannot be)",
+        msg("TPR = selection rate x PPV / p (above 1 it cannot be)"),
         _CHOULDECHOVA,
     ),
 )
@@ -91,7 +91,7 @@ BALANCE = Conflict(
     "mean_score",
     (msg("Calibration and balance for the favourable outcome"), msg("Balance for the unfavourable outcome")),
     lambda r, p: p * (1 - r["mean_score_of_positives"]) / (1 - p),
-    "mean score of negatives = p (1 - mean score of positives) / (1 - p)",
+    msg("mean score of negatives = p (1 - mean score of positives) / (1 - p)"),
     _KLEINBERG,
 )
 

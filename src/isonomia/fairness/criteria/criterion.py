@@ -10,11 +10,13 @@ import numpy as np
 
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Estimate, Result
+from isonomia.fairness.criteria.phrases import rate_sentence
 from isonomia.fairness.groups.gaps import Aggregate, Gap, combine, facts, gaps_of, scaled
 from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import By
-from isonomia.languages import Message, languages, msg
+from isonomia.languages import Message, OutcomeName, languages, msg, with_people
 from isonomia.languages.naming import is_value, together
+from isonomia.languages.words import PREDICTION
 from isonomia.metrics import METRICS
 from isonomia.parameters import Choice, Number, validated
 from isonomia.subject import Subject, SubjectOptions
@@ -35,8 +37,7 @@ class Description:
     title: Message
     metrics: tuple[str, ...]
     measure: Literal["difference", "ratio"]
-    what: Message
-    formula: str
+    formula: Message
 
 
 DESCRIPTIONS: dict[str, Description] = {
@@ -47,98 +48,73 @@ DESCRIPTIONS: dict[str, Description] = {
             msg("Demographic parity"),
             ("selection_rate",),
             "difference",
-            msg("is selected"),
-            "P(decision = 1 | group) is the same for all groups",
+            msg("P(decision = 1 | group) is the same for all groups"),
         ),
         Description(
             "equal_opportunity",
             msg("Equal opportunity"),
             ("tpr",),
             "difference",
-            msg("is selected when the true outcome is favourable"),
-            "P(decision = 1 | truth = 1, group) is the same",
+            msg("P(decision = 1 | truth = 1, group) is the same"),
         ),
         Description(
             "equalized_odds",
             msg("Equalized odds"),
             ("tpr", "fpr"),
             "difference",
-            msg("is selected, given the true outcome"),
-            "P(decision = 1 | truth, group) is the same",
+            msg("P(decision = 1 | truth, group) is the same"),
         ),
         Description(
             "predictive_parity",
             msg("Predictive parity"),
             ("ppv",),
             "difference",
-            msg("has a favourable true outcome when selected"),
-            "P(truth = 1 | decision = 1, group) is the same",
+            msg("P(truth = 1 | decision = 1, group) is the same"),
         ),
         Description(
             "predictive_equality",
             msg("Predictive equality"),
             ("fpr",),
             "difference",
-            msg("is selected although the true outcome is unfavourable"),
-            "P(decision = 1 | truth = 0, group) is the same",
+            msg("P(decision = 1 | truth = 0, group) is the same"),
         ),
         Description(
             "negative_predictive_parity",
             msg("Negative predictive parity"),
             ("npv",),
             "difference",
-            msg("has an unfavourable true outcome when rejected"),
-            "P(truth = 0 | decision = 0, group) is the same",
+            msg("P(truth = 0 | decision = 0, group) is the same"),
         ),
         Description(
             "overall_accuracy_equality",
             msg("Overall accuracy equality"),
             ("accuracy",),
             "difference",
-            msg("is decided correctly"),
-            "P(decision = truth | group) is the same",
+            msg("P(decision = truth | group) is the same"),
         ),
         Description(
             "treatment_equality",
             msg("Treatment equality"),
             ("fn_fp_ratio",),
             "ratio",
-            msg("has false negatives per false positive"),
-            "FN / FP is the same for all groups",
+            msg("FN / FP is the same for all groups"),
         ),
         Description(
             "conditional_statistical_parity",
             msg("Conditional statistical parity"),
             ("selection_rate",),
             "difference",
-            msg("is selected"),
-            "P(decision = 1 | legitimate factors, group) is the same",
+            msg("P(decision = 1 | legitimate factors, group) is the same"),
         ),
         Description(
             "disparate_impact",
             msg("Disparate impact"),
             ("selection_rate",),
             "ratio",
-            msg("is selected"),
-            "min over groups of P(decision = 1 | group) / max over groups",
+            msg("min over groups of P(decision = 1 | group) / max over groups"),
         ),
     )
 }
-
-
-def of_class(metric: str, label: str) -> Message | None:
-    """What a rate says of one of several classes; None where it is about all of them.
-
-    >>> str(of_class("tpr", "wait"))
-    'is predicted "wait" when that is true'
-    """
-    return {
-        "selection_rate": msg('is predicted "{label}"', label=label),
-        "tpr": msg('is predicted "{label}" when that is true', label=label),
-        "fpr": msg('is predicted "{label}" when that is not true', label=label),
-        "ppv": msg('is "{label}" when that is predicted', label=label),
-        "npv": msg('is not "{label}" when that is not predicted', label=label),
-    }.get(metric)
 
 
 @dataclass(frozen=True, repr=False)
@@ -222,38 +198,37 @@ class Criterion(Result):
         """The two extremes, as a sentence."""
         assert self.description is not None
         worst = self.worst
-        what = self.description.what
-        if len(self.description.metrics) > 1:  # of several rates, name the one that is reported
-            single = (one for one in DESCRIPTIONS.values() if one.metrics == (worst["metric"].split("[")[0],))
-            what = next((one.what for one in single), what)
-        metric, _, label = worst["metric"].removesuffix("]").partition("[")
-        if label:  # of several classes there is no favourable one: the class is named
-            what = of_class(metric, label) or what
-        facts: dict[str, Any] = {
-            "high_group": worst["highest"],
-            "low_group": worst["lowest"],
-            "what": what,
-            "high": worst["high"],
-            "low": worst["low"],
-        }
-        sentence = msg("{high_group} {what} at a rate of {high:pct}, {low_group} at {low:pct}.", **facts)
+        label = worst["metric"].removesuffix("]").partition("[")[2]
+        facts: dict[str, Any] = {"high_group": worst["highest"], "low_group": worst["lowest"]}
+        facts |= {"high": worst["high"], "low": worst["low"]}
         if worst.get("units") == "numbers":
-            sentence = msg("The mean prediction is {high:num} for {high_group} and {low:num} for {low_group}.", **facts)
+            sentence = msg(
+                "The mean {prediction} is {low:num} for {low_group} and {high:num} for {high_group}.",
+                prediction=PREDICTION,
+                **facts,
+            )
         elif worst.get("units") == "per" and label:
             sentence = msg(
-                '{high_group} has {high:num} false negatives per false positive of "{label}" and {low_group} has '
-                "{low:num}.",
-                label=label,
+                'Among {high_group} there are {high:num} false negatives for each false positive of "{label}", among '
+                "{low_group} {low:num}.",
+                label=OutcomeName(label),
                 **facts,
             )
         elif worst.get("units") == "per":
             sentence = msg(
-                "{high_group} has {high:num} false negatives per false positive and {low_group} has {low:num}.", **facts
+                "Among {high_group} there are {high:num} wrong refusals for each wrong approval, among {low_group} "
+                "{low:num}.",
+                **facts,
+            )
+        else:
+            about = rate_sentence(worst["metric"], worst["lowest"], worst["low"], worst["highest"], worst["high"])
+            sentence = about or msg(
+                "{title} is {low:pct} for {low_group} and {high:pct} for {high_group}.", title=self.title, **facts
             )
         if worst.get("control"):
             condition = together(is_value(name, value) for name, value in worst["control"].items())
             sentence = msg("Where {condition}: {sentence}", condition=condition, sentence=sentence)
-        return sentence
+        return with_people(sentence)
 
     def _held_against(self) -> list[Message]:
         """The figure against its threshold."""

@@ -262,9 +262,10 @@ def _balance(subject: Subject, measured: GroupMetrics) -> list[dict[str, Any]]:
     if not positive.any():
         return []
     w = np.ones(len(truth)) if weights is None else weights
-    m1 = float(np.average(p[positive], weights=w[positive])) if w[positive].any() else 1.0
-    spread = float(np.sqrt(np.average((p[positive] - m1) ** 2, weights=w[positive])))
-    size = float(w[positive].sum() ** 2 / (w[positive] @ w[positive]))
+    total = w if subject.counts is None else w * subject.counts
+    m1 = float(np.average(p[positive], weights=total[positive])) if w[positive].any() else 1.0
+    spread = float(np.sqrt(np.average((p[positive] - m1) ** 2, weights=total[positive])))
+    size = float(total[positive].sum() ** 2 / (total[positive] @ w[positive]))
     base = measured.measured["base_rate"]
     error, reach = spread / np.sqrt(size), normal_quantile(subject.settings.level)
     around = {"mean_score_of_positives": (max(m1 - reach * error, 0.0), min(m1 + reach * error, 1.0))}
@@ -273,7 +274,7 @@ def _balance(subject: Subject, measured: GroupMetrics) -> list[dict[str, Any]]:
         whole = {"mean_score_of_positives": m1}
         forced = BALANCE.value(whole, base.value[indices])
         ends = _forced_ends(BALANCE, whole, around, base, indices, subject.settings.level)
-        now = _mean_score_of_negatives(truth, measured, p, w, rows)[indices]
+        now = _mean_score_of_negatives(truth, measured, p, total, rows)[indices]
         out.append(conflict_row(BALANCE, by, indices, forced, ends, now, measured))
     return out
 

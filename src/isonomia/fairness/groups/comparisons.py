@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import (
     agreeing,
-    agreeing_ends,
     holm,
     normal_p,
     odds_difference,
@@ -27,6 +26,7 @@ from isonomia.evidence.intervals import (
     quotient,
     ratio_interval,
 )
+from isonomia.evidence.score_intervals import Asking, RatePairs
 from isonomia.fairness.groups.grouping import Group, Groups
 from isonomia.languages import msg
 from isonomia.metrics import Measured
@@ -115,7 +115,7 @@ def strata_of(
     return strata, extra
 
 
-def compare(
+def comparing(
     measured: Sequence[Measured],
     strata: Sequence[Stratum],
     groups: Groups,
@@ -123,7 +123,7 @@ def compare(
     level: float,
     min_per_group: int,
     sizes: NDArray[np.int64],
-) -> list[Compared]:
+) -> Asking[list[Compared]]:
     """Every group of every stratum against its reference, for every metric.
 
     Rates: score intervals of the difference and the ratio, and the score test that agrees with them. Where the group is
@@ -132,7 +132,8 @@ def compare(
     """
     pairs = [_pairs(part, strata, groups, min_per_group, sizes) for part in measured]
     rates = [index for index, part in enumerate(measured) if part.rate]
-    of_rates = dict(zip(rates, _compare_rates([(measured[i], pairs[i]) for i in rates], level), strict=True))
+    compared = yield from _compare_rates([(measured[i], pairs[i]) for i in rates], level)
+    of_rates = dict(zip(rates, compared, strict=True))
     return [
         of_rates[index] if part.rate else _compare_odds(part, pair, level) if part.odds else _compare(part, pair, level)
         for index, (part, pair) in enumerate(zip(measured, pairs, strict=True))
@@ -163,9 +164,10 @@ def _pairs(
     return _Pairs(group, reference, names, within)
 
 
-def _compare_rates(parts: Sequence[tuple[Measured, _Pairs]], level: float) -> list[Compared]:
+def _compare_rates(parts: Sequence[tuple[Measured, _Pairs]], level: float) -> Asking[list[Compared]]:
     """All rates at once."""
     if not parts:
+        yield RatePairs(*np.zeros((6, 0)))
         return []
 
     def pooled(side: Literal["group", "reference"], what: Literal["value", "size", "weight"]) -> Floats:
@@ -176,7 +178,7 @@ def _compare_rates(parts: Sequence[tuple[Measured, _Pairs]], level: float) -> li
         for side in ("group", "reference")
     )
     difference, ratio = p1 - p2, quotient(p1, p2)
-    within = np.concatenate([np.array(pairs.within, dtype=bool) for _, pairs in parts])
+    within = np.array([one for _, pairs in parts for one in pairs.within], dtype=bool)
     part = np.zeros(within.shape)
     if within.any():  # against the others of the reference
         part = np.where(within, or_zero(quotient(w1, w2)), 0.0)
@@ -184,7 +186,7 @@ def _compare_rates(parts: Sequence[tuple[Measured, _Pairs]], level: float) -> li
         p2, n2 = np.where(within, rest, p2), np.where(within, rest_n, n2)
     counts = _near_whole(or_zero(p1) * n1), _near_whole(n1), _near_whole(or_zero(p2) * n2), _near_whole(n2)
     p_value = two_proportions(*counts)
-    low, high, ratio_low, ratio_high = agreeing_ends(*counts, level, p_value)
+    low, high, ratio_low, ratio_high = yield RatePairs(*counts, np.full(p_value.shape, level), p_value)
     low, high = low * (1 - part), high * (1 - part)
     with np.errstate(divide="ignore", invalid="ignore"):
         # group / (part x group + (1 - part) x others), which grows with group / others
@@ -200,9 +202,12 @@ def _compare_rates(parts: Sequence[tuple[Measured, _Pairs]], level: float) -> li
         np.where(nothing, np.nan, p_value),
         np.stack([p2, n2, n1, 1 - part], axis=1),
     )
-    ends = np.cumsum([len(pairs.group) for _, pairs in parts])[:-1]
-    split = zip(*(np.split(column, ends) for column in columns), strict=True)
-    return [_compared(one, pairs, *own) for (one, pairs), own in zip(parts, split, strict=True)]
+    compared, start = [], 0
+    for one, pairs in parts:
+        end = start + len(pairs.group)
+        compared.append(_compared(one, pairs, *(column[start:end] for column in columns)))
+        start = end
+    return compared
 
 
 _SIDE: tuple[Literal["value", "size", "weight"], ...] = ("value", "size", "weight")

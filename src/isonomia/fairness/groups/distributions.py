@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes, composite, count_by, smallest, sum_by
+from isonomia.counting import Codes, composite, smallest, sum_by
 from isonomia.data import Backend
 from isonomia.errors import DataError, NotApplicable
 from isonomia.evidence import Column, Picture, Result, Table, benjamini_hochberg
@@ -85,10 +85,10 @@ def distribution_parity(
     """
     if data is None or is_column(data):
         given.setdefault("task", "regression" if given.get("y_score") is None else "binary")
-    subject = Subject.of_predictions(data, model, **given)
+    subject = Subject.of_predictions(data, model, counted=True, **given)
     levels = _check_quantiles(quantiles)
     columns, factors = subject.needs_attributes(), subject.columns(control, "control")
-    rows, _ = rows_with_attributes(columns, subject.settings.missing)
+    rows, _ = rows_with_attributes(columns, subject.settings.missing, subject.counts)
     if rows is None:
         return subject.noted(_distributions(subject, factors, levels, by))
     factors = tuple(column.take(rows).observed() for column in factors)
@@ -116,15 +116,16 @@ def _distributions(
     subject: Subject, control: Sequence[Codes], levels: Floats, by: By | Sequence[Sequence[str]]
 ) -> DistributionParity:
     """The comparison over rows that all take part."""
-    numbers, columns, weights = _numbers(subject.surface), subject.attributes, subject.weights
+    numbers, columns = _numbers(subject.surface), subject.attributes
     settings, kind = subject.settings, subject.backend
     cells = composite([*control, *columns])
     groups = form_groups(columns, control=control, by=by, labels=cells.labels)
     of_groups = groups.indicator([group.cells for group in groups.groups])
-    sizes = (count_by(cells.codes, cells.size) @ of_groups).astype(np.int64)
+    sizes = (sum_by(cells.codes, subject.counts, cells.size) @ of_groups).astype(np.int64)
     strata, extra = strata_of(groups, sizes, settings.reference)
     if settings.reference == "best":
-        strata = _with_best(strata, groups, _means(numbers, weights, cells, of_groups), sizes, settings.min_per_group)
+        means = _means(subject, numbers, cells, of_groups)
+        strata = _with_best(strata, groups, means, sizes, settings.min_per_group)
     membership = np.hstack([of_groups, groups.indicator(extra)])
     pairs = [
         (member, stratum.reference, stratum.reference_name)
@@ -133,7 +134,8 @@ def _distributions(
         if stratum.reference is not None and not np.array_equal(membership[:, member], membership[:, stratum.reference])
     ]
     first, second = np.array([p[0] for p in pairs], int), np.array([p[1] for p in pairs], int)
-    histograms = Histograms.of(numbers, cells.codes.astype(smallest(cells.size)), membership, weights)
+    codes = cells.codes.astype(smallest(cells.size))
+    histograms = Histograms.of(numbers, codes, membership, subject.weights, subject.counts)
     exact = histograms.compare(first, second, levels)
     ends = histograms.intervals(
         first, second, levels, exact, n_boot=settings.n_boot, level=settings.level, seed=settings.seed
@@ -149,7 +151,7 @@ def _distributions(
         "distribution_parity",
         msg("Distributions of predictions"),
         tables,
-        {"rows": int(numbers.size)},
+        {"rows": len(subject)},
         (),
         _pictures(tuple(controls)) if pairs else (),
         notes=(
@@ -183,9 +185,10 @@ _NOTE = msg(
 )
 
 
-def _means(numbers: Floats, weights: Floats | None, cells: Codes, of_groups: Floats) -> Floats:
+def _means(subject: Subject, numbers: Floats, cells: Codes, of_groups: Floats) -> Floats:
     """The mean prediction of each group; NaN where it has no weight."""
-    w = np.ones(numbers.size) if weights is None else weights
+    w = np.ones(numbers.size) if subject.weights is None else subject.weights
+    w = w if subject.counts is None else w * subject.counts
     total = sum_by(cells.codes, w, cells.size) @ of_groups
     sums = sum_by(cells.codes, w * numbers, cells.size) @ of_groups
     with np.errstate(divide="ignore", invalid="ignore"):

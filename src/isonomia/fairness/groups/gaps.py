@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.evidence import Estimate, Gaps, gaps_of_figures, gaps_of_odds, gaps_of_rates, simultaneous_level
-from isonomia.fairness.groups.comparisons import UNSTEADY
+from isonomia.evidence import Estimate, Gaps, gaps_of_figures, gaps_of_odds, simultaneous_level
+from isonomia.evidence.score_intervals import Asking, answered
+from isonomia.evidence.simultaneous import asking_gaps
+from isonomia.fairness.groups.comparisons import UNSTEADY, Stratum
 from isonomia.languages import msg
 from isonomia.languages.naming import as_text
 from isonomia.metrics import Measured
+from isonomia.typing import Floats
 
 if TYPE_CHECKING:
     from isonomia.fairness.groups.group_metrics import GroupMetrics
@@ -87,30 +90,57 @@ def gap_of(part: Measured, by: tuple[str, ...], control: Mapping[str, str], used
     )
 
 
+class Disparity(NamedTuple):
+    """The gap of one metric in one stratum; None where fewer than two groups have enough rows and a value."""
+
+    metric: str
+    stratum: Stratum
+    gap: Gap | None
+
+
+def disparities_of(
+    measured: Mapping[str, Measured], strata: Sequence[Stratum], sizes: NDArray[np.int64], min_per_group: int
+) -> list[Disparity]:
+    """Every metric in every stratum, over the groups with enough rows."""
+    enough = [index[sizes[index] >= min_per_group] for index in (np.array(stratum.members) for stratum in strata)]
+    found = []
+    for name, part in measured.items():
+        known = ~np.isnan(part.value)
+        for stratum, index in zip(strata, enough, strict=True):
+            used = index[known[index]]
+            gap = gap_of(part, stratum.by, stratum.control, used) if used.size >= 2 else None
+            found.append(Disparity(name, stratum, gap))
+    return found
+
+
 #: The ends of a difference and those of a ratio; NaN where there are none.
 Ends = tuple[float, float, float, float]
 
 
-def ends_of(gaps: Sequence[Gap], level: float) -> list[Ends]:
+def asking_ends(gaps: Sequence[Gap], level: float) -> Asking[list[Ends]]:
     """Simultaneous intervals: each holds its own true gap at `level`, whichever groups turn out to be the extremes.
 
     Rates and odds have score intervals of all pairs of their groups, other metrics stretched intervals of their
     replicates or errors (see `evidence.simultaneous`).
     """
-    out: dict[int, Ends] = {}
-    for of_kind, kind in ((gaps_of_rates, "rate"), (gaps_of_odds, "odds")):
-        own = [index for index, gap in enumerate(gaps) if getattr(gap.part, kind)]
-        if own:
-            share, size = np.full((2, len(own), max(len(gaps[index].members) for index in own)), np.nan)
-            for row, index in enumerate(own):
-                members = list(gaps[index].members)
-                share[row, : len(members)] = gaps[index].part.share[members]
-                size[row, : len(members)] = gaps[index].part.size[members]
-            out.update(zip(own, _rows(of_kind(share, size, level)), strict=True))
+    rates, odds = ([index for index, gap in enumerate(gaps) if getattr(gap.part, kind)] for kind in ("rate", "odds"))
+    of_rates = yield from asking_gaps(*_shares([gaps[index] for index in rates]), level)
+    out = dict(zip(rates, _rows(of_rates), strict=True))
+    if odds:
+        out |= zip(odds, _rows(gaps_of_odds(*_shares([gaps[index] for index in odds]), level)), strict=True)
     for index, gap in enumerate(gaps):
         if index not in out:
             out[index] = _rows(gaps_of_figures(gap.part.figures.take(np.array(gap.members)), level))[0]
     return [out[index] for index in range(len(gaps))]
+
+
+def _shares(gaps: Sequence[Gap]) -> tuple[Floats, Floats]:
+    """The proportions behind rates or odds, and their numbers of rows: a row per gap, filled up with NaN."""
+    share, size = table = np.full((2, len(gaps), max((len(gap.members) for gap in gaps), default=1)), np.nan)
+    for row, gap in enumerate(gaps):
+        members = list(gap.members)
+        table[:, row, : len(members)] = gap.part.share[members], gap.part.size[members]
+    return share, size
 
 
 def _rows(found: Gaps) -> list[Ends]:
@@ -133,7 +163,7 @@ def combine(
         return Estimate.missing(NO_RATIO if gaps else FEW_GROUPS, n=n)
     pick = max if what == "difference" else min
     first = 0 if what == "difference" else 2
-    ends = ends_of(known, simultaneous_level(level, len(known)))
+    ends = answered(asking_ends(known, simultaneous_level(level, len(known))))[0]
     strata: dict[tuple[Any, ...], list[tuple[float, float, float]]] = {}
     for gap, own in zip(known, ends, strict=True):
         key = (gap.by, tuple(gap.control.items())) if aggregate == "mean" else ()

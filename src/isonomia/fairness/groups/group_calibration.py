@@ -103,14 +103,14 @@ def group_calibration(
     numeric = y_true is not None and is_column(y_true) and kind_of_values(y_true) == "numeric"
     if numeric and (np.nan_to_num(np.asarray(to_numpy(y_true), dtype=float)) % 1 != 0).any():
         raise NotApplicable(msg("a regression predicts numbers, not probabilities"))
-    subject = Subject.of(data, model, **given)
+    subject = Subject.of(data, model, counted=True, **given)
     if subject.outcome.truth is None:
         raise NotApplicable(msg("there are no true outcomes to compare probabilities with"))
     if subject.task == "regression":
         raise NotApplicable(msg("a regression predicts numbers, not probabilities"))
     if subject.surface.probability is None:
         raise NotApplicable(msg("there are no probabilities, only decisions or scores"))
-    rows, _ = rows_with_attributes(subject.needs_attributes(), subject.settings.missing)
+    rows, _ = rows_with_attributes(subject.needs_attributes(), subject.settings.missing, subject.counts)
     used = subject if rows is None else subject.take(rows)
     return subject.noted(_calibration(used, by, bins, strategy))
 
@@ -123,6 +123,7 @@ def _calibration(subject: Subject, by: By | Sequence[Sequence[str]], bins: int, 
         "bins": bins,
         "strategy": strategy,
         "weights": subject.weights,
+        "counts": subject.counts,
         "level": settings.level,
     }
     parts: list[tuple[Message | None, tuple[str, ...], Reliability]] = []

@@ -14,12 +14,15 @@ from isonomia.data import Missing
 from isonomia.errors import SpecError
 from isonomia.evidence import Column, Estimate, Picture, Result, Table
 from isonomia.evidence.intervals import without_bootstrap
-from isonomia.fairness.groups.comparisons import compare, strata_of
+from isonomia.evidence.score_intervals import answered
+from isonomia.fairness.groups.comparisons import comparing, strata_of
+from isonomia.fairness.groups.gaps import asking_ends, disparities_of
 from isonomia.fairness.groups.grouping import By, Groups, form_groups, rows_with_attributes
-from isonomia.fairness.groups.metric_choice import choose_metrics
+from isonomia.fairness.groups.metric_choice import MetricsGiven, choose_metrics
 from isonomia.fairness.groups.tables import by_group_table, comparison_table, disparity_table, group_columns
 from isonomia.languages import Message, msg
-from isonomia.metrics import Measured, Rows, RowSets, measure
+from isonomia.metrics import Measured, Metric, Rows, RowSets, measure
+from isonomia.metrics.own_functions import MAX_SAMPLES
 from isonomia.parameters import Choice, validated
 from isonomia.subject import Subject, SubjectOptions
 
@@ -98,7 +101,7 @@ def group_metrics(
     data: Any = None,
     model: Any = None,
     *,
-    metrics: Sequence[str] | None = None,
+    metrics: MetricsGiven | None = None,
     control: Any = None,
     by: By | Sequence[Sequence[str]] = "intersection",
     verify: Literal["fairlearn"] | None = None,
@@ -112,8 +115,9 @@ def group_metrics(
         None where only predictions are known; then metrics of predictions alone are available.
     model : model, Surface, or column
         Anything that predicts, or decisions (predicted numbers for a regression).
-    metrics : list of str, optional
-        Ids of the registry (``isonomia metrics``). By default selection rate, TPR, FPR, PPV and accuracy for two
+    metrics : list of str, mapping, or function, optional
+        Ids of the registry (``isonomia metrics``), or functions of (y_true, y_pred) as in Fairlearn's ``MetricFrame``:
+        ``{"acc": accuracy_score}``. By default selection rate, TPR, FPR, PPV and accuracy for two
         classes; accuracy, macro F1 and each class against the rest for several; mean prediction, mean error, MAE and
         RMSE for a regression.
     control : column, frame, mapping, or names of columns of the data, optional
@@ -134,6 +138,7 @@ def group_metrics(
     of counts carry percentile intervals of a bootstrap drawn as multinomial counts over cells, so rows are never
     touched again. P-values are those of the score test, which rejects at the 5% level exactly where the 95% interval
     leaves out 0 (Fisher's exact test adds caution in small cells, to both), or of a z-test with the standard errors;
+    Functions carry percentile intervals of at most 200 bootstrap samples of the rows of each group, drawn by `seed`.
     ``p_adjusted`` is after Holm over all rows of the table. ``detectable_below`` and ``detectable_above`` are the
     smallest gaps in each direction that a test at the first step of that correction (5% over the number of tests) finds
     with groups of these sizes in 80% of the cases; missing where no rate within [0, 1] is so far away. The largest gap
@@ -169,7 +174,7 @@ def group_metrics(
 def _measured(
     subject: Subject,
     control: Sequence[Codes],
-    metrics: Sequence[str] | None,
+    metrics: MetricsGiven | None,
     by: By | Sequence[Sequence[str]],
     n_missing: int,
 ) -> GroupMetrics:
@@ -185,11 +190,15 @@ def _measured(
     membership = np.hstack([of_groups, groups.indicator(extra), everyone])
     chosen = choose_metrics(metrics, outcome)
     measured = measure(chosen, cells.of_cells(membership), n_boot=n_boot, seed=settings.seed, level=level)
-    compared = compare(list(measured.values()), strata, groups, level=level, min_per_group=min_per_group, sizes=sizes)
+    gaps = disparities_of(measured, strata, sizes, min_per_group)
+    compared, ends = answered(
+        comparing(list(measured.values()), strata, groups, level=level, min_per_group=min_per_group, sizes=sizes),
+        asking_ends([one.gap for one in gaps if one.gap is not None], level),
+    )
     tables = {
         "by_group": by_group_table(groups, measured, sizes, min_per_group, subject.backend),
         "comparisons": comparison_table(groups, compared, measured, subject.backend),
-        "disparities": disparity_table(groups, measured, strata, sizes, min_per_group, level, subject.backend),
+        "disparities": disparity_table(groups, measured, gaps, ends, subject.backend),
     }
     return GroupMetrics(
         "group_metrics",
@@ -201,6 +210,7 @@ def _measured(
             *_notes(len(groups.labels), n_missing, sizes, min_per_group, settings.missing),
             *_no_ratios(measured),
             *without_bootstrap(n_boot),
+            *_of_functions(chosen, n_boot),
         ),
         groups=groups,
         measured=measured,
@@ -224,6 +234,19 @@ def _pictures(control: Sequence[Any], comparisons: int) -> tuple[Picture, ...]:
     return (Picture("forest", "comparisons", msg("Gaps to the reference, with intervals"), options),)
 
 
+def _of_functions(chosen: Sequence[Metric], n_boot: int) -> tuple[Message, ...]:
+    names = [metric.id for metric in chosen if metric.family == "functions"]
+    if not names or not n_boot:
+        return ()
+    return (
+        msg(
+            "Intervals of {names} are percentiles of {n:int} bootstrap samples of the rows of each group.",
+            names=", ".join(names),
+            n=min(n_boot, MAX_SAMPLES),
+        ),
+    )
+
+
 def _no_ratios(measured: Mapping[str, Measured]) -> tuple[Message, ...]:
     if all(part.metric.range[0] >= 0 for part in measured.values()):
         return ()
@@ -240,7 +263,7 @@ def estimate_at(measured: Measured, index: int, n: int, level: float = 0.95) -> 
 
 
 def _estimate(table: Table, row: int, name: str) -> Estimate:
-    if table[name].values[row] is None:
+    if np.isnan(table[name].values[row]):
         return Estimate.missing(table.notes()[row] or msg("the largest value is 0, or the metric can be negative"))
     return table[name].estimate(row, method="simultaneous")
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes, Tally, count_by, mean_by, resample, smallest, tally
+from isonomia.counting import Codes, Tally, mean_by, resample, smallest, sum_by, tally
 from isonomia.evidence import percentile
 from isonomia.typing import Floats
 
@@ -23,7 +23,7 @@ Indices = NDArray[np.integer[Any]]
 #: Bins of the bootstrap; within one, distributions are taken as straight lines.
 BINS = 128
 #: Replicates are drawn in blocks of at most this many numbers (sets x replicates x bins).
-BLOCK = 1 << 23
+BLOCK = 1 << 21
 SLACK = 1e-12
 
 
@@ -54,6 +54,7 @@ class Histograms:
     cells : (n,) the cell of each row, in the same order
     membership : (cells, sets) 1 where a cell belongs to a set
     weights : (n,) or None, in the same order
+    counts : (n,) or None, in the same order: how many identical rows each row stands for
     """
 
     values: Floats
@@ -61,22 +62,32 @@ class Histograms:
     cells: Indices
     membership: Floats
     weights: Floats | None
+    counts: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, numbers: Floats, cells: Indices, membership: Floats, weights: Floats | None) -> Histograms:
+    def of(
+        cls,
+        numbers: Floats,
+        cells: Indices,
+        membership: Floats,
+        weights: Floats | None,
+        counts: NDArray[np.int64] | None = None,
+    ) -> Histograms:
         """Sort once."""
         order = np.argsort(numbers, kind="stable")
         ordered = numbers[order]
         jump = np.concatenate([[True], ordered[1:] != ordered[:-1]])
         index = (np.cumsum(jump) - 1).astype(np.int64)
-        return cls(ordered[jump], index, cells[order], membership, None if weights is None else weights[order])
+        own = None if weights is None else weights[order]
+        return cls(ordered[jump], index, cells[order], membership, own, None if counts is None else counts[order])
 
     def steps(self, index: int) -> Steps | None:
         """The distribution function of a set; None where it has no weight."""
         rows = self._rows(index)
         indices = self.index[rows]
-        w = np.ones(indices.size) if self.weights is None else self.weights[rows]
-        running = np.arange(1.0, indices.size + 1) if self.weights is None else np.cumsum(w)
+        each = np.ones(indices.size) if self.weights is None else self.weights[rows]
+        w = each if self.counts is None else each * self.counts[rows]
+        running = np.cumsum(w)
         if not indices.size or running[-1] <= 0:
             return None
         last = np.flatnonzero(np.concatenate([indices[1:] != indices[:-1], [True]]))
@@ -86,7 +97,7 @@ class Histograms:
         variance = float(w @ (x - mean) ** 2 / total)
         at = indices[last]
         reached = running[last] / total
-        return Steps(at, reached, mean + float(self.values[indices[0]]), variance, total * total / float(w @ w))
+        return Steps(at, reached, mean + float(self.values[indices[0]]), variance, total * total / float(w @ each))
 
     def _rows(self, index: int) -> NDArray[Any]:
         """The rows of a set, in order of their values."""
@@ -137,19 +148,19 @@ class Histograms:
 
     def binned(self) -> tuple[Tally, Floats]:
         """Cells x bins of equal shares (values on their own where there are few), and the mean value of each bin."""
-        counts = count_by(self.index, self.values.size)
+        counts = sum_by(self.index, self.counts, self.values.size)
         if self.values.size > BINS:
-            bin_of = ((np.cumsum(counts) - counts / 2) * BINS // self.index.size).astype(np.intp)
+            bin_of = ((np.cumsum(counts) - counts / 2) * BINS // counts.sum()).astype(np.intp)
             bin_of = np.unique(bin_of, return_inverse=True)[1]
         else:
             bin_of = np.arange(self.values.size)
         n_bins, n_cells = int(bin_of[-1]) + 1, self.membership.shape[0]
-        middle = mean_by(bin_of, self.values, n_bins, counts.astype(float))
+        middle = mean_by(bin_of, self.values, n_bins, counts)
         axes = (
             Codes("cell", self.cells.astype(smallest(n_cells)), tuple(range(n_cells))),
             Codes("bin", bin_of.astype(smallest(n_bins))[self.index], tuple(range(n_bins))),
         )
-        return tally(axes, weights=self.weights), middle
+        return tally(axes, weights=self.weights, counts=self.counts), middle
 
     def intervals(
         self,

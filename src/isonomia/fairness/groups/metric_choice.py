@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from isonomia.errors import SpecError
-from isonomia.metrics import METRICS, Metric, of_class
+from isonomia.languages import Message
+from isonomia.metrics import METRICS, Metric, of_class, own_metric
 from isonomia.subject import Outcome
 
 #: One-vs-rest metrics are spelt out for at most this many classes unless they are requested by name.
 MAX_SPELT_CLASSES = 10
 
 
-def choose_metrics(names: Sequence[str] | None, outcome: Outcome) -> tuple[Metric, ...]:
+#: What `metrics` may be: names, entries of the registry and functions, in a list or by names of their own.
+MetricsGiven = Sequence[Any] | Mapping[str, Any] | Callable[..., Any]
+
+
+def choose_metrics(given: MetricsGiven | None, outcome: Outcome) -> tuple[Metric, ...]:
     """The requested metrics (or the usual ones of the task), one against the rest where there are several classes."""
     surface = outcome.surface
-    wanted = list(names) if names is not None else _usual(outcome)
-    if isinstance(names, str):
-        raise SpecError(f"`metrics` must be a list of metric names; got the text {names!r}.")
+    wanted = _usual(outcome) if given is None else _wanted(given)
     chosen: list[Metric] = []
-    for name in wanted:
-        metric = METRICS[name]
+    for metric in wanted:
+        name = metric.id
         if outcome.truth is None and metric.needs_labels:
             raise SpecError(
                 f"The metric '{name}' needs true labels; give y_true, or ask for metrics of predictions alone."
@@ -31,7 +36,7 @@ def choose_metrics(names: Sequence[str] | None, outcome: Outcome) -> tuple[Metri
         if surface.task in metric.tasks:
             chosen.append(metric)
         elif surface.task == "multiclass" and metric.of_decisions and "binary" in metric.tasks:
-            if names is None and len(surface.classes) > MAX_SPELT_CLASSES:
+            if given is None and len(surface.classes) > MAX_SPELT_CLASSES:
                 continue
             chosen += [of_class(metric, code, label) for code, label in enumerate(surface.classes)]
         else:
@@ -52,7 +57,31 @@ _GIVEN_AS = {
 }
 
 
-def _usual(outcome: Outcome) -> list[str]:
+def _wanted(given: MetricsGiven) -> list[Metric]:
+    """The metrics that names, entries and functions stand for."""
+    if isinstance(given, str):
+        raise SpecError(f"`metrics` must be a list of metric names; got the text {given!r}.")
+    if isinstance(given, Metric) or callable(given):
+        given = [given]
+    named = given.items() if isinstance(given, Mapping) else ((None, one) for one in given)
+    found = [_metric(name, one) for name, one in named]
+    twice = [one.id for one in found if sum(one.id == other.id for other in found) > 1]
+    if twice:
+        raise SpecError(f"`metrics` names '{twice[0]}' more than once. Give functions names of their own in a mapping.")
+    return found
+
+
+def _metric(name: str | None, one: Any) -> Metric:
+    if isinstance(one, str):
+        return METRICS[one] if name is None else replace(METRICS[one], id=name, title=Message.literal(name))
+    return one if isinstance(one, Metric) else own_metric(one, name)
+
+
+def _usual(outcome: Outcome) -> list[Metric]:
+    return [METRICS[name] for name in _usual_names(outcome)]
+
+
+def _usual_names(outcome: Outcome) -> list[str]:
     labelled = outcome.truth is not None
     if outcome.task == "regression":
         return ["mean_prediction", "mean_error", "mae", "rmse"] if labelled else ["mean_prediction"]

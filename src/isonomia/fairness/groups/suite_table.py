@@ -8,10 +8,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-from isonomia.evidence import Column, Estimate, Finding, Severity, Table, benjamini_hochberg
+from isonomia.evidence import (
+    Column,
+    Estimate,
+    Finding,
+    Severity,
+    Table,
+    affected,
+    benjamini_hochberg,
+    score_difference,
+)
+from isonomia.evidence.affected import NO_COUNT
 from isonomia.fairness.criteria.criterion import Criterion
 from isonomia.fairness.groups.group_metrics import GroupMetrics
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, OutcomeName, column_names, msg
+from isonomia.languages.naming import both
+from isonomia.languages.words import ARE_SELECTED
 
 ALPHA = 0.05
 #: What the second reports (of the same groups), the first need not repeat.
@@ -151,18 +163,6 @@ def _told_already(
 def _finding(by: tuple[str, ...], name: str, one: Judged, row: Mapping[str, Any], measured: GroupMetrics) -> Finding:
     sure = row["p_adjusted"] is not None and row["p_adjusted"] < ALPHA
     severity: Severity = "critical" if name == "disparate_impact" and sure else "warning"
-    facts = {"measure": one.title, "by": " x ".join(by), "value": one.figure.value, "threshold": one.threshold}
-    if one.sentence is not None:
-        facts["sentence"] = one.sentence
-        message = (
-            msg("{measure} by {by} is {value:num}, below {threshold:num}: {sentence}", **facts)
-            if one.measure == "ratio"
-            else msg("{measure} by {by}: a gap of {value:num}, above {threshold:num}: {sentence}", **facts)
-        )
-    elif one.measure == "ratio":
-        message = msg("{measure} by {by} is {value:num}, below {threshold:num}.", **facts)
-    else:
-        message = msg("{measure} by {by}: a gap of {value:num}, above {threshold:num}.", **facts)
     assert measured.groups is not None
     groups = {
         group.name: (group, int(size)) for group, size in zip(measured.groups.groups, measured.sizes, strict=True)
@@ -171,7 +171,7 @@ def _finding(by: tuple[str, ...], name: str, one: Judged, row: Mapping[str, Any]
     return Finding(
         f"fairness_suite.{name}",
         severity,
-        message,
+        _sentence(by, name, one),
         one.figure,
         who=dict(low[0].texts) if low else {},
         n=low[1] if low else one.figure.n,
@@ -182,4 +182,43 @@ def _finding(by: tuple[str, ...], name: str, one: Judged, row: Mapping[str, Any]
         reference=dict(high[0].texts) if high else {},
         evidence="fairness_suite/measures",
         remedy="compare_base_rates",
+        people=_people(one, measured),
     )
+
+
+def _people(one: Judged, measured: GroupMetrics) -> Estimate:
+    """The people of the worst-off group beyond what the rate of the best-off one would have made."""
+    assert measured.groups is not None
+    name = one.worst.get("metric", "")
+    part = measured.measured.get(name)
+    if part is None or not part.rate:
+        return Estimate.missing(NO_COUNT, n=one.figure.n)
+    names = [group.name for group in measured.groups.groups]
+    ends = [names.index(one.worst[end]) for end in ("lowest", "highest")]
+    (low, high), (few, many) = part.value[ends].tolist(), part.size[ends].tolist()
+    level = one.figure.level
+    left, right = score_difference(low * few, few, high * many, many, level)
+    gap = Estimate(low - high, float(left), float(right), n=int(part.n[ends[0]]), method="score", level=level)
+    count = float(part.n[ends[0]] if part.weight is None else part.weight[ends[0]])
+    lacks = name.startswith("selection_rate") or part.metric.higher_is_better
+    return affected(gap, count, harm="lack" if lacks else "excess", weighted=bool(measured.values.get("weighted")))
+
+
+def _sentence(by: tuple[str, ...], name: str, one: Judged) -> Message:
+    facts: dict[str, Any] = {"measure": one.title, "by": both([column_names([part]) for part in by])}
+    facts |= {"value": one.figure.value, "low": one.figure.low, "high": one.figure.high, "threshold": one.threshold}
+    label = one.worst.get("metric", "").removesuffix("]").partition("[")[2]
+    if name == "disparate_impact" and one.sentence is not None and one.figure.low is not None:
+        return msg(
+            "{group:first} {are_selected} {value:num} times as often as {other} ({low:num} to {high:num}); the limit "
+            "is {threshold:num}.",
+            group=one.worst["lowest"],
+            other=one.worst["highest"],
+            are_selected=msg('get the decision "{outcome}"', outcome=OutcomeName(label)) if label else ARE_SELECTED,
+            **facts,
+        )
+    if one.sentence is not None:
+        return msg(
+            "{measure} by {by} is {value:num}, the limit {threshold:num}. {sentence}", sentence=one.sentence, **facts
+        )
+    return msg("{measure} by {by} is {value:num}; the limit is {threshold:num}.", **facts)

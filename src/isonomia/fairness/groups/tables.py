@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from isonomia.data import Backend
 from isonomia.evidence import Column, Format, Table
 from isonomia.evidence.power import ALPHA
-from isonomia.fairness.groups.comparisons import UNSTEADY, Compared, Stratum, adjust
+from isonomia.fairness.groups.comparisons import UNSTEADY, Compared, adjust
 from isonomia.fairness.groups.detectable import detectable_columns
-from isonomia.fairness.groups.gaps import FEW_GROUPS, Gap, ends_of, gap_of
+from isonomia.fairness.groups.gaps import FEW_GROUPS, Disparity, Ends
 from isonomia.fairness.groups.grouping import Group, Groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import Measured
@@ -151,67 +151,66 @@ def _reasons(part: Compared, measured: Measured) -> tuple[list[Message | str | N
 
 
 def disparity_table(
-    groups: Groups,
-    measured: Mapping[str, Measured],
-    strata: Sequence[Stratum],
-    sizes: NDArray[np.int64],
-    min_per_group: int,
-    level: float,
-    backend: Backend,
+    groups: Groups, measured: Mapping[str, Measured], gaps: Sequence[Disparity], ends: Sequence[Ends], backend: Backend
 ) -> Table:
-    """A row per metric and way of grouping: the largest less the smallest value, and their ratio."""
-    rows: list[dict[str, Any]] = []
-    found: list[tuple[dict[str, Any], Gap]] = []
-    for name, part in measured.items():
-        for stratum in strata:
-            index = np.array(stratum.members)
-            used = index[(sizes[index] >= min_per_group) & ~np.isnan(part.value[index])]
-            rows.append({"metric": name, "by": stratum.by, **stratum.control, **dict.fromkeys(_GAP_KEYS)})
-            if used.size < 2:
-                rows[-1]["difference_reason"] = FEW_GROUPS
-                continue
-            found.append((rows[-1], gap_of(part, stratum.by, stratum.control, used)))
-            if part.metric.range[0] >= 0 and np.isnan(found[-1][1].ratio):
-                rows[-1]["ratio_reason"] = msg("no ratio: the largest value is 0")
-    for row, gap in found:
-        row["lowest"], row["highest"] = groups.groups[gap.lowest].name, groups.groups[gap.highest].name
-    _fill(found, level)
+    """A row per metric and way of grouping: the largest less the smallest value, and their ratio.
 
-    def figure(name: str, style: Format, title: Message) -> Column:
-        value, low, high, reason = ([row[f"{name}{end}"] for row in rows] for end in ("", "_low", "_high", "_reason"))
-        return Column(name, value, low, high, reason, format=style, title=title)
-
-    ways = [row["by"] for row in rows]
+    `ends` are those of the gaps that there are, in their order.
+    """
+    known = [row for row, one in enumerate(gaps) if one.gap is not None]
+    found = [one.gap for one in gaps if one.gap is not None]
+    low, high, ratio_low, ratio_high, difference, ratio = np.full((6, len(gaps)), np.nan)
+    if found:
+        low[known], high[known], ratio_low[known], ratio_high[known] = np.transpose(ends)
+        difference[known], ratio[known] = np.transpose([(gap.difference, gap.ratio) for gap in found])
+    for value, sides in ((difference, (low, high)), (ratio, (ratio_low, ratio_high))):
+        for side in sides:
+            side[np.isnan(value)] = np.nan
+    unsteady = np.isnan(low) & ~np.isnan(difference), np.isnan(ratio_low) & ~np.isnan(ratio)
+    reasons = [_of_gap(one, *(bool(part[row]) for part in unsteady)) for row, one in enumerate(gaps)]
+    extremes = [("lowest", msg("smallest in")), ("highest", msg("largest in"))]
+    names = [group.name for group in groups.groups]
+    ways = [one.stratum.by for one in gaps]
     return Table(
         (
-            Column("metric", [row["metric"] for row in rows], title=msg("metric")),
+            Column("metric", [one.metric for one in gaps], title=msg("metric")),
             Column("by", [" x ".join(way) for way in ways], title=msg("by"), keys=ways),
-            *(Column(factor.name, [row[factor.name] for row in rows]) for factor in groups.control),
-            figure("difference", _gap_format(measured), msg("largest - smallest")),
-            figure("ratio", "num", msg("smallest / largest")),
-            Column("lowest", [row["lowest"] for row in rows], title=msg("smallest in")),
-            Column("highest", [row["highest"] for row in rows], title=msg("largest in")),
+            *(Column(factor.name, [one.stratum.control[factor.name] for one in gaps]) for factor in groups.control),
+            Column(
+                "difference",
+                difference,
+                low,
+                high,
+                [reason for reason, _ in reasons],
+                format=_gap_format(measured),
+                title=msg("largest - smallest"),
+            ),
+            Column(
+                "ratio",
+                ratio,
+                ratio_low,
+                ratio_high,
+                [reason for _, reason in reasons],
+                format="num",
+                title=msg("smallest / largest"),
+            ),
+            *(
+                Column(end, [None if one.gap is None else names[getattr(one.gap, end)] for one in gaps], title=title)
+                for end, title in extremes
+            ),
         ),
         msg("Disparity between groups"),
         backend,
     )
 
 
-_GAP_KEYS = (
-    *(f"{name}{part}" for name in ("difference", "ratio") for part in ("", "_low", "_high", "_reason")),
-    "lowest",
-    "highest",
-)
-
-
-def _fill(found: Sequence[tuple[dict[str, Any], Gap]], level: float) -> None:
-    """Write the gaps and ratios and their intervals into their rows, all intervals at once."""
-    for (row, gap), ends in zip(found, ends_of([gap for _, gap in found], level), strict=True):
-        for what, value, low, high in (("difference", gap.difference, *ends[:2]), ("ratio", gap.ratio, *ends[2:])):
-            if np.isnan(value):
-                continue
-            row[what], row[f"{what}_low"], row[f"{what}_high"] = value, low, high
-            if np.isnan(low) and gap.part.draws is not None:
-                row[f"{what}_reason"] = UNSTEADY if what == "difference" else UNSTEADY_RATIO
-                if what == "ratio" and row["difference_reason"]:
-                    row["ratio_reason"] = None
+def _of_gap(one: Disparity, unsteady: bool, unsteady_ratio: bool) -> tuple[Message | None, Message | None]:
+    """Why a gap, or a ratio, is missing or has no interval; what is noted about the gap is not repeated."""
+    if one.gap is None:
+        return FEW_GROUPS, None
+    part = one.gap.part
+    drawn = part.draws is not None
+    difference = UNSTEADY if unsteady and drawn else None
+    if part.metric.range[0] >= 0 and np.isnan(one.gap.ratio):
+        return difference, msg("no ratio: the largest value is 0")
+    return difference, UNSTEADY_RATIO if unsteady_ratio and drawn and difference is None else None

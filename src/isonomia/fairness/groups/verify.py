@@ -42,7 +42,7 @@ def verify_with_fairlearn(
     rows: list[dict[str, Any]] = []
     for name, part in result.measured.items():
         function = _counterpart(part.metric.id, outcome, fairlearn)
-        if function is None or part.metric.base:
+        if function is None or part.metric.base or part.metric.family == "functions":
             rows.append(_row(name, msg("no counterpart in Fairlearn")))
             continue
         theirs = _per_group(function, outcome, weights, groups, fairlearn)

@@ -210,7 +210,7 @@ def _telling(data: Dataset, label: Codes) -> tuple[str, ...]:
     """The two features, protected ones apart, that carry most information about the label."""
     scores = []
     everyone = Codes("", np.zeros(len(label), np.uint8), (0,))
-    for name in data.features:
+    for name in data.descriptive:
         if name in data.protected or kind_of(data.column(name)) == "datetime":
             continue
         codes = _column_codes(data, name)

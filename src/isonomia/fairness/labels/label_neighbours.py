@@ -46,7 +46,7 @@ def against_similar(
     if rows.size > max_rows:
         rows = np.sort(np.random.default_rng(seed).choice(rows, max_rows, replace=False))
     w = None if weights is None else weights[rows]
-    features = [name for name in data.features if name not in data.protected]
+    features = [name for name in data.descriptive if name not in data.protected]
     points = encode_people(wrap(data.frame).select(features)[rows.tolist()].to_native()) if features else None
     kinds = [(name, values[rows]) for name, values in worths(data, label)]
     groups = form_groups([column.take(rows).observed() for column in attributes], by=by)

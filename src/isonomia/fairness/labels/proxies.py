@@ -123,7 +123,7 @@ def proxies(
         if name not in names:
             raise SpecError(f"`attributes` names {name!r}, which is not protected.{close_to(name, names)}")
     learning = Learning(folds, rounds, shuffled_rows, seed)
-    used = [name for name in data.features if name not in data.protected] if columns is None else list(columns)
+    used = [name for name in data.descriptive if name not in data.protected] if columns is None else list(columns)
     for name in used:
         if name not in data.columns:
             raise SpecError(f"`columns` must name columns of the data; got {name!r}.{close_to(name, data.columns)}")

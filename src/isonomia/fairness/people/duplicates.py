@@ -100,7 +100,7 @@ def duplicates(
     data, level = subject.known, subject.settings.level
     if data.target is None:
         raise NotApplicable(msg("the data have no target, so there are no labels to compare"))
-    names = [name for name in data.features if name not in data.protected] if columns is None else list(columns)
+    names = [name for name in data.descriptive if name not in data.protected] if columns is None else list(columns)
     for name in names:
         if name not in data.columns:
             raise SpecError(f"`columns` must name columns of the data; got {name!r}.{close_to(name, data.columns)}")

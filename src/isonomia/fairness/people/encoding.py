@@ -107,13 +107,13 @@ def encode_people(
 
 def people_of(subject: Subject) -> Any:
     """The features of the rows of a subject, protected ones included, in the kind of frame that the user gave."""
-    return wrap(subject.known.frame).select(subject.known.features).to_native()
+    return wrap(subject.known.frame).select(subject.known.descriptive).to_native()
 
 
 def points_of(subject: Subject, metric: Metric, standardise: Standardise) -> Points:
     """The rows of a subject as points, without the protected columns."""
     data = subject.known
-    hidden = [name for name in data.protected if name in data.features]
+    hidden = [name for name in data.protected if name in data.descriptive]
     return encode_people(people_of(subject), protected=hidden, metric=metric, standardise=standardise)
 
 

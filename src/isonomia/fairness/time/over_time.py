@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Unpack
 
 import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import tally
 from isonomia.data import to_numpy
 from isonomia.errors import DataError, NotApplicable
 from isonomia.events import ProgressLike
@@ -132,12 +134,13 @@ def over_time(
     """
     if not isinstance(data, Subject):
         given.setdefault("n_boot", 500)
-    subject = Subject.of(data, model, progress=progress, **given)
+    subject = Subject.of(data, model, progress=progress, counted=True, **given).by_time()
     stage = subject.progress.stage("periods", msg("Measuring periods"), total=3)
     stage.at(0)
     settings = subject.settings
     Integer(1).check("n_boot", settings.n_boot)
-    periods, known = periods_of(_moments(subject, time), every=every, name=PERIOD)
+    counts = subject.counts
+    periods, known = periods_of(_moments(subject, time), every=every, name=PERIOD, counts=counts)
     if any(column.name == PERIOD for column in subject.needs_attributes()):
         raise DataError(f"A protected attribute is called '{PERIOD}', which names the periods here; rename it.")
     used = subject if known.all() and subject.rows.all() else subject.take(known)
@@ -146,7 +149,7 @@ def over_time(
         control=(periods,),
         metrics=metrics,
         by=by,
-        reference=_largest(used.attributes) if settings.reference == "largest" else settings.reference,
+        reference=_largest(used) if settings.reference == "largest" else settings.reference,
     )
     stage.advance()
     min_per_group, level, kind = settings.min_per_group, settings.level, subject.backend
@@ -167,7 +170,7 @@ def over_time(
         tables["alerts"] = alert_table(alerts, kind)
     notes = [msg("Control limits lie {sigmas:num} standard errors around the mean of all periods.", sigmas=sigmas)]
     if not known.all():
-        notes.append(msg("{n:# row without a time is|# rows without a time are} left out.", n=int((~known).sum())))
+        notes.append(msg("{n:# row without a time is|# rows without a time are} left out.", n=_rows(~known, counts)))
     found = OverTime(
         "over_time",
         msg("Fairness over time"),
@@ -198,11 +201,16 @@ def _moments(subject: Subject, time: Any) -> Any:
     return series.filter(subject.rows.tolist()) if isinstance(series, nw.Series) else to_numpy(time)[subject.rows]
 
 
-def _largest(columns: Sequence[Codes]) -> dict[str, Any]:
+def _rows(which: NDArray[np.bool_], counts: NDArray[np.int64] | None) -> int:
+    """How many rows these stand for."""
+    return int(which.sum() if counts is None else counts[which].sum())
+
+
+def _largest(subject: Subject) -> dict[str, Any]:
     """The largest group of each attribute over all periods: a reference that changed would make gaps jump."""
     out = {}
-    for column in columns:
-        counts = column.counts()
+    for column in subject.attributes:
+        counts = tally([column], counts=subject.counts).n
         if column.missing is not None and column.size > 1:
             counts[column.missing] = 0
         out[column.name] = column.labels[int(counts.argmax())]

@@ -8,7 +8,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, quantiles
 from isonomia.data import to_numpy
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.languages import msg
@@ -26,11 +26,14 @@ USUAL_PERIODS = 24
 STRETCHES = 12
 
 
-def periods_of(time: Any, *, every: Every | int | None = None, name: str = "period") -> tuple[Codes, NDArray[np.bool_]]:
+def periods_of(
+    time: Any, *, every: Every | int | None = None, name: str = "period", counts: NDArray[np.int64] | None = None
+) -> tuple[Codes, NDArray[np.bool_]]:
     """The period of each row in order of time, and which rows have one.
 
     Dates (and texts that are dates) are grouped by `every`; numbers of few values are periods themselves, of many are
-    cut into stretches with as many rows each; other texts are periods in their sorted order.
+    cut into stretches with as many rows each; other texts are periods in their sorted order. `counts` says how many
+    identical rows each row stands for.
 
     >>> codes, known = periods_of(["2024-01-05", "2024-02-01", None, "2024-01-31"], every="month")
     >>> codes.labels, codes.codes.tolist(), known.tolist()
@@ -43,11 +46,11 @@ def periods_of(time: Any, *, every: Every | int | None = None, name: str = "peri
     moments = _as_dates(time)
     if moments is not None:
         known = ~np.isnat(moments)
-        codes = _dated(moments[known], every, name)
+        codes = _dated(moments[known], every, name, None if counts is None else counts[known])
     else:
         column = Codes.encode(time, name=name)
         known = np.ones(len(column), bool) if column.missing is None else column.codes != column.missing
-        codes = _numbered(column.take(known).observed(), every, name)
+        codes = _numbered(column.take(known).observed(), every, name, None if counts is None else counts[known])
     if not known.any():
         raise DataError("Every time is missing, so nothing can be compared over time.")
     if codes.size < 2:
@@ -79,9 +82,9 @@ def _as_dates(time: Any) -> NDArray[Any] | None:
     return None
 
 
-def _dated(moments: NDArray[Any], every: Every | int | None, name: str) -> Codes:
+def _dated(moments: NDArray[Any], every: Every | int | None, name: str, counts: NDArray[np.int64] | None) -> Codes:
     if isinstance(every, int):
-        return _stretches(moments.astype("datetime64[D]").astype(float), every, name, dated=True)
+        return _stretches(moments.astype("datetime64[D]").astype(float), every, name, counts, dated=True)
     usual: list[Every] = [one for one in EVERY if np.unique(_cut(moments, one)).size <= USUAL_PERIODS]
     step: Every = every or (usual[0] if usual else "year")
     starts, inverse = np.unique(_cut(moments, step), return_inverse=True)
@@ -104,18 +107,20 @@ def _text(start: Any, step: Every) -> str:
     return str(start)
 
 
-def _numbered(column: Codes, every: Every | int | None, name: str) -> Codes:
+def _numbered(column: Codes, every: Every | int | None, name: str, counts: NDArray[np.int64] | None) -> Codes:
     number = all(isinstance(label, int | float) and not isinstance(label, bool) for label in column.labels)
     if isinstance(every, str):
         raise SpecError(f"`every` = {every!r} is for dates; the times hold {'numbers' if number else 'texts'}.")
     if number and (every is not None or column.size > USUAL_PERIODS):
         values = np.array(column.labels, dtype=float)[column.codes]
-        return _stretches(values, every or STRETCHES, name)
+        return _stretches(values, every or STRETCHES, name, counts)
     return Codes(name, column.codes, tuple(column.texts))
 
 
-def _stretches(values: NDArray[np.float64], count: int, name: str, *, dated: bool = False) -> Codes:
-    edges = np.unique(np.quantile(values, np.linspace(0, 1, count + 1)))
+def _stretches(
+    values: NDArray[np.float64], count: int, name: str, counts: NDArray[np.int64] | None, *, dated: bool = False
+) -> Codes:
+    edges = np.unique(quantiles(values, np.linspace(0, 1, count + 1), counts))
     if edges.size < 2:
         return Codes(name, np.zeros(values.size, np.uint8), (number(float(edges[0])),))
     cut = Codes.cut(values, edges.tolist(), name=name).observed()

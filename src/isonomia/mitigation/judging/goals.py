@@ -10,7 +10,7 @@ from typing import Any, Literal
 from isonomia.errors import SpecError, close_to
 from isonomia.metrics import METRICS
 from isonomia.mitigation.judging.bands import CRITERIA, NUMBER_CRITERIA
-from isonomia.policies import Policy, Rule, load_policy
+from isonomia.policies import BaseRule, Policy, Rule, load_policy
 
 #: The largest difference, and the smallest ratio, unless another limit is given.
 LIMIT, RATIO_LIMIT = 0.05, 0.8
@@ -62,7 +62,7 @@ class Goal:
 
 def read_goals(
     goal: str, limit: float | None, policy: PolicyLike | None, task: str
-) -> tuple[tuple[Goal, ...], tuple[Rule, ...]]:
+) -> tuple[tuple[Goal, ...], tuple[BaseRule, ...]]:
     """The goals, those of a policy instead of `goal` and `limit`; and the policy's rules that no fix is judged by."""
     if policy is None:
         return (read_goal(goal, limit, task),), ()
@@ -87,7 +87,7 @@ def read_goal(goal: str, limit: float | None, task: str) -> Goal:
     return Goal(goal, value)
 
 
-def goals_of(policy: PolicyLike, task: str) -> tuple[tuple[Goal, ...], tuple[Rule, ...]]:
+def goals_of(policy: PolicyLike, task: str) -> tuple[tuple[Goal, ...], tuple[BaseRule, ...]]:
     """What the rules of a policy require of a fix, and the rules that no fix is judged by."""
     found = {rule: _of_rule(rule, _criteria(task)) for rule in load_policy(policy).rules}
     goals = tuple(one for one in found.values() if one is not None)
@@ -98,8 +98,10 @@ def _criteria(task: str) -> Mapping[str, tuple[tuple[str, ...], str]]:
     return NUMBER_CRITERIA if task == "regression" else CRITERIA
 
 
-def _of_rule(rule: Rule, known: Container[str]) -> Goal | None:
+def _of_rule(rule: BaseRule, known: Container[str]) -> Goal | None:
     """The goal that a rule sets; None for one that no fix is judged by."""
+    if not isinstance(rule, Rule):
+        return None
     criterion = CRITERION_OF.get((METRICS[rule.metric].id, rule.measure))
     if criterion not in known or (rule.measure == "ratio") != (rule.side == "at_least"):
         return None

@@ -31,7 +31,7 @@ from isonomia.mitigation.judging.trying import (
 from isonomia.mitigation.judging.verdict_tables import result_parts
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation, Stage
 from isonomia.models import Surface
-from isonomia.policies import Rule
+from isonomia.policies import BaseRule
 from isonomia.subject import Outcome, Subject
 from isonomia.typing import Floats
 
@@ -48,7 +48,7 @@ class Plan:
     ----------
     goals : tuple of Goal
         What a fix has to meet; methods are tuned for the first.
-    ignored : tuple of Rule
+    ignored : tuple of BaseRule
         Rules of the policy that no fix is judged by.
     attributes : tuple of str
         The protected attributes that are fixed.
@@ -61,7 +61,7 @@ class Plan:
     """
 
     goals: tuple[Goal, ...]
-    ignored: tuple[Rule, ...] = ()
+    ignored: tuple[BaseRule, ...] = ()
     attributes: tuple[str, ...]
     methods: str | Sequence[str] = "applicable"
     attribute_at_decision: bool = False

@@ -16,6 +16,7 @@ import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline
 
@@ -227,7 +228,10 @@ def _by_price(model: Any, X: Any, classes: NDArray[Any], parity: Parity, options
             def fit(price: float) -> tuple[Any, Bools]:
                 costs = within.costs(price)
                 sizes = np.abs(costs)
-                last.fit(part, classes[(costs < 0).astype(int)], sample_weight=sizes / sizes.mean())
+                with warnings.catch_warnings():
+                    # at the optimum rounding stops Newton's line search; scikit-learn then ends with lbfgs by itself
+                    warnings.filterwarnings("ignore", message="Line search of Newton", category=ConvergenceWarning)
+                    last.fit(part, classes[(costs < 0).astype(int)], sample_weight=sizes / sizes.mean())
                 return deepcopy(last), _decisions(last, part, classes[1])
 
             return within_limit(fit, within, options["eps"], options["rounds"], near)

@@ -8,6 +8,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from isonomia.errors import ModelError, require
+from isonomia.models._booster_soundness import check_lightgbm
 from isonomia.models._known import Known
 from isonomia.models._predictors import Answer
 from isonomia.models.columns import number_matrix
@@ -75,7 +76,11 @@ def load_lightgbm(content: bytes, *, name: str) -> Any:
     """A booster from the text of a LightGBM model file."""
     lightgbm = require("lightgbm", extra="boosting", purpose="reading LightGBM models")
     try:
-        return lightgbm.Booster(model_str=content.decode("utf-8"))
+        text = content.decode("utf-8")
+        check_lightgbm(text, name=name)
+        return lightgbm.Booster(model_str=text)
+    except ModelError:
+        raise
     except Exception as error:
         raise ModelError(f"'{name}' is not a readable LightGBM model: {first_line(error)}") from error
 

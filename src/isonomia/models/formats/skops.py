@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Sequence
 from typing import Any
 
-from isonomia.errors import ModelError, UntrustedError
+from isonomia.errors import ModelError, SpecError, UntrustedError, close_to
+from isonomia.models._booster_soundness import check_planned_booster
 from isonomia.models._soundness import check_soundness
 from isonomia.models.allowed import PAIRS
-from isonomia.models.model_format import BYTE_LIMIT, MODEL_FORMATS, ModelFormat
+from isonomia.models.model_format import BYTE_LIMIT, MODEL_FORMATS, TRUSTED_TYPES, ModelFormat
 
 #: What unpacked content may at most weigh, as a multiple of the size cap of the file itself.
 _UNPACKED = 4
@@ -18,22 +20,20 @@ _UNPACKED = 4
 _PROTOCOL = 2
 
 
-def load_skops(content: bytes, *, name: str, max_bytes: int) -> Any:
-    """Build the estimator in a skops file, after every type in it was found in our own list.
+def load_skops(content: bytes, *, name: str, max_bytes: int, trusted: Sequence[str] = ()) -> Any:
+    """Build the estimator in a skops file, after every type in it was found in our own list or among those `trusted`.
 
     Two locks: our reading of the file's plan (`schema.json`) against `allowed.ALLOWED`, then skops' own audit, which is
     configured to trust the types found by the first lock and no others. What was built is then checked for indices that
     compiled code would follow out of bounds.
     """
     found = inspect_skops(content, name=name, max_bytes=max_bytes)
-    refused = sorted(f"{kind} (as {loader})" for loader, kind in found - PAIRS)
+    refused = sorted((kind, loader) for loader, kind in found - PAIRS if kind not in trusted)
     if refused:
-        raise UntrustedError(
-            f"'{name}' holds {len(refused)} kind{'s' * (len(refused) > 1)} of object that isonomia does not load: "
-            f"{', '.join(refused[:10])}{', ...' if len(refused) > 10 else ''}. "
-            "Save a model made of scikit-learn parts only (isonomia.models.allowed lists them), load the file "
-            "yourself and give the estimator, or give the model's predictions instead."
-        )
+        raise _untrusted(refused, trusted, name)
+    if unused := sorted(set(trusted) - {kind for _, kind in found}):
+        near = close_to(unused[0], sorted({kind for _, kind in found}))
+        raise SpecError(f"`trust` names {unused[0]!r}, which '{name}' does not contain.{near}")
     import skops.io
 
     try:
@@ -45,6 +45,18 @@ def load_skops(content: bytes, *, name: str, max_bytes: int) -> Any:
         ) from error
     check_soundness(estimator, name=name)
     return estimator
+
+
+def _untrusted(refused: Sequence[tuple[str, str]], trusted: Sequence[str], name: str) -> UntrustedError:
+    """What the file contains beyond the list, and exactly what to write to trust it."""
+    listed = ", ".join(f"{kind} (as {loader})" for kind, loader in refused)
+    all_of_them = sorted({*trusted, *(kind for kind, _ in refused)})
+    return UntrustedError(
+        f"'{name}' contains {len(refused)} kind{'s' * (len(refused) > 1)} of object that isonomia does not load by "
+        f"itself: {listed}. If you know these types and who made the file, name them: trust={all_of_them!r}; building "
+        "and asking the model runs their code. Or save a model made of scikit-learn, LightGBM and XGBoost parts, load "
+        "the file yourself and give the estimator, or give its predictions."
+    )
 
 
 def inspect_skops(content: bytes, *, name: str, max_bytes: int) -> set[tuple[str, str]]:
@@ -87,6 +99,8 @@ def _walk(schema: Any, sizes: dict[str, int], *, name: str, max_bytes: int) -> s
                         f"Refused to load '{name}': an object in it has no proper type (corrupt or malicious file)."
                     )
                 found.add((str(parts[0]), f"{parts[1]}.{parts[2]}"))
+                if parts[1:] == ["lightgbm.basic", "Booster"]:
+                    check_planned_booster(node, name=name)
                 # an array may be named by many nodes, and each of them reads it again
                 file = node.get("file")
                 referenced += sizes.get(file, 0) if isinstance(file, str) else 0
@@ -122,11 +136,11 @@ MODEL_FORMATS.add(
     ModelFormat(
         id="skops",
         title="skops",
-        purpose="estimators of scikit-learn; every type in the file is checked first",
+        purpose="estimators of scikit-learn, LightGBM and XGBoost; every type in the file is checked first",
         suffixes=(".skops",),
         load=load_skops,
         starts=lambda content: content.startswith(b"PK\x03\x04"),
         save=save_skops,
-        parameters=(BYTE_LIMIT,),
+        parameters=(BYTE_LIMIT, TRUSTED_TYPES),
     )
 )

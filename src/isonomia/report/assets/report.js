@@ -1,9 +1,8 @@
 "use strict";
 (function () {
-  // ---- pictures -------------------------------------------------------------------------------------------------
-  var held = null; // the figures and their template, once they are unpacked
+  // ---- pictures: drawings stand in the page; one that the reader explores is drawn again by Plotly -------------------
+  var unpacked = null; // the figures and their template, once Plotly is there
   var options = { displayModeBar: false, displaylogo: false, showLink: false, typesetMath: false, responsive: false };
-  var plots = Array.prototype.slice.call(document.querySelectorAll(".plot"));
   var NARROW = 560;
 
   function colour(name) { return getComputedStyle(document.body).getPropertyValue(name).trim(); }
@@ -21,7 +20,7 @@
     var wanted = copy(figure.layout);
     var meta = wanted.meta || {};
     if (width < NARROW && meta.narrow) merge(wanted, meta.narrow);
-    var template = copy(held.template);
+    var template = copy(unpacked.template);
     template.layout.font.color = colour("--plot-ink");
     ["xaxis", "yaxis"].forEach(function (axis) {
       template.layout[axis].gridcolor = template.layout[axis].linecolor = colour("--plot-line");
@@ -33,42 +32,11 @@
     return wanted;
   }
 
-  // what is in a closed section is drawn when it is opened
-  function seen(plot) { return plot.clientWidth > 0 && !plot.closest("details:not([open])"); }
-  function draw(plot) {
-    plot.dataset.width = plot.clientWidth;
-    var figure = held.figures[Number(plot.dataset.figure)];
-    var wanted = layout(figure, plot.clientWidth);
-    if (!plot.classList.contains("js-plotly-plot")) plot.textContent = ""; // the static drawing
-    plot.style.minHeight = wanted.height + "px";
-    return Plotly.react(plot, copy(figure.data), wanted, options);
+  function draw(live) {
+    var figure = unpacked.figures[Number(live.dataset.figure)];
+    Plotly.react(live, copy(figure.data), layout(figure, live.clientWidth), options);
   }
-
-  // one picture at a time, so that the page can be read and scrolled while they are drawn
-  function drawAll() {
-    var left = plots.filter(seen);
-    (function next() {
-      var plot = left.shift();
-      if (!plot) { document.documentElement.dataset.drawn = "yes"; return; }
-      draw(plot).then(function () { setTimeout(next, 0); });
-    })();
-  }
-
-  var wait = null, last = window.innerWidth;
-  window.addEventListener("resize", function () {
-    if (window.innerWidth === last) return;
-    last = window.innerWidth;
-    if (!held) return;
-    clearTimeout(wait);
-    wait = setTimeout(drawAll, 150);
-  });
-  if (window.matchMedia) {
-    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () {
-      plots.forEach(function (plot) { delete plot.dataset.width; });
-      if (held) drawAll();
-    });
-    window.matchMedia("print").addEventListener("change", function () { if (held) plots.filter(seen).forEach(draw); });
-  }
+  function redraw() { if (unpacked) document.querySelectorAll(".explored .live").forEach(draw); }
 
   // Plotly is packed in the page to keep it small; the page's policy names the hash of what comes out of it
   function unpack(element) {
@@ -76,27 +44,47 @@
     var stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     return new Response(stream).text();
   }
-  function drawOpened(box) {
-    if (!held) return;
-    box.querySelectorAll(".plot").forEach(function (plot) {
-      if (seen(plot) && Number(plot.dataset.width) !== plot.clientWidth) draw(plot);
-    });
-  }
-  document.addEventListener("toggle", function (event) { if (event.target.open) drawOpened(event.target); }, true);
-  if (plots.length) {
-    Promise.all(["plotly", "pictures"].map(function (id) { return unpack(document.getElementById(id)); })).then(function (texts) {
+  var loading = null;
+  function load() {
+    loading = loading || Promise.all(["plotly", "pictures"].map(function (id) { return unpack(document.getElementById(id)); })).then(function (texts) {
       var script = document.createElement("script");
       script.textContent = texts[0];
       document.body.appendChild(script);
-      held = JSON.parse(texts[1]);
-      drawAll();
+      unpacked = JSON.parse(texts[1]);
     });
-  } else document.documentElement.dataset.drawn = "yes";
+    return loading;
+  }
+
+  document.querySelectorAll(".explore").forEach(function (button) {
+    var figure = button.closest("figure");
+    var live = figure.querySelector(".live");
+    button.addEventListener("click", function () {
+      if (figure.classList.contains("explored")) {
+        figure.classList.remove("explored");
+        button.setAttribute("aria-pressed", "false");
+        return;
+      }
+      load().then(function () {
+        figure.classList.add("explored");
+        button.setAttribute("aria-pressed", "true");
+        draw(live);
+      });
+    });
+    button.hidden = false;
+  });
+
+  var wait = null, last = window.innerWidth;
+  window.addEventListener("resize", function () {
+    if (window.innerWidth === last) return;
+    last = window.innerWidth;
+    clearTimeout(wait);
+    wait = setTimeout(redraw, 150);
+  });
+  if (window.matchMedia) window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 
   // ---- on paper everything is open --------------------------------------------------------------------------------
   window.addEventListener("beforeprint", function () {
     document.querySelectorAll("main details:not([open])").forEach(function (box) { box.open = true; box.dataset.shut = "1"; });
-    drawOpened(document);
   });
   window.addEventListener("afterprint", function () {
     document.querySelectorAll("main details[data-shut]").forEach(function (box) { box.open = false; delete box.dataset.shut; });
@@ -196,6 +184,7 @@
   });
 
   // ---- tables are sorted by a click on a heading; what has no value stays last ---------------------------------------
+  var comma = document.documentElement.lang.indexOf("pt") === 0;
   document.querySelectorAll("table.sortable").forEach(function (table) {
     var body = table.tBodies[0];
     table.querySelectorAll("thead th").forEach(function (head, column) {
@@ -205,14 +194,19 @@
         head.setAttribute("aria-sort", down ? "descending" : "ascending");
         var rows = Array.prototype.slice.call(body.rows);
         var numeric = head.classList.contains("number");
+        // a number as the page's language writes it; what is no number stays last
         function key(row) {
-          var cell = row.cells[column];
-          return cell.dataset.key === undefined ? cell.textContent : cell.dataset.key;
+          var text = (row.cells[column].firstChild || {}).textContent || "";
+          if (!numeric) return text;
+          var bare = text.replace(/[^\d.,e+-]/g, "");
+          var plain = comma ? bare.replace(/\./g, "").replace(",", ".") : bare.replace(/,/g, "");
+          var value = /inf/.test(text) ? Infinity * (/^-/.test(text) ? -1 : 1) : parseFloat(plain);
+          return isNaN(value) ? "" : value;
         }
         rows.sort(function (one, other) {
           var a = key(one), b = key(other);
           if (a === "" || b === "") return (a === "" ? 1 : 0) - (b === "" ? 1 : 0);
-          var order = numeric ? parseFloat(a) - parseFloat(b) : a.localeCompare(b);
+          var order = numeric ? (a === b ? 0 : a - b) : a.localeCompare(b);
           return down ? -order : order;
         });
         rows.forEach(function (row) { body.appendChild(row); });

@@ -67,9 +67,10 @@ def draw_svg(
     return static(picture.kind, describe(picture, table, language, most=most), width)
 
 
-def static(kind: str, described: dict[str, Any], width: int = WIDE) -> str:
-    """The drawing of a figure that was described before."""
-    return (PICTURES[kind].svg or svg)(described, width)
+def static(kind: str, described: dict[str, Any], width: int = WIDE, *, alone: bool = True) -> str:
+    """The drawing of a figure that was described before; not `alone` where the page names it and has its font."""
+    own = PICTURES[kind].svg
+    return svg(described, width, alone=alone) if own is None else own(described, width)
 
 
 def describe(picture: Picture, table: Table, language: str = "en", *, most: int | None = None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Backend
 from isonomia.evidence import (
+    THRESHOLDS,
     Column,
     Estimate,
     Finding,
@@ -20,8 +21,7 @@ from isonomia.evidence import (
 )
 from isonomia.evidence.intervals import normal_interval
 from isonomia.fairness.groups.averages import effective_rows, mean_interval
-from isonomia.fairness.groups.grouping import condition
-from isonomia.languages import msg
+from isonomia.languages import People, msg
 from isonomia.languages.naming import as_text, together
 from isonomia.typing import Floats
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from isonomia.robustness.perturbation.local_robustness import Firmness
 
 
-#: Groups that flip this much more often are reported, if the p-value is below ALPHA after adjusting.
-GAP, ALPHA = 0.02, 0.05
+#: Groups that flip more often are reported if the p-value is below this after adjusting.
+ALPHA = 0.05
 
 
 def measure_groups(firm: Firmness) -> list[dict[str, Any]]:
@@ -122,25 +122,26 @@ def group_table(firm: Firmness, groups: list[dict[str, Any]], backend: Backend) 
 def group_findings(firm: Firmness, groups: list[dict[str, Any]]) -> list[Finding]:
     """Groups whose decisions are clearly more, or less, fragile than the reference's."""
     out = []
+    limits = THRESHOLDS["robustness_gap"]
     for index, row in enumerate(groups):
         gap = row["gap"].value
-        if gap is None or not abs(gap) > GAP or not row["p_adjusted"] < ALPHA:
+        if gap is None or not abs(gap) > limits.reported or not row["p_adjusted"] < ALPHA:
             continue
         more = gap > 0  # otherwise those it is compared with are the more fragile ones: worth knowing
         gaps = {
-            "group": condition(row["attribute"], row["group"]),
+            "group": People.of({row["attribute"]: row["group"]}),
             "flips": row["flips"][0],
             "base": row["base"],
-            "reference": row["reference"],
+            "reference": People.of({row["attribute"]: row["reference"]}),
             "n": row["n"],
         }
         out.append(
             Finding(
                 "local_robustness.group",
-                "warning" if more else "notice",
+                limits.severity(gap),
                 msg(
-                    "Decisions about {group} change in {flips:pct} of perturbed copies, compared with {base:pct} for "
-                    "{reference} ({n:# row|# rows}).",
+                    "Decisions about {group} change in {flips:pct} of slightly altered copies, those about "
+                    "{reference} in {base:pct} ({n:# person|# people}).",
                     **gaps,
                 )
                 if firm.tolerance is None
@@ -154,11 +155,11 @@ def group_findings(firm: Firmness, groups: list[dict[str, Any]]) -> list[Finding
                 who={row["attribute"]: row["group"]},
                 reference={row["attribute"]: row["reference"]},
                 n=row["n"],
-                magnitude=abs(gap) / GAP,
+                magnitude=abs(gap) / limits.reported,
                 p_value=row["p_value"],
                 test=("local_robustness", "groups", index),
                 p_adjusted=row["p_adjusted"],
-                threshold=GAP,
+                threshold=limits.reported,
                 evidence="local_robustness/groups",
                 format="points",
                 remedy="improve_group_data" if more else None,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from isonomia.counting import sum_by
 from isonomia.data import Backend
 from isonomia.evidence import (
+    THRESHOLDS,
     Column,
     Estimate,
     Finding,
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from isonomia.robustness.perturbation.local_robustness import Firmness, LocalRobustness
 
 
-#: More fragile decisions than this share of rows are reported.
-SHARE = 0.1
 #: Maximum number of changes written out per row.
 CHANGES = 4
 
@@ -293,7 +292,7 @@ def _notes(firm: Firmness) -> tuple[Message, ...]:
 
 
 def _overall_finding(firm: Firmness, share: Estimate) -> list[Finding]:
-    if share.value is None or share.low is None or share.low <= SHARE:
+    if share.value is None or share.low is None or share.low <= THRESHOLDS["fragile_share"].reported:
         return []
     gaps = {"share": share.value, "least": 1.0 - firm.fragile, "level": firm.strength, "n": len(firm.scores)}
     return [
@@ -303,8 +302,8 @@ def _overall_finding(firm: Firmness, share: Estimate) -> list[Finding]:
             _how_many(firm, gaps),
             share,
             n=len(firm.scores),
-            magnitude=share.value / SHARE,
-            threshold=SHARE,
+            magnitude=share.value / THRESHOLDS["fragile_share"].reported,
+            threshold=THRESHOLDS["fragile_share"].reported,
             evidence="local_robustness/distribution",
             format="pct",
             topic="disturbance",

@@ -9,7 +9,7 @@ import numpy as np
 
 from isonomia.data import Backend
 from isonomia.evidence import Column, Estimate, Finding, Format, Picture, Result, Table, benjamini_hochberg
-from isonomia.languages import Message, msg
+from isonomia.languages import ColumnName, Message, msg
 from isonomia.languages.naming import as_text
 from isonomia.metrics import Metric, evaluate_all
 from isonomia.robustness.perturbation.perturbation_trials import Effect
@@ -339,7 +339,7 @@ def _feature_findings(study: Study) -> list[Finding]:
             "metric": metric.title,
             "base": base,
             "value": float(effect.value[0]),
-            "feature": effect.names[0],
+            "feature": ColumnName(effect.names[0]),
             "level": effect.level,
             "n": len(study.trials.altering),
         }

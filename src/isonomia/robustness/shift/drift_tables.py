@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Column, Finding, Format, Picture, Result, Table
-from isonomia.languages import Message, Name, msg
+from isonomia.evidence import THRESHOLDS, Column, Finding, Format, Picture, Result, Table
+from isonomia.languages import ColumnName, Message, Name, msg
 
 if TYPE_CHECKING:
     from isonomia.robustness.shift.drift import Drift, Shift
 
 #: Population stability from which a shift is reported, and from which it is large (usual in credit scoring).
-NOTABLE_PSI, LARGE_PSI = 0.1, 0.25
 
 
 def show(found: Drift, backend: Backend, second: Table | None) -> Result:
@@ -194,7 +193,7 @@ def _sentence(shift: Shift) -> Message:
             sd=in_sd,
             psi=psi,
         )
-    gaps = {"variable": shift.name, "role": role_name(shift.role), "psi": psi}
+    gaps = {"variable": ColumnName(shift.name), "role": role_name(shift.role), "psi": psi}
     if in_sd is None:
         return msg("The {role} {variable} has changed: its shares differ (stability index {psi:num}).", **gaps)
     return msg(
@@ -211,16 +210,16 @@ def _finding(found: Drift, i: int) -> Finding:
     assert index.value is not None  # every variable has one
     return Finding(
         f"drift.{shift.role}",
-        "warning" if index.value >= NOTABLE_PSI else "notice",
+        THRESHOLDS["stability_index"].severity(index.value),
         message,
         index,
         columns=(shift.name,) if shift.role == "feature" else (),
         n=found.sizes[1],
-        magnitude=index.value / NOTABLE_PSI,
+        magnitude=index.value / (THRESHOLDS["stability_index"].warning or 1.0),
         p_value=shift.p_value,
         p_adjusted=float(found.adjusted[i]),
         test=("drift", "variables", i),
-        threshold=NOTABLE_PSI,
+        threshold=THRESHOLDS["stability_index"].warning,
         evidence="drift/variables",
         remedy="measure_on_current_rows",
     )

@@ -10,14 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Backend
-from isonomia.evidence import Column, Estimate, Finding, Picture, Table, finite, wilson
-from isonomia.fairness import condition
-from isonomia.languages import Message, msg
+from isonomia.evidence import THRESHOLDS, Column, Estimate, Finding, Picture, Table, affected, beyond, finite, wilson
+from isonomia.languages import Message, People, msg
 from isonomia.robustness.slices.row_failures import Harm, Pattern
 from isonomia.subject import Subject
 
-#: A slice with this many times its share of the worst rows is reported; at this many it is a warning.
-LIFT, WARNING = 1.5, 3.0
 FINDINGS = 5
 
 _ROWS = (
@@ -133,7 +130,7 @@ def slice_table(found: Sequence[Pattern], alpha: float, backend: Backend) -> Tab
             "error": p.error,
             "p_value": p.p_value,
             "p_adjusted": p.p_adjusted,
-            "over_represented": bool(p.lift > LIFT and p.p_adjusted < alpha),
+            "over_represented": bool(p.lift > THRESHOLDS["worst_rows"].reported and p.p_adjusted < alpha),
         }
         for p in by_lift(found)
     ]
@@ -162,23 +159,25 @@ def findings(
     sure = int((harm.kind == "wrong_confident").sum())
     if sure:
         n = harm.size.size
+        share = _share(sure, n, level)
         found.append(
             Finding(
                 "failure_modes.confident",
                 "notice",
                 msg(
-                    "{n:# row|# rows} ({share:pct}) are classified wrongly with a probability of at least "
-                    "{confident:num}.",
+                    "{n:# decision is|# decisions are} wrong ({share:pct}) although the model is at least "
+                    "{confident:pct} sure.",
                     n=sure,
                     share=sure / n,
                     confident=confident,
                 ),
-                _share(sure, n, level),
+                share,
                 n=sure,
                 magnitude=1.0,
                 evidence="failure_modes/rows",
                 format="pct",
                 remedy="review_confident_errors",
+                people=affected(share, n),
             )
         )
     return tuple(found)
@@ -186,26 +185,29 @@ def findings(
 
 def _finding(p: Pattern, worst: NDArray[np.bool_], level: float) -> Finding:
     total = int(worst.sum())
+    share = _share(p.n_worst, total, level)
     return Finding(
         "failure_modes.slice",
-        "warning" if p.lift >= WARNING else "notice",
+        THRESHOLDS["worst_rows"].severity(p.lift),
         msg(
-            "{slice} makes up {share:pct} of all rows and {worst:pct} of the worst rows: {lift:num} times its share.",
-            slice=condition(p.feature, p.text),
+            "People with {slice} are {share:pct} of the data and {worst:pct} of the worst cases ({lift:num} times the "
+            "expected share).",
+            slice=People(((p.feature, p.text),), named=True),
             share=p.share,
             worst=p.share_of_worst,
             lift=p.lift,
         ),
-        _share(p.n_worst, total, level),
+        share,
         who={p.feature: p.text},
         n=p.n,
-        magnitude=p.lift / LIFT,
+        magnitude=p.lift / THRESHOLDS["worst_rows"].reported,
         p_value=p.p_value,
         p_adjusted=p.p_adjusted,
-        threshold=LIFT * p.share,
+        threshold=THRESHOLDS["worst_rows"].reported * p.share,
         evidence="failure_modes/slices",
         format="pct",
         remedy="review_rows",
+        people=beyond(share, p.share, total),
     )
 
 

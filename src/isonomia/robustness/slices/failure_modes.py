@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Dataset
 from isonomia.events import ProgressLike
-from isonomia.evidence import Result
+from isonomia.evidence import THRESHOLDS, Result
 from isonomia.fairness import condition
 from isonomia.languages import Message, msg
 from isonomia.parameters import ALPHA, LEVEL, NAMES, Integer, Number, validated
 from isonomia.robustness._features import check_features
 from isonomia.robustness.slices.failure_mode_tables import (
-    LIFT,
     by_lift,
     findings,
     kind_table,
@@ -104,7 +103,7 @@ def failure_modes(
     Examples
     --------
     >>> y, p = [0, 1, 0, 1] * 50, [0.1, 0.9, 0.2, 0.8] * 50
-    >>> p[4], x = 0.99, list(range(199)) + [5000]
+    >>> p[4], x = 0.99, list(range(99, -100, -1)) + [5000]
     >>> data = Dataset({"x": x, "y": y, "p": p}, target="y", score="p")
     >>> row = next(failure_modes(data).tables["rows"].rows())
     >>> row["row"], row["kind"]
@@ -130,7 +129,8 @@ def failure_modes(
         "slices": slice_table(found, alpha, backend),
     }
     over = sorted(
-        (p for p in found if p.lift > LIFT and p.p_adjusted < alpha), key=lambda p: -p.lift * np.sqrt(p.n_worst)
+        (p for p in found if p.lift > THRESHOLDS["worst_rows"].reported and p.p_adjusted < alpha),
+        key=lambda p: -p.lift * np.sqrt(p.n_worst),
     )
     notes = [msg("Reasons describe what is unusual about a row; they do not prove why the model fails on it.")]
     if not (harm.size > 0).any():

@@ -205,14 +205,14 @@ def _finding(found: Comparison, row: dict[str, Any], listed: Sequence[dict[str, 
     }
     message = (
         msg(
-            "{metric} is {train:pct} on training rows and {test:pct} on other rows where {slice} ({n:# row|# rows}): "
-            "the model overfits here.",
+            "The model overfits for people with {slice}: {metric:inner} is {train:pct} on training rows and {test:pct} "
+            "on {n:# other row|# other rows}.",
             **gaps,
         )
         if found.metric.format == "pct"
         else msg(
-            "{metric} is {train:num} on training rows and {test:num} on other rows where {slice} ({n:# row|# rows}): "
-            "the model overfits here.",
+            "The model overfits for people with {slice}: {metric:inner} is {train:num} on training rows and {test:num} "
+            "on {n:# other row|# other rows}.",
             **gaps,
         )
     )

@@ -9,8 +9,8 @@ from isonomia.counting import Codes
 from isonomia.errors import SpecError
 from isonomia.events import ProgressLike
 from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table, finite
-from isonomia.fairness import condition, group_metrics
-from isonomia.languages import Message, msg
+from isonomia.fairness import group_metrics
+from isonomia.languages import Message, People, msg
 from isonomia.metrics import METRIC_NAME, METRIC_NAMES, METRICS, check_applicable
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, N_BOOT, NAMES, SEED, Integer, Number, validated
 from isonomia.robustness._features import check_features
@@ -237,15 +237,14 @@ def _tells(row: dict[str, Any], main: str, tolerance: float) -> bool:
 
 def _finding(row: dict[str, Any], tolerance: float) -> Finding:
     metric = METRICS[row["metric"]]
-    group = condition(row["attribute"], row["group"])
     return Finding(
         "subgroup_diagnostics.worse",
         "notice",
         msg(
-            "{metric} is {value:num4} for {group} and {overall:num4} overall ({n:# row|# rows}).",
+            "{metric} is {value:num4} for {n:# person|# people} with {group} and {overall:num4} overall.",
             metric=metric.title,
             value=row["value"].value,
-            group=group,
+            group=People(((row["attribute"], row["group"]),), named=True),
             overall=row["overall"],
             n=row["n"],
         ),

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Column, Estimate, Finding, Format, Picture, Result, Severity, Table, normal_p
-from isonomia.languages import Message, msg
+from isonomia.evidence import Column, Estimate, Finding, Format, Picture, Result, Severity, Table, beyond, normal_p
+from isonomia.evidence.affected import NO_COUNT
+from isonomia.languages import Message, People, msg
 from isonomia.languages.naming import as_text, together
 from isonomia.robustness.missing_reasons import of_slices
 from isonomia.robustness.row_metrics import as_error
@@ -401,41 +402,22 @@ def _finding(search: Search, spot: Spot) -> Finding:
     limits, metric = search.limits, search.parts.metric
     measured = search.parts.measure(spot.cells, search.picked_level)
     overall = float(search.parts.value(search.overall.sums))
-    gaps = {
-        "metric": metric.title,
-        "value": float(measured.value),
-        "overall": overall,
-        "n": int(measured.n),
-        "slice": spot.text(search.columns),
-        "severity": spot.severity,
-    }
-    message = (
-        msg(
-            "{metric} is {value:pct} where {slice} and {overall:pct} overall: {severity:pct} more error ({n:# row|# "
-            "rows}).",
-            **gaps,
-        )
-        if metric.format == "pct"
-        else msg(
-            "{metric} is {value:num} where {slice} and {overall:num} overall: {severity:pct} more error ({n:# row|# "
-            "rows}).",
-            **gaps,
-        )
-    )
     # a pair was picked out of many cells that no table lists: its p-value is reported after adjusting for all of them
     p_value = spot.p_value if len(spot.slices) == 1 else spot.p_adjusted
+    figure = Estimate(
+        float(measured.value),
+        float(measured.low),
+        float(measured.high),
+        n=int(measured.n),
+        method="wilson" if search.parts.kind == "rate" else "normal",
+        level=limits.level,
+    )
+    people = _people(search, spot, figure, overall)
     return Finding(
         "weak_spots.slice",
         _graded(search, spot),
-        message,
-        Estimate(
-            float(measured.value),
-            float(measured.low),
-            float(measured.high),
-            n=int(measured.n),
-            method="wilson" if search.parts.kind == "rate" else "normal",
-            level=limits.level,
-        ),
+        _sentence(search, spot, figure, overall, people),
+        figure,
         who=spot.texts(search.columns),
         n=int(measured.n),
         magnitude=spot.severity / limits.severity if limits.severity else 1.0 + spot.severity,
@@ -446,4 +428,40 @@ def _finding(search: Search, spot: Spot) -> Finding:
         evidence="weak_spots/weak_spots",
         format=metric.format,
         remedy="review_rows",
+        people=people,
     )
+
+
+def _sentence(search: Search, spot: Spot, figure: Estimate, overall: float, people: Estimate) -> Message:
+    metric = search.parts.metric
+    facts: dict[str, Any] = {
+        "metric": metric.title,
+        "value": figure.value,
+        "overall": overall,
+        "n": figure.n,
+        "slice": People(tuple(spot.texts(search.columns).items()), named=True),
+    }
+    if people.value is not None and people.low is not None and overall > 0:
+        return msg(
+            "For {n:# person|# people} with {slice}, {value:pct} of decisions are wrong: {times:num} times the overall "
+            "{overall:pct}. At the overall rate {people:int} fewer would be wrong ({low:int} to {high:int}).",
+            times=float(figure) / overall,
+            people=people.value,
+            low=max(people.low, 0.0),
+            high=people.high,
+            **facts,
+        )
+    if metric.format == "pct":
+        return msg("{metric} is {value:pct} for {n:# person|# people} with {slice} and {overall:pct} overall.", **facts)
+    return msg("{metric} is {value:num} for {n:# person|# people} with {slice} and {overall:num} overall.", **facts)
+
+
+def _people(search: Search, spot: Spot, figure: Estimate, overall: float) -> Estimate:
+    """The errors in a slice beyond those of the overall rate."""
+    if search.parts.metric.id != "error_rate":
+        return Estimate.missing(NO_COUNT, n=figure.n)
+    rows = search.parts.rows
+    if rows.weights is None:
+        return beyond(figure, overall, figure.n)
+    inside = spot.mask(search.columns, np.arange(len(rows)))
+    return beyond(figure, overall, float(rows.weights[inside].sum()), weighted=True)

@@ -9,17 +9,14 @@ from typing import Any
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Column, Estimate, Finding, Picture, Table, finite
-from isonomia.languages import Message, msg
+from isonomia.evidence import THRESHOLDS, Column, Estimate, Finding, Picture, Table, finite
+from isonomia.languages import ColumnName, Message, msg
 from isonomia.metrics import METRICS, Metric
 from isonomia.robustness.missing_reasons import no_value, of_trials
 from isonomia.robustness.perturbation.degradation import scale_of, spread_over, worse_by
 from isonomia.robustness.stress.measures import Measures
 from isonomia.robustness.stress.scenarios import Scenarios
 from isonomia.robustness.stress.trials import Run
-
-#: A gap between groups that widens by this much is reported.
-GAP = 0.05
 
 
 def show(
@@ -279,7 +276,10 @@ def _findings(
         wider = [
             row
             for row in tables["gaps"].rows()
-            if row["metric"] in rates and row["change"] is not None and row["change"] > GAP and row["change_low"] > 0
+            if row["metric"] in rates
+            and row["change"] is not None
+            and row["change"] > THRESHOLDS["scenario_gap"].reported
+            and row["change_low"] > 0
         ]
         worst: dict[tuple[str, str], dict[str, Any]] = {}
         for row in sorted(wider, key=lambda one: -one["change"]):
@@ -334,14 +334,14 @@ def _gap_finding(row: Mapping[str, Any], title: Message, level: float) -> Findin
             "The largest gap in {metric} between groups of {attribute} goes from {before:points} to {after:points} "
             'points under the scenario "{scenario}".',
             metric=metric.title,
-            attribute=row["attribute"],
+            attribute=ColumnName(row["attribute"]),
             before=row["baseline"],
             after=row["mean"],
             scenario=title,
         ),
         Estimate(row["change"], n=row["trials"], method="trials", level=level),
-        magnitude=row["change"] / GAP,
-        threshold=GAP,
+        magnitude=row["change"] / THRESHOLDS["scenario_gap"].reported,
+        threshold=THRESHOLDS["scenario_gap"].reported,
         evidence="scenarios/gaps",
         format="points",
         columns=(row["attribute"],),

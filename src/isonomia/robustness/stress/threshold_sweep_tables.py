@@ -11,7 +11,7 @@ import numpy as np
 from isonomia.data import Backend
 from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table, finite
 from isonomia.fairness.groups.grouping import condition
-from isonomia.languages import Message, msg
+from isonomia.languages import ColumnName, Message, msg
 from isonomia.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def _findings(curves: Curves, limits: Sequence[Limit], level: float) -> tuple[Fi
 def _finding(curves: Curves, limit: Limit, attribute: str, now: float, met: Any, figure: Estimate) -> Finding:
     gaps: dict[str, Any] = {
         "gap": gap_title(limit.name),
-        "attribute": attribute,
+        "attribute": ColumnName(attribute),
         "now": now,
         "limit": limit.value,
         "at": curves.current,

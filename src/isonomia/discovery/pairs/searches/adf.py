@@ -127,12 +127,12 @@ def _ascend(space: Space, gradients: Gradients, rows: Floats, extremes: NDArray[
         direction[np.flatnonzero(flat), one] = space.rng.choice(np.array([-1.0, 1.0]), size=len(one))
     unit = space.domain.step * np.where(space.domain.whole, max(1.0, round(step_size)), step_size)
     moved = space.domain.snap(rows + unit * direction)
-    return np.asarray(moved[((moved != rows).any(axis=1) | flat) & space.domain.valid(moved)])
+    return np.asarray(moved[((moved != rows).any(axis=1) | flat) & space.probe.valid(moved)])
 
 
 def _farthest(space: Space, rows: Floats, extremes: NDArray[np.intp]) -> Floats:
     """Each person as the variant whose score is farthest from their own: the lowest or the highest one."""
-    low, high = (space.as_variant(rows, extremes[:, side]) for side in (0, 1))
+    low, high = (space.probe.as_variant(rows, extremes[:, side]) for side in (0, 1))
     if space.probe.n_variants == 2:
         own = (rows[:, space.protected] == low[:, space.protected]).all(axis=1)
         return np.where(own[:, None], high, low)
@@ -168,7 +168,9 @@ def _local(
 
 def _ladder(space: Space, gradients: Gradients, rows: Floats, extremes: NDArray[np.intp]) -> Floats:
     """Cumulated odds of the attributes of each row: 1 / (|g| + |g'|), so that what matters least moves most."""
-    size = sum(np.abs(_loss_gradients(space, gradients, space.as_variant(rows, extremes[:, side]))) for side in (0, 1))
+    size = sum(
+        np.abs(_loss_gradients(space, gradients, space.probe.as_variant(rows, extremes[:, side]))) for side in (0, 1)
+    )
     weight = 1.0 / np.maximum(np.asarray(size)[:, space.movable], 1e-9)
     ladder = np.cumsum(weight / weight.sum(axis=1, keepdims=True), axis=1)
     return np.asarray(ladder[:, :-1])

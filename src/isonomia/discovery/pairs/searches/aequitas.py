@@ -79,7 +79,10 @@ def aequitas(
         change = space.steps(columns[choice], direction, size=step_size, nominal_moves=nominal_moves)
         for index in range(shape[0]):
             moved = change(walkers, index)
-            walkers = np.where(space.domain.valid(moved)[:, None], moved, walkers) if space.domain.rules else moved
+            if space.domain.restricted:
+                moved = space.domain.complete(moved)
+                moved = np.where(space.probe.valid(moved)[:, None], moved, walkers)
+            walkers = moved
             path[index] = walkers
         answer = yield path.reshape(-1, walkers.shape[1])
         if mode != "random":

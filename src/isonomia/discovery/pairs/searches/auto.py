@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,15 @@ from isonomia.discovery.pairs.searches.coverage import Cells
 from isonomia.discovery.pairs.searches.exact import linear_part, tree_part
 from isonomia.discovery.pairs.searches.frontier_search import search_frontier
 from isonomia.discovery.pairs.space import Space
-from isonomia.errors import NotApplicable, SpecError
-from isonomia.parameters import Boolean, Integer, Number, validated
+from isonomia.errors import NotApplicable
+from isonomia.parameters import Boolean, Integer, validated
 from isonomia.probing import Search
 from isonomia.typing import Floats
 
 #: Shares of the budget for observed people, for people drawn uniformly, and for bisections.
 OBSERVED, UNIFORM, BISECTION = 0.15, 0.05, 0.10
+#: How strongly people who resemble those of the data are preferred, one flood after the other.
+STRENGTHS = (1.5, 0.75, 0.0)
 #: Tests where no budget of tests or rows is given.
 DEFAULT_TESTS = 100_000
 #: Forests with more leaves than this are not worth the certifying of their boxes.
@@ -36,9 +39,9 @@ MIN_ROWS = 10_000
     "observed people, exact parts where the model can be read, bisected seeds, a frontier search over kinds of people",
     reference="Isonomia (METHODS, section 14.3)",
 )
-@validated(exact=Boolean(), max_boxes=Integer(1), lift=Boolean(), natural=Number(at_least=0, at_most=1).or_none())
+@validated(exact=Boolean(), max_boxes=Integer(1), lift=Boolean(), natural=Boolean())
 def auto(
-    space: Space, *, exact: bool = True, max_boxes: int = 20_000, lift: bool = True, natural: float | None = None
+    space: Space, *, exact: bool = True, max_boxes: int = 20_000, lift: bool = True, natural: bool = True
 ) -> Search:
     """First what is cheap and certain, then a search for many and diverse people.
 
@@ -47,8 +50,8 @@ def auto(
        remaining budget at most unless nothing else is left to find.
     C. Seeds: people drawn uniformly, and bisections between people of the data with opposite decisions.
     D. A flood from all of them, cell by cell of a coarse map (`Cells`), the most promising steps first.
-       With `natural` (0 to 1), only through people at least as plausible as that share of the data's own rows, value
-       by value: fewer kinds of people, but people there could be.
+       With `natural`, a step is taken with a probability that grows with how likely the person is in the data; the
+       demand is lowered where nobody is left to find.
     E. The findings as subgroups of the data (`lift`), and how natural the people found are.
 
     Parameters
@@ -60,10 +63,8 @@ def auto(
     lift
         Whether to describe the findings as subgroups of the data.
     natural
-        Search only among people at least as plausible as this share of the rows; None for all people.
+        Whether to prefer people who resemble those of the data: fewer kinds of people, but more likely ones.
     """
-    if natural is not None and not len(space.people):
-        raise SpecError("`natural` is a share of the rows of data; only a domain was given.")
     budget = _budget(space)
     cells = Cells(space)
     pool: list[tuple[Floats, Floats]] = []
@@ -96,11 +97,12 @@ def auto(
     pool.append((answer.rows[answer.found], answer.margin[answer.found]))
     seeds = np.concatenate([rows for rows, _ in pool])
     margins = np.concatenate([margin for _, margin in pool])
-    allowed = None if natural is None else Plausible(space, natural)
-    if allowed is not None:
-        kept = allowed(seeds)
-        seeds, margins = seeds[kept], margins[kept]
-    yield from search_frontier(space, cells, seeds, margins, allowed=allowed)
+    resembling = Plausible(space) if natural and len(space.people) and len(space.movable) else None
+    for strength in STRENGTHS if resembling is not None else (0.0,):
+        allowed = None if resembling is None else partial(resembling.accept, strength=strength)
+        start = np.ones(len(seeds), dtype=bool) if allowed is None else allowed(seeds)
+        found = yield from search_frontier(space, cells, seeds[start], margins[start], allowed=allowed)
+        seeds, margins = np.concatenate([seeds[~start], found.rows]), np.concatenate([margins[~start], found.margin])
 
 
 def finish(space: Space, rows: Floats) -> None:

@@ -79,9 +79,12 @@ def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Sea
     probe = space.probe
     if probe.sampled:
         space.notes.append(msg("Exact answers are valid for the protected values that were tested."))
-    if space.domain.rules:
+    if space.domain.restricted:
         space.notes.append(
-            msg("Shares and gaps refer to the bounds of the domain; its constraints are not taken into account.")
+            msg(
+                "Shares and gaps refer to the bounds of the domain; neither constraints nor dependencies of the "
+                "data are taken into account."
+            )
         )
     space.facts.update(share_low=0.0, share_high=1.0, share_estimate=None)  # until more is known
     proof = None if linear.is_linear(probe.oracle) else Proof(space, max_boxes)

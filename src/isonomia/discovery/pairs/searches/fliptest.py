@@ -26,6 +26,7 @@ Solver = Literal["auto", "assignment", "batches", "pot"]
     "fliptest",
     "people of two groups matched by optimal transport; whose outcome flips, and what differs between them",
     reference="Black, Yeom & Fredrikson, FlipTest: fairness testing via optimal transport, FAT* 2020",
+    alters=False,
 )
 @validated(
     group1=Anything("a value of the protected attribute"),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.discovery.pairs.searches.coverage import Cells
 from isonomia.discovery.pairs.space import Space
-from isonomia.probing import Search, Untested
+from isonomia.probing import Answer, Request, Untested
 from isonomia.probing.growing_array import Stack
 from isonomia.probing.key_map import first_keys
 from isonomia.typing import Floats
@@ -41,7 +41,7 @@ class Steps:
 
 def search_frontier(
     space: Space, cells: Cells, seeds: Floats, margins: Floats, *, allowed: Callable[[Floats], NDArray[np.bool_]] | None
-) -> Search:
+) -> Generator[Request, Answer, Found]:
     """Spread from seeds to neighbours, neighbours' neighbours, and so on.
 
     Every round takes people not yet expanded from the cells expanded least, those with the widest margin first, and
@@ -69,6 +69,7 @@ def search_frontier(
         steps.learn(column[chosen[good]], up[chosen[good]], change)
         new = answer.found & answer.fresh
         found.add(answer.discovered, answer.margin[new])
+    return found
 
 
 class Found:
@@ -203,8 +204,9 @@ def _crossed(space: Space, rows: Floats, everyone: Floats) -> tuple[Untested, ND
     own[:, space.protected] = True
     sets = (CROSSINGS, *rows.shape)
     np.copyto(near.reshape(sets), rows, where=own.reshape(sets))
-    if space.domain.rules:  # otherwise every value of a valid person is as good in another one
-        good = space.domain.valid(near)
+    if space.domain.restricted:  # otherwise every value of a valid person is as good in another one
+        near = space.domain.repaired(near, space.rng)
+        good = space.probe.valid(near)
         near, origin = near[good], origin[good]
     fresh, kept = space.fresh(near)
     return fresh, origin[kept]

@@ -161,8 +161,7 @@ class Surrogate:
 
     def local(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
         """Everyone on the path `index` of `every` with one of its conditions negated, for all conditions."""
-        children, rules = self.negated.children(rows, index), self.space.domain.rules
-        return children[self.space.domain.valid(children)] if rules else children
+        return self.space.testable(self.negated.children(rows, index))
 
     def ahead(self, rows: Floats, paths: Paths, confidence: float) -> Floats:
         """Everyone with one condition negated, those above it kept and those below it dropped, from the root as
@@ -210,7 +209,7 @@ class Surrogate:
         inside = low[each, column] + self.space.rng.random(len(each)) * (high - low)[each, column]
         people[each, column] = np.where(domain.whole[column], np.rint(inside), inside)
         people = people[(low <= high).all(axis=1)]
-        return people[domain.valid(people)] if domain.rules else people
+        return self.space.testable(people)
 
 
 def _tightest(

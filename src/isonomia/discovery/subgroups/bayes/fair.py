@@ -7,7 +7,8 @@ quadratic programming. The end is checked by the exact search, not by the solver
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +16,14 @@ import numpy as np
 
 from isonomia.counting import Binning, Bins, Codes, cross_sum, encode_features, sum_by
 from isonomia.counting.bins import DEFAULT_BINS
+from isonomia.discovery.questions import mark_of, marks_of_data
 from isonomia.discovery.subgroups import _reading
 from isonomia.discovery.subgroups.bayes.mining import Ranking, discrimination_patterns
 from isonomia.discovery.subgroups.bayes.network import NaiveBayes
 from isonomia.discovery.subgroups.bayes.patterns import Patterns
 from isonomia.errors import DataError
 from isonomia.events import Clock
+from isonomia.keeping import Keeper, opened
 from isonomia.parameters import Integer, Number, validated
 from isonomia.subject import Reading
 from isonomia.typing import Floats
@@ -92,6 +95,7 @@ def fit_fair_naive_bayes(
     binning: Binning = "quantile",
     max_rounds: int = 100,
     max_seconds: float | None = None,
+    store: Keeper | str | os.PathLike[str] | None = None,
 ) -> FairNaiveBayes:
     """Fit a naive Bayes classifier in which no pattern discriminates by more than `delta`.
 
@@ -112,6 +116,8 @@ def fit_fair_naive_bayes(
         Added to each count of a value, above 0: a value that never occurs with one outcome has no finite logit.
     bins, binning
         How numeric features are cut: see `counting.encode_features`.
+    store : Store or address, optional
+        Where the classifier is kept: for the same data and options it is not trained again.
 
     References
     ----------
@@ -129,29 +135,64 @@ def fit_fair_naive_bayes(
     encoded = encode_features(dataset, bins=bins, binning=binning, target=outcome.truth.astype(float))
     weight = _reading.mean_one(subject.weights)
     truth = outcome.truth.astype(np.int64)
-    start = NaiveBayes.fit(encoded, truth, weights=weight, smoothing=smoothing)
-    fit = _Fit(start, encoded, truth, weight, smoothing)
-    network, rounds, left = start, 0, 0
-    while True:
-        found = discrimination_patterns(network, dataset.protected, delta=delta, k=k, ranking=ranking, clock=clock)
-        left = len(found)
-        if not left or clock.over or rounds >= max_rounds or not fit.forbid(found):
-            break
-        network = fit.solve(delta * (1 - _MARGIN))
-        rounds += 1
-    codes = np.column_stack([column.codes for column in encoded]).astype(np.int64)
-    return FairNaiveBayes(
-        network=network,
-        unconstrained=start,
-        log_likelihood=network.log_likelihood(codes, truth, weight),
-        log_likelihood_unconstrained=start.log_likelihood(codes, truth, weight),
-        delta=float(delta),
-        rounds=rounds,
-        forbidden=len(fit.in_x),
-        left=left,
-        complete=left == 0 and found.complete,
-        features=encoded,
-    )
+
+    def train() -> FairNaiveBayes:
+        start = NaiveBayes.fit(encoded, truth, weights=weight, smoothing=smoothing)
+        fit = _Fit(start, encoded, truth, weight, smoothing)
+        network, rounds, left = start, 0, 0
+        while True:
+            found = discrimination_patterns(network, dataset.protected, delta=delta, k=k, ranking=ranking, clock=clock)
+            left = len(found)
+            if not left or clock.over or rounds >= max_rounds or not fit.forbid(found):
+                break
+            network = fit.solve(delta * (1 - _MARGIN))
+            rounds += 1
+        codes = np.column_stack([column.codes for column in encoded]).astype(np.int64)
+        return FairNaiveBayes(
+            network=network,
+            unconstrained=start,
+            log_likelihood=network.log_likelihood(codes, truth, weight),
+            log_likelihood_unconstrained=start.log_likelihood(codes, truth, weight),
+            delta=float(delta),
+            rounds=rounds,
+            forbidden=len(fit.in_x),
+            left=left,
+            complete=left == 0 and found.complete,
+            features=encoded,
+        )
+
+    if store is None:
+        return train()
+    key = {
+        "kind": "fair_naive_bayes",
+        **marks_of_data(dataset),
+        "columns": mark_of({**reading, "truth": truth}),
+        "encoding": mark_of([bins, binning, [column.name for column in encoded]]),
+        "options": mark_of([delta, k, ranking, smoothing, max_rounds, max_seconds]),
+    }
+    return opened(store).trained(key, train, write=_written, read=lambda record: _read(record, encoded))
+
+
+_NETWORKS = ("network", "unconstrained")
+
+
+def _written(fitted: FairNaiveBayes) -> dict[str, Any]:
+    """The classifier as JSON, without the encoded rows."""
+    parts = {name: getattr(fitted, name) for name in fitted.__dataclass_fields__ if name != "features"}
+    for name in _NETWORKS:
+        network = parts[name]
+        tables = [table.tolist() for table in network.tables]
+        parts[name] = {"prior": network.prior, "tables": tables, "names": list(network.names)}
+    return parts
+
+
+def _read(record: Mapping[str, Any], encoded: tuple[Codes, ...]) -> FairNaiveBayes:
+    parts = dict(record)
+    for name in _NETWORKS:
+        given = parts[name]
+        tables = tuple(np.array(table) for table in given["tables"])
+        parts[name] = NaiveBayes(prior=given["prior"], tables=tables, names=tuple(given["names"]))
+    return FairNaiveBayes(**parts, features=encoded)
 
 
 class _Fit:

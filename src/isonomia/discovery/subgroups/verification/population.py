@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import wrap
+from isonomia.data import Bands, wrap
 from isonomia.data.synthetic import Between, Condition, Copula, OneOf
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError, SpecError
@@ -79,7 +79,10 @@ class Generated:
 
     def _people(self, column: Codes, code: int, n: int) -> Any:
         seed = int(self.rng.integers(2**31))
-        return self.copula.sample(n, seed=seed, given=(*self.given, _condition(column, code)))
+        return self.copula.sample(n, seed=seed, given=(*self.given, self._condition(column, code)))
+
+    def _condition(self, column: Codes, code: int) -> Condition:
+        return _condition(column, code, self.data.roles.bands.get(column.name))
 
     def _ask(self, frame: Any) -> Bytes:
         surface = self.model.surface(self.data, frame=frame)
@@ -97,10 +100,14 @@ class Generated:
         return np.asarray(same, dtype=np.uint8)
 
 
-def _condition(column: Codes, code: int) -> Condition:
+def _condition(column: Codes, code: int, bands: Bands | None) -> Condition:
     label = column.labels[code]
     if label is None:
         return OneOf(column.name, (None,))
+    if bands is not None:
+        ends = (-np.inf, *bands.edges, np.inf)
+        band = bands.labels.index(label)
+        return Between(column.name, ends[band], ends[band + 1])
     if column.edges is None:
         return OneOf(column.name, (label,))
     high = column.edges[label + 1]

@@ -1,19 +1,22 @@
-"""Lines: values over an ordered column, with their intervals as bands."""
+"""Lines: values over an ordered column, with their intervals as bands; over categories dots with whiskers."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+from isonomia.languages import Name
 from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import colour, reference_line, see_through, symbol, ticks
+from isonomia.report.figures.whiskers import whiskers
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 
 def draw(reading: Reading) -> Figure:
-    """A line with marks per series, its band beneath it."""
+    """A line with marks per series, its band beneath it; nothing lies between categories, so they have no line."""
     from plotly.graph_objects import Figure
 
     x = reading.needed("x")
@@ -24,14 +27,16 @@ def draw(reading: Reading) -> Figure:
     else:
         series = [(name or "", values[0], rows) for name, rows in reading.series()]
     figure = Figure()
+    ordered = all(_has_place(row[x]) for row in reading.rows)
     for index, (name, value, rows) in enumerate(series):
-        band = _band(reading, rows, x, value, spots)
+        band = _band(reading, rows, x, value, spots) if ordered else None
         if band is not None:
             figure.add_scatter(**band, fillcolor=see_through(colour(index), 0.16), legendgroup=str(index))
         figure.add_scatter(
             x=[spots[_spot(row[x])] for row in rows],
             y=reading.numbers(value, rows),
-            mode="lines+markers",
+            mode="lines+markers" if ordered else "markers",
+            error_y=None if ordered else whiskers(reading, value, rows),
             name=name,
             legendgroup=str(index),
             line={"color": colour(index), "width": 2},
@@ -49,6 +54,16 @@ def draw(reading: Reading) -> Figure:
 
 def _spot(value: Any) -> Any:
     return value if isinstance(value, int | float) else str(value)
+
+
+_PERIOD = re.compile(r"\d{4}([-/ ]?[\dQW].*)?")
+
+
+def _has_place(value: Any) -> bool:
+    """Whether a value lies between others: a number, a band of numbers or a period, but not a category."""
+    if isinstance(value, Name):
+        return any(isinstance(end, int | float) for end in value.message.params.values())
+    return isinstance(value, int | float) or value is None or _PERIOD.fullmatch(str(value)) is not None
 
 
 def _across(reading: Reading, x: str) -> tuple[dict[Any, float], dict[str, Any]]:
@@ -87,7 +102,7 @@ def _band(
 PICTURES.add(
     PictureKind(
         id="lines",
-        purpose="Values over an ordered column, with their intervals as bands.",
+        purpose="Values over an ordered column, with their intervals as bands; over categories dots with whiskers.",
         options=(
             Option("x", "column", "column across; texts and dates keep the order of the table"),
             Option("value", "columns", "column with the value; a list of columns gives one line each"),

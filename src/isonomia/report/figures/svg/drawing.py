@@ -8,7 +8,7 @@ from typing import Any
 
 from isonomia.errors import SpecError
 from isonomia.report.figures.svg import frame
-from isonomia.report.figures.svg.elements import LINE, TEXT, element, number, plain
+from isonomia.report.figures.svg.elements import LINE, TEXT, element, plain
 from isonomia.report.figures.svg.frame import Axis, wrapped
 from isonomia.report.figures.svg.marks import Panel, bars, gradient, heatmap, scatter
 from isonomia.report.figures.svg.scales import Scale, scale_of
@@ -23,10 +23,11 @@ PHONE = 560
 DESCRIBED = 12
 
 
-def svg(figure: Json, width: int = WIDE) -> str:
+def svg(figure: Json, width: int = WIDE, *, alone: bool = True) -> str:
     """A static drawing of a figure, given as Plotly's JSON (`data` and `layout`).
 
-    It knows traces of the types scatter, bar and heatmap, with intervals; marks carry their hover texts as titles.
+    It knows traces of the types scatter, bar and heatmap, with intervals; marks carry their hover texts as titles. A
+    drawing that stands `alone` has a font, a title and a description; in a page the element around it has them.
     """
     unknown = {trace.get("type", "scatter") for trace in figure["data"]} - {"scatter", "bar", "heatmap"}
     if unknown:
@@ -34,7 +35,7 @@ def svg(figure: Json, width: int = WIDE) -> str:
             f"A static drawing shows scatter, bar and heatmap traces, not {', '.join(sorted(unknown))}. "
             "A kind of picture with other traces needs its own `svg` function."
         )
-    return _Drawing(figure, width).svg()
+    return _Drawing(figure, width).svg(alone)
 
 
 class _Drawing:
@@ -166,7 +167,7 @@ class _Drawing:
             inside = "".join(frame.references(self.layout, (x, self.xs[x]), (y, self.ys[y]))) + "".join(
                 self._panel(x, y)
             )
-            pixels = " ".join(number(end) for end in (across.first, across.last, up.first, up.last))
+            pixels = " ".join(f"{end:.2f}" for end in (across.first, across.last, up.first, up.last))
             values = " ".join(f"{end:.10g}" for end in (across.start, across.end, up.start, up.end))
             yield element("g", inside or " ", class_="panel", data_pixels=pixels, data_values=values)
         yield from frame.notes(self.layout, self.xs, self.ys, self.box)
@@ -175,7 +176,16 @@ class _Drawing:
             x, tall = self.box[0] + self.box[2] + 12, min(self.inner, 220.0)
             yield from frame.colour_bar(axis, low, high, x, self.box[1], tall, self.separators)
 
-    def svg(self) -> str:
+    def svg(self, alone: bool) -> str:
+        inside = "".join(self._parts())
+        look = {
+            "class_": "narrow" if self.phone else "wide",
+            "viewBox": f"0 0 {self.width} {math.ceil(self.height)}",
+            "fill": "currentColor",
+            "font_size": TEXT,
+        }
+        if not alone:
+            return element("svg", inside, **look)
         title = plain((self.layout.get("meta") or {}).get("title") or "")
         hovers = [plain(each) for trace in self.data for each in _flat(trace.get("hovertext") or ()) if each]
         more = " …" if len(hovers) > DESCRIBED else ""
@@ -184,14 +194,11 @@ class _Drawing:
         )
         return element(
             "svg",
-            describe + "".join(self._parts()),
+            describe + inside,
             xmlns="http://www.w3.org/2000/svg",
             role="img",
-            aria_label=None,
-            class_="narrow" if self.phone else "wide",
-            viewBox=f"0 0 {self.width} {math.ceil(self.height)}",
             font_family=FONT,
-            font_size=TEXT,
+            **look,
         )
 
 

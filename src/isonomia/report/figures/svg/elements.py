@@ -26,7 +26,7 @@ def element(name: str, content: str = "", **attributes: Any) -> str:
     """One element; attribute values are escaped, `content` is markup already. Underscores in names are hyphens.
 
     >>> element("rect", x=1.0, width=2.345, fill=None, data_of='a"b')
-    '<rect x="1" width="2.35" data-of="a&quot;b"/>'
+    '<rect x="1" width="2.3" data-of="a&quot;b"/>'
     """
     pairs = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
@@ -41,12 +41,12 @@ def _value(value: Any) -> str:
 
 
 def number(value: float) -> str:
-    """A coordinate to a hundredth of a pixel.
+    """A coordinate to a tenth of a pixel.
 
-    >>> number(2.50), number(-0.001), number(120.0)
+    >>> number(2.50), number(-0.01), number(120.0)
     ('2.5', '0', '120')
     """
-    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
 
 

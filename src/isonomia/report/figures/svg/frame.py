@@ -25,7 +25,7 @@ BAR = 64
 #: How much a label turned by 45 degrees takes across, and down, of its length.
 SLANT = 0.71
 GRID: Json = {"stroke": "currentColor", "stroke_opacity": 0.16}
-QUIET: Json = {"fill": "currentColor", "fill_opacity": 0.75}
+QUIET: Json = {"fill_opacity": 0.75}
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,10 @@ def axes(x: Axis, y: Axis) -> Iterator[str]:
         grid += [f"M{left:.1f} {y.scale.at(tick.value):.1f}H{right:.1f}" for tick in y.ticks]
     if grid:
         yield element("path", d="".join(grid), fill="none", **GRID)
-    if y.labelled:
-        for tick in y.ticks:
-            baseline = y.scale.at(tick.value) + 4 - CLOSE * (len(tick.label) - 1) / 2
-            yield text(tick.label, left - 8, baseline, line=CLOSE, text_anchor="end", fill="currentColor")
-    if x.labelled:
-        yield from _below(x, bottom)
+    if y.labelled and y.ticks:
+        yield element("g", "".join(_beside(y, left)), text_anchor="end")
+    if x.labelled and x.ticks:
+        yield element("g", "".join(_below(x, bottom)), text_anchor="end" if x.turned else "middle")
     if x.title:
         at = bottom + x.depth() + LINE
         lines = wrap(x.title, max(140, (right - left) * 1.1), lines=2)
@@ -111,14 +109,20 @@ def axes(x: Axis, y: Axis) -> Iterator[str]:
         )
 
 
+def _beside(y: Axis, left: float) -> Iterator[str]:
+    for tick in y.ticks:
+        baseline = y.scale.at(tick.value) + 4 - CLOSE * (len(tick.label) - 1) / 2
+        yield text(tick.label, left - 8, baseline, line=CLOSE)
+
+
 def _below(x: Axis, bottom: float) -> Iterator[str]:
     for tick in x.ticks:
         at = x.scale.at(tick.value)
         if x.turned:
             turn = f"rotate(-45 {at + 4:.1f} {bottom + 14:.1f})"
-            yield text(tick.label, at + 4, bottom + 14, text_anchor="end", transform=turn, fill="currentColor")
+            yield text(tick.label, at + 4, bottom + 14, transform=turn)
         else:
-            yield text(tick.label, at, bottom + LINE + 1, text_anchor="middle", fill="currentColor")
+            yield text(tick.label, at, bottom + LINE + 1)
 
 
 def legend_rows(data: Sequence[Json], layout: Json, most: float) -> list[list[tuple[int, Json, str]]]:
@@ -156,8 +160,9 @@ def legend(rows: Sequence[Sequence[tuple[int, Json, str]]], left: float) -> Iter
             if "markers" in mode:
                 symbol = (trace.get("marker") or {}).get("symbol", "circle")
                 shape = symbol if isinstance(symbol, str) else symbol[0]
-                yield mark(shape.removesuffix("-open"), x + 9, y, 4, tone).replace(' class="point"', "")
-            yield text([name], x + 22, y + 4, fill="currentColor")
+                drawn = mark(shape.removesuffix("-open"), x + 9, y, 4, tone).replace(' class="point"', "")
+                yield element("g", drawn, fill=tone)
+            yield text([name], x + 22, y + 4)
             x += width(name) + 38
 
 
@@ -172,7 +177,7 @@ def colour_bar(
         y = top + height * (1 - (step + 1) / steps)
         yield element("rect", x=x, y=y, width=10, height=height / steps + 0.5, fill=shade(value))
     for tick in ticks(axis.get("colorbar") or {}, scale, max(2, int(height / 40)), separators):
-        yield text(tick.label, x + 15, scale.at(tick.value) + 4, font_size=SMALL, fill="currentColor")
+        yield text(tick.label, x + 15, scale.at(tick.value) + 4, font_size=SMALL)
 
 
 def notes_above(layout: Json, panel_width: float) -> int:
@@ -196,7 +201,7 @@ def notes(layout: Json, xs: Mapping[str, Axis], ys: Mapping[str, Axis], box: Seq
         anchor = {"left": "start", "right": "end"}.get(note.get("xanchor", "center"), "middle")
         baseline = y - 5 - LINE * (len(lines) - 1) if note.get("yanchor") == "bottom" else y + 4
         x, anchor = _inside(x, anchor, max(width(line, size) for line in lines), box)
-        ink = QUIET if (note.get("font") or {}).get("color") else {"fill": "currentColor", "font_weight": 600}
+        ink = QUIET if (note.get("font") or {}).get("color") else {"font_weight": 600}
         yield text(lines, x, baseline, text_anchor=anchor, font_size=size, **ink)
 
 

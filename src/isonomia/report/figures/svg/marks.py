@@ -66,26 +66,17 @@ class Panel:
 
 
 def mark(symbol: str, x: float, y: float, radius: float, tone: str, hover: str = "", opacity: Any = None) -> str:
-    """One mark; a name that ends in ``-open`` is hollow."""
-    hollow = symbol.endswith("-open")
-    look = {
-        "fill": "none" if hollow else tone,
-        "stroke": tone if hollow else None,
-        "stroke_width": 1.5 if hollow else None,
-    }
+    """One mark in the fill of the group it stands in; a name that ends in ``-open`` is hollow, in its own tone."""
+    look = {"fill": "none", "stroke": tone, "stroke_width": 1.5} if symbol.endswith("-open") else {}
     shape = _SHAPES.get(symbol.removesuffix("-open"))
     if shape is None:
         return element("circle", hover, class_="point", cx=x, cy=y, r=radius, fill_opacity=opacity, **look)
-    corners = " ".join(f"{number(x + radius * dx)},{number(y + radius * dy)}" for dx, dy in shape)
-    return element(
-        "polygon",
-        hover,
-        class_="point",
-        points=corners,
-        fill_opacity=opacity,
-        **look,
-        data_at=f"{number(x)} {number(y)}",
-    )
+    before, steps = (0.0, 0.0), []
+    for dx, dy in shape:
+        steps.append(f"{number(radius * (dx - before[0]))} {number(radius * (dy - before[1]))}")
+        before = dx, dy
+    path = f"M{number(x)} {number(y)}m{steps[0]}l{' '.join(steps[1:])}z"  # it starts at the middle of the mark
+    return element("path", hover, class_="point", d=path, fill_opacity=opacity, **look)
 
 
 def scatter(trace: Json, panel: Panel, index: int) -> Iterator[str]:
@@ -103,11 +94,12 @@ def scatter(trace: Json, panel: Panel, index: int) -> Iterator[str]:
         yield from _line(trace, spots, tone)
     yield from intervals(trace, panel, tone)
     if "markers" in mode:
-        looks = trace.get("marker", {})
+        looks, marks = trace.get("marker", {}), []
         for at, spot in enumerate(spots):
             if spot is not None:
                 symbol, size = _each(looks.get("symbol", "circle"), at), _each(looks.get("size", 6), at)
-                yield mark(symbol, *spot, size / 2, tone, hover_of(trace, panel, at), looks.get("opacity"))
+                marks.append(mark(symbol, *spot, size / 2, tone, hover_of(trace, panel, at), looks.get("opacity")))
+        yield element("g", "".join(marks), fill=tone) if marks else ""
     if "text" in mode:
         for spot, words in zip(spots, trace.get("text") or (), strict=False):
             if spot is not None:
@@ -136,27 +128,21 @@ def intervals(trace: Json, panel: Panel, tone: str, positions: Sequence[float] |
         bars = trace.get(f"error_{axis}") or {}
         across = panel.y if axis == "x" else panel.x
         others = positions if positions is not None else trace["y" if axis == "x" else "x"]
+        drawn = []
         for value, other, up, down in zip(
             trace[axis], others, bars.get("array") or (), bars.get("arrayminus") or (), strict=False
         ):
             if not (scale.shows(value) and across.shows(other)) or not (up or down):
                 continue
             low, high, middle = scale.at(value - down), scale.at(value + up), across.at(other)
-            ends = [
-                (low, middle - CAP, low, middle + CAP),
-                (low, middle, high, middle),
-                (high, middle - CAP, high, middle + CAP),
-            ]
-            path = "".join(
-                f"M{number(a)} {number(b)}L{number(c)} {number(d)}"
-                if axis == "x"
-                else f"M{number(b)} {number(a)}L{number(d)} {number(c)}"
-                for a, b, c, d in ends
-            )
-            tint = bars.get("color", tone)
-            yield element(
-                "path", class_="interval", d=path, stroke=tint, stroke_width=bars.get("thickness"), fill="none"
-            )
+            cap, start = 2 * CAP, number(middle - CAP)
+            if axis == "x":
+                path = f"M{number(low)} {start}v{cap}m0-{CAP}H{number(high)}m0-{CAP}v{cap}"
+            else:
+                path = f"M{start} {number(low)}h{cap}m-{CAP} 0V{number(high)}m-{CAP} 0h{cap}"
+            drawn.append(element("path", class_="interval", d=path))
+        look = {"stroke": bars.get("color", tone), "stroke_width": bars.get("thickness"), "fill": "none"}
+        yield element("g", "".join(drawn), **look) if drawn else ""
 
 
 def bars(traces: Sequence[tuple[int, Json]], panel: Panel, layout: Json) -> Iterator[str]:
@@ -196,11 +182,11 @@ def heatmap(trace: Json, panel: Panel, shades: Callable[[float], str]) -> Iterat
             x, y, shade = panel.x.at(along), panel.y.at(down), shades(value)
             box = {"x": x - wide / 2, "y": y - high / 2, "width": wide, "height": high}
             hover = hover_of(trace, panel, (down, along))
-            yield element("rect", hover, class_="cell", **box, fill=shade, data_z=f"{value:.6g}")
+            yield element("rect", hover, class_="cell", **box, fill=shade)
             words = lines_of(trace["text"][down][along]) if trace.get("texttemplate") and trace.get("text") else []
             if words and max(width(word, SMALL) for word in words) <= wide and len(words) * LINE <= high:
                 baseline = y + 4 - LINE * (len(words) - 1) / 2
-                ink = "#ffffff" if _dark(shade) else INK
+                ink = "#fff" if _dark(shade) else INK
                 yield text(words, x, baseline, text_anchor="middle", font_size=SMALL, fill=ink, pointer_events="none")
 
 

@@ -1,0 +1,61 @@
+"""The benchmark of discovery methods: what the harness adds to every cell, and how long the grid `quick` takes."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from benchmarks.bench import Row, Scale, Target, benchmark
+
+
+def _nothing(scene: Any, budget: Any, seed: int, who: Any) -> Any:
+    from isonomia.benchmark import Answer
+
+    return Answer()
+
+
+def __getattr__(name: str) -> Any:
+    """A contestant that answers at once, made when a worker asks for it."""
+    if name != "NOTHING":
+        raise AttributeError(name)
+    from isonomia.benchmark import Contestant
+
+    return Contestant(id="benchmarks.contest:NOTHING", purpose="answers at once", finds="subgroups", ask=_nothing)
+
+
+@benchmark("contest_overhead")
+def contest_overhead(scale: Scale) -> Iterator[Row]:
+    """Seconds per cell that are not the method's: claim, process, scoring of no claim, record (SQLite, one process)."""
+    import isonomia as iso
+    from isonomia.benchmark import CENTRE, Grid, run_benchmark
+
+    small = replace(CENTRE, n_pairs=2, group_rows=50, background=500, judged=1000, model="oracle")
+    cells = 50 if scale.quick else 400
+    grid = Grid(id="overhead", purpose="", settings=(small,), seeds=1, budget="b10k", method_seeds=cells)
+    with tempfile.TemporaryDirectory() as folder, iso.store.open(f"{folder}/cells.db") as store:
+        run_benchmark(grid, store, methods=["benchmarks.contest:NOTHING"], jobs=1)
+        ends = sorted(cell.finished for cell in store.cells.list("overhead", state="done"))
+    seconds = (ends[-1] - ends[0]).total_seconds() / (cells - 1)  # without the start of the process
+    yield Row("per cell", cells, seconds, measure="seconds per cell", value=seconds, target=Target("at most", 0.05))
+
+
+@benchmark("contest_quick")
+def contest_quick(scale: Scale) -> Iterator[Row]:
+    """The grid `quick` with two processes: at most ten minutes on two cores."""
+    import isonomia as iso
+    from isonomia.benchmark import GRIDS, run_benchmark
+
+    grid = GRIDS["quick"]
+    if scale.quick:
+        grid = replace(grid, settings=grid.settings[:1], seeds=1)
+    with tempfile.TemporaryDirectory() as folder, iso.store.open(f"{folder}/cells.db") as store:
+        began = time.perf_counter()
+        counts = run_benchmark(grid, store, jobs=2)
+        seconds = time.perf_counter() - began
+    cells = sum(counts.values())
+    target = None if scale.quick else Target("at most", 600)
+    note = f"{counts['done']:,} of {cells:,} cells with an answer"
+    yield Row("quick", cells, seconds, measure="seconds", value=seconds, target=target, note=note)

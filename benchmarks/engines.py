@@ -1,0 +1,221 @@
+"""Audits of rows that stay where they are: Parquet through DuckDB, PostgreSQL, Spark.
+
+Every measurement runs in a process of its own, so that its CPU time and its peak of memory are its own:
+``python -m benchmarks.engines WORK PATH`` prints what one of them took.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.bench import Row, Scale, Target, benchmark
+
+#: Checks that need counts alone.
+COUNTING = ["representation", "performance", "group_fairness", "fairness_suite", "incompatibility"]
+ROLES: dict[str, Any] = {"target": "y", "prediction": "p", "protected": ["sex", "race", "region"]}
+MEMORY = "512MB"
+#: Rows of the Parquet file; ISONOMIA_ENGINE_ROWS asks for more (a hundred million take 3.3 GB on disk).
+ROWS = int(float(os.environ.get("ISONOMIA_ENGINE_ROWS", "1e7")))
+
+_TABLE = """
+    SELECT ['F', 'M'][1 + floor(random() * 2)::int] AS sex,
+    ['a', 'b', 'c', 'd', 'e'][1 + floor(random() * 5)::int] AS race,
+    (18 + floor(random() * 60))::smallint AS age, ['n', 's', 'e', 'w'][1 + floor(random() * 4)::int] AS region,
+    (random() < 0.4)::smallint AS y, (random() < 0.45)::smallint AS p, random() AS s, random() * 2 AS w,
+    random() * 100 AS income, floor(random() * 40)::smallint AS hours, random() AS debt,
+    ['x', 'y', 'z'][1 + floor(random() * 3)::int] AS job, (random() < 0.1) AS member FROM range({rows})
+"""
+
+
+@benchmark("engines")
+def engines(scale: Scale) -> Iterator[Row]:
+    """Audits of Parquet, PostgreSQL and Spark: CPU against reading the columns, memory, statements, bytes, jobs."""
+    rows = scale.rows(ROWS)
+    with tempfile.TemporaryDirectory(prefix="isonomia-bench-") as folder:
+        file = str(make_table(Path(folder) / "rows.parquet", rows))
+        read = measured("read", file)
+        yield from _parquet(file, rows, read["cpu"])
+        small = str(make_table(Path(folder) / "small.parquet", scale.rows(1_000_000)))
+        yield from _postgres(small, scale.rows(1_000_000))
+        yield from _spark(file, rows)
+
+
+def _parquet(file: str, rows: int, reading: float) -> Iterator[Row]:
+    limit = 512 + 100
+    for name, work in (("counting checks", "counting"), ("counting checks with scores", "scores")):
+        found = measured(work, file)
+        yield Row(
+            f"Parquet, {name}",
+            rows,
+            found["cpu"],
+            peer_name="reading the columns",
+            peer=reading,
+            measure="times as long",
+            value=found["cpu"] / reading,
+            target=Target("at most", 3) if work == "counting" else None,
+            note="seconds of CPU of the source's work; the audit's own are the same for any number of rows",
+        )
+        yield Row(
+            f"Parquet, {name}, memory 512MB",
+            rows,
+            None,
+            measure="MB",
+            value=found["mb"],
+            target=Target("at most", limit),
+        )
+    found = measured("standard", file)
+    yield Row(
+        "Parquet, standard audit, memory 512MB",
+        rows,
+        found["seconds"],
+        measure="MB",
+        value=found["mb"],
+        target=Target("at most", limit),
+        note=f"{found['cpu']:.1f} s of CPU; slices of features on a sample that fits",
+    )
+
+
+def _postgres(file: str, rows: int) -> Iterator[Row]:
+    found = measured("postgres", file)
+    for measure, key, most in (("statements", "statements", 8), ("seconds", "seconds", 5), ("MB", "mb_received", 5)):
+        yield Row(
+            f"PostgreSQL, counting checks, {measure}",
+            rows,
+            found["seconds"],
+            measure=measure,
+            value=found[key],
+            target=Target("at most", most),
+            note="received from the server" if measure == "MB" else "",
+        )
+
+
+def _spark(file: str, rows: int) -> Iterator[Row]:
+    found = measured("spark", file)
+    for measure, most in (("jobs", 8), ("seconds", 60)):
+        yield Row(
+            f"Spark local[2], standard audit, {measure}",
+            rows,
+            found["seconds"],
+            measure=measure,
+            value=found[measure],
+            target=Target("at most", most),
+            note=f"without the start of the session ({found['start']:.0f} s)",
+        )
+
+
+def make_table(file: Path, rows: int) -> Path:
+    """A Parquet file of random people."""
+    import duckdb
+
+    connection = duckdb.connect(config={"memory_limit": "1GB"})
+    connection.execute("SELECT setseed(0.5)")
+    query = _TABLE.format(rows=rows)
+    connection.execute(f"COPY ({query}) TO '{file}' (FORMAT parquet, ROW_GROUP_SIZE 500000)")
+    return file
+
+
+def measured(work: str, file: str) -> dict[str, float]:
+    """What one work took, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.engines", work, file], capture_output=True, text=True, check=True
+    )
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def _clocked(work: Callable[[], dict[str, float] | None]) -> dict[str, float]:
+    import resource
+
+    with tempfile.TemporaryDirectory() as folder:  # imports, and what is made once, are not of the rows
+        _counting(str(make_table(Path(folder) / "few.parquet", 1000)), score="s")
+    began, wall = time.process_time(), time.perf_counter()
+    found = work() or {}
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    spent = {"cpu": time.process_time() - began, "seconds": time.perf_counter() - wall, "mb": usage.ru_maxrss / 1024}
+    return {**spent, **found}
+
+
+def _read(file: str) -> None:
+    import duckdb
+
+    duckdb.sql(f"SELECT max(sex), max(race), max(region), sum(y), sum(p) FROM '{file}'").fetchall()
+
+
+def _counting(file: str, **more: Any) -> None:
+    import isonomia as iso
+
+    iso.audit(iso.read(file, engine="duckdb", memory=MEMORY, **ROLES, **more), checks=COUNTING)
+
+
+def _standard(file: str) -> None:
+    import isonomia as iso
+
+    iso.audit(iso.read(file, engine="duckdb", memory=MEMORY, **ROLES, score="s"))
+
+
+def _in_postgres(file: str) -> dict[str, float]:
+    import polars as pl
+    from polars import selectors
+    from tests.engine_sources import load_postgres
+    from tests.postgres_cluster import postgres_cluster
+
+    import isonomia as iso
+
+    with postgres_cluster() as cluster, cluster.database() as url:
+        load_postgres(url, pl.read_parquet(file).with_columns(selectors.integer().cast(pl.Int64)))
+        began = time.perf_counter()
+        data = iso.read(url, table="loans", **ROLES, score="s")
+        iso.audit(data, checks=[*COUNTING, "calibration"])
+        engine: Any = data.engine
+        received = engine.bytes_received / 1e6
+        return {
+            "seconds": time.perf_counter() - began,
+            "statements": engine.statements,
+            "mb_received": received,
+        }
+
+
+def _in_spark(file: str) -> dict[str, float]:
+    from pyspark.sql import SparkSession
+
+    import isonomia as iso
+
+    began = time.perf_counter()
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.memory", "2g")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", "4")
+        .getOrCreate()
+    )
+    start = time.perf_counter() - began
+    session.sparkContext.setJobGroup("audit", "audit")
+    began = time.perf_counter()
+    iso.audit(iso.Dataset(session.read.parquet(file), **ROLES))
+    seconds = time.perf_counter() - began
+    jobs = len(session.sparkContext.statusTracker().getJobIdsForGroup("audit"))
+    session.stop()
+    return {"seconds": seconds, "jobs": float(jobs), "start": start}
+
+
+_WORKS: dict[str, Callable[[str], dict[str, float] | None]] = {
+    "read": _read,
+    "counting": _counting,
+    "scores": lambda file: _counting(file, score="s"),
+    "standard": _standard,
+    "postgres": _in_postgres,
+    "spark": _in_spark,
+}
+
+if __name__ == "__main__":
+    print(json.dumps(_clocked(lambda: _WORKS[sys.argv[1]](sys.argv[2]))))

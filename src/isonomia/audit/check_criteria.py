@@ -1,0 +1,289 @@
+"""Rules about checks: a figure that a check reports, the number of findings, a figure that has to be there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from isonomia.audit.metric_criteria import decide, unsure
+from isonomia.audit.policy_texts import policy_text
+from isonomia.audit.rule_evidence import Evidence
+from isonomia.audit.verdict_sentences import documented, explained, overall_sentence, without_figure
+from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.evidence import SEVERITIES, Estimate, Result, Severity
+from isonomia.evidence.intervals import normal_quantile
+from isonomia.evidence.simultaneous import simultaneous_level
+from isonomia.languages import Message, msg
+from isonomia.metrics import METRICS
+from isonomia.policies import BaseRule, CheckRule, FigureRule, FindingsRule, RuleSide
+from isonomia.report import Criterion, Section, VerdictOutcome
+
+
+def check_criterion(rule: CheckRule, sections: Sequence[Section], level: float, picked: int) -> Criterion:
+    """A figure of a check compared with its limit; of a table the worst row, with an interval for all of them.
+
+    Whole numbers are counts of what a search found: facts, which need no interval. Every other figure is decided by its
+    interval, widened so that it holds together with the other criteria (on the scale of normal errors).
+    """
+    name = policy_text(rule.name)
+    try:
+        figures, form = _figures(rule, _result(rule.check, sections))
+    except NotApplicable as error:
+        return _missing(rule, "not_enough_evidence", error.message, limit=rule.limit, side=rule.side)
+    together = picked - 1 + max(len(figures), 1)  # the worst row counts, so all rows are looked at
+    valued = [(figure, evidence) for figure in figures if (evidence := _evidence(rule, figure, level, together))]
+    if not valued:
+        notes = [str(figure.note) for figure in figures if figure.note]
+        why: Message | str = notes[0] if notes else msg("the check reports no such figure")
+        return _missing(rule, "not_enough_evidence", why, limit=rule.limit, side=rule.side)
+    outcome, figure, evidence = _worst(rule, valued)
+    reason = unsure(rule, evidence, form) if outcome == "not_enough_evidence" else None
+    statement = overall_sentence(rule, name, form, evidence)
+    low, high = (end if np.isfinite(end) else None for end in (evidence.low, evidence.high))
+    return Criterion(
+        name,
+        outcome,
+        replace(figure, low=low, high=high, level=level),
+        rule.limit,
+        rule.side,
+        citation=rule.citation,
+        reason=reason,
+        rule=rule.id,
+        measure="value",
+        sentence=explained(statement, outcome, reason),
+    )
+
+
+def _worst(rule: CheckRule, valued: Sequence[tuple[Estimate, Evidence]]) -> tuple[VerdictOutcome, Estimate, Evidence]:
+    """The figure that decides: one beyond the limit, else one that is not settled, else the closest to it."""
+    order: tuple[VerdictOutcome, ...] = ("exceeds", "not_enough_evidence", "meets")
+    each = [(decide(rule, evidence), figure, evidence) for figure, evidence in valued]
+    return min(each, key=lambda one: (order.index(one[0]), rule.sign * (one[2].value - rule.limit)))
+
+
+def findings_criterion(rule: FindingsRule, sections: Sequence[Section]) -> Criterion:
+    """How many findings there are of a severity or worse, compared with how many are allowed."""
+    name = policy_text(rule.name)
+    ran = {section.code: section for section in sections if section.result is not None}
+    absent = [code for code in rule.of if code not in ran]
+    wanted = [section for section in ran.values() if not rule.of or section.code in rule.of]
+    if not wanted:
+        return _missing(rule, "not_enough_evidence", _why_absent(absent, sections), limit=rule.at_most)
+    grades = SEVERITIES[: SEVERITIES.index(rule.severity) + 1]
+    found = [
+        finding
+        for section in wanted
+        for finding in section.findings
+        if finding.severity in grades and (not rule.attributes or {*finding.who, *finding.columns} & {*rule.attributes})
+    ]
+    outcome: VerdictOutcome = "exceeds" if len(found) > rule.at_most else "meets"
+    reason = None
+    if outcome == "meets" and absent:
+        outcome, reason = "not_enough_evidence", _why_absent(absent, sections)
+    facts = {"found": len(found), "allowed": rule.at_most, "criterion": name}
+    statement = _COUNTED[rule.severity](facts)
+    return Criterion(
+        name,
+        outcome,
+        Estimate(len(found), n=len(wanted), method="count"),
+        rule.at_most,
+        "at_most",
+        citation=rule.citation,
+        reason=reason,
+        rule=rule.id,
+        measure="count",
+        sentence=_with_first(explained(statement, outcome, reason), found),
+    )
+
+
+_COUNTED: dict[Severity, Any] = {
+    "critical": lambda facts: msg(
+        "{criterion:first}: {found:# critical finding|# critical findings}; {allowed:int} allowed.", **facts
+    ),
+    "warning": lambda facts: msg(
+        "{criterion:first}: {found:# warning or critical finding|# warnings and critical findings}; "
+        "{allowed:int} allowed.",
+        **facts,
+    ),
+    "notice": lambda facts: msg("{criterion:first}: {found:# finding|# findings}; {allowed:int} allowed.", **facts),
+}
+
+
+def _with_first(sentence: Message, found: Sequence[Any]) -> Message:
+    """The sentence and the first finding that counted."""
+    if not found:
+        return sentence
+    return msg("{sentence} The first: {finding}", sentence=sentence, finding=found[0].message)
+
+
+def figure_criteria(rule: FigureRule, sections: Sequence[Section], minimum: int) -> list[Criterion]:
+    """Whether the report holds a figure with its interval and the number of people: one criterion per grouping."""
+    try:
+        result = _result(rule.checks[0], sections)
+        if rule.check:
+            return [_of_check(rule, result)]
+        if rule.by == "everyone":
+            figure = result.values.get(METRICS[rule.metric].id)
+            return [_documented(rule, figure) if _is_whole(figure) else _missing(rule, "incomplete", _why(figure))]
+        return _by_group(rule, result, minimum)
+    except NotApplicable as reason:
+        return [_missing(rule, "incomplete", reason.message)]
+
+
+def _of_check(rule: FigureRule, result: Result) -> Criterion:
+    """Documented where the check reports a figure with an interval, in its table where one is named."""
+    if rule.table and rule.table not in result.tables:
+        raise SpecError(f"The check {rule.check!r} has no table {rule.table!r}.{close_to(rule.table, result.tables)}")
+    tables = [result.tables[rule.table]] if rule.table else list(result.tables.values())
+    figures = sum(column.low is not None for table in tables if len(table) for column in table.columns)
+    if not rule.table:
+        figures += sum(_is_whole(value) for value in result.values.values())
+    if not figures:
+        return _missing(rule, "incomplete", msg("the figure has no interval"))
+    return _documented(rule, Estimate(figures, method="count"))
+
+
+def _by_group(rule: FigureRule, result: Result, minimum: int) -> list[Criterion]:
+    """Documented where every group that is large enough has the figure with its interval."""
+    table = result.tables["by_group"]
+    names = [name for name in table.names if name.split("[")[0] in METRICS]
+    columns = [table[name] for name in names if METRICS[name.split("[")[0]].id == METRICS[rule.metric].id]
+    if not columns:
+        raise NotApplicable(msg("the report holds no {metric} by group", metric=METRICS[rule.metric].title))
+    ways: dict[tuple[str, ...], list[int]] = {}
+    for row, key in enumerate(table["group"].keys or ()):
+        way = tuple(name for name, _ in key)
+        if (rule.by == "all" or len(way) == 1) and (not rule.attributes or {*way} <= {*rule.attributes}):
+            ways.setdefault(way, []).append(row)
+    if not ways:
+        raise NotApplicable(msg("no protected attribute of the data is one that this rule names"))
+    sizes, found = table["n"].values, []
+    for way, rows in ways.items():
+        large = [(column, row) for column in columns for row in rows if sizes[row] >= minimum]
+        lacking = [row for column, row in large if not _is_whole(column.estimate(row))]
+        if lacking or not large:
+            who = str(table["group"].values[lacking[0]]) if lacking else " x ".join(way)
+            reason = msg("{group} has no such figure with an interval", group=who)
+            found.append(_missing(rule, "incomplete", reason, by=way))
+        else:
+            n = int(sum(sizes[row] for row in rows))
+            found.append(_documented(rule, Estimate(len(large), n=n, method="count"), by=way))
+    return found
+
+
+def _is_whole(figure: Any) -> bool:
+    """Whether a figure has a value and an interval."""
+    return isinstance(figure, Estimate) and None not in (figure.value, figure.low, figure.high)
+
+
+def _why(figure: Any) -> Message | str:
+    if isinstance(figure, Estimate):
+        return figure.note if figure.value is None and figure.note else msg("the figure has no interval")
+    return msg("the report does not hold this figure")
+
+
+def _documented(rule: FigureRule, figure: Any, by: tuple[str, ...] = ()) -> Criterion:
+    name = policy_text(rule.name)
+    return Criterion(
+        name,
+        "documents",
+        figure,
+        citation=rule.citation,
+        rule=rule.id,
+        by=by,
+        measure="figure",
+        sentence=documented(name, by),
+    )
+
+
+def _result(check: str, sections: Sequence[Section]) -> Result:
+    """The result of a check; raises `NotApplicable` with the reason where it has none."""
+    section = next((one for one in sections if one.code == check), None)
+    if section is None or section.result is None:
+        raise NotApplicable(_why_absent([check], sections))
+    return section.result
+
+
+def _why_absent(checks: Sequence[str], sections: Sequence[Section]) -> Message:
+    known = {section.code: section for section in sections}
+    check = checks[0] if checks else ""
+    section = known.get(check)
+    if section is None:
+        return msg("the check {check} was not run", check=check) if check else msg("no check was run")
+    return msg("the check {check} has no result ({reason})", check=section.title, reason=section.reason)
+
+
+def _figures(rule: CheckRule, result: Result) -> tuple[list[Estimate], str]:
+    """The figures that a rule names, and how they are written."""
+    if rule.figure in result.values:
+        value = result.values[rule.figure]
+        if isinstance(value, Estimate):
+            return [value], "num"
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise SpecError(f"The figure {rule.figure!r} of the check {rule.check!r} is not a number.")
+        return [Estimate(value, n=0, method="count" if isinstance(value, int) else "")], "num"
+    table_name, _, column_name = rule.figure.partition(".")
+    table = result.tables.get(table_name)
+    if table is None or column_name not in table.names:
+        known = [*result.values, *(f"{name}.{c.name}" for name, t in result.tables.items() for c in t.columns)]
+        raise SpecError(
+            f"The check {rule.check!r} reports no figure {rule.figure!r}.{close_to(rule.figure, known)} "
+            f"Headline figures: {', '.join(result.values) or 'none'}."
+        )
+    rows = [
+        row
+        for row in range(len(table))
+        if all(str(table[name].values[row]) == value for name, value in rule.where.items())
+    ]
+    column = table[column_name]
+    form = "pct" if column.format == "pct" else "num"
+    whole = column.format == "int"
+    return [replace(column.estimate(row), method="count" if whole else "") for row in rows], form
+
+
+def _evidence(rule: CheckRule, figure: Estimate, level: float, picked: int) -> Evidence | None:
+    """A figure with ends at the level of the policy; a count is its own."""
+    if figure.value is None:
+        return None
+    value = figure.value
+    if figure.method == "count":
+        return Evidence(value=value, low=value, high=value, least=value, most=value)
+    if figure.low is None or figure.high is None:
+        return Evidence(value=value, low=np.nan, high=np.nan, least=np.nan, most=np.nan)
+    wide = normal_quantile(simultaneous_level(level, picked)) / normal_quantile(figure.level)
+    one_sided = normal_quantile(1 - 2 * (1 - level)) / normal_quantile(figure.level)
+    return Evidence(
+        value=value,
+        low=value - wide * (value - figure.low),
+        high=value + wide * (figure.high - value),
+        least=value - one_sided * (value - figure.low),
+        most=value + one_sided * (figure.high - value),
+    )
+
+
+def _missing(
+    rule: BaseRule,
+    outcome: VerdictOutcome,
+    reason: Message | str,
+    *,
+    by: tuple[str, ...] = (),
+    limit: float | None = None,
+    side: RuleSide = "at_most",
+) -> Criterion:
+    """A criterion without a figure, and why."""
+    name = policy_text(rule.name)
+    return Criterion(
+        name,
+        outcome,
+        Estimate.missing(reason),
+        limit,
+        side,
+        citation=rule.citation,
+        reason=reason,
+        rule=rule.id,
+        by=by,
+        sentence=without_figure(name, outcome, reason, by),
+    )

@@ -1,0 +1,149 @@
+"""What do protected attributes themselves add to predictions?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from isonomia.audit.check_registry import check
+from isonomia.errors import NotApplicable
+from isonomia.evidence import THRESHOLDS, Column, Estimate, Finding, Picture, Result, Table
+from isonomia.explain import OUTPUT_NAMES, Sensitive, sensitive
+from isonomia.languages import ColumnName, msg, once
+from isonomia.parameters import parameters_of
+from isonomia.subject import Subject
+
+#: Rows that the model may be asked about, per attribute.
+MODEL_ROWS = 100_000
+TITLE = msg("protected attribute")
+READING = msg(
+    "A contribution is the Shapley value of the attribute: what it adds to a prediction when the other columns of the "
+    "person and of the background are mixed in all ways."
+)
+
+
+@check(
+    "explain_sensitive",
+    order=165,
+    within="full",
+    family="people",
+    title=msg("What protected attributes add"),
+    question=msg("How much of a prediction comes from the protected attribute itself?"),
+    purpose="disparity, importance and rank of each protected attribute's Shapley value, with intervals",
+    parameters=parameters_of(
+        sensitive, "method", "output", "error", "max_background", "max_model_rows", max_model_rows=MODEL_ROWS
+    ),
+)
+def explain_sensitive(subject: Subject, **options: Any) -> Result:
+    """`sensitive` for every protected attribute."""
+    names = [column.name for column in subject.needs_attributes()]
+    if subject.model is None:
+        raise NotApplicable(msg("it needs the model, not only its predictions"))
+    if subject.task == "multiclass":
+        raise NotApplicable(msg("of several classes, one has to be chosen (explain.sensitive)"))
+    found = {
+        name: sensitive(subject, attribute=name, progress=subject.progress, **options)
+        for name in subject.progress.stage("attributes", msg("Explaining"), total=len(names)).over(names)
+    }
+    used = {name: one for name, one in found.items() if one.tables}
+    tables = {"attributes": _attributes(found, subject)}
+    if used:
+        stacked = Table.stack([with_attribute(name, one.tables["groups"]) for name, one in used.items()])
+        tables["groups"] = replace(stacked, title=msg("What each attribute adds, by group"))
+    return Result(
+        "explain_sensitive",
+        msg("What protected attributes add"),
+        tables,
+        findings=tuple(
+            finding for name, one in used.items() for finding in _findings(name, one, subject, options["output"])
+        ),
+        pictures=(_picture(),) if used else (),
+        notes=(*once(note for one in found.values() for note in one.notes), READING),
+    )
+
+
+def _attributes(found: dict[str, Sensitive], subject: Subject) -> Table:
+    rows = [
+        {
+            "attribute": name,
+            "disparity": one.disparity,
+            "importance": one.importance,
+            "rank": one.rank,
+            "model_rows": one.model_rows,
+        }
+        for name, one in found.items()
+    ]
+    columns = (
+        Column("attribute", title=TITLE),
+        Column("disparity", format="num4", title=msg("disparity of the contribution")),
+        Column("importance", format="num4", title=msg("mean size of the contribution")),
+        Column("rank", format="int", title=msg("rank among the columns")),
+        Column("model_rows", format="int", title=msg("rows that the model was asked about")),
+    )
+    return Table.from_rows(rows, columns, title=msg("What each attribute adds"), backend=subject.backend)
+
+
+def with_attribute(name: str, table: Table) -> Table:
+    """A table about one attribute with a first column that names it, so that tables can be stacked."""
+    return replace(table, columns=(Column("attribute", [name] * len(table), title=TITLE), *table.columns))
+
+
+def _picture() -> Picture:
+    return Picture(
+        "forest",
+        "groups",
+        msg("Mean contribution of each group's own value"),
+        {"labels": ["attribute", "group"], "value": "contribution", "reference": 0.0},
+    )
+
+
+def _findings(name: str, one: Sensitive, subject: Subject, output: str) -> list[Finding]:
+    disparity = one.disparity
+    if disparity.low is None or disparity.high is None or disparity.low <= 0 <= disparity.high:
+        return []
+    surely, limits = min(abs(disparity.low), abs(disparity.high)) / _scale(subject), THRESHOLDS["attribute_use"]
+    if surely < limits.reported:
+        return []
+    gaps = {"attribute": ColumnName(name), "size": abs(float(disparity)), "rank": _rank(one.rank)}
+    points = output in ("probability", "decision", "rescaled") and subject.task != "regression"
+    message = (
+        msg(
+            "The model uses {attribute} itself: it moves the {what} of groups apart by {size:num} on average (rank "
+            "{rank} among the columns).",
+            what=OUTPUT_NAMES["number" if subject.task == "regression" else output],
+            **gaps,
+        )
+        if not points
+        else msg(
+            "The model uses {attribute} itself: it moves the probability of groups apart by {size:points} points on "
+            "average (rank {rank} among the columns).",
+            **gaps,
+        )
+    )
+    return [
+        Finding(
+            "explain_sensitive.used",
+            limits.severity(surely),
+            message,
+            disparity,
+            n=disparity.n,
+            magnitude=surely / limits.reported,
+            threshold=limits.reported * _scale(subject),
+            evidence="explain_sensitive/attributes",
+            format="points" if points else "num",
+            columns=(name,),
+            topic="use",
+            remedy="remove_attribute",
+        )
+    ]
+
+
+def _scale(subject: Subject) -> float:
+    """What disparities are compared with: 1 for probabilities, the spread of predicted numbers for a regression."""
+    if subject.task != "regression" or subject.surface.continuous is None:
+        return 1.0
+    return float(subject.surface.continuous.std()) or 1.0
+
+
+def _rank(rank: Estimate) -> str:
+    return "—" if rank.value is None else f"{rank.value:.0f}"

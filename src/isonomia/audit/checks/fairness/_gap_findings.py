@@ -1,0 +1,223 @@
+"""Which gaps between groups are worth reporting, and how many people each affects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from isonomia.audit.checks.fairness._gap_sentences import sentence
+from isonomia.evidence import THRESHOLDS, Estimate, Finding, Severity, affected
+from isonomia.evidence.affected import NO_COUNT, Harm
+from isonomia.fairness import Group, GroupMetrics
+from isonomia.languages import msg
+from isonomia.metrics import METRICS
+from isonomia.subject import Subject
+
+#: Descriptive, not a decision of the model: never a finding.
+_DESCRIPTIVE = ("base_rate", "mean_label", "npv")
+_REMEDIES = {
+    "selection_rate": "check_base_rates",
+    "tpr": "check_threshold_and_labels",
+    "fpr": "review_false_positives",
+    "accuracy": "check_representation",
+    "mean_error": "correct_bias",
+}
+
+
+@dataclass(frozen=True)
+class Gap:
+    """One comparison that is worth reporting."""
+
+    row: int
+    metric: str
+    value: float
+    base: float
+    magnitude: float
+    n: int
+    group: Group
+    reference: Group | None
+    people: Estimate
+    count: float
+    true_means: tuple[float, float] | None = None
+
+
+def gap_findings(result: GroupMetrics, subject: Subject) -> tuple[Finding, ...]:
+    """A finding for each gap that is large enough and worse for the group."""
+    gaps = _gaps(result, subject)
+    biased = {gap.group.key for gap in gaps if gap.metric == "mean_error"}
+    found = []
+    for gap in gaps:
+        if not _told_already(gap, gaps):
+            finding = _finding(gap, result, subject)
+            if gap.metric in ("mae", "rmse") and gap.group.key in biased and finding.severity == "critical":
+                finding = replace(finding, severity="warning")  # errors in one direction are the more telling ones
+            found.append(finding)
+    return tuple(found)
+
+
+def _gaps(result: GroupMetrics, subject: Subject) -> list[Gap]:
+    assert result.groups is not None
+    groups = result.groups.groups
+    indices = {group.key: index for index, group in enumerate(groups)}
+    spread = 1.0
+    if subject.surface.continuous is not None:
+        spread = float(np.std(subject.surface.continuous)) or 1.0
+    gaps: list[Gap] = []
+    table = result.tables["comparisons"]
+    for row, key in enumerate(table["group"].keys or ()):
+        name, difference, position = table["metric"].values[row], table["difference"].estimate(row), indices[key]
+        part, metric, group = result.measured[name], name.split("[")[0], groups[indices[key]]
+        if metric in _DESCRIPTIVE or difference.value is None or part.size[position] < subject.settings.min_per_group:
+            continue
+        value = float(part.value[position])
+        base = value - difference.value
+        magnitude = abs(difference.value) / _worth_telling(metric, base, spread)
+        if magnitude < 1 or _is_worse(metric, difference.value) is False:
+            continue
+        same = (one for one in groups if one.by == group.by and one.name == table["reference"].values[row])
+        reference = next(same, None)
+        gaps.append(
+            Gap(
+                row=row,
+                metric=name,
+                value=value,
+                base=base,
+                magnitude=magnitude,
+                n=int(result.sizes[position]),
+                group=group,
+                reference=reference,
+                people=_people(name, row, position, result, subject),
+                count=_count(name, position, result),
+                true_means=_true_means(result, position, None if reference is None else indices[reference.key]),
+            )
+        )
+    return gaps
+
+
+def _count(name: str, position: int, result: GroupMetrics) -> float:
+    """The people that a group's rate is a share of; the sum of their weights where rows are weighted."""
+    part = result.measured[name]
+    return float(part.n[position] if part.weight is None else part.weight[position])
+
+
+def _people(name: str, row: int, position: int, result: GroupMetrics, subject: Subject) -> Estimate:
+    """The people of the group whom the gap affects: of a rate's own denominator."""
+    part, metric = result.measured[name], name.split("[")[0]
+    n = int(part.n[position])
+    if not part.rate:
+        average = part.metric.format == "pct"
+        return Estimate.missing(msg("an average over classes does not count people") if average else NO_COUNT, n=n)
+    differences = result.tables["comparisons"]["difference"]
+    gap = replace(differences.estimate(row, n=n, method="score", level=subject.settings.level), note=None)
+    harm: Harm = "lack" if metric == "selection_rate" or METRICS[metric].higher_is_better else "excess"
+    return affected(gap, _count(name, position, result), harm=harm, weighted=subject.weights is not None)
+
+
+def _true_means(result: GroupMetrics, position: int, reference: int | None) -> tuple[float, float] | None:
+    """The true means of a group and of its reference, where a regression has them."""
+    part = result.measured.get("mean_label")
+    if part is None or reference is None:
+        return None
+    return float(part.value[position]), float(part.value[reference])
+
+
+def _told_already(gap: Gap, gaps: Sequence[Gap]) -> bool:
+    """Whether a wider group shows the same: its gap has the same direction and is nearly as large.
+
+    Black women are reported beside women only where their gap is larger by half of what is worth reporting.
+    """
+    own = set(gap.group.texts.items())
+    return any(
+        other.metric == gap.metric
+        and (other.value < other.base) == (gap.value < gap.base)
+        and set(other.group.texts.items()) < own
+        and gap.magnitude < other.magnitude + 0.5
+        for other in gaps
+    )
+
+
+def _explained_by(gap: Gap, result: GroupMetrics) -> Mapping[str, str]:
+    """The wider group whose gap reaches as far: the intervals of both overlap, or the wider group's lies beyond."""
+    table = result.tables["comparisons"]
+    own, ends = set(gap.group.texts.items()), _reach(table["difference"].estimate(gap.row), gap.value < gap.base)
+    widest: tuple[float, Mapping[str, str]] = (-np.inf, {})
+    for row, key in enumerate(table["group"].keys or ()):
+        if table["metric"].values[row] != gap.metric or not set(key) < own:
+            continue
+        far = _reach(table["difference"].estimate(row), gap.value < gap.base)
+        if far[1] >= ends[0]:
+            widest = max(widest, (far[1], dict(key)), key=lambda one: one[0])
+    return widest[1]
+
+
+def _reach(gap: Estimate, less: bool) -> tuple[float, float]:
+    """From where to where a gap reaches in a direction; nowhere without an interval."""
+    if gap.low is None or gap.high is None:
+        return -np.inf, -np.inf
+    return (-gap.high, -gap.low) if less else (gap.low, gap.high)
+
+
+def _worth_telling(metric: str, base: float, spread: float) -> float:
+    unit = max(abs(base), 1e-300) if metric in ("mae", "rmse") else spread if _threshold(metric) == "mean_gap" else 1.0
+    return THRESHOLDS[_threshold(metric)].reported * unit
+
+
+def _threshold(metric: str) -> str:
+    if metric in ("mae", "rmse"):
+        return "error_gap"
+    return "mean_gap" if metric in ("mean_prediction", "mean_error") else "rate_gap"
+
+
+def _is_worse(metric: str, difference: float) -> bool | None:
+    """Whether the group is worse off than the reference; None where either direction is worth reporting."""
+    higher = METRICS[metric].higher_is_better
+    if metric in ("selection_rate", "fpr", "mean_prediction", "mean_error") or higher is None:
+        return None
+    return (difference < 0) == higher
+
+
+def _severity(gap: Gap, tested: bool) -> Severity:
+    """By the size of the gap; mean predictions beside their true means are a notice, since mean errors say the rest."""
+    if not tested:
+        return "notice"
+    if gap.metric == "mean_prediction" and gap.true_means is not None:
+        return "notice"
+    limits = THRESHOLDS[_threshold(gap.metric.split("[")[0])]
+    return limits.severity(gap.magnitude * limits.reported)
+
+
+def _finding(gap: Gap, result: GroupMetrics, subject: Subject) -> Finding:
+    table, part = result.tables["comparisons"], result.measured[gap.metric]
+    p, p_adjusted = (table[name].estimate(gap.row).value for name in ("p_value", "p_adjusted"))
+    figure = table["difference"].estimate(gap.row, n=gap.n, method="score", level=subject.settings.level)
+    return Finding(
+        f"group_fairness.{gap.metric}",
+        _severity(gap, p is not None),
+        sentence(
+            gap.metric,
+            value=gap.value,
+            base=gap.base,
+            group=gap.group.texts,
+            reference=None if gap.reference is None else gap.reference.texts,
+            people=gap.people,
+            count=gap.count,
+            title=part.metric.title,
+            true_means=gap.true_means,
+        ),
+        replace(figure, note=None),
+        who=dict(gap.group.texts),
+        n=gap.n,
+        magnitude=gap.magnitude,
+        p_value=p,
+        p_adjusted=p_adjusted,
+        test=(table["p_value"].keys or ())[gap.row],
+        threshold=THRESHOLDS["rate_gap"].reported if part.rate else None,
+        reference=dict(gap.reference.texts) if gap.reference is not None else {},
+        format="points" if part.metric.format == "pct" else "num",
+        remedy=_REMEDIES.get(gap.metric.split("[")[0]),
+        evidence="group_fairness/comparisons",
+        people=gap.people,
+        explained_by=_explained_by(gap, result),
+    )

@@ -1,0 +1,115 @@
+"""The criteria of a policy before and after: which are newly exceeded, still exceeded, no longer exceeded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from isonomia.audit.report import Report
+from isonomia.evidence import Column, Estimate, Table
+from isonomia.languages import Message, msg
+from isonomia.report import Criterion, VerdictOutcome
+from isonomia.report.words import CRITERIA
+
+#: "unsettled": it was met, and is now not shown to be; that is no breach.
+Step = Literal["worse", "unsettled", "better", "same", "new", "gone"]
+
+STEPS: Mapping[Step, Message] = {
+    "worse": msg("worse"),
+    "unsettled": msg("no longer shown to be met"),
+    "better": msg("better"),
+    "same": msg("unchanged"),
+    "new": msg("new"),
+    "gone": msg("gone"),
+}
+#: The worse an outcome, the higher; what does not apply is no better and no worse than what is met.
+RANKS: Mapping[VerdictOutcome, int] = {
+    "meets": 0,
+    "documents": 0,
+    "not_applicable": 0,
+    "not_enough_evidence": 1,
+    "incomplete": 1,
+    "exceeds": 2,
+}
+
+
+def same_policy(before: Report, after: Report) -> bool:
+    """Whether both reports have a verdict of one policy."""
+    return before.verdict is not None and after.verdict is not None and before.verdict.policy == after.verdict.policy
+
+
+def step(before: Criterion | None, after: Criterion | None, when_unsure: str = "unsure") -> Step:
+    """What became of a criterion: its outcome decides, not its figure.
+
+    Evidence that is not enough any more is worse only for a policy that counts it as a breach.
+    """
+    if before is None or after is None:
+        return "new" if before is None else "gone"
+    change = RANKS[after.outcome] - RANKS[before.outcome]
+    if change > 0:
+        return "worse" if RANKS[after.outcome] == RANKS["exceeds"] or when_unsure == "exceeds" else "unsettled"
+    return "better" if change < 0 else "same"
+
+
+def steps(before: Report, after: Report) -> list[tuple[Criterion | None, Criterion | None, Step]]:
+    """The criteria of both reports, and what became of each; one that is new and exceeded is worse."""
+    when = "unsure" if after.policy is None else after.policy.when_unsure
+    found: list[tuple[Criterion | None, Criterion | None, Step]] = []
+    for first, second in paired(before, after):
+        change = step(first, second, when)
+        if change == "new" and second is not None and second.outcome == "exceeds":
+            change = "worse"
+        found.append((first, second, change))
+    return found
+
+
+def paired(before: Report, after: Report) -> list[tuple[Criterion | None, Criterion | None]]:
+    """The criteria of both verdicts by their stable names; none where the policies differ."""
+    if not same_policy(before, after):
+        return []
+    assert before.verdict is not None
+    assert after.verdict is not None
+    first = {criterion.key: criterion for criterion in before.verdict.criteria}
+    second = {criterion.key: criterion for criterion in after.verdict.criteria}
+    return [(first.get(key), second.get(key)) for key in dict.fromkeys([*second, *first])]
+
+
+def compared_criteria(before: Report, after: Report) -> Table:
+    """A row per criterion: figure and outcome of both reports, the limit, and what became of it."""
+    compared = steps(before, after)
+    pairs = [(first, second) for first, second, _ in compared]
+    known = [one for first, second in pairs if (one := second or first) is not None]
+
+    def figures(which: int, name: str, title: Message) -> Column:
+        absent = Estimate.missing(msg("not in this report"))
+        return Column(name, format="num", title=title).filled(
+            [absent if (one := pair[which]) is None else one.estimate for pair in pairs]
+        )
+
+    def outcomes(which: int) -> list[str | None]:
+        return [None if (one := pair[which]) is None else one.outcome for pair in pairs]
+
+    return Table(
+        (
+            Column("criterion", [one.key for one in known], title=msg("criterion")),
+            figures(0, "before", msg("before")),
+            figures(1, "after", msg("after")),
+            Column("limit", [one.threshold for one in known], format="num", title=msg("limit")),
+            Column(
+                "outcome_before",
+                outcomes(0),
+                title=msg("outcome before"),
+                names={str(k): v for k, v in CRITERIA.items()},
+            ),
+            Column(
+                "outcome_after", outcomes(1), title=msg("outcome after"), names={str(k): v for k, v in CRITERIA.items()}
+            ),
+            Column(
+                "step",
+                [change for *_, change in compared],
+                title=msg("change"),
+                names={str(k): v for k, v in STEPS.items()},
+            ),
+        ),
+        msg("Criteria before and after"),
+    )

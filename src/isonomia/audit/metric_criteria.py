@@ -1,0 +1,241 @@
+"""Rules about metrics, decided: what the ends of the intervals show, and nothing that they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from isonomia.audit.naming import metric_title
+from isonomia.audit.policy_texts import policy_text
+from isonomia.audit.rule_evidence import Evidence, GroupQuestion, group_questions, overall_evidence
+from isonomia.audit.verdict_sentences import (
+    Compared,
+    amount,
+    compared_sentence,
+    explained,
+    overall_sentence,
+    style_of,
+    without_figure,
+)
+from isonomia.errors import NotApplicable
+from isonomia.evidence import Estimate
+from isonomia.languages import Message, People, msg
+from isonomia.metrics import METRICS
+from isonomia.policies import LimitRule, Policy, Rule
+from isonomia.report import Criterion, Point, VerdictOutcome
+from isonomia.subject import Subject
+
+#: Groups that were left out are named up to this many.
+NAMED = 6
+
+#: What a rule asks: groups compared in one way, all rows (None), or why it does not apply.
+Question = GroupQuestion | NotApplicable | None
+
+
+def metric_criteria(
+    rules: Sequence[Rule], policy: Policy, subject: Subject, *, besides: int = 0
+) -> dict[str, list[Criterion]]:
+    """The criteria of each rule, by its id; `besides` counts further figures that the policy picks a worst of."""
+    scaled = [_in_own_unit(rule, subject) for rule in rules]
+    asked = [(rule, question) for rule in scaled for question in _questions(rule, policy, subject)]
+    picked = sum(question.rows if isinstance(question, GroupQuestion) else 1 for _, question in asked) + besides
+    found: dict[str, list[Criterion]] = {rule.id: [] for rule in rules}
+    for rule, question in asked:
+        found[rule.id].append(_criterion(rule, question, subject, max(picked, 1)))
+    return found
+
+
+def _in_own_unit(rule: Rule, subject: Subject) -> Rule:
+    """The rule with its limit in the unit of the metric: standard deviations of the true outcomes become numbers."""
+    if rule.unit == "own" or subject.task != "regression":
+        return rule
+    truth = subject.outcome.truth
+    spread = float(np.std(truth if truth is not None else np.asarray(subject.surface.continuous)))
+    return rule.model_copy(update={rule.side: rule.limit * spread})
+
+
+def decide(rule: LimitRule, evidence: Evidence) -> VerdictOutcome:
+    """What the ends of the intervals show: beyond the limit, shown to keep it, or neither."""
+    bound = evidence.high if rule.sign > 0 else evidence.low  # where even the better end breaks the limit
+    shown = evidence.least if rule.sign > 0 else evidence.most  # where every comparison keeps it
+    if rule.sign * (bound - rule.limit) < 0:
+        return "exceeds"
+    return "meets" if rule.sign * (shown - rule.limit) >= 0 else "not_enough_evidence"
+
+
+def unsure(rule: LimitRule, evidence: Evidence, style: str) -> Message:
+    """Why the data do not settle it: how large a breach they could have missed, or that the breach could be chance."""
+    missed = evidence.low if rule.sign > 0 else evidence.high
+    if not np.isfinite(missed):
+        return msg("there is no interval, so nothing can be concluded")
+    if rule.sign * (evidence.value - rule.limit) < 0:
+        return msg("the figure exceeds the limit, but the interval contains it: this may be due to chance")
+    end = amount(missed, style, limit=rule.limit)
+    if rule.sign > 0:
+        return msg("the figure meets the limit, but a value as low as {missed} cannot be ruled out", missed=end)
+    return msg("the figure meets the limit, but a value as high as {missed} cannot be ruled out", missed=end)
+
+
+def _questions(rule: Rule, policy: Policy, subject: Subject) -> Sequence[Question]:
+    if rule.measure == "value":
+        return [None]
+    try:
+        return group_questions(rule, policy, subject)
+    except NotApplicable as reason:
+        return [reason]
+
+
+def _criterion(rule: Rule, question: Question, subject: Subject, picked: int) -> Criterion:
+    level = subject.settings.level
+    try:
+        if isinstance(question, NotApplicable):
+            raise question
+        if question is None:
+            evidence = overall_evidence(rule, subject, level, picked)
+            metric = METRICS[rule.metric]
+            statement = overall_sentence(rule, metric.title, metric.format, evidence)
+            return _decided(rule, evidence, statement, n=len(subject), level=level)
+        if question.pairs:
+            return _of_groups(question, question.evidence(level, picked), level)
+    except NotApplicable as reason:
+        return _without(rule, "not_applicable", reason.message, len(subject))
+    too_few = msg(
+        "fewer than two groups by {way} have {least:int} rows and a value",
+        way=" x ".join(question.by),
+        least=question.minimum,
+    )
+    named = _joined(too_few, _left_out(question))
+    return _without(rule, "not_enough_evidence", named, len(subject), by=question.by)
+
+
+def _of_groups(question: GroupQuestion, evidence: Evidence, level: float) -> Criterion:
+    """The criterion for one way of grouping, from its worst comparison."""
+    rule, left_out = question.rule, _left_out(question)
+    who, reference = question.group(evidence.who), question.group(evidence.reference)
+    people: dict[str, Any] = {
+        "by": question.by,
+        "who": {} if who is None else dict(who.texts),
+        "reference": {} if reference is None else dict(reference.texts),
+    }
+    if np.isnan(evidence.value):
+        reason = _joined(msg("no ratio: the rate of every group, or of the reference, is 0"), left_out)
+        return _without(rule, "not_enough_evidence", reason, int(question.measured.sizes.sum()), **people)
+    n = int(question.measured.sizes[evidence.who])
+    statement = compared_sentence(_compared(question, evidence), evidence)
+    return _decided(rule, evidence, statement, n=n, level=level, left_out=left_out, **people)
+
+
+def _compared(question: GroupQuestion, evidence: Evidence) -> Compared:
+    """The two groups of a comparison with their figures, in the order of the sentence."""
+    ratio = question.rule.measure == "ratio"
+    order = (evidence.numerator, evidence.denominator) if ratio else (evidence.who, evidence.reference)
+    groups = [question.group(index) for index in order]
+    values = question.measured.measured[evidence.metric].value
+    return Compared(
+        rule=question.rule,
+        metric=METRICS[question.rule.metric],
+        title=metric_title(evidence.metric) or METRICS[question.rule.metric].title,
+        people=tuple(None if group is None else group.texts for group in groups),
+        values=tuple(float(values[index]) for index in order),
+    )
+
+
+def _decided(
+    rule: Rule,
+    evidence: Evidence,
+    statement: Message,
+    *,
+    n: int,
+    level: float,
+    left_out: Message | None = None,
+    **facts: Any,
+) -> Criterion:
+    keeps = rule.sign * (evidence.value - rule.limit) >= 0
+    low, high = (end if np.isfinite(end) else None for end in (evidence.low, evidence.high))
+    outcome = decide(rule, evidence)
+    reason = left_out
+    if outcome == "meets" and left_out is None:
+        reason = _by_tests(rule, evidence, level)
+    elif outcome == "meets":
+        outcome = "not_enough_evidence"
+    elif outcome == "not_enough_evidence":
+        reason = _joined(unsure(rule, evidence, style_of(rule, METRICS[rule.metric])), left_out)
+    point: Point | None = None if rule.decides == "interval" else "keeps" if keeps else "breaks"
+    return Criterion(
+        policy_text(rule.name),
+        outcome,
+        Estimate(evidence.value, low, high, n=n, level=level, method="simultaneous"),
+        rule.limit,
+        rule.side,
+        citation=rule.citation,
+        reason=reason,
+        point=point,
+        rule=rule.id,
+        metric=rule.metric,
+        measure=rule.measure,
+        sentence=explained(statement, outcome, reason),
+        **facts,
+    )
+
+
+def _by_tests(rule: Rule, evidence: Evidence, level: float) -> Message | None:
+    """Where one-sided tests show what the interval over all comparisons does not."""
+    end = evidence.low if rule.sign > 0 else evidence.high
+    if rule.sign * (end - rule.limit) >= 0:
+        return None
+    return msg("each comparison meets the limit in a one-sided test at {alpha:pct}", alpha=1 - level)
+
+
+def _left_out(question: GroupQuestion) -> Message | None:
+    """Who was left out of the comparison, by name."""
+    if not question.left_out:
+        return None
+    named = [
+        Message(
+            "{group} ({n:int})", {"group": People.of(question.groups[i].texts), "n": int(question.measured.sizes[i])}
+        )
+        for i in question.left_out[:NAMED]
+    ]
+    names = named[0]
+    for one in named[1:]:
+        names = Message("{names}, {one}", {"names": names, "one": one})
+    more = len(question.left_out) - NAMED
+    if more > 0:
+        return msg("groups too small to compare: {groups} and {more:int} more", groups=names, more=more)
+    return msg("groups too small to compare: {groups}", groups=names)
+
+
+def _joined(first: Message, second: Message | None) -> Message:
+    return first if second is None else Message("{before}; {remark}", {"before": first, "remark": second})
+
+
+def _without(
+    rule: Rule,
+    outcome: VerdictOutcome,
+    reason: Message | str,
+    n: int,
+    *,
+    by: tuple[str, ...] = (),
+    who: Mapping[str, str] | None = None,
+    reference: Mapping[str, str] | None = None,
+) -> Criterion:
+    """A criterion without a figure, and why."""
+    name = policy_text(rule.name)
+    return Criterion(
+        name,
+        outcome,
+        Estimate.missing(reason, n=n),
+        rule.limit,
+        rule.side,
+        who=who or {},
+        reference=reference or {},
+        citation=rule.citation,
+        reason=reason,
+        rule=rule.id,
+        by=by,
+        metric=rule.metric,
+        measure=rule.measure,
+        sentence=without_figure(name, outcome, reason, by),
+    )

@@ -1,0 +1,172 @@
+"""A verdict as sentences: the people, the figure, its interval, the limit, and what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from isonomia.audit.rule_evidence import Evidence
+from isonomia.languages import Message, People, msg
+from isonomia.languages.words import ARE_SELECTED
+from isonomia.metrics import Metric
+from isonomia.policies import LimitRule, Rule
+from isonomia.report import Criterion, VerdictOutcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """Two groups and their figures, the subject of the sentence first; None stands for everyone."""
+
+    rule: Rule
+    metric: Metric
+    title: Message
+    people: tuple[Mapping[str, str] | None, ...]
+    values: tuple[float, ...]
+
+
+def compared_sentence(found: Compared, evidence: Evidence) -> Message:
+    """Two groups compared: "Black are selected 0.67 times as often as White (59.3% and 88.5%); ..."."""
+    rule, form, style = found.rule, found.metric.format, style_of(found.rule, found.metric)
+    who, reference = (People.of(people or {}) for people in found.people)
+    one, other = (amount(value, form) for value in found.values)
+    facts = {"who": who, "reference": reference, "one": one, "other": other}
+    tail = _limits(rule, evidence, style)
+    if rule.measure == "ratio":
+        ratio = amount(evidence.value, style, limit=rule.limit)
+        if found.metric.id == "selection_rate" and found.title == found.metric.title:
+            return msg(
+                "{who:first} {are_selected} {ratio} times as often as {reference} ({one} and {other}); {tail}",
+                are_selected=ARE_SELECTED,
+                ratio=ratio,
+                tail=tail,
+                **facts,
+            )
+        return msg(
+            "{metric:first} is {one} for {who} and {other} for {reference}, a ratio of {ratio}; {tail}",
+            metric=found.title,
+            ratio=ratio,
+            tail=tail,
+            **facts,
+        )
+    return msg(
+        "{metric:first} is {one} for {who} and {other} for {reference}, a gap of {gap}; {tail}",
+        metric=found.title,
+        gap=amount(evidence.value, style, limit=rule.limit),
+        tail=tail,
+        **facts,
+    )
+
+
+def style_of(rule: Rule, metric: Metric) -> str:
+    """How the figure of a rule is written: ratios with two decimals, differences of rates in points."""
+    if rule.measure == "ratio":
+        return "ratio"
+    return "points" if rule.measure == "difference" and metric.format == "pct" else metric.format
+
+
+def overall_sentence(rule: LimitRule, title: Message | str, form: str, evidence: Evidence) -> Message:
+    """A figure over everyone: "Accuracy is 84.1%; interval 82.1% to 85.8%; the limit is 80.0%."."""
+    value = amount(evidence.value, form, limit=rule.limit)
+    return msg("{metric:first} is {value}; {tail}", metric=title, value=value, tail=_limits(rule, evidence, form))
+
+
+def explained(statement: Message, outcome: VerdictOutcome, reason: Message | str | None) -> Message:
+    """A statement and what follows from it for the rule."""
+    if outcome == "meets":
+        return msg("{statement} The limit is met.", statement=statement)
+    if outcome == "not_enough_evidence":
+        return msg("{statement} Not enough evidence: {reason}.", statement=statement, reason=reason)
+    if reason is None:
+        return statement
+    return msg("{statement} Note: {reason}.", statement=statement, reason=reason)
+
+
+def documented(name: Message | str, by: Sequence[str]) -> Message:
+    """That the report holds a figure."""
+    return msg("{what:first}: documented.", what=_with_way(name, by))
+
+
+def _with_way(name: Message | str, by: Sequence[str]) -> Message:
+    if not by:
+        return Message("{criterion}", {"criterion": name})
+    return msg("{criterion} by {by}", criterion=name, by=" x ".join(by))
+
+
+def without_figure(
+    name: Message | str, outcome: VerdictOutcome, reason: Message | str, by: Sequence[str] = ()
+) -> Message:
+    """A criterion that could not be measured, and why."""
+    what = _with_way(name, by)
+    if outcome == "not_applicable":
+        return msg("{what:first}: not applicable, since {reason}.", what=what, reason=reason)
+    if outcome == "incomplete":
+        return msg("{what:first}: missing, since {reason}.", what=what, reason=reason)
+    return msg("{what:first}: not enough evidence, since {reason}.", what=what, reason=reason)
+
+
+def verdict_sentence(outcome: VerdictOutcome, criteria: Sequence[Criterion]) -> Message:
+    """The verdict: its worst criterion as a sentence, and how many more there are."""
+    same = sorted((one for one in criteria if one.outcome == outcome), key=_margin)
+    if not same or (outcome == "not_applicable" and same[0].sentence is None):
+        return msg("No criterion of the policy applies to this subject.")
+    first, more = same[0].sentence or Message.literal(str(same[0].name)), len(same) - 1
+    if outcome == "documents":
+        return msg(
+            "The report documents {n:the figure that this profile asks for|all # figures that this profile asks for}.",
+            n=len(same),
+        )
+    if outcome == "incomplete":
+        there = sum(one.outcome == "documents" for one in criteria)
+        return msg(
+            "The report documents {there:int} of {n:# figure|# figures} that this profile asks for. {first}",
+            there=there,
+            n=there + len(same),
+            first=first,
+        )
+    if outcome == "meets":
+        if not more:
+            return first
+        return msg("All {n:int} criteria that apply are met. Closest to its limit: {first}", n=more + 1, first=first)
+    if outcome == "not_applicable":
+        return msg("No criterion of the policy applies to this subject. {first}", first=first)
+    if not more:
+        return first
+    if outcome == "exceeds":
+        return msg("{first} {n:One more criterion is|# more criteria are} exceeded.", first=first, n=more)
+    return msg("{first} {n:One more criterion lacks|# more criteria lack} evidence.", first=first, n=more)
+
+
+def _margin(criterion: Criterion) -> float:
+    """How far a figure keeps its limit, relative to it; below 0 where it breaks it. The worst comes first."""
+    value, limit = criterion.estimate.value, criterion.threshold
+    if value is None or limit is None:
+        return np.inf
+    sign = 1 if criterion.side == "at_least" else -1
+    return sign * (value - limit) / (abs(limit) or 1.0)
+
+
+def _limits(rule: LimitRule, evidence: Evidence, style: str) -> Message:
+    """The interval and the limit: the end of the sentence."""
+    limit = amount(rule.limit, style)
+    ends = [end for end in (evidence.low, evidence.high) if np.isfinite(end)]
+    if len(ends) < 2:
+        return msg("the limit is {limit}.", limit=limit)
+    low = Message("{x:points}", {"x": ends[0]}) if style == "points" else amount(ends[0], style, limit=rule.limit)
+    high = amount(ends[1], style, limit=rule.limit)
+    return msg("interval {low} to {high}; the limit is {limit}.", low=low, high=high, limit=limit)
+
+
+def amount(value: float, style: str, limit: float | None = None) -> Message:
+    """A number in its unit; with as many digits as tell it from the limit."""
+    if style == "pct":
+        return Message("{x:pct}", {"x": value})
+    if style == "points":
+        return msg("{x:points} points", x=value)
+    if style == "ratio":
+        same = limit is not None and value != limit and f"{value:.2f}" == f"{limit:.2f}"
+        return Message("{x:.3f}" if same else "{x:.2f}", {"x": value})
+    if style == "int":
+        return Message("{x:int}", {"x": value})
+    return Message("{x:num}", {"x": value})

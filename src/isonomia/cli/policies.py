@@ -1,0 +1,88 @@
+"""`isonomia policies`: the policies that come with the package, one in full, the schema and a template of your own."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from isonomia.cli.options import Json, NoColor, Quiet
+from isonomia.cli.screen import Screen
+
+policies = typer.Typer(
+    help="Policies: list them, show one, print the schema or a template of your own.",
+    rich_markup_mode=None,
+    add_completion=False,
+)
+
+
+@policies.callback(invoke_without_command=True)
+def listing(ctx: typer.Context, json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> None:
+    """List the policies that come with the package."""
+    if ctx.invoked_subcommand is None:
+        _list(Screen(json=json, quiet=quiet, color=not no_color))
+
+
+@policies.command("list")
+def listed(json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> None:
+    """List the policies that come with the package."""
+    _list(Screen(json=json, quiet=quiet, color=not no_color))
+
+
+def _list(screen: Screen) -> None:
+    from isonomia.evidence import Table
+    from isonomia.policies import load_policy, policy_names
+
+    entries = [{"policy": name, **load_policy(name).record()} for name in policy_names()]
+    if screen.json:
+        screen.data(entries)
+    shown = ("policy", "kind", "status", "title", "source")
+    screen.table(Table.of({key: [entry[key] for entry in entries] for key in shown}))
+
+
+@policies.command("show")
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A policy of the list, or your own file.")],
+    json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> None:
+    """Show one policy with its rules, or say what is wrong with a file."""
+    from isonomia.policies import load_policy
+
+    screen = Screen(json=json, quiet=quiet, color=not no_color)
+    record = load_policy(name).record()
+    if json:
+        screen.data(record)
+    for key, value in record.items():
+        if key != "rules" and value not in (None, ""):
+            screen.say(f"{key:14} {_text(value)}")
+    for rule in record["rules"]:
+        screen.say(f"rule {rule['id']}: {rule['name']}")
+        for key, value in rule.items():
+            if key not in ("id", "name") and value not in (None, "", [], {}):
+                screen.say(f"    {key:12} {_text(value)}")
+
+
+@policies.command("schema")
+def schema() -> None:
+    """Print the JSON Schema of a policy file, for editors."""
+    from json import dumps
+
+    from isonomia.policies import policy_schema
+
+    typer.echo(dumps(policy_schema(), indent=1))
+
+
+@policies.command("template")
+def template() -> None:
+    """Print a policy file to start from: isonomia policies template > policy.yaml."""
+    from isonomia.policies import policy_template
+
+    typer.echo(policy_template(), nl=False)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {item}" for key, item in value.items() if item is not None)
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,1 +1,0 @@
-"""Where rows are counted: in memory, or in a database. An engine is a thin file on `Engine`."""

@@ -1,0 +1,167 @@
+"""What an engine does: group its rows and count the groups, hand over rows, draw a sample. Rows stay where they are.
+
+An engine groups by **raw values**; labels are read and put in order at home. So labels and their order are the same on
+every engine, and hence is the report; a query needs quoted names and numeric edges only.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data.frames import Backend
+from isonomia.languages import Message
+
+#: The prime 2^31 - 1: products of two numbers below it fit in 64 bits, so every engine can compute `sample_order`.
+PRIME = 2_147_483_647
+#: Two rounds of ``x -> factor x^5 + shift`` modulo the prime.
+ROUNDS = ((48_271, 12_820_163), (69_621, 1_812_433_253))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """A column to group by.
+
+    Attributes
+    ----------
+    column : str
+    form : "value", "bands", "bins" or "day"
+        Its values as they are; numbers cut at `edges`; numbers in `bins` bins of equal width from ``edges[0]`` to
+        ``edges[1]``; moments by their day.
+    edges, bins
+        Of "bands" and "bins".
+
+    A group of bands is shown by its smallest value, a group of bins by its (weighted) mean.
+    """
+
+    column: str
+    form: Literal["value", "bands", "bins", "day"] = "value"
+    edges: tuple[float, ...] = ()
+    bins: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Groups:
+    """Rows that share the values of some columns, counted.
+
+    Attributes
+    ----------
+    frame : pandas, Polars or PyArrow table
+        A row per group, a column per key.
+    n : array of int
+        Rows of each group.
+    w, w2 : arrays of float, or None without weights
+        The sums of their weights and of their squared weights.
+    """
+
+    frame: Any
+    n: NDArray[np.int64]
+    w: NDArray[np.float64] | None = None
+    w2: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """What one pass over all rows shows.
+
+    Attributes
+    ----------
+    rows : int
+    missing, infinite : mapping
+        For each plain column: rows without a value, rows with an infinite number.
+    ends : mapping
+        For columns of numbers that were asked for: the smallest and the largest finite one; None where there is none.
+    """
+
+    rows: int
+    missing: Mapping[str, int] = field(default_factory=dict)
+    infinite: Mapping[str, int] = field(default_factory=dict)
+    ends: Mapping[str, tuple[float, float] | None] = field(default_factory=dict)
+
+
+class Engine(ABC):
+    """A source of rows that counts them itself.
+
+    Attributes
+    ----------
+    name : str
+        What it is called in a report: "duckdb", "polars", "postgresql", "pyspark".
+    schema : mapping
+        The type of every column.
+    memory : int
+        How many bytes rows and groups may take here.
+    backend : "pandas", "polars" or "pyarrow"
+        The kind of frame that it hands over.
+    notes : tuple of Message
+        What a reader of the results should know about the source.
+    """
+
+    name: str
+    schema: Mapping[str, nw.dtypes.DType]
+    memory: int
+    backend: Backend
+    notes: tuple[Message, ...]
+
+    _profile: Profile | None = None
+
+    def profile(self, ends: Sequence[str] = ()) -> Profile:
+        """Rows, missing and infinite values of all columns, and the ends of some; read again only if it must be."""
+        if self._profile is None or not set(ends) <= set(self._profile.ends):
+            self._profile = self._profiled([name for name in ends if self.schema[name].is_numeric()])
+        return self._profile
+
+    @abstractmethod
+    def _profiled(self, asked: Sequence[str]) -> Profile:
+        """A profile with the ends of these columns."""
+
+    @abstractmethod
+    def grouped(self, keys: Sequence[Key], *, weight: str | None = None, limit: int) -> Groups | None:
+        """The groups with equal keys; None where there are more than `limit`."""
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str], size: int | None = None) -> Iterator[Any]:
+        """All rows as frames of at most `size` rows (None: as one frame), in the order of the source."""
+
+    @abstractmethod
+    def sample(self, columns: Sequence[str], n: int, seed: int) -> Any:
+        """`n` rows as a frame: those that come first in `sample_order` of their numbers, in the order of the source."""
+
+    @abstractmethod
+    def moved(self) -> Message | None:
+        """What changed in the source since it was opened; None where nothing did, or where nothing can."""
+
+
+def sample_order(keys: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """A number per key that looks random: the rows with the smallest numbers are the sample.
+
+    ``x -> a x^5 + b`` modulo 2^31 - 1, twice: a permutation (5 has no factor in common with 2^31 - 2) that any
+    database computes with multiplication, addition and remainder.
+
+    >>> sample_order(np.arange(4), seed=0).tolist()
+    [2055986332, 377670590, 679837891, 895970668]
+    """
+    x = (keys.astype(np.int64) + first_key(seed)) % PRIME
+    for factor, shift in ROUNDS:
+        square = x * x % PRIME
+        x = (square * square % PRIME * x % PRIME * factor + shift) % PRIME
+    return x
+
+
+def first_key(seed: int) -> int:
+    """What `sample_order` adds to the keys of a seed."""
+    return 1 + (seed % PRIME) * 7919
+
+
+def sample_bound(n: int, rows: int) -> int:
+    """A number that at least `n` of `rows` rows are below in `sample_order`, and hardly any more.
+
+    Numbers are spread evenly, so that `n` rows lie below n / rows of the prime, give or take a few standard errors.
+    """
+    share = min(1.0, (n + 8 * np.sqrt(n) + 8) / rows)
+    return int(np.ceil(share * PRIME))

@@ -1,0 +1,213 @@
+"""Rows in PostgreSQL: counted by the server, in one transaction that reads one state of the data."""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from isonomia.data.engines.engine import Engine, Groups, Key, Profile, sample_bound
+from isonomia.data.engines.options import Where
+from isonomia.data.engines.postgres_rows import ask, copied, copied_in_parts, explained
+from isonomia.data.engines.postgres_sql import (
+    TYPES,
+    grouped_query,
+    plain,
+    profile_query,
+    rows_query,
+    sample_query,
+)
+from isonomia.data.frames import Backend, default_backend, wrap
+from isonomia.errors import DataError, SpecError, close_to, require
+from isonomia.languages import Message
+
+#: Seconds to wait for a server.
+CONNECT = 10
+#: Object ids of types that a database defines itself begin here.
+_OWN_TYPES = 16384
+
+
+def is_database(source: str) -> bool:
+    """Whether a source is the address of a PostgreSQL database."""
+    return source.startswith(("postgresql://", "postgres://"))
+
+
+def open_postgres(address: str, where: Where, columns: Sequence[str] | None = None) -> PostgresEngine:
+    """An engine over a table, a view or a query of a database."""
+    if (where.table is None) == (where.query is None):
+        raise SpecError("A database needs either `table`, the name of a table, or `query`, a query that reads.")
+    if where.engine is not None:
+        raise SpecError("`engine` is for files; rows of a database are counted by the database.")
+    _refuse_password(address)
+    psycopg = require("psycopg", extra="postgres", purpose="reading PostgreSQL")
+    settings = f"-c statement_timeout={int(where.timeout * 1000)} -c default_transaction_read_only=on"
+    try:
+        connection = psycopg.connect(
+            address, connect_timeout=CONNECT, application_name="isonomia", options=settings, prepare_threshold=None
+        )
+    except psycopg.Error as error:
+        raise explained(error, "connect") from None
+    connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+    connection.read_only = True
+    return PostgresEngine(connection, where, columns)
+
+
+class PostgresEngine(Engine):
+    """A table, a view or a query of a PostgreSQL database.
+
+    The first statement begins a transaction that is repeatable and reads only, and that lasts as long as the engine:
+    whatever others write meanwhile, all statements see the same rows. Names are quoted as identifiers; no value of the
+    data becomes part of a statement.
+    """
+
+    name = "postgresql"
+
+    def __init__(self, connection: Any, where: Where, columns: Sequence[str] | None) -> None:
+        from psycopg import sql
+
+        self._connection = connection
+        weakref.finalize(self, connection.close)
+        self.memory = where.bytes
+        self.backend: Backend = default_backend()
+        self.notes: tuple[Message, ...] = ()
+        #: Statements sent, and bytes of rows received.
+        self.statements = self.bytes_received = 0
+        if where.table is not None:
+            self._source: Any = sql.Identifier(*_parts(where.table))
+        else:
+            assert where.query is not None
+            self._source = sql.SQL("(") + sql.SQL(_one_statement(where.query)) + sql.SQL(") AS isonomia_rows")  # type: ignore[arg-type,unused-ignore]
+        described = self._ask(sql.SQL("SELECT * FROM {} LIMIT 0").format(self._source))
+        oids = {column.name: column.type_code for column in described}
+        if len(oids) < len(described):
+            raise DataError("Column names must be unique; the query repeats one. Give each column a name of its own.")
+        types = self._types(oids)
+        for name in columns or ():
+            if name not in types:
+                raise DataError(f"`columns` must name columns of the data; got {name!r}.{close_to(name, list(types))}")
+        self._oids = {name: oids[name] for name in (columns or types)}
+        self.schema: Mapping[str, nw.dtypes.DType] = {name: types[name] for name in self._oids}
+
+    def _profiled(self, asked: Sequence[str]) -> Profile:
+        names = [name for name, dtype in self.schema.items() if dtype != nw.Unknown]
+        query, fields = profile_query(
+            self._source, [(name, self._plain(name), self.schema[name]) for name in names], asked
+        )
+        row = dict(zip(fields, self._ask(query, rows=True)[0], strict=True))
+        rows = int(row["rows", ""])
+        known = {name: int(row["known", name]) for name in names}
+        return Profile(
+            rows=rows,
+            missing={name: rows - known[name] for name in names},
+            infinite={name: known[name] - int(row.get(("finite", name), known[name])) for name in names},
+            ends={
+                name: None if row["low", name] is None else (float(row["low", name]), float(row["high", name]))
+                for name in names
+                if ("low", name) in row
+            },
+        )
+
+    def grouped(self, keys: Sequence[Key], *, weight: str | None = None, limit: int) -> Groups | None:
+        """The groups with equal keys; None where there are more than `limit`."""
+        columns = [self._plain(key.column) for key in keys]
+        query = grouped_query(self._source, keys, columns, None if weight is None else self._plain(weight), limit)
+        shown = {key.column: nw.Date() if key.form == "day" else self.schema[key.column] for key in keys}
+        types = dict(zip((f"k{index}" for index in range(len(keys))), shown.values(), strict=True))
+        types |= {"n": nw.Int64()}
+        if weight is not None:
+            types |= {"w": nw.Float64(), "w2": nw.Float64()}
+        table = wrap(self._copied(query, types))
+        if len(table) > limit:
+            return None
+        names = dict(zip(types, shown, strict=False))
+        w, w2 = (np.asarray(table[name].to_numpy(), dtype=float) if name in types else None for name in ("w", "w2"))
+        n = np.asarray(table["n"].to_numpy(), dtype=np.int64)
+        return Groups(frame=table.select(*names).rename(names).to_native(), n=n, w=w, w2=w2)
+
+    def batches(self, columns: Sequence[str], size: int | None = None) -> Iterator[Any]:
+        """All rows as frames of at most `size` rows (None: as one frame), in the order of the source."""
+        query, types, names = self._rows(columns)
+        if size is None:
+            yield wrap(self._copied(query, types)).rename(names).to_native()
+            return
+        self.statements += 1
+        for part, received in copied_in_parts(self._connection, query, types, self.backend, size):
+            self.bytes_received += received
+            yield wrap(part).rename(names).to_native()
+
+    def sample(self, columns: Sequence[str], n: int, seed: int) -> Any:
+        """`n` rows that come first in `sample_order`; see `Engine.sample`."""
+        _, types, names = self._rows(columns)
+        bound = sample_bound(n, self.profile().rows)
+        query = sample_query(self._source, [self._plain(name) for name in columns], seed, bound)
+        table = wrap(self._copied(query, {**types, "row": nw.Int64(), "ord": nw.Int64()}))
+        first = np.argsort(table["ord"].to_numpy(), kind="stable")[:n]
+        ranked = first[np.argsort(table["row"].to_numpy()[first], kind="stable")]
+        return table[ranked].select(*names).rename(names).to_native()
+
+    def moved(self) -> Message | None:
+        """Nothing: the transaction sees one state of the data."""
+        return None
+
+    def _rows(self, columns: Sequence[str]) -> tuple[Any, dict[str, nw.dtypes.DType], dict[str, str]]:
+        query = rows_query(self._source, [self._plain(name) for name in columns])
+        types = {f"c{index}": self.schema[name] for index, name in enumerate(columns)}
+        return query, types, dict(zip(types, columns, strict=True))
+
+    def _plain(self, name: str) -> Any:
+        return plain(name, self._oids[name], self.schema[name])
+
+    def _types(self, oids: Mapping[str, int]) -> dict[str, nw.dtypes.DType]:
+        """The types of columns; names of an enumeration are texts."""
+        from psycopg import sql
+
+        enums: set[int] = set()
+        if any(oid >= _OWN_TYPES for oid in oids.values()):
+            enums = {row[0] for row in self._ask(sql.SQL("SELECT oid FROM pg_type WHERE typtype = 'e'"), rows=True)}
+        return {name: nw.String() if oid in enums else TYPES.get(oid, nw.Unknown)() for name, oid in oids.items()}
+
+    def _ask(self, query: Any, *, rows: bool = False) -> Any:
+        self.statements += 1
+        return ask(self._connection, query, rows=rows)
+
+    def _copied(self, query: Any, types: Mapping[str, nw.dtypes.DType]) -> Any:
+        self.statements += 1
+        frame, received = copied(self._connection, query, types, self.backend)
+        self.bytes_received += received
+        return frame
+
+
+def _refuse_password(address: str) -> None:
+    try:
+        parts = urlsplit(address)
+        given = parts.password is not None or "password" in parse_qs(parts.query)
+    except ValueError:
+        raise SpecError(
+            "The address of the database cannot be read; expected postgresql://user@host/database."
+        ) from None
+    if given:
+        raise SpecError(
+            "The address contains a password, which others can read there. Leave it out, and set PGPASSWORD or write "
+            "it to ~/.pgpass."
+        )
+
+
+def _parts(table: str) -> list[str]:
+    """The parts of a name such as ``public.loans`` or ``"my table"``."""
+    found = re.findall(r'"((?:[^"]|"")+)"|([^".]+)', table)
+    parts = [quoted.replace('""', '"') or bare for quoted, bare in found]
+    if not 1 <= len(parts) <= 3 or "\x00" in table:
+        raise SpecError(f"`table` must be a name such as loans or public.loans; got {table!r}.")
+    return parts
+
+
+def _one_statement(query: str) -> str:
+    text = query.strip().rstrip(";").strip()
+    if not text or "\x00" in text:
+        raise SpecError("`query` must be one statement that reads, such as SELECT * FROM loans.")
+    return text + "\n"  # a comment at its end must not swallow what follows

@@ -1,0 +1,64 @@
+"""Columns that name a row rather than describe it: application numbers, keys, tax numbers, free texts."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from isonomia.data.columns import numbers
+
+#: Fewer rows than this say nothing: values of any column may all be different.
+MIN_ROWS = 50
+#: The share of different values from which a column names its rows.
+NEARLY_UNIQUE = 0.95
+#: Whole numbers above this do not fit a float: nobody measures anything with them.
+_BEYOND_FLOATS = 2**53
+_HEAD = 2000
+_WORDS = re.compile(
+    r"(^|[^a-z])(ids?|identifier|uuid|guid|key|index|idx|numbers?|num|nr|no|ssn|cpf|cnpj|rg|codigo|código|matr[ií]cula|"
+    r"protocolo|proposta|chave|n[uú]mero|registro)($|[^a-z])"
+)
+
+
+def is_identifier(column: nw.Series[Any], name: str) -> bool:
+    """Whether a column of texts or whole numbers is different in nearly every row and looks like a name for it.
+
+    Texts do when they are nearly unique. Whole numbers do when, besides, the column is called like one (``id``,
+    ``application_number``, ``cpf``), they count the rows, rise or fall from row to row, or are too large for
+    quantities.
+
+    >>> series = nw.new_series("x", [i * i % 1009 for i in range(100)], backend="polars")
+    >>> is_identifier(series, "area"), is_identifier(series, "client_id"), is_identifier(series.sort(), "area")
+    (False, True, True)
+    """
+    text = column.dtype in (nw.String, nw.Object)
+    if len(column) < MIN_ROWS or not (text or column.dtype.is_integer()):
+        return False
+    if not _nearly_unique(column.head(_HEAD)) or not _nearly_unique(column):
+        return False
+    if text or _named_like_one(name):
+        return True
+    values = numbers(column)
+    values = values[np.isfinite(values)]
+    low, high = float(values.min()), float(values.max())
+    steps = np.diff(values)
+    counted = high - low + 1 == values.size == np.unique(values).size
+    return max(-low, high) > _BEYOND_FLOATS or counted or bool((steps > 0).all() or (steps < 0).all())
+
+
+def _nearly_unique(column: nw.Series[Any]) -> bool:
+    present = column.drop_nulls()
+    return len(present) >= MIN_ROWS and int(present.n_unique()) >= NEARLY_UNIQUE * len(present)
+
+
+def _named_like_one(name: str) -> bool:
+    """Whether a column is called like an identifier; words are apart by marks or capitals.
+
+    >>> [_named_like_one(name) for name in ("clientId", "application_number", "education_num", "width", "Nº")]
+    [True, True, True, False, False]
+    """
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    return _WORDS.search(spaced.lower()) is not None

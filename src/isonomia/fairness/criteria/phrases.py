@@ -1,0 +1,73 @@
+"""What a rate says of two groups, as a sentence: of which people, how many of each group, and what happens to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from isonomia.languages import Message, OutcomeName, msg
+from isonomia.languages.words import ARE_SELECTED, TRULY_FAVOURABLE, TRULY_UNFAVOURABLE
+
+#: By metric: the people it is a share of (None for everyone), and what it is the share of.
+_RATES: Mapping[str, tuple[Message | None, Message]] = {
+    "selection_rate": (None, ARE_SELECTED),
+    "tpr": (TRULY_FAVOURABLE, ARE_SELECTED),
+    "fpr": (TRULY_UNFAVOURABLE, ARE_SELECTED),
+    "ppv": (
+        msg("who {are_selected}", are_selected=ARE_SELECTED),
+        msg("are people {favourable}", favourable=TRULY_FAVOURABLE),
+    ),
+    "npv": (
+        msg("with an unfavourable decision"),
+        msg("are people {favourable}", favourable=TRULY_UNFAVOURABLE),
+    ),
+    "accuracy": (None, msg("get a correct decision")),
+}
+
+
+def rate_sentence(metric: str, group: Any, value: float, other: Any, base: float) -> Message | None:
+    """Both rates in one sentence; None for a metric that is not a rate of people.
+
+    Parameters
+    ----------
+    metric : str
+        With its class, where it is about one of several: "tpr[wait]".
+    group, other : People or name
+        The two groups; `value` and `base` are their rates.
+
+    Examples
+    --------
+    >>> str(rate_sentence("tpr", "women", 0.5, "men", 0.75))
+    'Of people whose true outcome is favourable, 50.0% of women and 75.0% of men are selected.'
+    >>> str(rate_sentence("ppv[wait]", "women", 0.5, "men", 0.75))
+    'Of people who get the decision "wait", 50.0% of women and 75.0% of men are people whose true outcome is "wait".'
+    """
+    name, _, label = metric.removesuffix("]").partition("[")
+    phrases = _of_class(label).get(name) if label else _RATES.get(name)
+    if phrases is None:
+        return None
+    of, what = phrases
+    facts = {"group": group, "other": other, "value": value, "base": base, "what": what}
+    if of is None:
+        return msg("{value:pct} of {group} and {base:pct} of {other} {what}.", **facts)
+    return msg("Of people {of}, {value:pct} of {group} and {base:pct} of {other} {what}.", of=of, **facts)
+
+
+def _of_class(label: str) -> Mapping[str, tuple[Message | None, Message]]:
+    """The same of one of several classes, of which none is the favourable one."""
+    own = OutcomeName(label)
+    decided = msg('get the decision "{outcome}"', outcome=own)
+    true, false = (
+        msg('whose true outcome is "{outcome}"', outcome=own),
+        msg('whose true outcome is not "{outcome}"', outcome=own),
+    )
+    return {
+        "selection_rate": (None, decided),
+        "tpr": (true, decided),
+        "fpr": (false, decided),
+        "ppv": (msg("who {are_selected}", are_selected=decided), msg("are people {favourable}", favourable=true)),
+        "npv": (
+            msg('who get a decision other than "{outcome}"', outcome=own),
+            msg("are people {favourable}", favourable=false),
+        ),
+    }

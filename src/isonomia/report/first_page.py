@@ -1,0 +1,107 @@
+"""The first page: the verdict, who is affected, what to do next, what was not examined, and room for a decision.
+
+It fits one sheet of A4 paper: everything on it is bounded, and the rest of the report has it all.
+"""
+
+from __future__ import annotations
+
+from isonomia.evidence import Finding
+from isonomia.languages import Language, Message, msg
+from isonomia.report import words
+from isonomia.report.document import Document, Verdict
+from isonomia.report.overview import View
+from isonomia.report.texts import moment, sentence, tame
+
+#: How many entries, steps and checks without an answer the first page names.
+AFFECTED, STEPS, UNEXAMINED = 3, 3, 3
+
+
+def first_page(document: Document, language: Language) -> View:
+    """The texts of the first page."""
+    silent = [section for section in document.sections if section.outcome in ("not_applicable", "skipped", "failed")]
+    left = len(document.folds) - AFFECTED
+    return {
+        "title": sentence(document.title, language),
+        "created": moment(document.created, language),
+        "assessment": document.assessment.text(language),
+        "lead": lead(document.verdict, language),
+        "affected": [
+            {
+                "id": f"finding-{number}",
+                "message": sentence(fold.first.message, language),
+                "people": words.people_affected(fold.first, language),
+            }
+            for number, fold in enumerate(document.folds[:AFFECTED], 1)
+        ],
+        "more_affected": _text(msg("{n:One more entry follows|# more entries follow}.", n=left), language, left),
+        "steps": [step.text(language) for step in steps(document)],
+        "unexamined": [
+            (sentence(section.title, language), sentence(section.reason, language).split(";")[0].rstrip("."))
+            for section in silent[:UNEXAMINED]  # what could be done about it stands in the annex
+        ],
+        "more_unexamined": _text(
+            msg(
+                "{n:One more check has|# more checks have} no result; the annex states why.",
+                n=len(silent) - UNEXAMINED,
+            ),
+            language,
+            len(silent) - UNEXAMINED,
+        ),
+        "examined": examined(document, language),
+    }
+
+
+def _text(message: Message, language: Language, n: int) -> str:
+    return message.text(language) if n > 0 else ""
+
+
+def lead(verdict: Verdict | None, language: Language) -> View:
+    """The verdict as a reader meets it first: its name, its sentence, and how its policy decides."""
+    if verdict is None:
+        return {
+            "outcome": "none",
+            "name": msg("No verdict").text(language),
+            "title": "",
+            "reason": msg("No policy was given, so there is no verdict.").text(language),
+            "basis": "",
+            "standing": "",
+        }
+    return {
+        "outcome": verdict.outcome,
+        "name": words.VERDICTS[verdict.outcome].text(language),
+        "title": sentence(verdict.title, language),
+        "reason": sentence(verdict.reason, language),
+        "basis": sentence(verdict.basis, language),
+        "standing": " ".join(sentence(note, language) for note in verdict.notes),
+    }
+
+
+def steps(document: Document) -> list[Message]:
+    """The first things to do: what the entries advise, each once, in their order; never an empty list."""
+    found: list[Message] = []
+    failed = [section.title for section in document.sections if section.outcome == "failed"]
+    if failed:
+        found.append(msg("Repair and repeat the checks that failed: the annex states why."))
+    for finding in _leading(document):
+        if finding.advice is not None and finding.advice not in found:
+            found.append(finding.advice)
+    if document.verdict is not None and document.verdict.outcome == "not_enough_evidence":
+        found.insert(0, msg("Collect more data on the groups named in the verdict, then repeat the audit."))
+    return found[:STEPS] or [msg("Repeat the audit whenever the model or the data change.")]
+
+
+def _leading(document: Document) -> list[Finding]:
+    """The first finding of each entry, then the others."""
+    return [fold.first for fold in document.folds] + [finding for fold in document.folds for finding in fold.others]
+
+
+def examined(document: Document, language: Language) -> str:
+    """What was examined, in a line: the data, how many records and checks."""
+    subject = document.subject
+    parts = [tame(subject[key], 60) for key in ("dataset", "name") if isinstance(subject.get(key), str)][:1]
+    if isinstance(rows := subject.get("rows"), int):
+        parts.append(msg("{n:# record|# records}", n=rows).text(language))
+    ran = document.counts["issue"] + document.counts["passed"]
+    if ran:
+        parts.append(msg("{n:# check|# checks}", n=ran).text(language))
+    return " · ".join(parts)

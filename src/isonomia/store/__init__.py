@@ -1,0 +1,36 @@
+"""What did we find before: runs, their figures and benchmark cells in SQLite or PostgreSQL."""
+
+from isonomia.store.analyses import Analysis
+from isonomia.store.benchmark_cells import COSTS, FACTORS, SCORES, BenchmarkCell, BenchmarkCells, cell_key
+from isonomia.store.charts import Chart, chart_of
+from isonomia.store.jobs import Job, Jobs
+from isonomia.store.keys import people_of, who_key
+from isonomia.store.leases import Lease
+from isonomia.store.log import LogLine
+from isonomia.store.opening import open  # noqa: A004  the word users know
+from isonomia.store.runs import Run
+from isonomia.store.store import Store
+from isonomia.store.watches import Alert, Watch
+
+__all__ = [
+    "COSTS",
+    "FACTORS",
+    "SCORES",
+    "Alert",
+    "Analysis",
+    "BenchmarkCell",
+    "BenchmarkCells",
+    "Chart",
+    "Job",
+    "Jobs",
+    "Lease",
+    "LogLine",
+    "Run",
+    "Store",
+    "Watch",
+    "cell_key",
+    "chart_of",
+    "open",
+    "people_of",
+    "who_key",
+]

@@ -1,0 +1,1 @@
+"""The steps; `revision` names one, `down_revision` the one before it."""

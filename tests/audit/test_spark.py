@@ -1,0 +1,99 @@
+"""An audit of a Spark DataFrame: the same report, few jobs, and no Python on the cluster."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.engine_sources import TABLES, assert_same, plain_table
+
+import isonomia as iso
+
+pytest.importorskip("pyspark", reason="Spark is an extra that needs Java: pip install 'isonomia[spark]'")
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.socket,  # Python speaks with the Java process over loopback
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A local session, started once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pyspark.sql import SparkSession
+
+        folder = tmp_path_factory.mktemp("spark")
+        (folder / "log4j2.properties").write_text("rootLogger.level = off\n")
+        builder = SparkSession.builder.master("local[1]").appName("tests")
+        for name, value in {
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.driver.memory": "768m",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'}",
+            "spark.sql.shuffle.partitions": "1",
+            "spark.sql.caseSensitive": "true",
+            "spark.sql.session.timeZone": "UTC",
+            "spark.sql.warehouse.dir": str(folder),
+        }.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+def jobs(spark: Any, name: str) -> int:
+    return len(spark.sparkContext.statusTracker().getJobIdsForGroup(name))
+
+
+@pytest.mark.parametrize("name", ["plain", "nasty", "classes"])
+def test_the_report_from_spark_is_that_from_memory(name: str, spark: Any, tmp_path: Path) -> None:
+    frame, roles = TABLES[name]()
+    file = tmp_path / "table.parquet"
+    frame.write_parquet(file)
+    roles = {key: value for key, value in roles.items() if value is not None}
+    expected = iso.audit(iso.read(file, **roles), n_boot=50).to_dict()
+    rows = spark.read.parquet(str(file))
+    spark.sparkContext.setJobGroup(name, name)
+    data = iso.Dataset(rows, name="table", **roles)
+    found = iso.audit(data, n_boot=50).to_dict()
+    assert found["subject"]["engine"] == "pyspark"
+    assert_same(expected, found, tolerance=1e-8 if name == "plain" else 1e-12)
+    assert 0 < jobs(spark, name) <= 8
+
+
+def test_nothing_but_spark_runs_on_the_rows(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from isonomia.data.engines.engine import Key, sample_order
+    from isonomia.data.engines.lazy import LazyEngine
+
+    frame, _ = plain_table(600)
+    frame.write_parquet(tmp_path / "rows.parquet")
+    engine = LazyEngine(spark.read.parquet(str(tmp_path / "rows.parquet")))
+    plans: list[str] = []
+    original = type(spark.range(1)).collect
+
+    def collect(self: Any) -> Any:
+        plans.append(self._jdf.queryExecution().toString())
+        return original(self)
+
+    monkeypatch.setattr(type(spark.range(1)), "collect", collect)
+    keys = [Key(column="sex"), Key(column="age", form="bands", edges=(30.0,))]
+    keys.append(Key(column="score", form="bins", edges=(0.0, 1.0), bins=100))
+    groups = engine.grouped(keys, weight="weight", limit=10_000)
+    assert groups is not None
+    assert groups.n.sum() == 600
+    found = engine.sample(["income"], 100, seed=1)
+    expected = np.sort(np.argsort(sample_order(np.arange(600), seed=1), kind="stable")[:100])
+    np.testing.assert_array_equal(
+        np.asarray(found["income"], dtype=float), frame["income"].to_numpy()[expected].astype(float)
+    )
+    assert plans
+    assert not any("Python" in plan for plan in plans)  # no user-defined function

@@ -1,0 +1,152 @@
+"""Verdicts as sentences in both languages: people, figure, interval, limit, and what follows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import isonomia as iso
+from isonomia.audit.verdict import judge
+from isonomia.languages.locales import catalog
+from isonomia.policies import load_policy, shipped_texts
+from isonomia.subject import Subject
+
+
+def applicants(**groups: tuple[int, int]) -> iso.Dataset:
+    """Applicants by race, each with (approved, all)."""
+    rows = [(name, "approved" if row < hits else "denied") for name, (hits, n) in groups.items() for row in range(n)]
+    frame = pd.DataFrame(rows, columns=["race", "loan"])
+    return iso.Dataset(frame, prediction="loan", positive="approved", protected=["race"])
+
+
+def said(data: Any, policy: Any) -> tuple[str, str]:
+    """The verdict in English and in Portuguese."""
+    reason = judge(load_policy(policy), Subject.of(data)).reason
+    assert reason is not None
+    assert not isinstance(reason, str)
+    return reason.text(), reason.text("pt-BR")
+
+
+GAP = {"name": "gap", "metric": "selection_rate", "measure": "difference", "at_most": 0.1}
+
+
+def own(*rules: dict[str, Any], **facts: Any) -> dict[str, Any]:
+    return {"id": "own", "title": "own", "rules": list(rules), **facts}
+
+
+CASES: dict[str, tuple[dict[str, tuple[int, int]], Any, str, str]] = {
+    "exceeds": (
+        {"White": (1770, 2000), "Black": (593, 1000)},
+        "eeoc",
+        "Black are approved 0.67 times as often as White (59.3% and 88.5%); interval 0.63 to 0.71; the limit is 0.80.",
+        'Black recebem a decisão "approved" com 0,67 vez a frequência de White (59,3% e 88,5%); intervalo de 0,63 a '
+        "0,71; o limite é 0,80.",
+    ),
+    "meets": (
+        {"White": (1770, 2000), "Black": (880, 1000)},
+        "eeoc",
+        "Black are approved 0.99 times as often as White (88.0% and 88.5%); interval 0.97 to 1.00; the limit is 0.80. "
+        "The limit is met.",
+        'Black recebem a decisão "approved" com 0,99 vez a frequência de White (88,0% e 88,5%); intervalo de 0,97 a '
+        "1,00; o limite é 0,80. O limite é respeitado.",
+    ),
+    "could be a breach": (
+        {"White": (30, 60), "Black": (27, 60)},
+        "eeoc",
+        "Black are approved 0.90 times as often as White (45.0% and 50.0%); interval 0.61 to 1.00; the limit is 0.80. "
+        "Not enough evidence: the figure meets the limit, but a value as low as 0.61 cannot be ruled out.",
+        'Black recebem a decisão "approved" com 0,90 vez a frequência de White (45,0% e 50,0%); intervalo de 0,61 a '
+        "1,00; o limite é 0,80. Evidências insuficientes: o valor respeita o limite, mas não se pode descartar um "
+        "valor tão baixo quanto 0,61.",
+    ),
+    "could be chance, and someone left out": (
+        {"White": (300, 600), "Black": (110, 300), "Native": (3, 10)},
+        "eeoc",
+        "Black are approved 0.73 times as often as White (36.7% and 50.0%); interval 0.62 to 0.86; the limit is 0.80. "
+        "Not enough evidence: the figure exceeds the limit, but the interval contains it: this may be due to chance; "
+        "groups too small to compare: Native (10).",
+        'Black recebem a decisão "approved" com 0,73 vez a frequência de White (36,7% e 50,0%); intervalo de 0,62 a '
+        "0,86; o limite é 0,80. Evidências insuficientes: o valor ultrapassa o limite, mas o intervalo o contém: pode "
+        "ser acaso; grupos pequenos demais para comparar: Native (10).",
+    ),
+    "too few": (
+        {"White": (300, 600), "Black": (3, 10)},
+        "eeoc",
+        "Selection rate ratio by race: not enough evidence, since fewer than two groups by race have 30 rows and a "
+        "value; groups too small to compare: Black (10).",
+        "Razão das taxas de seleção por race: evidências insuficientes, pois menos de dois grupos por race têm 30 "
+        "registros e um valor; grupos pequenos demais para comparar: Black (10).",
+    ),
+    "a difference in points, and one more": (
+        {"White": (1770, 2000), "Black": (593, 1000)},
+        own(GAP, {**GAP, "name": "half", "at_most": 0.05}),
+        "Selection rate is 59.3% for Black and 88.5% for White, a gap of 29.2 points; interval 25.4 to 33.0 points; "
+        "the limit is 5.0 points. One more criterion is exceeded.",
+        "Taxa de seleção: 59,3% para Black e 88,5% para White, uma diferença de 29,2 pontos; intervalo de 25,4 a 33,0 "
+        "pontos; o limite é 5,0 pontos. Mais um critério é ultrapassado.",
+    ),
+    "a value": (
+        {"White": (1770, 2000), "Black": (593, 1000)},
+        own({"name": "approvals", "metric": "selection_rate", "measure": "value", "at_least": 0.9}),
+        "Selection rate is 78.8%; interval 77.3% to 80.2%; the limit is 90.0%.",
+        "Taxa de seleção: 78,8%; intervalo de 77,3% a 80,2%; o limite é 90,0%.",
+    ),
+    "not applicable": (
+        {"White": (300, 600), "Black": (300, 600)},
+        "engineering-regression",
+        "No criterion of the policy applies to this subject. Mean error gap: not applicable, since Mean error is not "
+        "defined for this task (binary).",
+        "Nenhum critério da política se aplica a este caso. Diferença do erro médio: não se aplica, pois não há Erro "
+        "médio para esta tarefa (binária).",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_verdict_names_people_figure_interval_and_limit(case: str) -> None:
+    groups, policy, english, portuguese = CASES[case]
+    assert said(applicants(**groups), policy) == (english, portuguese)
+
+
+def test_labels_of_the_file_are_spoken() -> None:
+    rows = {"sex": ["F"] * 500 + ["M"] * 500, "decision": ["1"] * 200 + ["0"] * 300 + ["1"] * 400 + ["0"] * 100}
+    labels = {"sex": {"F": "women", "M": "men"}, "decision": {"1": "admitted"}}
+    data = iso.Dataset(rows, prediction="decision", positive="1", protected=["sex"], labels=labels)
+    assert said(data, "eeoc")[0].startswith("Women are admitted 0.50 times as often as men (40.0% and 80.0%);")
+
+
+def test_a_figure_at_the_limit_is_told_apart_from_it() -> None:
+    """0.798 is not written as "0.80; the limit is 0.80"."""
+    english, _ = said(applicants(White=(50_000, 100_000), Black=(39_900, 100_000)), "eeoc")
+    assert "0.798 times" in english
+
+
+def test_the_worst_criterion_comes_first_and_the_closest_where_all_are_met() -> None:
+    rng = np.random.default_rng(0)
+    n = 20_000
+    sex, race = rng.choice(["women", "men"], n), rng.choice(["Black", "White"], n)
+    p = (rng.random(n) < 0.6 - 0.1 * (sex == "women") - 0.02 * (race == "Black")).astype(int)
+    data = iso.Dataset({"sex": sex, "race": race, "p": p}, prediction="p", protected=["race", "sex"])
+    english, _ = said(data, own({**GAP, "at_most": 0.02}))
+    assert english.startswith("Selection rate is 48.6% for women and 59.3% for men")
+    english, _ = said(data, own({**GAP, "at_most": 0.5}))
+    assert english.startswith("All 2 criteria that apply are met. Closest to its limit: Selection rate is")
+    assert "women" in english
+
+
+def test_every_sentence_is_short_enough_to_be_read() -> None:
+    """At most 30 words in a sentence."""
+    for groups, policy, *_ in CASES.values():
+        verdict = judge(load_policy(policy), Subject.of(applicants(**groups)))
+        for part in (verdict.basis, *verdict.notes):
+            assert part is not None
+            for language in ("en", "pt-BR"):
+                assert all(len(one.split()) <= 30 for one in part.text(language).split(". ")), part.text(language)
+
+
+def test_every_text_of_a_shipped_policy_is_translated() -> None:
+    known = catalog("pt-BR")
+    assert [text for text in shipped_texts() if text not in known] == []

@@ -1,0 +1,171 @@
+"""Running a grid: methods that misbehave are rows, what was done is not done again, whatever ends a run."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import isonomia as iso
+from isonomia.benchmark import BUDGETS, CENTRE, Budget, Grid, read_benchmark, run_benchmark
+from isonomia.benchmark.running import planned
+from isonomia.benchmark.summary import TIMES, csv_rows
+from isonomia.errors import Cancelled, DataError, SpecError
+
+OWN = "tests.benchmark.own_methods:"
+TINY = replace(CENTRE, n_pairs=2, group_rows=40, background=300, judged=500, model="oracle")
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _budget() -> Iterator[None]:
+    """A budget that a method which hangs uses up soon."""
+    budget = Budget(id="tests", purpose="for tests", model_rows=500, seconds=8.0, memory_mb=500, grace=0.5)
+    BUDGETS.add(budget)
+    yield
+    BUDGETS._entries.pop("tests")
+
+
+def grid(name: str = "tiny", *, settings: Any = (TINY,), seeds: int = 1, budget: str = "tests") -> Grid:
+    return Grid(id=name, purpose="for tests", settings=tuple(settings), seeds=seeds, budget=budget)
+
+
+def rows_of(store: Any, name: str = "tiny") -> dict[str, dict[str, Any]]:
+    return {str(row["method"]).removeprefix(OWN): dict(row) for row in read_benchmark(store, name).cells.rows}
+
+
+def test_methods_that_misbehave_are_rows(tmp_path: Path) -> None:
+    methods = [OWN + name for name in ("PERFECT", "CRASH", "DIE", "HANG", "HOG")] + ["exact"]
+    with iso.store.open(tmp_path / "cells.db") as store:
+        counts = run_benchmark(grid(), store, methods=methods, jobs=2)
+        rows = rows_of(store)
+    assert counts == {"done": 1, "unsuitable": 1, "failed": 2, "timeout": 1, "memory": 1, "running": 0, "waiting": 0}
+    assert rows["PERFECT"]["f1"] == 1
+    assert {rows[name]["f1"] for name in ("CRASH", "DIE", "HANG", "HOG", "exact")} == {0}
+    assert rows["CRASH"]["reason"] == "RuntimeError: this method is broken"
+    assert "ended with 7" in rows["DIE"]["reason"]
+    assert rows["HANG"]["reason"] == "still searching after 8.5 s"
+    assert rows["HOG"]["reason"] == "more than 500 MB while searching"
+    assert rows["exact"]["status"] == "unsuitable"
+
+
+def test_what_is_done_is_not_done_again_and_two_runs_are_equal(tmp_path: Path) -> None:
+    methods = ["random", "observed", OWN + "GUESS", OWN + "PERFECT"]
+    plan = grid(settings=(TINY, replace(TINY, bias=0.0), replace(TINY, model="logistic")), budget="b10k")
+    found = []
+    for name in ("a.db", "b.db"):
+        with iso.store.open(tmp_path / name) as store:
+            run_benchmark(plan, store, methods=methods, jobs=1, max_seconds=1e-9)
+            assert store.cells.counts("tiny")["done"] == 0
+            run_benchmark(plan, store, methods=methods, jobs=2)
+            run_benchmark(plan, store, methods=methods, jobs=2)
+            assert {cell.attempts for cell in store.cells.list("tiny")} == {1}
+            found.append(csv_rows(read_benchmark(store, "tiny").cells))
+    stable = [[{k: v for k, v in row.items() if k not in TIMES} for row in rows] for rows in found]
+    assert stable[0] == stable[1]
+    assert len(stable[0]) == 12
+    assert {row["status"] for row in stable[0]} == {"done"}
+    assert all(row["f1"] is None for row in stable[0] if row["bias"] == 0)
+
+
+def test_shards_together_are_the_whole(tmp_path: Path) -> None:
+    plan = grid(seeds=3)
+    methods = [OWN + "PERFECT", OWN + "GUESS"]
+    stores = [iso.store.open(tmp_path / f"{part}.db") for part in (1, 2)]
+    try:
+        for part, store in enumerate(stores, start=1):
+            run_benchmark(plan, store, methods=methods, jobs=1, shard=(part, 2))
+        sizes = [len(read_benchmark(store, "tiny").cells.rows) for store in stores]
+        both = read_benchmark(stores, "tiny").cells
+    finally:
+        for store in stores:
+            store.close()
+    assert sizes == [3, 3]
+    assert len(both.rows) == 6
+    assert both.waiting == 0
+    with pytest.raises(SpecError, match=r"got \(3, 2\)"):
+        run_benchmark(plan, stores[0], shard=(3, 2))
+
+
+def test_a_cancelled_run_gives_its_cells_back(tmp_path: Path) -> None:
+    progress = iso.Progress(lambda event: progress.cancel() if event.done >= 1 else None)
+    with iso.store.open(tmp_path / "cells.db") as store:
+        with pytest.raises(Cancelled):
+            run_benchmark(grid(seeds=4), store, methods=[OWN + "SLOW"], jobs=1, progress=progress)
+        counts = store.cells.counts("tiny")
+        assert counts["running"] == 0
+        assert counts["done"] >= 1
+        run_benchmark(grid(seeds=4), store, methods=[OWN + "SLOW"], jobs=1)
+        assert store.cells.counts("tiny")["done"] == 4
+
+
+_RUN = """
+import sys
+import isonomia as iso
+import isonomia.benchmark.running as running
+from isonomia.benchmark import BUDGETS, CENTRE, Grid
+from dataclasses import replace
+running.LEASE = 1.0
+tiny = replace(CENTRE, n_pairs=2, group_rows=40, background=300, judged=500, model="oracle")
+grid = Grid(id="tiny", purpose="", settings=(tiny,), seeds=24, budget="b10k")
+with iso.store.open(sys.argv[1]) as store:
+    running.run_benchmark(grid, store, methods=["tests.benchmark.own_methods:SLOW"], jobs=2)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
+def test_a_killed_run_loses_nothing_and_repeats_nothing(tmp_path: Path) -> None:
+    """Killed (with its workers orphaned) at random moments; the last run ends the grid. All rows are there, once."""
+    path = tmp_path / "cells.db"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    rng = random.Random(4)
+    done: set[str] = set()
+    for _ in range(3):
+        run = subprocess.Popen([sys.executable, "-c", _RUN, str(path)], cwd=ROOT, env=environment)
+        time.sleep(2.5 + rng.random())
+        run.kill()
+        run.wait()
+        if path.exists():
+            with iso.store.open(path) as store:
+                now = {cell.key for cell in store.cells.list("tiny", state="done")}
+            assert done <= now
+            done = now
+    subprocess.run([sys.executable, "-c", _RUN, str(path)], cwd=ROOT, env=environment, check=True, timeout=120)
+    with iso.store.open(path) as store:
+        cells = store.cells.list("tiny")
+    assert len(cells) == 24
+    assert {cell.state for cell in cells} == {"done"}
+    assert all(cell.attempts == 1 for cell in cells if cell.key in done)
+    assert {cell.record["scores"]["f1"] for cell in cells} == {1.0}
+
+
+def test_scenes_are_run_two_by_two() -> None:
+    plan = planned(grid(settings=(TINY, replace(TINY, bias=-2.0)), seeds=3), ["random", "sliceline", "observed"])
+    scenes = [(spec["bias"], spec["data_seed"]) for spec in plan]
+    assert len(plan) == 18
+    assert [len(set(scenes[start : start + 6])) for start in (0, 6, 12)] == [2, 2, 2]
+    assert plan == planned(
+        grid(settings=(TINY, replace(TINY, bias=-2.0)), seeds=3), ["random", "sliceline", "observed"]
+    )
+
+
+def test_data_that_are_not_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ISONOMIA_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(DataError, match="not on this machine"):
+        planned(grid(settings=(replace(TINY, source="german"),)), ["random"])
+    assert len(planned(grid(settings=(TINY, replace(TINY, source="german"))), ["random"])) == 1
+
+
+def test_nothing_to_read(tmp_path: Path) -> None:
+    with iso.store.open(tmp_path / "cells.db") as store, pytest.raises(DataError, match="isonomia benchmark run quick"):
+        read_benchmark(store, "quick")

@@ -1,0 +1,162 @@
+"""The first page: the answer in short sentences, in both languages, for every verdict and task.
+
+``python tests/report/test_first_page.py`` writes the texts anew; the diff shows what readers will meet.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+
+import isonomia as iso
+from isonomia.evidence import Estimate, Finding, Result
+from isonomia.languages import Message, Words, msg
+from isonomia.report import Criterion, Document, Section, Verdict, VerdictOutcome, to_html
+from isonomia.report.first_page import STEPS, UNEXAMINED, steps
+
+SNAPSHOTS = Path(__file__).with_name("first_pages.txt")
+WORDS = Words(values={"sex": {"F": "women", "M": "men"}})
+REASON = msg("Women are approved 0.67 times as often as men (59% and 89%); the limit is 0.80.")
+BASIS = msg("A limit is exceeded only where the whole interval lies beyond it.")
+
+
+def finding(number: int, remedy: str | None, people: Estimate | None, severity: str = "critical") -> Finding:
+    return Finding(
+        f"group_fairness.figure_{number}",
+        severity,  # type: ignore[arg-type]
+        Message.literal(f"Statement {number} about women."),
+        Estimate(-0.3, -0.35, -0.24, n=339),
+        who={"sex": "F"} if number == 1 else {},
+        n=339,
+        topic=f"topic {number}",
+        remedy=remedy,
+        people=people,
+    )
+
+
+def example(task: str, outcome: VerdictOutcome | None) -> Document:
+    """A report with more of everything than the first page can name."""
+    found = (
+        finding(1, "check_base_rates", Estimate(98.7, 80.7, 117.3, n=339)),
+        finding(2, "check_base_rates", Estimate(1.2)),
+        finding(3, "remove_attribute", Estimate(-31.0, -45.0, -18.0), "warning"),
+        finding(4, "collect_rows", None, "notice"),
+    )
+    result = Result("group_fairness", msg("Group fairness"), findings=found)
+    checks = [Section("group_fairness", msg("Group fairness"), msg("Are groups treated alike?"), "issue", result)]
+    why = msg("no reference data were given; set this check's option `reference`")
+    checks += [
+        Section(f"drift_{number}", msg("Drift"), msg("Did the data change?"), "not_applicable", reason=why)
+        for number in range(UNEXAMINED + 1)
+    ]
+    verdict = None
+    if outcome is not None:
+        verdict = Verdict(
+            outcome,
+            "eeoc",
+            msg("US EEOC four-fifths rule"),
+            "29 CFR 1607",
+            (Criterion("ratio", outcome, Estimate(0.67, 0.61, 0.73), 0.8, "at_least", who={"sex": "F"}),),
+            REASON,
+            basis=BASIS,
+            notes=(msg("Status: in force."),),
+        )
+    subject = {"dataset": "hmda", "rows": 2380, "task": task, "model": "LogisticRegression(C=1)"}
+    return Document("Audit of hmda", subject, tuple(checks), verdict=verdict, created="2026-11-15", words=WORDS)
+
+
+def text_of(html: str) -> list[str]:
+    """The lines that a reader sees."""
+    body = html[html.index("<body") :]
+    body = re.sub(r"<style>.*?</style>|<script.*?</script>|<a class=.skip.*?</a>", "", body, flags=re.S)
+    lines = re.sub(r"</?(p|h\d|li|ol|ul|div|section|header|footer|main|body|html)\b[^>]*>", "\n", body)
+    plain = (unescape(re.sub(r"<[^>]+>", "", line)) for line in lines.splitlines())
+    return [" ".join(line.split()) for line in plain if line.strip() and "Isonomia" not in line]
+
+
+def snapshots() -> str:
+    parts = []
+    for task in ("binary", "multiclass", "regression"):
+        for outcome in (None, *get_args(VerdictOutcome)):
+            if task != "binary" and outcome not in (None, "exceeds"):
+                continue  # the page does not depend on the task in other ways
+            for language in ("en", "pt-BR"):
+                page = to_html(example(task, outcome), language, extent="first_page")
+                parts.append("\n".join([f"== {task}, {outcome}, {language}", *text_of(page)]))
+    return "\n\n".join(parts) + "\n"
+
+
+def test_the_texts_are_those_that_were_agreed() -> None:
+    assert snapshots() == SNAPSHOTS.read_text(encoding="utf-8")
+
+
+def test_the_verdict_alone_says_how_it_is() -> None:
+    lines = text_of(to_html(example("binary", "exceeds"), extent="first_page"))
+    assert REASON.text() in lines
+    assert f"How this policy decides: {BASIS} Status: in force." in lines
+    assert not [line for line in lines if "Issues in" in line or "alike" in line or "passed" in line]
+    without = text_of(to_html(example("binary", None), extent="first_page"))
+    assert "No policy was given, so there is no verdict." in without
+    assert any(line.startswith("Issues in 1 of 1 check") for line in without)
+
+
+def test_people_are_counted_where_they_are_worse_off() -> None:
+    text = " ".join(text_of(to_html(example("binary", "exceeds"), extent="first_page")))
+    assert "Statement 1 about women. About 99 people are affected (81 to 117)." in text
+    assert "Statement 2 about women. About 1 person is affected." in text
+    assert "Statement 3 about women. Statement 2" in text
+
+
+def test_steps_are_distinct_and_never_empty() -> None:
+    document = example("binary", "exceeds")
+    told = [step.text() for step in steps(document)]
+    assert len(told) == len(set(told)) == STEPS
+    unsure = steps(example("binary", "not_enough_evidence"))
+    assert unsure[0].text().startswith("Collect more data on the groups")
+    assert [step.text() for step in steps(Document("Audit", {}))] == [
+        "Repeat the audit whenever the model or the data change."
+    ]
+    failed = Section("x", msg("X"), msg("X"), "failed", reason="broken")
+    assert steps(replace(document, sections=(failed,)))[0].text().startswith("Repair and repeat")
+
+
+def data(task: str) -> iso.Dataset:
+    rng = np.random.default_rng(0)
+    n = 600
+    sex = rng.choice(["F", "M"], n)
+    score = rng.normal(size=n) + 0.6 * (sex == "M")
+    frame = {"sex": sex, "years_of_work": rng.integers(0, 40, n)}
+    if task == "regression":
+        frame |= {"pay_rate": score + rng.normal(size=n), "guess": score}
+    elif task == "multiclass":
+        frame |= {
+            "pay_rate": np.digitize(score, [-0.5, 0.8]).astype(str),
+            "guess": np.digitize(score, [0, 1]).astype(str),
+        }
+    else:
+        frame |= {"pay_rate": (score + rng.normal(size=n) > 0).astype(int), "guess": (score > 0.3).astype(int)}
+    labels = {"sex": {"F": "women", "M": "men"}}
+    return iso.Dataset(frame, target="pay_rate", protected=["sex"], prediction="guess", task=task, labels=labels)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
+def test_a_real_audit_reads_in_short_sentences_without_code(task: str) -> None:
+    report = iso.audit(data(task), checks="quick", policy="eeoc" if task == "binary" else None, seed=0, n_boot=50)
+    for language in ("en", "pt-BR"):
+        lines = text_of(report.to_html(language, extent="first_page"))
+        page = "\n".join(lines[2:])  # after the title and the date
+        for sentence in re.split(r"[.;:?!)](?:\s|$)|\n|·", page):
+            assert len(sentence.split()) <= 30, sentence
+        assert not re.findall(r"\w+=\w+|\b[a-zA-Z]+_[a-zA-Z]+", page)
+    if task == "binary":
+        assert "women" in page.lower()
+
+
+if __name__ == "__main__":
+    SNAPSHOTS.write_text(snapshots(), encoding="utf-8")
