@@ -1,12 +1,13 @@
-"""The public names of the package and of every room, against a checked-in list.
+"""The public names of the package and of every room, against a checked-in list, and the page that describes them.
 
-`make exports` (or ``python tests/test_exports.py``) writes the list again; its diff shows what a change gives to users
-or takes from them.
+`make exports` (or ``python tests/test_exports.py``) writes both again; the list's diff shows what a change gives to
+users or takes from them.
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 import isonomia
 
 LIST = Path(__file__).with_name("exports.txt")
+PAGE = Path(__file__).parents[1] / "docs" / "api.md"
 
 
 def rooms() -> list[str]:
@@ -45,6 +47,49 @@ def test_every_exported_name_is_there() -> None:
     assert not missing
 
 
+def summary(thing: object) -> str | None:
+    """The first line of an object's own docstring; None for constants and types that have none."""
+    documented = inspect.isclass(thing) or inspect.isroutine(thing) or inspect.ismodule(thing)
+    text = inspect.getdoc(thing) if documented else None
+    return text.splitlines()[0] if text else None
+
+
+def cell(text: str) -> str:
+    """A text as a cell of a Markdown table."""
+    return text.replace("\\|", "|").replace("|", "\\|")
+
+
+def page() -> str:
+    """Every public class and function with the first line of its docstring, by room."""
+    lines = [
+        "# Public names",
+        "",
+        "Written from the docstrings by `make exports`. `help(iso.fairness.group_metrics)` shows one whole:",
+        "parameters, formula, what its interval assumes, an example that runs.",
+    ]
+    for room in rooms():
+        module = importlib.import_module(room)
+        things = {name: getattr(module, name) for name in module.__all__ if not name.startswith("_")}
+        lines += ["", f"## `{room}`", "", (summary(module) or "").strip(), "", "| name | what it is |", "|---|---|"]
+        lines += [f"| `{name}` | {cell(text)} |" for name, thing in things.items() if (text := summary(thing))]
+    return "\n".join(lines).replace("``", "`") + "\n"
+
+
+def test_the_page_of_names_is_written_from_docstrings() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "docs/api.md is out of date: run `make exports`"
+
+
+def test_every_public_function_says_what_it_is() -> None:
+    silent = [
+        f"{room}.{name}"
+        for room in rooms()
+        for name in importlib.import_module(room).__all__
+        if inspect.isroutine(thing := getattr(importlib.import_module(room), name)) and not summary(thing)
+    ]
+    assert not silent
+
+
 if __name__ == "__main__":
     LIST.write_text("\n".join(exported()) + "\n", encoding="utf-8")
+    PAGE.write_text(page(), encoding="utf-8")
     sys.stdout.write(f"{LIST.name}: {len(exported())} names\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -12,6 +13,8 @@ from scipy import optimize, stats
 
 from isonomia.evidence import (
     Estimate,
+    Result,
+    Table,
     benjamini_hochberg,
     detectable_rates,
     holm,
@@ -21,6 +24,7 @@ from isonomia.evidence import (
     wilson,
 )
 from isonomia.evidence.significance import fisher
+from isonomia.languages import msg
 
 
 @given(st.integers(1, 500), st.data())
@@ -190,3 +194,18 @@ def test_weighted_holm_is_the_closed_test_of_weighted_bonferroni(rng):
     with_gap = holm([*p, np.nan], [*weights, 9.0])
     np.testing.assert_allclose(with_gap[:-1], closed)
     assert np.isnan(with_gap[-1])
+
+
+def test_results_are_short_in_a_terminal() -> None:
+    """Also those of subclasses, for which @dataclass would spell out every table."""
+
+    @dataclass(frozen=True)
+    class Ranking(Result):
+        extra: tuple[float, ...] = ()
+
+    table = Table.of({"group": ["F", "M"], "rate": [0.25, 0.5]})
+    ranked = Ranking("ranking", msg("Who is first"), {"ranks": table}, extra=(1.0,) * 1000)
+    assert repr(ranked) == "Ranking(Who is first: tables ranks; 0 findings)"
+    assert str(ranked) == "Who is first\nTables: ranks (2 rows)"
+    assert repr(table) == "Table(2 rows: group, rate)"
+    assert str(Result("empty", msg("Nothing"))) == "Nothing\nNo tables."

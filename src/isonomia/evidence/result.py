@@ -85,6 +85,11 @@ class Result(Record, Shown, kind="result"):
     titles: Mapping[str, Message] = field(default_factory=dict, kw_only=True)
     formats: Mapping[str, Format] = field(default_factory=dict, kw_only=True)
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__repr__" not in cls.__dict__:  # else @dataclass writes one that spells out every table
+            cls.__repr__ = cls.__repr__  # type: ignore[method-assign]
+
     @property
     def table(self) -> Any:
         """The main table as a frame of the kind the user gave."""
@@ -149,6 +154,15 @@ class Result(Record, Shown, kind="result"):
         return (
             f"{type(self).__name__}({self.title.text()}: tables {', '.join(self.tables)}; "
             f"{len(self.findings)} finding{'' if len(self.findings) == 1 else 's'})"
+        )
+
+    def __str__(self) -> str:
+        """What was found, for a terminal: the title, a line per finding, and which tables there are."""
+        tables = ", ".join(
+            f"{name} ({len(table)} row{'' if len(table) == 1 else 's'})" for name, table in self.tables.items()
+        )
+        return "\n".join(
+            [self.title.text(), *map(repr, self.findings), f"Tables: {tables}" if tables else "No tables."]
         )
 
 

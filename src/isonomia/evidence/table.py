@@ -46,6 +46,10 @@ class Table(Record, Shown, kind="table"):
         if len(set(lengths.values())) > 1:
             raise ValueError(f"The columns of a table must have the same length; got {lengths}.")
 
+    def __repr__(self) -> str:
+        names = ", ".join(column.name for column in self.columns)
+        return f"Table({len(self)} row{'' if len(self) == 1 else 's'}: {names})"
+
     @classmethod
     def from_rows(
         cls,
