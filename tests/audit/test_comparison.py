@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import isonomia as iso
 from isonomia.audit import comparison_markdown
 from isonomia.cli.app import app
-from isonomia.cli.junit import comparison_junit
+from isonomia.cli.output.junit import comparison_junit
 from isonomia.evidence.simultaneous import simultaneous_level
 
 runner = CliRunner()

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from isonomia.cli.app import app
-from isonomia.cli.demo import nearest
+from isonomia.cli.commands.demo import nearest
 from isonomia.counting import Codes
 from isonomia.data import read
 from isonomia.data.synthetic import GroundTruth

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import isonomia as iso
-from isonomia.cli.junit import to_junit
+from isonomia.cli.output.junit import to_junit
 from isonomia.evidence import Estimate, Finding, Result
 from isonomia.languages import msg
 from isonomia.policies import load_policy

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from isonomia.audit import CHECKS
 from isonomia.cli.app import app
-from isonomia.cli.listings import LISTINGS
+from isonomia.cli.commands.listings import LISTINGS
 from isonomia.data import FILE_FORMATS
 from isonomia.discovery import METHODS
 from isonomia.explain import EXPLAINERS

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isonomia.cli.roles import read_privileged, read_protected, read_score
+from isonomia.cli.options.roles import read_privileged, read_protected, read_score
 from isonomia.errors import SpecError
 
 names = st.text(st.characters(categories=["L", "N"], include_characters="_- "), min_size=1).filter(

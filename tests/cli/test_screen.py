@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from isonomia.cli import progress_bar
-from isonomia.cli.progress_bar import ProgressBar
-from isonomia.cli.screen import Screen, printable
+from isonomia.cli.output import progress_bar
+from isonomia.cli.output.progress_bar import ProgressBar
+from isonomia.cli.output.screen import Screen, printable
 from isonomia.evidence import Table
 from isonomia.languages import msg
 

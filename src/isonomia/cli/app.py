@@ -8,26 +8,26 @@ import typer
 from typer.core import TyperGroup
 
 from isonomia._version import __version__
-from isonomia.cli.audit import audit
-from isonomia.cli.benchmark import benchmark
-from isonomia.cli.card import card
-from isonomia.cli.compare import compare
-from isonomia.cli.datasets import datasets
-from isonomia.cli.demo import demo
-from isonomia.cli.discover import discover, subgroups
-from isonomia.cli.discover_pairs import pairs
-from isonomia.cli.exits import guarded
-from isonomia.cli.explain import explain
-from isonomia.cli.fairness import fairness
-from isonomia.cli.listings import LISTINGS
-from isonomia.cli.mitigate import mitigate
-from isonomia.cli.option_words import Command
-from isonomia.cli.policies import policies
-from isonomia.cli.run import run
-from isonomia.cli.runs import runs
-from isonomia.cli.runs_watch import watch
-from isonomia.cli.study import study
-from isonomia.cli.synth import synth
+from isonomia.cli.commands.audit import audit
+from isonomia.cli.commands.benchmark import benchmark
+from isonomia.cli.commands.card import card
+from isonomia.cli.commands.compare import compare
+from isonomia.cli.commands.datasets import datasets
+from isonomia.cli.commands.demo import demo
+from isonomia.cli.commands.discover_pairs import pairs
+from isonomia.cli.commands.discover_subgroups import discover, subgroups
+from isonomia.cli.commands.explain import explain
+from isonomia.cli.commands.fairness import fairness
+from isonomia.cli.commands.listings import LISTINGS
+from isonomia.cli.commands.mitigate import mitigate
+from isonomia.cli.commands.policies import policies
+from isonomia.cli.commands.run import run
+from isonomia.cli.commands.runs import runs
+from isonomia.cli.commands.runs_watch import watch
+from isonomia.cli.commands.study import study
+from isonomia.cli.commands.synth import synth
+from isonomia.cli.options.wording import Command
+from isonomia.cli.output.exits import guarded
 
 
 class Door(TyperGroup):

@@ -13,7 +13,7 @@ from isonomia.languages import Message
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
-    from isonomia.cli.screen import Screen
+    from isonomia.cli.output.screen import Screen
 
 #: Seconds before anything is shown.
 PATIENCE = 1.0
@@ -26,7 +26,7 @@ class ProgressBar:
 
     Examples
     --------
-    >>> from isonomia.cli.screen import Screen
+    >>> from isonomia.cli.output.screen import Screen
     >>> from isonomia.languages import msg
     >>> with ProgressBar(Screen(), msg("Reading")) as progress:
     ...     progress.stage("audit", msg("Running checks"), total=2).at(1)

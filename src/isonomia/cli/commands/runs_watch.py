@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from isonomia.cli.groups import grouped
-from isonomia.cli.options import StoreAddress
-from isonomia.cli.runs import names, people
-from isonomia.cli.screen import Screen
-from isonomia.cli.table_options import ScreenOptions
+from isonomia.cli.commands.runs import names, people
+from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.shared import StoreAddress
+from isonomia.cli.options.table import ScreenOptions
+from isonomia.cli.output.screen import Screen
 from isonomia.languages import msg
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def watch(
 
     Ends with 1 where alerts are open, else with 0.
     """
-    from isonomia.cli.keeping import open_store
+    from isonomia.cli.output.store import open_store
     from isonomia.errors import SpecError
 
     screen = talk.screen()

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from isonomia.atomic import write_whole
-from isonomia.cli.screen import Screen
+from isonomia.cli.output.screen import Screen
 from isonomia.errors import SpecError
 from isonomia.languages import msg
 
 if TYPE_CHECKING:
     from isonomia.audit import FailOn, Report
-    from isonomia.cli.keeping import Keeping
+    from isonomia.cli.output.store import Keeping
 
 
 def check_pdf(pdf: bool, out: Path | None) -> None:
@@ -47,7 +47,7 @@ def deliver(
     if pdf and out is not None:  # apart: what was written stays where printing fails
         saved |= report.save(out, formats=["pdf"], language=screen.language)
     if junit is not None:
-        from isonomia.cli.junit import to_junit
+        from isonomia.cli.output.junit import to_junit
 
         text = to_junit(report.document, screen.language, policy=report.policy, fail_on=fail_on)
         write_whole(junit, text)

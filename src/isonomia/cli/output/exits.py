@@ -49,7 +49,7 @@ def guarded() -> Iterator[None]:
 
 
 def _end(message: str, code: int) -> typer.Exit:
-    from isonomia.cli.screen import printable
+    from isonomia.cli.output.screen import printable
 
     if os.environ.get("ISONOMIA_TRACEBACK") == "1":
         traceback.print_exc()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from isonomia.cli.options import Json, Lang, ModelFile, NoColor, Quiet
-from isonomia.cli.roles import read_names, read_privileged, read_protected, read_score
-from isonomia.cli.screen import Screen
+from isonomia.cli.options.roles import read_names, read_privileged, read_protected, read_score
+from isonomia.cli.options.shared import Json, Lang, ModelFile, NoColor, Quiet
+from isonomia.cli.output.screen import Screen
 from isonomia.errors import SpecError
 
 if TYPE_CHECKING:

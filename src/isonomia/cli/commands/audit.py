@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from isonomia.cli.groups import grouped
-from isonomia.cli.options import AnalysisName, FailOn, Junit, Missing, Out, Pdf, Policy, Seed, StoreAddress
-from isonomia.cli.table_options import ModelOptions, ScreenOptions, TableOptions
+from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.shared import AnalysisName, FailOn, Junit, Missing, Out, Pdf, Policy, Seed, StoreAddress
+from isonomia.cli.options.table import ModelOptions, ScreenOptions, TableOptions
 
 
 @grouped
@@ -36,9 +36,9 @@ def audit(
     """
     from isonomia.audit import audit as examine
     from isonomia.audit import exit_code
-    from isonomia.cli.keeping import chosen_store
-    from isonomia.cli.output import check_pdf, deliver
-    from isonomia.cli.progress_bar import ProgressBar
+    from isonomia.cli.output.progress_bar import ProgressBar
+    from isonomia.cli.output.report import check_pdf, deliver
+    from isonomia.cli.output.store import chosen_store
     from isonomia.languages import msg
 
     check_pdf(pdf, out)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from isonomia.cli.options import Json, NoColor, Quiet
-from isonomia.cli.screen import Screen
+from isonomia.cli.options.shared import Json, NoColor, Quiet
+from isonomia.cli.output.screen import Screen
 
 if TYPE_CHECKING:
     from isonomia.metrics import Metric

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from isonomia.cli.options import Json, NoColor, Quiet, Seed
-from isonomia.cli.screen import Screen
+from isonomia.cli.options.shared import Json, NoColor, Quiet, Seed
+from isonomia.cli.output.screen import Screen
 
 if TYPE_CHECKING:
     from isonomia.data.synthetic import Synthetic
@@ -57,9 +57,9 @@ def synth(
     Credit data, or data like yours; what is true about them is written to OUT.truth.json.
     """
     from isonomia.atomic import atomic_write
-    from isonomia.cli.frames import check_writable, write_frame
-    from isonomia.cli.progress_bar import ProgressBar
-    from isonomia.cli.roles import read_privileged, read_protected
+    from isonomia.cli.options.roles import read_privileged, read_protected
+    from isonomia.cli.output.frames import check_writable, write_frame
+    from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.errors import SpecError
     from isonomia.languages import msg
 

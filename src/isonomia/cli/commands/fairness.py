@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from isonomia.cli.groups import grouped
-from isonomia.cli.options import Missing, Out, Seed
-from isonomia.cli.screen import Screen
-from isonomia.cli.table_options import ScreenOptions, TableOptions
+from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.shared import Missing, Out, Seed
+from isonomia.cli.options.table import ScreenOptions, TableOptions
+from isonomia.cli.output.screen import Screen
 from isonomia.errors import SpecError
 from isonomia.languages import Message, msg
 
@@ -48,7 +48,7 @@ def fairness(
     Every criterion by attribute and intersection, a score with its parts, and criteria that are incompatible at these
     base rates. It states no verdict: for that, compare the model with a policy by `isonomia audit`.
     """
-    from isonomia.cli.progress_bar import ProgressBar
+    from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.fairness import guide
 
     screen = talk.screen()

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isonomia.cli.groups import grouped
-from isonomia.cli.options import Seed
-from isonomia.cli.screen import Screen
-from isonomia.cli.table_options import ModelOptions, ScreenOptions, TableOptions
+from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.shared import Seed
+from isonomia.cli.options.table import ModelOptions, ScreenOptions, TableOptions
+from isonomia.cli.output.screen import Screen
 from isonomia.languages import msg, once
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def explain(
     """Show what each column adds to predictions, and what each protected attribute adds by itself."""
     import numpy as np
 
-    from isonomia.cli.progress_bar import ProgressBar
+    from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.explain import gap, sensitive, shapley
     from isonomia.subject import Subject
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isonomia.cli.groups import grouped
-from isonomia.cli.options import MaxSeconds
-from isonomia.cli.screen import Screen
-from isonomia.cli.table_options import ScreenOptions
+from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.shared import MaxSeconds
+from isonomia.cli.options.table import ScreenOptions
+from isonomia.cli.output.screen import Screen
 from isonomia.languages import msg
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def run(
 ) -> None:
     """Run the cells that are not done yet; a run that was stopped goes on where it was."""
     from isonomia.benchmark import run_benchmark
-    from isonomia.cli.progress_bar import ProgressBar
+    from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.store import open as open_store
 
     screen = talk.screen()

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isonomia.cli.groups import grouped
-from isonomia.cli.options import MaxSeconds
-from isonomia.cli.screen import Screen
-from isonomia.cli.table_options import ScreenOptions
+from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.shared import MaxSeconds
+from isonomia.cli.options.table import ScreenOptions
+from isonomia.cli.output.screen import Screen
 from isonomia.languages import msg
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def run(
     talk: ScreenOptions,
 ) -> None:
     """Train, measure and explain every model; a run that was stopped goes on where it was."""
-    from isonomia.cli.progress_bar import ProgressBar
+    from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.study import read_study_spec, run_study
 
     screen = talk.screen()

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from isonomia.cli.groups import grouped
-from isonomia.cli.options import AnalysisName, MaxSeconds, Policy, Seed, StoreAddress
-from isonomia.cli.screen import Screen
-from isonomia.cli.table_options import ModelOptions, ScreenOptions, TableOptions
+from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.shared import AnalysisName, MaxSeconds, Policy, Seed, StoreAddress
+from isonomia.cli.options.table import ModelOptions, ScreenOptions, TableOptions
+from isonomia.cli.output.screen import Screen
 from isonomia.languages import Name, msg
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def mitigate(
 
     Ends with the verdict of the best fix: 0 meets the goal, 1 exceeds it, 3 not enough evidence.
     """
-    from isonomia.cli.keeping import chosen_store
-    from isonomia.cli.progress_bar import ProgressBar
+    from isonomia.cli.output.progress_bar import ProgressBar
+    from isonomia.cli.output.store import chosen_store
     from isonomia.mitigation import durability as judge_later
     from isonomia.mitigation import mitigate as try_all
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from isonomia.cli.options import (
+from isonomia.cli.options.shared import (
     AnalysisName,
     FailOn,
     Json,
@@ -20,7 +20,7 @@ from isonomia.cli.options import (
     Quiet,
     StoreAddress,
 )
-from isonomia.cli.screen import Screen
+from isonomia.cli.output.screen import Screen
 from isonomia.errors import SpecError
 from isonomia.languages import languages
 
@@ -70,9 +70,9 @@ def run(
         raise SpecError("`isonomia run` needs a spec file: isonomia run spec.yaml (or --schema to see what it holds).")
     from isonomia.audit import exit_code, read_changes, read_spec
     from isonomia.audit import run as run_spec
-    from isonomia.cli.keeping import chosen_store
-    from isonomia.cli.output import check_pdf, deliver
-    from isonomia.cli.progress_bar import ProgressBar
+    from isonomia.cli.output.progress_bar import ProgressBar
+    from isonomia.cli.output.report import check_pdf, deliver
+    from isonomia.cli.output.store import chosen_store
     from isonomia.languages import check_language, msg
 
     given = read_spec(spec, {**read_changes(changes), **_replaced(data, model, policy)})

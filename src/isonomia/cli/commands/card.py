@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from isonomia.cli.options import Lang
+from isonomia.cli.options.shared import Lang
 from isonomia.errors import SpecError
 
 
@@ -32,8 +32,8 @@ def card(
     from isonomia.atomic import write_whole
     from isonomia.audit import Report, bias_audit_summary
     from isonomia.audit.bias_audit_summary import summary_markdown
-    from isonomia.cli.frames import write_frame
-    from isonomia.cli.screen import printable
+    from isonomia.cli.output.frames import write_frame
+    from isonomia.cli.output.screen import printable
     from isonomia.languages import check_language
 
     language = check_language(lang)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isonomia.cli.groups import grouped
-from isonomia.cli.options import MaxSeconds, MethodOption, Reuse, Seed, StoreAddress, TableFile
-from isonomia.cli.screen import Screen
-from isonomia.cli.table_options import ModelOptions, ScreenOptions, TableOptions
+from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.shared import MaxSeconds, MethodOption, Reuse, Seed, StoreAddress, TableFile
+from isonomia.cli.options.table import ModelOptions, ScreenOptions, TableOptions
+from isonomia.cli.output.screen import Screen
 from isonomia.errors import SpecError
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ def pairs(
     talk: ScreenOptions,
 ) -> None:
     """Find people who would be treated differently if only protected attributes were different."""
-    from isonomia.cli.frames import check_writable, write_frame
-    from isonomia.cli.keeping import chosen_store
-    from isonomia.cli.method_options import read_options
-    from isonomia.cli.progress_bar import ProgressBar
+    from isonomia.cli.options.method import read_options
+    from isonomia.cli.output.frames import check_writable, write_frame
+    from isonomia.cli.output.progress_bar import ProgressBar
+    from isonomia.cli.output.store import chosen_store
     from isonomia.discovery import METHODS, find_pairs
     from isonomia.languages import msg
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from isonomia.cli.options import Json, NoColor, Quiet
-from isonomia.cli.screen import Screen
+from isonomia.cli.options.shared import Json, NoColor, Quiet
+from isonomia.cli.output.screen import Screen
 
 datasets = typer.Typer(
     help="Public datasets: list them, describe one, fetch one.", rich_markup_mode=None, add_completion=False
@@ -60,7 +60,7 @@ def show(name: Name, json: Json = False, quiet: Quiet = False, no_color: NoColor
 @datasets.command("fetch")
 def fetch(name: Name, json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> None:
     """Put a dataset into the cache; the only command that uses the network."""
-    from isonomia.cli.progress_bar import ProgressBar
+    from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.data import catalog
     from isonomia.languages import msg
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isonomia.cli.groups import grouped
-from isonomia.cli.options import AnalysisName, MaxSeconds, MethodOption, Reuse, Seed, StoreAddress, TableFile
-from isonomia.cli.screen import Screen
-from isonomia.cli.table_options import ModelOptions, ScreenOptions, TableOptions
+from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.shared import AnalysisName, MaxSeconds, MethodOption, Reuse, Seed, StoreAddress, TableFile
+from isonomia.cli.options.table import ModelOptions, ScreenOptions, TableOptions
+from isonomia.cli.output.screen import Screen
 
 if TYPE_CHECKING:
     from isonomia.discovery import SubgroupResult
@@ -57,10 +57,10 @@ def subgroups(
     talk: ScreenOptions,
 ) -> None:
     """Find subgroups with other outcomes or errors than the rest."""
-    from isonomia.cli.frames import check_writable, write_frame
-    from isonomia.cli.keeping import chosen_store
-    from isonomia.cli.method_options import read_options
-    from isonomia.cli.progress_bar import ProgressBar
+    from isonomia.cli.options.method import read_options
+    from isonomia.cli.output.frames import check_writable, write_frame
+    from isonomia.cli.output.progress_bar import ProgressBar
+    from isonomia.cli.output.store import chosen_store
     from isonomia.discovery import METHODS, find_subgroups
     from isonomia.languages import msg
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from isonomia.cli.options import Json, NoColor, Quiet
-from isonomia.cli.screen import Screen
+from isonomia.cli.options.shared import Json, NoColor, Quiet
+from isonomia.cli.output.screen import Screen
 
 policies = typer.Typer(
     help="Policies: list them, show one, print the schema or a template of your own.",

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from isonomia.cli.groups import grouped
-from isonomia.cli.options import AnalysisName, Out, Quiet, StoreAddress
-from isonomia.cli.screen import Screen
-from isonomia.cli.table_options import ScreenOptions
+from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.shared import AnalysisName, Out, Quiet, StoreAddress
+from isonomia.cli.options.table import ScreenOptions
+from isonomia.cli.output.screen import Screen
 from isonomia.languages import msg
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def list_(
     talk: ScreenOptions,
 ) -> None:
     """List runs, the newest first."""
-    from isonomia.cli.keeping import open_store
+    from isonomia.cli.output.store import open_store
 
     screen = talk.screen()
     with open_store(store) as opened:
@@ -66,8 +66,8 @@ def show(
     talk: ScreenOptions,
 ) -> None:
     """Show the report of a run again, or write it into a folder; ends with the exit code of its audit."""
-    from isonomia.cli.keeping import open_store
-    from isonomia.cli.output import deliver
+    from isonomia.cli.output.report import deliver
+    from isonomia.cli.output.store import open_store
 
     screen = talk.screen()
     with open_store(store) as opened:
@@ -94,8 +94,8 @@ def compare(
     talk: ScreenOptions,
 ) -> None:
     """Compare two runs: did the model get worse? Ends with 1 where the verdict or a figure got worse."""
-    from isonomia.cli.compare import show_comparison
-    from isonomia.cli.keeping import open_store
+    from isonomia.cli.commands.compare import show_comparison
+    from isonomia.cli.output.store import open_store
 
     screen = talk.screen()
     with open_store(store) as opened:
@@ -112,7 +112,7 @@ def remove(
     quiet: Quiet = False,
 ) -> None:
     """Remove a run; the log keeps that it was there."""
-    from isonomia.cli.keeping import open_store
+    from isonomia.cli.output.store import open_store
 
     with open_store(store) as opened:
         found = opened.run(run)
@@ -125,7 +125,7 @@ def remove(
 @runs.command("import")
 def import_(folder: Folder, store: StoreAddress = None, analysis: AnalysisName = None, quiet: Quiet = False) -> None:
     """Add the runs of an exported folder, or every report.json in a folder."""
-    from isonomia.cli.keeping import open_store
+    from isonomia.cli.output.store import open_store
 
     with open_store(store) as opened:
         new, known = opened.import_(folder, analysis=analysis)
@@ -137,7 +137,7 @@ def import_(folder: Folder, store: StoreAddress = None, analysis: AnalysisName =
 @runs.command("export")
 def export(folder: Folder, store: StoreAddress = None, analysis: Only = None, quiet: Quiet = False) -> None:
     """Write all runs as files; `isonomia runs import` reads them again, byte by byte."""
-    from isonomia.cli.keeping import open_store
+    from isonomia.cli.output.store import open_store
 
     with open_store(store) as opened:
         n = opened.export(folder, analysis=analysis)
@@ -174,7 +174,7 @@ def trend(
     talk: ScreenOptions,
 ) -> None:
     """Show a figure over the runs of an analysis, with its intervals."""
-    from isonomia.cli.keeping import open_store
+    from isonomia.cli.output.store import open_store
 
     screen = talk.screen()
     with open_store(store) as opened:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isonomia.cli.groups import grouped
-from isonomia.cli.options import Seed
-from isonomia.cli.screen import Screen
-from isonomia.cli.table_options import ScreenOptions
+from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.shared import Seed
+from isonomia.cli.options.table import ScreenOptions
+from isonomia.cli.output.screen import Screen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,10 +52,10 @@ def demo(
 
     from isonomia.audit import audit, choose_checks
     from isonomia.benchmark import BENCHMARK_MODELS
-    from isonomia.cli.frames import write_frame
-    from isonomia.cli.mitigate import show, write
-    from isonomia.cli.output import deliver
-    from isonomia.cli.progress_bar import ProgressBar
+    from isonomia.cli.commands.mitigate import show, write
+    from isonomia.cli.output.frames import write_frame
+    from isonomia.cli.output.progress_bar import ProgressBar
+    from isonomia.cli.output.report import deliver
     from isonomia.data import wrap
     from isonomia.data.synthetic import credit
     from isonomia.languages import msg

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from isonomia.cli.screen import Screen
+from isonomia.cli.output.screen import Screen
 from isonomia.errors import SpecError
 from isonomia.languages import msg
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from isonomia.cli.groups import grouped
-from isonomia.cli.screen import Screen
-from isonomia.cli.table_options import ScreenOptions
+from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.table import ScreenOptions
+from isonomia.cli.output.screen import Screen
 from isonomia.errors import SpecError
 from isonomia.languages import msg
 
@@ -54,7 +54,7 @@ def compare(
     for path, write in writers:
         write_whole(path, write(comparison, screen.language))
     if junit is not None:
-        from isonomia.cli.junit import comparison_junit
+        from isonomia.cli.output.junit import comparison_junit
 
         write_whole(junit, comparison_junit(comparison, screen.language))
     show_comparison(screen, comparison)

@@ -1,0 +1,1 @@
+"""What commands take: options declared once, and how their texts are read."""
