@@ -213,7 +213,7 @@ def test_bad_input_time_and_cancelling() -> None:
 def test_bad_policies_are_clear_errors(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "policy.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(SpecError, match=message):
-        read_goals("demographic_parity", None, tmp_path / "policy.yaml", "binary")
+        read_goals("demographic_parity", None, tmp_path / "policy.yaml", "binary", known=["sex"], spread=1.0)
 
 
 def test_rules_that_fixes_are_not_judged_by_are_named() -> None:
@@ -221,7 +221,8 @@ def test_rules_that_fixes_are_not_judged_by_are_named() -> None:
         {"name": "parity", "metric": "selection_rate", "measure": "difference", "at_most": 0.1},
         {"name": "good enough", "metric": "accuracy", "measure": "value", "at_least": 0.7},
     ]
-    goals, ignored = read_goals("disparate_impact", None, {"id": "own", "title": "Own", "rules": rules}, "binary")
+    policy = {"id": "own", "title": "Own", "rules": rules}
+    goals, ignored = read_goals("disparate_impact", None, policy, "binary", known=["sex"], spread=1.0)
     assert [(goal.criterion, goal.limit) for goal in goals] == [("demographic_parity", 0.1)]
     assert [rule.name for rule in ignored] == ["good enough"]
 
@@ -258,3 +259,95 @@ def test_a_group_of_one_row_is_named_in_the_singular() -> None:
     frame.loc[frame.index[0], "sex"] = "X"
     with pytest.raises(DataError, match="The group X has 1 row: it would be absent"):
         mitigate(data(frame), LogisticRegression(), folds=2)
+
+
+def rule(name: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "metric": "selection_rate", "measure": "difference", "at_most": 0.2, **more}
+
+
+def test_rules_are_about_their_attributes_and_groups() -> None:
+    """A rule of race leaves sex alone; one without attributes is about every attribute that is fixed, one by one."""
+    frame = applicants(2400)
+    policy = {"id": "own", "title": "Own", "rules": [rule("of race", attributes=["race"]), rule("of all")]}
+    options: dict[str, Any] = {"policy": policy, "folds": 2, "methods": ["thresholds"], "attribute_at_decision": True}
+    race = mitigate(data(frame), LogisticRegression(), **options)
+    assert race.best == "none", "the first attribute that a rule names is the one that is fixed"
+    sex = mitigate(data(frame), LogisticRegression(), attributes="sex", **options)
+    assert sex.table.set_index("method").loc["none", "gap"] > 0.2
+    assert sex.judged is not None
+    assert [(goal.attributes, sex.judged.ways) for goal in sex.judged.goals] == [
+        (("race",), (("sex",),)),
+        ((), (("sex",),)),
+    ]
+    both = mitigate(data(frame), LogisticRegression(), attributes=["sex", "race"], **options)
+    assert both.judged is not None
+    of_all = both.judged.of["none"]
+    assert both.judged.comparison.gaps.keys[both.judged.figures["none"]] == ("demographic_parity", ("sex",))
+    assert not of_all.covers(("sex", "race")), "by: each"
+    with pytest.raises(SpecError, match="No rule of the policy is about 'sex'"):
+        mitigate(
+            data(frame),
+            LogisticRegression(),
+            attributes="sex",
+            policy={"id": "own", "title": "Own", "rules": [rule("of race", attributes=["race"])]},
+            folds=2,
+            methods=["thresholds"],
+            attribute_at_decision=True,
+        )
+    goals, ignored = read_goals(
+        "demographic_parity",
+        None,
+        {"id": "own", "title": "Own", "rules": [rule("of age", attributes=["age"]), rule("of all", by="all")]},
+        "binary",
+        known=["sex", "race"],
+        spread=1.0,
+    )
+    assert [one.name for one in ignored] == ["of age"]
+    assert goals[0].covers(("sex", "race"))
+
+
+def test_groups_below_the_share_of_a_rule_are_not_compared_and_nothing_is_shown_without_them() -> None:
+    frame = applicants(3000)
+    frame.loc[:39, "race"] = "c"
+    frame.loc[:39, "hired"] = "no"
+    frame.loc[:39, "skill"] = -5.0
+    options: dict[str, Any] = {
+        "attributes": "race",
+        "folds": 2,
+        "methods": ["thresholds"],
+        "attribute_at_decision": True,
+    }
+    every = mitigate(
+        data(frame), LogisticRegression(), policy={"id": "own", "title": "Own", "rules": [rule("all")]}, **options
+    ).table.set_index("method")
+    large = mitigate(
+        data(frame),
+        LogisticRegression(),
+        policy={"id": "own", "title": "Own", "rules": [rule("large", min_share=0.02)]},
+        **options,
+    )
+    table = large.table.set_index("method")
+    assert every.loc["none", "gap"] > 0.3
+    assert every.loc["none", "verdict"] == "exceeds"
+    assert table.loc["none", "gap"] < 0.1, "40 of 3,000 people are not compared"
+    assert table.loc["none", "gap_high"] < 0.2
+    assert table.loc["none", "verdict"] == "not_enough_evidence"
+    assert large.best is None
+    assert "Groups too small to compare, so that no fix is shown to meet the limit: race=c." in [
+        note.text() for note in large.notes
+    ]
+    shown = large.to_frame("criteria")
+    assert len(shown.drop_duplicates(["method", "by", "criterion"])) == len(shown), "one row per criterion"
+
+
+def test_standard_deviations_of_a_rule_are_numbers_of_the_outcome() -> None:
+    gap = {"name": "mean", "metric": "mean_prediction", "measure": "difference", "at_most": 0.1, "unit": "sd"}
+    goals, _ = read_goals(
+        "demographic_parity",
+        None,
+        {"id": "own", "title": "Own", "rules": [gap]},
+        "regression",
+        known=["sex"],
+        spread=12.0,
+    )
+    assert goals[0].limit == pytest.approx(1.2)

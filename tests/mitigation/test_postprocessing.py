@@ -387,3 +387,21 @@ def test_thresholds_as_a_surface_takes_them() -> None:
     moved = surface.with_threshold(fit.fix_.thresholds_of(read_attributes(sex)))  # type: ignore[attr-defined]
     assert moved.label is not None
     assert moved.label.tolist() == fit.predict_scores(score, sensitive_features=sex).tolist()
+
+
+def test_offsets_count_people_by_their_weight(rng: np.random.Generator) -> None:
+    """Rates by weight are within the tolerance; a weight of 3 counts like three rows."""
+    probability = rng.dirichlet([2, 2, 2], 900)
+    group = np.arange(900) % 2
+    probability[group == 1] = probability[group == 1] ** [1.6, 1.0, 0.7]
+    probability /= probability.sum(axis=1, keepdims=True)
+    y, times = rng.integers(0, 3, 900), rng.integers(1, 4, 900)
+    fix = Thresholds(tol=0.04)
+    fix.fit_scores(probability, y, sensitive_features={"g": group}, sample_weight=times * 0.5)
+    said = fix.predict_scores(probability, sensitive_features={"g": group})
+    for k in range(3):
+        rates = [np.average(said[group == g] == k, weights=times[group == g]) for g in (0, 1)]
+        assert abs(rates[0] - rates[1]) <= 0.04 + 1e-9
+    rows = np.repeat(np.arange(900), times)
+    again = Thresholds(tol=0.04).fit_scores(probability[rows], y[rows], sensitive_features={"g": group[rows]})
+    assert np.array(again.fix_.offsets) == pytest.approx(np.array(fix.fix_.offsets), abs=1e-3)

@@ -174,12 +174,16 @@ def test_what_cannot_be_trained_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
         Minimax(KNeighborsClassifier()).fit(X, y, sensitive_features=sex)
     with pytest.raises(DataError, match="the group 1 has none of them"):
         Reduce(goal="equal_opportunity").fit(X, np.where(sex == 1, 0, y), sensitive_features=sex)
-    with pytest.raises(DataError, match="solver='price' is for a logistic regression, two groups and one rate"):
-        Reduce(solver="price", goal="equalized_odds").fit(X, y, sensitive_features=sex)
-    with pytest.raises(SpecError, match=r"`eps` must be a number in \(0, 1\]; got 0"):
+    with pytest.raises(DataError, match=r"solver='price' is for a logistic regression .* here it is DecisionTree"):
+        Reduce(DecisionTreeClassifier(), solver="price").fit(X, y, sensitive_features=sex)
+    with pytest.raises(SpecError, match="`eps` must be a finite number above 0; got 0"):
         Reduce(eps=0).fit(X, y, sensitive_features=sex)
-    with pytest.raises(DataError, match="do not take sample weights"):
-        Reduce(goal="equalized_odds").fit(X, y, sensitive_features=sex, sample_weight=np.ones(100))
+    with pytest.raises(SpecError, match=r"`eps` must be a number in \(0, 1\] for rates; got 2"):
+        Reduce(eps=2).fit(X, y, sensitive_features=sex)
+    with pytest.raises(SpecError, match="'bounded_loss' is for numbers"):
+        Reduce(goal="bounded_loss").fit(X, y, sensitive_features=sex)
+    with pytest.raises(SpecError, match="For numbers there are the goals demographic_parity and bounded_loss"):
+        Reduce(LinearRegression(), goal="equalized_odds").fit(X, X[:, 0], sensitive_features=sex)
     monkeypatch.setitem(__import__("sys").modules, "fairlearn.reductions", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'isonomia\[mitigation\]'"):
-        Reduce(goal="equalized_odds").fit(X, y, sensitive_features=sex)
+        Reduce(DecisionTreeClassifier()).fit(X, y, sensitive_features=sex)

@@ -14,7 +14,13 @@ PASSES = 200
 
 
 def class_offsets(
-    probability: Floats, group: Indices, n_groups: int, tol: float, *, truth: NDArray[Any] | None = None
+    probability: Floats,
+    group: Indices,
+    n_groups: int,
+    tol: float,
+    *,
+    truth: NDArray[Any] | None = None,
+    weights: Floats | None = None,
 ) -> tuple[Floats, bool]:
     """Offsets b (G, K) such that argmax_k (p_ik + b_gk) gives every class k at rates at most `tol` apart.
 
@@ -27,6 +33,8 @@ def class_offsets(
     probability : (n, K)
     truth : (n,) codes, optional
         Given: the rates are those among the rows of the class itself (the recall of every class).
+    weights : (n,), optional
+        How much each row counts.
 
     Returns
     -------
@@ -35,18 +43,22 @@ def class_offsets(
     n_classes = probability.shape[1]
     offsets = np.zeros((n_groups, n_classes))
     counted = [np.ones(len(probability), dtype=bool) if truth is None else truth == k for k in range(n_classes)]
-    before = probability.argmax(axis=1)
-    centre = np.array([float(np.mean(before[rows] == k)) if rows.any() else 0.5 for k, rows in enumerate(counted)])
+    before, w = probability.argmax(axis=1), np.ones(len(probability)) if weights is None else weights
+    centre = np.array(
+        [float(np.average(before[rows] == k, weights=w[rows])) if rows.any() else 0.5 for k, rows in enumerate(counted)]
+    )
     low, high = centre - tol / 2, centre + tol / 2
     met = True
     for g in range(n_groups):
         rows = np.flatnonzero(group == g)
-        offsets[g], fits = _one_group(probability[rows], [part[rows] for part in counted], low, high)
+        offsets[g], fits = _one_group(probability[rows], [part[rows] for part in counted], w[rows], low, high)
         met &= fits
     return offsets, met
 
 
-def _one_group(probability: Floats, counted: list[Bools], low: Floats, high: Floats) -> tuple[Floats, bool]:
+def _one_group(
+    probability: Floats, counted: list[Bools], weights: Floats, low: Floats, high: Floats
+) -> tuple[Floats, bool]:
     n_classes = probability.shape[1]
     b = np.zeros(n_classes)
     shifted = probability.copy()
@@ -54,16 +66,22 @@ def _one_group(probability: Floats, counted: list[Bools], low: Floats, high: Flo
         moved = False
         for k in range(n_classes):
             use = counted[k]
-            n = int(use.sum())
-            if not n:
+            if not use.any():
                 continue
             others = np.delete(shifted[use], k, axis=1).max(axis=1)
             margin = others - probability[use, k]
-            rate = float(np.mean(margin <= b[k]))
+            rate = float(np.average(margin <= b[k], weights=weights[use]))
             if low[k] - 1e-12 <= rate <= high[k] + 1e-12:
                 continue
-            wanted = int(np.ceil(n * low[k] - 1e-9)) if rate < low[k] else int(np.floor(n * high[k] + 1e-9))
-            b[k] = _cut(np.sort(margin), min(max(wanted, 0), n))
+            order = np.argsort(margin, kind="stable")
+            share = np.cumsum(weights[use][order]) / weights[use].sum()
+            if rate < low[k]:
+                wanted = int(np.searchsorted(share, low[k] - 1e-12)) + 1
+            else:
+                wanted = int(np.searchsorted(share, high[k] + 1e-12, side="right"))
+                if wanted < order.size:  # ties are refused together
+                    wanted = int(np.searchsorted(margin[order], margin[order][wanted]))
+            b[k] = _cut(margin[order], min(wanted, order.size))
             shifted[:, k] = probability[:, k] + b[k]
             moved = True
         if not moved:

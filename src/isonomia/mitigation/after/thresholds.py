@@ -180,7 +180,7 @@ class Thresholds(PostMitigator):
         self, score: Floats, truth: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
     ) -> Fix:
         if score.ndim == 2:
-            return self._tune_classes(score, truth, groups, options)
+            return self._tune_classes(score, truth, groups, weights, options)
         cuts = Cuts.of(score, truth, groups.codes, groups.size, weights)
         cost = cuts.cost(options["false_positive_cost"], options["false_negative_cost"])
         if options["randomised"]:
@@ -209,12 +209,19 @@ class Thresholds(PostMitigator):
         values, _ = criterion_values(cuts, options["criterion"], self.groups_)
         return best_mixture(cuts, values, cost, options["tol"])
 
-    def _tune_classes(self, score: Floats, truth: NDArray[Any], groups: Codes, options: dict[str, Any]) -> Fix:
+    def _tune_classes(
+        self, score: Floats, truth: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
+    ) -> Fix:
         known = {"demographic_parity": None, "equal_opportunity": truth}
         if options["criterion"] not in known:
             raise NotApplicable(msg("for several classes there are offsets for {known} only", known=", ".join(known)))
         offsets, met = class_offsets(
-            score, groups.codes.astype(np.intp), groups.size, options["tol"], truth=known[options["criterion"]]
+            score,
+            groups.codes.astype(np.intp),
+            groups.size,
+            options["tol"],
+            truth=known[options["criterion"]],
+            weights=weights,
         )
         if not met:
             raise NotApplicable(msg("no offsets bring the gaps of all classes to {tol:num4}", tol=options["tol"]))

@@ -64,21 +64,29 @@ class Pairs:
 class Gaps:
     """The gap of every criterion for each way of grouping: values before (F,) and after (M, F), and the pairs behind.
 
-    `keys` are (criterion, attributes) for each figure.
+    `keys` are (criterion, attributes) for each figure, `least` the rows that a group must have to be compared, and
+    `left_out` the groups that are not. The first `plain` figures are those that tables show; the others compare larger
+    groups only, for rules that say so.
     """
 
     keys: tuple[tuple[str, tuple[str, ...]], ...]
+    least: tuple[int, ...]
+    left_out: tuple[tuple[int, ...], ...]
+    plain: int
     ratio: Bools
     before: Floats
     after: Floats
     pairs: tuple[Pairs, ...]
 
-    def index(self, criterion: str, by: tuple[str, ...]) -> int:
-        """Where a figure stands."""
-        if (criterion, by) not in self.keys:
-            known = dict.fromkeys(name for name, _ in self.keys)
-            raise SpecError(f"There is no figure for the criterion {criterion!r}.{close_to(criterion, known)}")
-        return self.keys.index((criterion, by))
+    def index(self, criterion: str, by: tuple[str, ...], least: int | None = None) -> int:
+        """Where a figure stands: that of groups of at least so many rows, or the one that tables show."""
+        for number, key in enumerate(self.keys):
+            if key == (criterion, by) and least in (None, self.least[number]):
+                return number
+        if (criterion, by) in self.keys:
+            raise DataError(f"Fewer than two groups by {' x '.join(by)} have {least} rows and a value.")
+        known = dict.fromkeys(name for name, _ in self.keys)
+        raise SpecError(f"There is no figure for the criterion {criterion!r}.{close_to(criterion, known)}")
 
 
 def criteria_of(measures: Measures) -> dict[str, tuple[tuple[int, ...], str]]:
@@ -92,24 +100,31 @@ def criteria_of(measures: Measures) -> dict[str, tuple[tuple[int, ...], str]]:
     }
 
 
-def gaps_of(measures: Measures, groups: Groups, min_per_group: int) -> Gaps:
-    """Largest less smallest value over the groups of each way of grouping; the worst of several metrics."""
+def gaps_of(measures: Measures, groups: Groups, min_per_group: int, larger: Sequence[int] = ()) -> Gaps:
+    """Largest less smallest value over the groups of each way of grouping; the worst of several metrics.
+
+    `larger` are rows that groups must have in further figures, beside the `min_per_group` of those that tables show.
+    """
     ways: dict[tuple[str, ...], list[int]] = {}
     for number, group in enumerate(groups.groups):
         ways.setdefault(group.by, []).append(number)
-    keys, ratio, pairs = [], [], []
-    known: dict[tuple[int, str, tuple[str, ...]], Pairs | None] = {}  # several criteria compare the same rates
-    for by, members in ways.items():
-        for criterion, (metrics, how) in criteria_of(measures).items():
-            for q in metrics:
-                if (q, how, by) not in known:
-                    used = _comparable(measures, q, np.array(members), min_per_group, how == "ratio")
-                    known[q, how, by] = _pairs(measures, q, used, how == "ratio") if used.size >= 2 else None
-            parts = [part for q in metrics if (part := known[q, how, by]) is not None]
-            if parts:
-                keys.append((criterion, by))
-                ratio.append(how == "ratio")
-                pairs.append(_joined(parts))
+    keys, ratio, pairs, leasts, absent = [], [], [], [], []
+    plain = 0
+    for least in dict.fromkeys((min_per_group, *larger)):
+        known: dict[tuple[int, str, tuple[str, ...]], tuple[Pairs | None, set[int]]] = {}  # criteria share rates
+        for by, members in ways.items():
+            for criterion, (metrics, how) in criteria_of(measures).items():
+                for q in metrics:
+                    if (q, how, by) not in known:
+                        known[q, how, by] = _compared(measures, q, np.array(members), least, how == "ratio")
+                parts = [part for q in metrics if (part := known[q, how, by][0]) is not None]
+                if parts:
+                    keys.append((criterion, by))
+                    ratio.append(how == "ratio")
+                    pairs.append(_joined(parts))
+                    leasts.append(least)
+                    absent.append(tuple(sorted(set().union(*(known[q, how, by][1] for q in metrics)))))
+        plain = plain or len(keys)
     if not pairs:
         raise DataError(
             "No two groups have enough rows to be compared. Give larger groups, or a smaller `min_per_group`."
@@ -119,6 +134,9 @@ def gaps_of(measures: Measures, groups: Groups, min_per_group: int) -> Gaps:
     flags = np.array(ratio)
     return Gaps(
         keys=tuple(keys),
+        least=tuple(leasts),
+        left_out=tuple(absent),
+        plain=plain,
         ratio=flags,
         before=np.where(flags, np.exp(-before), before),
         after=np.where(flags, np.exp(-after), after),
@@ -126,17 +144,21 @@ def gaps_of(measures: Measures, groups: Groups, min_per_group: int) -> Gaps:
     )
 
 
-def _comparable(measures: Measures, q: int, index: Indices, min_per_group: int, ratio: bool) -> Indices:
-    """The groups with enough rows and a value; of many groups those that come near an end before or after."""
+def _compared(measures: Measures, q: int, index: Indices, least: int, ratio: bool) -> tuple[Pairs | None, set[int]]:
+    """The differences between the groups with enough rows and a value (of many groups those that come near an end
+    before or after; None where there are fewer than two), and the groups that have too few or none.
+    """
     values = np.vstack([measures.before[q, index][None], measures.after[:, q, index]])
-    known = ~np.isnan(values).any(axis=0) & (measures.size[q, index] >= min_per_group)
+    known = ~np.isnan(values).any(axis=0) & (measures.size[q, index] >= least)
     if ratio:
         known &= (values > 0).all(axis=0)
+    left_out = set(index[~known].tolist())
     if known.sum() > MAX_PAIRED:
         rank = np.where(known, values, np.nan).argsort(axis=1).argsort(axis=1)
         near = ((rank < MAX_PAIRED // 2) | (rank >= known.sum() - MAX_PAIRED // 2)).any(axis=0)
         known &= near
-    return np.asarray(index[known], dtype=np.intp)
+    used = np.asarray(index[known], dtype=np.intp)
+    return (_pairs(measures, q, used, ratio) if used.size >= 2 else None), left_out
 
 
 def _pairs(measures: Measures, q: int, used: Indices, ratio: bool) -> Pairs:

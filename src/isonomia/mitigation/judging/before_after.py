@@ -152,9 +152,17 @@ def read_comparison(
 
 
 def compare(
-    subject: Subject, after: dict[str, NDArray[Any]], by: By | Sequence[Sequence[str]], *, level: float | None = None
+    subject: Subject,
+    after: dict[str, NDArray[Any]],
+    by: By | Sequence[Sequence[str]],
+    *,
+    level: float | None = None,
+    larger: Sequence[int] = (),
 ) -> Comparison:
-    """Measures, gaps and simultaneous intervals of one or several fixes; columns as codes of the subject's classes."""
+    """Measures, gaps and simultaneous intervals of one or several fixes; columns as codes of the subject's classes.
+
+    `larger` are rows that groups must have in further figures (see `gaps_of`).
+    """
     settings, truth = subject.settings, subject.outcome.truth
     groups = form_groups(subject.needs_attributes(), by=by)
     n_boot = max(settings.n_boot, 100)
@@ -177,7 +185,7 @@ def compare(
             n_boot=n_boot,
             seed=settings.seed,
         )
-    gaps = gaps_of(measures, groups, settings.min_per_group)
+    gaps = gaps_of(measures, groups, settings.min_per_group, larger)
     bands = simultaneous(measures, gaps, level or settings.level, levelled_metrics(measures))
     return Comparison(subject=subject, groups=groups, was=was, after=after, measures=measures, gaps=gaps, bands=bands)
 

@@ -140,7 +140,8 @@ def _by_period(judged: Judged, periods: Codes, names: Sequence[str]) -> dict[str
         rows = np.flatnonzero(np.array(periods.texts)[periods.codes] == name)
         try:
             after = {method: decided[rows] for method, decided in comparison.after.items()}
-            part = compare(subject.take(rows), after, by, level=level)
+            larger = [least for goal in judged.goals if (least := goal.least(len(rows)))]
+            part = compare(subject.take(rows), after, by, level=level, larger=larger)
             found[name] = judge(part, judged.goals, judged.ways, judged.chances, judged.objective)
         except IsonomiaError as error:  # a group that is too small there, say
             found[name] = str(error)

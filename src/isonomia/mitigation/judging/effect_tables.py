@@ -82,7 +82,7 @@ def criteria_table(comparison: Comparison, fix: int) -> Table:
             "after": _triple(bands.after, (fix, number), 0.0),
             "change": _triple(bands.change, (fix, number)),
         }
-        for number, (name, by) in enumerate(gaps.keys)
+        for number, (name, by) in enumerate(gaps.keys[: gaps.plain])
     ]
     columns = (
         Column("by", title=msg("by")),
@@ -236,7 +236,7 @@ def levelling_table(comparison: Comparison, fix: int) -> Table:
 def price_table(comparison: Comparison, fix: int) -> Table:
     """What a point (0.01) of each gap cost in accuracy and in changed decisions."""
     rows = []
-    for number, (name, by) in enumerate(comparison.gaps.keys):
+    for number, (name, by) in enumerate(comparison.gaps.keys[: comparison.gaps.plain]):
         if name == "disparate_impact":
             continue
         closed = -float(comparison.bands.change.value[fix, number])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,10 +35,32 @@ Verdict = Literal["meets", "exceeds", "not_enough_evidence"]
 
 @dataclass(frozen=True)
 class Goal:
-    """A criterion and its limit: the largest difference, or the smallest ratio."""
+    """A criterion and its limit: the largest difference, or the smallest ratio.
+
+    Attributes
+    ----------
+    attributes : tuple of str
+        The protected attributes that it is about; all of them where empty.
+    intersections : bool
+        Whether it is about intersections of attributes too.
+    min_rows, min_share : int, float
+        Groups with fewer rows, or a smaller share of them, are not compared; 0 for the setting `min_per_group`.
+    """
 
     criterion: str
     limit: float
+    attributes: tuple[str, ...] = ()
+    intersections: bool = True
+    min_rows: int = 0
+    min_share: float = 0.0
+
+    def covers(self, way: Sequence[str]) -> bool:
+        """Whether it is about the groups of these attributes."""
+        return (len(way) == 1 or self.intersections) and (not self.attributes or set(way) <= {*self.attributes})
+
+    def least(self, n: int) -> int | None:
+        """The rows that a group of n people must have to be compared; None for the setting."""
+        return max(self.min_rows, ceil(self.min_share * n)) or None
 
     @property
     def ratio(self) -> bool:
@@ -61,12 +84,15 @@ class Goal:
 
 
 def read_goals(
-    goal: str, limit: float | None, policy: PolicyLike | None, task: str
+    goal: str, limit: float | None, policy: PolicyLike | None, task: str, *, known: Sequence[str], spread: float
 ) -> tuple[tuple[Goal, ...], tuple[BaseRule, ...]]:
-    """The goals, those of a policy instead of `goal` and `limit`; and the policy's rules that no fix is judged by."""
+    """The goals, those of a policy instead of `goal` and `limit`; and the policy's rules that no fix is judged by.
+
+    `known` are the protected attributes, `spread` the standard deviation of a regression's true outcomes.
+    """
     if policy is None:
         return (read_goal(goal, limit, task),), ()
-    goals, ignored = goals_of(policy, task)
+    goals, ignored = goals_of(policy, task, known=known, spread=spread)
     if not goals:
         raise SpecError(
             f"No rule of the policy compares groups by a figure that a fix can be judged by. Those are: "
@@ -87,9 +113,16 @@ def read_goal(goal: str, limit: float | None, task: str) -> Goal:
     return Goal(goal, value)
 
 
-def goals_of(policy: PolicyLike, task: str) -> tuple[tuple[Goal, ...], tuple[BaseRule, ...]]:
+def goals_of(
+    policy: PolicyLike, task: str, *, known: Sequence[str], spread: float
+) -> tuple[tuple[Goal, ...], tuple[BaseRule, ...]]:
     """What the rules of a policy require of a fix, and the rules that no fix is judged by."""
-    found = {rule: _of_rule(rule, _criteria(task)) for rule in load_policy(policy).rules}
+    read = load_policy(policy)
+    found: dict[BaseRule, Goal | None] = {}
+    for rule in read.rules:
+        goal = _of_rule(rule, _criteria(task), spread)
+        usable = goal is not None and set(goal.attributes) <= {*known}
+        found[rule] = replace(goal, min_rows=read.min_per_group) if goal is not None and usable else None
     goals = tuple(one for one in found.values() if one is not None)
     return goals, tuple(rule for rule, one in found.items() if one is None)
 
@@ -98,11 +131,17 @@ def _criteria(task: str) -> Mapping[str, tuple[tuple[str, ...], str]]:
     return NUMBER_CRITERIA if task == "regression" else CRITERIA
 
 
-def _of_rule(rule: BaseRule, known: Container[str]) -> Goal | None:
+def _of_rule(rule: BaseRule, known: Container[str], spread: float) -> Goal | None:
     """The goal that a rule sets; None for one that no fix is judged by."""
     if not isinstance(rule, Rule):
         return None
     criterion = CRITERION_OF.get((METRICS[rule.metric].id, rule.measure))
     if criterion not in known or (rule.measure == "ratio") != (rule.side == "at_least"):
         return None
-    return Goal(str(criterion), rule.limit)
+    return Goal(
+        str(criterion),
+        rule.limit * (spread if rule.unit == "sd" else 1.0),
+        attributes=rule.attributes,
+        intersections=rule.by == "all",
+        min_share=rule.min_share,
+    )

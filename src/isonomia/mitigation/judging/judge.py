@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isonomia.data import listed
+from isonomia.errors import SpecError
 from isonomia.evidence.intervals import extremes, spread_of
 from isonomia.mitigation.judging.bands import criteria_of
 from isonomia.mitigation.judging.comparison import Comparison
@@ -26,6 +28,8 @@ class Judged:
         For each fix the worst verdict over goals and ways of grouping.
     chances : mapping of float
         The share of decisions left to chance.
+    left_out : tuple of int
+        Groups that the goals are about and that are too small to be compared: no fix is shown to meet them.
     """
 
     comparison: Comparison
@@ -35,6 +39,7 @@ class Judged:
     of: Mapping[str, Goal]
     verdicts: Mapping[str, Verdict]
     chances: Mapping[str, float]
+    left_out: tuple[int, ...]
     objective: str
     front: tuple[str, ...]
     best: str | None
@@ -65,13 +70,23 @@ def judge(
     objective: str,
 ) -> Judged:
     """The verdict of every fix, the front and the best."""
-    wanted = [(goal, comparison.gaps.index(goal.criterion, tuple(way))) for goal in goals for way in ways]
+    n = len(comparison.subject)
+    wanted = [
+        (goal, comparison.gaps.index(goal.criterion, tuple(way), goal.least(n)))
+        for goal in goals
+        for way in ways
+        if goal.covers(way)
+    ]
+    if not wanted:
+        named = listed([" x ".join(way) for way in ways])
+        raise SpecError(f"No rule of the policy is about {named}. Name other `attributes`, or give `goal` and `limit`.")
+    left_out = tuple(sorted(set().union(*(comparison.gaps.left_out[figure] for _, figure in wanted))))
     verdicts: dict[str, Verdict] = {}
     figures, of = {}, {}
     for fix, name in enumerate(comparison.names):
         after = comparison.bands.after
         each = [goal.verdict(float(after.low[fix, i]), float(after.high[fix, i])) for goal, i in wanted]
-        verdicts[name] = _worst(each)
+        verdicts[name] = _worst([*each, "not_enough_evidence"] if left_out else each)
         far = [_excess(goal, float(after.value[fix, i])) for goal, i in wanted]
         of[name], figures[name] = wanted[int(np.argmax(far))]
     meeting = [name for name, verdict in verdicts.items() if verdict == "meets"]
@@ -91,6 +106,7 @@ def judge(
         of=of,
         verdicts=verdicts,
         chances=chances,
+        left_out=left_out,
         objective=objective,
         front=_front(comparison, wanted[0], objective),
         best=best,

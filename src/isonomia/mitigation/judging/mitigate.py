@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Unpack, get_args
 
+import numpy as np
+
 from isonomia.data import Dataset
 from isonomia.errors import SpecError
 from isonomia.events import Progress, ProgressLike
@@ -69,12 +71,14 @@ def mitigate(
     limit : float, optional
         The largest difference (0.05), or the smallest ratio (0.8).
     policy : str, mapping or Policy, optional
-        Its rules replace `goal` and `limit`; a fix has to meet all of them.
+        Its rules replace `goal` and `limit`; a fix has to meet all of them that are about the attributes fixed, for the
+        groups that they compare (`attributes`, `by`, `min_share` of a rule). Where a group is too small to be compared,
+        nothing is shown to be met.
     methods : "applicable" or ids of `MITIGATIONS`
         What is tried: all that apply, or those named.
     attributes : str or sequence, optional
-        The protected attributes that are fixed, several as intersections; the first of the data by default. The effect
-        on all of them is in the table ``groups``.
+        The protected attributes that are fixed, several as intersections; by default the first that a rule of the
+        policy names, else the first of the data. The effect on all of them is in the table ``groups``.
     groups : "protected", "found" or SubgroupResult
         Whose gap is closed. "found": people in subgroups with many errors against all others; the search (SliceLine)
         looks at the people that a fix is tuned on, never at those it is judged on. Or subgroups found elsewhere, among
@@ -156,8 +160,10 @@ def try_fixes(
 ) -> Mitigated:
     """`mitigate` for a dataset; the other options are those of a `Plan`."""
     subject = _subject(dataset, estimator, model)
-    goals, ignored = read_goals(goal, limit, policy, subject.task)
-    plan = Plan(goals=goals, ignored=ignored, attributes=choose_attributes(subject, attributes), **options)
+    known = [column.name for column in subject.needs_attributes()]
+    spread = float(np.std(subject.truth)) if subject.task == "regression" else 1.0
+    goals, ignored = read_goals(goal, limit, policy, subject.task, known=known, spread=spread)
+    plan = Plan(goals=goals, ignored=ignored, attributes=choose_attributes(known, attributes, goals), **options)
     judged = None
     if test is not None:
         other = read_dataset(test, {}) if isinstance(test, Dataset) else subject.data.replace(test)

@@ -100,7 +100,8 @@ class Plan:
         persons, plan, found = subject if judged is None else judged, self, None
         if self.groups != "protected":
             persons, found = use_subgroups(self.groups, trial, people, subject, persons)
-            plan = replace(self, attributes=(COLUMN,))
+            goals = tuple(replace(goal, attributes=()) for goal in self.goals)
+            plan = replace(self, attributes=(COLUMN,), goals=goals)
         tried, skipped = _try_all(plan, trial, people, Clock(self.max_seconds, progress))
         verdicts = _judged(persons, trial, tried, plan)
         parts = result_parts(verdicts, tried, skipped)
@@ -127,10 +128,12 @@ class Plan:
         )
 
 
-def choose_attributes(subject: Subject, given: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The protected attributes that are fixed: those named, or the first."""
-    known = [column.name for column in subject.needs_attributes()]
-    names = (known[0],) if given is None else (given,) if isinstance(given, str) else tuple(given)
+def choose_attributes(
+    known: Sequence[str], given: str | Sequence[str] | None, goals: Sequence[Goal]
+) -> tuple[str, ...]:
+    """The protected attributes that are fixed: those given, or the first that a goal names, or the first."""
+    first = next((goal.attributes[0] for goal in goals if goal.attributes), known[0])
+    names = (first,) if given is None else (given,) if isinstance(given, str) else tuple(given)
     for name in names:
         if name not in known:
             raise SpecError(f"`attributes` must name protected attributes; got {name!r}.{close_to(name, known)}")
@@ -213,7 +216,15 @@ def _try_all(plan: Plan, trial: Trial, people: People, clock: Clock) -> tuple[di
                 skipped[entry.id] = (entry, reason)
                 continue
             try:
-                options = options_for(entry, plan.goals[0], tol, chance=plan.randomised, costs=costs, seed=trial.seed)
+                options = options_for(
+                    entry,
+                    plan.goals[0],
+                    tol,
+                    task=trial.task,
+                    chance=plan.randomised,
+                    costs=costs,
+                    seed=trial.seed,
+                )
                 tried[entry.id] = attempt(entry, options, trial, clock.progress.check)
             except Cancelled:
                 raise
@@ -252,4 +263,5 @@ def _judged(subject: Subject, trial: Trial, tried: dict[str, Attempt], plan: Pla
     chosen = plan.attributes
     ways = [(name,) for name in chosen] + ([chosen] if len(chosen) > 1 else [])
     chances = {"none": 0.0, **{name: one.chance for name, one in tried.items()}}
-    return judge(compare(decided, after, by), plan.goals, ways, chances, plan.objective)
+    larger = [least for goal in plan.goals if (least := goal.least(n))]
+    return judge(compare(decided, after, by, larger=larger), plan.goals, ways, chances, plan.objective)

@@ -223,13 +223,17 @@ def tightened(goal: Goal, trial: Trial, parts: int = 1) -> float:
     The limit less 4 standard errors of the difference between the two smallest groups among the people judged (a part
     of them, where they are judged in several parts), but at least a tenth of it.
     """
-    metrics = CRITERIA[goal.criterion][0] if not trial.regression else ()
     y = np.concatenate([split.held.y for split in trial.splits])
     said = np.concatenate([np.asarray(split.decisions) for split in trial.splits])
     columns = [np.concatenate([s.held.attributes[i].codes for s in trial.splits]) for i in range(trial.n_attributes)]
     _, group = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
+    if trial.regression:
+        sizes = np.sort(count_by(group.ravel(), int(group.max()) + 1))[:2]
+        spread = float(np.std(said if goal.criterion == "demographic_parity" else np.abs(said - y)))
+        margin = 4 * spread * float(np.sqrt(np.sum(parts / np.maximum(sizes, 1))))
+        return float(max(0.1 * goal.tol, goal.tol - margin))
     margin = 0.0
-    for metric in metrics:
+    for metric in CRITERIA[goal.criterion][0]:
         rows = {"tpr": y == 1, "fpr": y == 0, "ppv": said == 1}.get(metric, np.ones(y.size, dtype=bool))
         rate = float(np.mean((said == y)[rows] if metric == "accuracy" else (said == 1)[rows])) if rows.any() else 0.5
         sizes = np.sort(count_by(group.ravel()[rows], int(group.max()) + 1))
@@ -240,7 +244,7 @@ def tightened(goal: Goal, trial: Trial, parts: int = 1) -> float:
 
 
 def options_for(
-    entry: Mitigation, goal: Goal, tol: float, *, chance: bool, costs: tuple[float, float], seed: int
+    entry: Mitigation, goal: Goal, tol: float, *, task: str, chance: bool, costs: tuple[float, float], seed: int
 ) -> dict[str, Any]:
     """The options of a method that follow from the goal."""
     declared = {one.name: one for one in entry.parameters}
@@ -250,9 +254,11 @@ def options_for(
             options[name] = _aim(declared[name].kind, name, goal.criterion)
     for name in ("tol", "eps", "limit"):
         if name in declared:
-            options[name] = min(tol, 1.0)
+            options[name] = tol if task == "regression" else min(tol, 1.0)
     if "randomised" in declared:
         options["randomised"] = chance
+    if "task" in declared:
+        options["task"] = "regression" if task == "regression" else "classification"
     if "seed" in declared:
         options["seed"] = seed
     for name, cost in zip(("false_positive_cost", "false_negative_cost"), costs, strict=True):

@@ -8,7 +8,7 @@ from typing import Any
 
 from isonomia.evidence import Column, Estimate, Finding, Picture, Table, yes_no
 from isonomia.languages import Message, msg
-from isonomia.languages.naming import as_text
+from isonomia.languages.naming import as_text, together
 from isonomia.mitigation.judging.bands import criteria_of
 from isonomia.mitigation.judging.comparison import Comparison
 from isonomia.mitigation.judging.effect_tables import (
@@ -75,9 +75,19 @@ def result_parts(judged: Judged, tried: Mapping[str, Attempt], skipped: Skipped)
         "notes": (
             msg("Every person is judged by a model and a fix that were fitted without them."),
             msg("Intervals are simultaneous over all methods, gaps and groups."),
+            *_left_out(judged),
             *comparison.subject.notes,
         ),
     }
+
+
+def _left_out(judged: Judged) -> tuple[Message, ...]:
+    """Groups that are too small to be compared, so that nothing is shown to be met."""
+    if not judged.left_out:
+        return ()
+    groups = judged.comparison.groups.groups
+    names = together((groups[index].name for index in judged.left_out), "; ")
+    return (msg("Groups too small to compare, so that no fix is shown to meet the limit: {groups}.", groups=names),)
 
 
 def _values(judged: Judged, tried: Mapping[str, Attempt]) -> dict[str, Any]:

@@ -1,41 +1,42 @@
-"""Reduction: parity of rates as costs in training (Agarwal and others 2018).
+"""Reduction: parity as costs in training (Agarwal and others 2018, 2019).
 
 min over mixtures Q of models of err(Q), subject to rates that differ by at most eps between groups. Each step is a
 weighted fit on signed costs. Fairlearn's exponentiated gradient and grid search take any estimator; a logistic
-regression and two groups have a shorter way here: one price per limit, found by a secant over warm-started fits.
+regression has a shorter way here: a price per group, found in a handful of warm-started fits. For numbers, prices shift
+targets (equal means) or raise weights (bounded errors), with any estimator.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.base import is_classifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from isonomia.counting import Codes
-from isonomia.errors import DataError, require
+from isonomia.counting import Codes, mean_by
+from isonomia.errors import DataError, SpecError, require
 from isonomia.languages import msg
 from isonomia.mitigation._outcomes import outcome_classes
-from isonomia.mitigation._training import TrainingMitigator, fit_weighted, weight_argument
-from isonomia.mitigation.before.ranking import take_rows
+from isonomia.mitigation._training import TrainingMitigator, fit_weighted, prepare, weight_argument
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.mitigation.training.ensemble import Ensemble
-from isonomia.mitigation.training.parity import OUTCOMES, Found, Parity, sharpened, within_limit
+from isonomia.mitigation.training.logistic import fit_at_prices
+from isonomia.mitigation.training.parity import OUTCOMES, Parity
+from isonomia.mitigation.training.regression import fit_bounded_losses, fit_equal_means
+from isonomia.mitigation.training.weighted_moments import weighted_moment
 from isonomia.parameters import SEED, Boolean, Choice, Integer, Number
 from isonomia.typing import Bools, Floats
 
-Goal = Literal["demographic_parity", "equalized_odds", "equal_opportunity", "predictive_equality"]
+Goal = Literal["demographic_parity", "equalized_odds", "equal_opportunity", "predictive_equality", "bounded_loss"]
 Solver = Literal["auto", "price", "exponentiated_gradient", "grid"]
-#: Rows on which the price is guessed before all rows are fitted.
-FEW = 8000
+#: The goals of numbers.
+NUMBER_GOALS = ("demographic_parity", "bounded_loss")
 #: Fairlearn's names of the goals.
 MOMENTS = {
     "demographic_parity": "DemographicParity",
@@ -46,7 +47,7 @@ MOMENTS = {
 
 
 class Reduce(TrainingMitigator):
-    """An estimator of two classes trained so that rates differ by at most `eps` between groups.
+    """An estimator of two classes, or of numbers, trained so that groups differ by at most `eps`.
 
     Parameters
     ----------
@@ -55,13 +56,14 @@ class Reduce(TrainingMitigator):
     sensitive : str or list of str, optional
         The columns of X that hold the protected attribute; several make intersections, an empty list makes everyone one
         group. None where the attribute comes as `sensitive_features`.
-    goal : "demographic_parity", "equalized_odds", "equal_opportunity" or "predictive_equality"
-        Which rates shall be alike.
+    goal : "demographic_parity", "equalized_odds", "equal_opportunity", "predictive_equality" or "bounded_loss"
+        Which rates shall be alike. For numbers: "demographic_parity" (mean predictions), or "bounded_loss" (every
+        group's mean squared error is at most `eps`).
     eps : float
-        How much the rates of two groups may differ on the training rows.
+        How much two groups may differ on the training rows: rates (at most 1), or means in the unit of y.
     solver : "auto", "price", "exponentiated_gradient" or "grid"
-        How it is found: "price" for a logistic regression (also at the end of a pipeline), two groups and one rate; the
-        others by Fairlearn. "auto" takes "price" where it applies, else the exponentiated gradient.
+        How it is found: "price" for a logistic regression (also at the end of a pipeline) and for numbers; the others
+        by Fairlearn, for two classes. "auto" takes "price" where it applies, else the exponentiated gradient.
     deterministic : bool
         Whether one model is chosen: the one with the fewest errors among those within the limit. Otherwise a decision
         is that of a model drawn by chance.
@@ -79,7 +81,8 @@ class Reduce(TrainingMitigator):
     solver_ : str
         The solver that was used.
     gap_, error_ : float
-        The largest difference between groups and the share of errors, on the training rows.
+        The largest difference between groups (for "bounded_loss" the largest mean squared error of a group) and the
+        share of errors (for numbers the mean squared error), on the training rows.
     fits_ : int
         How many models were trained on all rows.
 
@@ -88,11 +91,14 @@ class Reduce(TrainingMitigator):
     The attribute is not read at decision time. The limit is reached on the training rows; compare before and after on
     other people. A model that is blind to the attribute may lower every group: look at each group's rate. Where the
     features hardly tell more about the outcome than about the group, a single linear model pays more errors for the
-    limit than a mixture of several: compare with ``solver="exponentiated_gradient", deterministic=False``.
+    limit than a mixture of several: compare with ``solver="exponentiated_gradient", deterministic=False``. A group of n
+    people cannot come nearer to the others than about 1 / n. Equal means leave the rest of the distribution as it is:
+    `Match` makes distributions equal.
 
     References
     ----------
     Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A reductions approach to fair classification.
+    Agarwal, Dudik and Wu (2019), Fair regression: quantitative definitions and reduction-based algorithms.
 
     Examples
     --------
@@ -107,8 +113,8 @@ class Reduce(TrainingMitigator):
 
     __kinds__: ClassVar = {
         **TrainingMitigator.__kinds__,
-        "goal": Choice(tuple(OUTCOMES)),
-        "eps": Number(above=0, at_most=1),
+        "goal": Choice((*OUTCOMES, "bounded_loss")),
+        "eps": Number(above=0),
         "solver": Choice(("auto", "price", "exponentiated_gradient", "grid")),
         "deterministic": Boolean(),
         "rounds": Integer(1),
@@ -141,6 +147,14 @@ class Reduce(TrainingMitigator):
     def _train(
         self, model: Any, X: Any, y: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
     ) -> Any:
+        if not is_classifier(self):
+            return self._train_numbers(model, X, y, groups, weights, options)
+        if options["goal"] not in OUTCOMES:
+            raise SpecError(
+                f"The goal '{options['goal']}' is for numbers; for classes there are {', '.join(OUTCOMES)}."
+            )
+        if options["eps"] > 1:
+            raise SpecError(f"`eps` must be a number in (0, 1] for rates; got {options['eps']:g}.")
         labels = outcome_classes(y, regression=False)
         if groups.size == 1:
             self.solver_, self.gap_, self.fits_ = "none", 0.0, 1
@@ -151,7 +165,7 @@ class Reduce(TrainingMitigator):
             raise DataError(f"Reduce is for two classes; y has {labels.size}. Reweigh and Minimax take any number.")
         mass = np.ones(len(y)) if weights is None else weights
         parity = Parity(positive=labels.codes == 1, weights=mass / mass.sum(), groups=groups, goal=options["goal"])
-        self.solver_ = _solver(options["solver"], model, parity)
+        self.solver_ = _solver(options["solver"], model)
         if self.solver_ == "price":
             found, self.fits_ = _by_price(model, X, np.array(labels.labels), parity, options)
         else:
@@ -162,18 +176,42 @@ class Reduce(TrainingMitigator):
         self.error_ = float(parity.weights @ np.abs(shares - parity.positive))
         return found
 
+    def _train_numbers(
+        self, model: Any, X: Any, y: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
+    ) -> Any:
+        goal = options["goal"]
+        if goal not in NUMBER_GOALS or options["solver"] not in ("auto", "price"):
+            raise SpecError(
+                f"For numbers there are the goals {' and '.join(NUMBER_GOALS)} with solver='price'; got goal='{goal}' "
+                f"and solver='{options['solver']}'."
+            )
+        self.solver_ = "price" if groups.size > 1 else "none"
+        last, matrix, whole = prepare(model, X, y)
+        train = fit_equal_means if goal == "demographic_parity" else fit_bounded_losses
+        found, self.fits_ = train(last, matrix, y.astype(float), groups, weights, options["eps"], options["rounds"])
+        said = np.asarray(found.predict(matrix), dtype=float)
+        wrong = (said - y) ** 2
+        figures = mean_by(groups.codes, said if goal == "demographic_parity" else wrong, groups.size, weights)
+        self.gap_ = float(np.ptp(figures) if goal == "demographic_parity" else figures.max())
+        self.error_ = float(np.average(wrong, weights=weights))
+        return whole(found)
+
     def _by_fairlearn(
         self, model: Any, X: Any, y: NDArray[Any], parity: Parity, weights: Floats | None, options: dict[str, Any]
     ) -> Any:
         """The models of Fairlearn's search: the best of them, or a draw."""
-        if weights is not None:
-            raise DataError("Fairlearn's reductions do not take sample weights. Choose solver='price', or Reweigh.")
         argument = weight_argument(model)
         if argument is None:
             fit_weighted(model, X, y, parity.weights, owner="Reduce")  # refuses with the usual message
         reductions = require("fairlearn.reductions", extra="mitigation", purpose=f"The solver '{self.solver_}'")
         # Fairlearn compares each group with everyone: within eps / 2 of them, groups differ by at most eps
-        moment = getattr(reductions, MOMENTS[options["goal"]])(difference_bound=options["eps"] / 2)
+        name, half = MOMENTS[options["goal"]], options["eps"] / 2
+        plain = weights is None
+        moment = (
+            getattr(reductions, name)(difference_bound=half)
+            if plain
+            else weighted_moment(reductions, name, half, weights)
+        )
         if self.solver_ == "grid":
             search = reductions.GridSearch(
                 model, moment, grid_size=options["rounds"], sample_weight_name=argument, constraint_weight=0.5
@@ -201,65 +239,22 @@ class Reduce(TrainingMitigator):
         return tags
 
 
-def _solver(asked: str, model: Any, parity: Parity) -> str:
+def _solver(asked: str, model: Any) -> str:
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    simple = isinstance(last, LogisticRegression) and parity.groups.size == 2 and len(OUTCOMES[parity.goal]) == 1
-    if asked == "price" and not simple:
+    linear = isinstance(last, LogisticRegression)
+    if asked == "price" and not linear:
         raise DataError(
-            "solver='price' is for a logistic regression, two groups and one rate; here it is "
-            f"{type(last).__name__}, {parity.groups.size} groups and the goal '{parity.goal}'. Choose solver='auto'."
+            f"solver='price' is for a logistic regression (and for numbers); here it is {type(last).__name__}. Choose "
+            "solver='auto'."
         )
-    return ("price" if simple else "exponentiated_gradient") if asked == "auto" else asked
+    return ("price" if linear else "exponentiated_gradient") if asked == "auto" else asked
 
 
 def _by_price(model: Any, X: Any, classes: NDArray[Any], parity: Parity, options: dict[str, Any]) -> tuple[Any, int]:
-    """A logistic regression at the price that keeps the gap within the limit; the other steps are fitted once."""
-    steps = model.steps if isinstance(model, Pipeline) else [("model", model)]
-    labels = classes[parity.positive.astype(int)]
-    matrix = X
-    with sklearn.config_context(enable_metadata_routing=False):
-        if len(steps) > 1:
-            matrix = model[:-1].fit_transform(X, labels)
-        last = clone(steps[-1][1]).set_params(warm_start=True)
-        if last.solver == "lbfgs" and isinstance(matrix, np.ndarray) and matrix.shape[0] > 10 * matrix.shape[1]:
-            last.set_params(solver="newton-cholesky")  # the same optimum, in a few steps
-
-        def search(part: Any, within: Parity, near: Found | None) -> Found:
-            def fit(price: float) -> tuple[Any, Bools]:
-                costs = within.costs(price)
-                sizes = np.abs(costs)
-                with warnings.catch_warnings():
-                    # at the optimum rounding stops Newton's line search; scikit-learn then ends with lbfgs by itself
-                    warnings.filterwarnings("ignore", message="Line search of Newton", category=ConvergenceWarning)
-                    last.fit(part, classes[(costs < 0).astype(int)], sample_weight=sizes / sizes.mean())
-                return deepcopy(last), _decisions(last, part, classes[1])
-
-            return within_limit(fit, within, options["eps"], options["rounds"], near)
-
-        near = None
-        some = np.arange(0, len(labels), max(len(labels) // FEW, 1))
-        if len(some) <= len(labels) / 2 and parity.take(some).smallest() >= 100:
-            near = search(take_rows(matrix, some), parity.take(some), None)  # a guess from some of the rows
-        found = search(matrix, parity, near)
-        if found.price != 0:
-            _sharpen(found.model, matrix, parity, options["eps"])
-    trained = found.model.set_params(warm_start=steps[-1][1].warm_start, solver=steps[-1][1].solver)
-    if isinstance(model, Pipeline):
-        trained = Pipeline([*model.steps[:-1], (steps[-1][0], trained)])
-    return trained, found.fits
-
-
-def _sharpen(model: Any, matrix: Any, parity: Parity, eps: float) -> None:
-    """Move the boundary of a linear model where that leaves fewer errors within the limit."""
-    target = parity.contrast() * len(parity.positive)
-    line = Ridge(alpha=1.0).fit(matrix, target, sample_weight=parity.weights * len(parity.positive))
-    score = np.asarray(model.decision_function(matrix), dtype=float)
-    better = sharpened(score, np.asarray(line.predict(matrix), dtype=float), parity, eps)
-    if better is None:
-        return
-    shift, cut = better
-    model.coef_ = model.coef_ + shift * line.coef_[None, :]
-    model.intercept_ = model.intercept_ + shift * line.intercept_ - cut
+    """A logistic regression at the prices that keep the gap within the limit; the other steps are fitted once."""
+    last, matrix, whole = prepare(model, X, classes[parity.positive.astype(int)])
+    trained, fits = fit_at_prices(last, matrix, classes, parity, options["eps"], options["rounds"])
+    return whole(trained), fits
 
 
 def _decisions(model: Any, X: Any, positive: Any) -> Bools:
@@ -291,7 +286,7 @@ MITIGATIONS.add(
         stage="in",
         estimator=Reduce,
         needs=("sample_weight",),
-        tasks=("binary",),
+        tasks=("binary", "regression"),
         reference="Agarwal and others (2018)",
     )
 )

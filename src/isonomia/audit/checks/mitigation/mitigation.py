@@ -13,7 +13,7 @@ from isonomia.audit.check_registry import check
 from isonomia.audit.checks._other_rows import other_rows
 from isonomia.audit.checks._sample import sample_of
 from isonomia.audit.measurements import measured_groups
-from isonomia.errors import DataError, NotApplicable
+from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.evidence import THRESHOLDS, Result
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
@@ -92,7 +92,7 @@ def mitigation(
             if learnt is None
             else plan.carry_out(learnt, estimator, judged=judged, progress=subject.progress)
         )
-    except DataError as error:
+    except (DataError, SpecError) as error:
         raise NotApplicable(str(error)) from error
     _needs_one(result)
     trained = () if estimator is None else (_TRAINED if learnt is None else _TRAINED_APART,)
@@ -117,7 +117,9 @@ def _goals(
     ignored: tuple[BaseRule, ...] = ()
     notes: tuple[Message, ...] = ()
     if goal is None and limit is None and policy is not None:
-        goals, ignored = goals_of(policy, subject.task)
+        known = [column.name for column in subject.needs_attributes()]
+        spread = float(np.std(subject.truth)) if subject.task == "regression" else 1.0
+        goals, ignored = goals_of(policy, subject.task, known=known, spread=spread)
         if goals:
             return goals, ignored, ()
         notes = (msg("No rule of the policy can be met by a fix, so the goal is demographic parity."),)
@@ -144,7 +146,8 @@ def _estimator(subject: Subject, apart: bool, options: dict[str, Any]) -> Any:
 
 def _furthest(subject: Subject, goal: Goal, folds: int) -> tuple[str, ...]:
     """The protected attribute whose groups are furthest apart, among those with enough rows in every group."""
-    columns = [column for column in subject.needs_attributes() if column.observed().counts().min() >= folds]
+    known = [column for column in subject.needs_attributes() if goal.covers((column.name,))]
+    columns = [column for column in known if column.observed().counts().min() >= folds]
     if not columns:
         raise NotApplicable(msg("every protected attribute has a group of fewer than {n:# row|# rows}", n=folds))
     wanted = goal.metrics(subject.task)
