@@ -15,7 +15,7 @@ import typer
 from typer.testing import CliRunner
 
 import isonomia
-from isonomia.cli.app import Door, app
+from isonomia.cli.app import Guarded, app
 from isonomia.errors import Cancelled, DataError, MissingExtraError, NotApplicable, SpecError, UntrustedError
 
 runner = CliRunner()
@@ -24,7 +24,7 @@ SOURCE = str(Path(isonomia.__file__).parent.parent)
 
 def program(failing: Callable[[], None]) -> typer.Typer:
     """A program of the same make whose one command does what is asked."""
-    made = typer.Typer(cls=Door, pretty_exceptions_enable=False)
+    made = typer.Typer(cls=Guarded, pretty_exceptions_enable=False)
     made.callback()(lambda: None)
     made.command("go")(failing)
     return made

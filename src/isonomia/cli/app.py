@@ -1,4 +1,4 @@
-"""The program `isonomia`: its commands, put together."""
+"""The program `isonomia`: all its commands."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from isonomia._version import __version__
+from isonomia.cli.command_group import CommandGroup
 from isonomia.cli.commands.audit import audit
 from isonomia.cli.commands.benchmark import benchmark
 from isonomia.cli.commands.card import card
@@ -26,12 +27,11 @@ from isonomia.cli.commands.runs import runs
 from isonomia.cli.commands.runs_watch import watch
 from isonomia.cli.commands.study import study
 from isonomia.cli.commands.synth import synth
-from isonomia.cli.options.wording import Command
 from isonomia.cli.output.exits import guarded
 
 
-class Door(TyperGroup):
-    """A group of commands behind which no error goes unsaid."""
+class Guarded(TyperGroup):
+    """A group of commands whose errors become a message and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, guarded."""
@@ -39,14 +39,12 @@ class Door(TyperGroup):
             return super().invoke(ctx)
 
 
-app = typer.Typer(
+app = CommandGroup(
+    "Examine what a model does to people: is it even-handed, whom does it treat differently, how sure are we?",
     name="isonomia",
-    cls=Door,
+    cls=Guarded,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    help="Examine what a model does to people: is it even-handed, whom does it treat differently, how sure are we?",
     epilog="Exit codes of audits: 0 meets the policy, 1 exceeds it, 2 bad input or spec, 3 not enough evidence, "
     "4 nothing was evaluated, 5 internal error.",
 )
@@ -59,26 +57,21 @@ def _version(wanted: bool) -> None:
 
 
 @app.callback()
-def door(
+def program(
+    *,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version, and stop.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Examine what a model does to people: is it even-handed, whom does it treat differently, how sure are we?"""
 
 
-app.command(cls=Command)(demo)
-app.command(cls=Command)(audit)
-app.command(cls=Command)(fairness)
-app.command(cls=Command)(explain)
-app.command(cls=Command)(mitigate)
-app.command(cls=Command)(run)
-app.command(cls=Command)(compare)
-app.command(cls=Command)(card)
+for function in (demo, audit, fairness, explain, mitigate, run, compare, card):
+    app.command()(function)
 app.add_typer(datasets, name="datasets")
-app.command(cls=Command)(synth)
-discover.command("subgroups", cls=Command)(subgroups)
-discover.command("pairs", cls=Command)(pairs)
+app.command()(synth)
+discover.command("subgroups")(subgroups)
+discover.command("pairs")(pairs)
 app.add_typer(discover, name="discover")
 app.add_typer(benchmark, name="benchmark")
 app.add_typer(study, name="study")
@@ -86,9 +79,9 @@ runs.command("watch")(watch)
 app.add_typer(runs, name="runs")
 app.add_typer(policies, name="policies")
 for name, listing in LISTINGS.items():
-    app.command(name, cls=Command)(listing)
+    app.command(name)(listing)
 
 
 def main() -> None:
-    """Run the program; its exit code is the verdict's, or tells what went wrong."""
+    """Run the program; its exit code is the verdict's, or that of an error (`output/exits.py`)."""
     app(prog_name="isonomia")

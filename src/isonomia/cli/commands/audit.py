@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.model import ModelOptions
+from isonomia.cli.options.roles import read_names
+from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.options.shared import AnalysisName, FailOn, Junit, Missing, Out, Pdf, Policy, Seed, StoreAddress
-from isonomia.cli.options.table import ModelOptions, ScreenOptions, TableOptions
+from isonomia.cli.options.table import TableOptions
 
 
-@grouped
 def audit(
     *,
     table: TableOptions,
@@ -63,5 +64,5 @@ def audit(
 
 
 def _chosen(checks: str) -> str | list[str]:
-    names = [name.strip() for name in checks.split(",")]
+    names = read_names(checks, "--checks")
     return names[0] if len(names) == 1 and names[0] in ("quick", "standard", "full") else names

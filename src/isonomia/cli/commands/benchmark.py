@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isonomia.cli.options.grouped import grouped
+from isonomia.cli.command_group import CommandGroup
+from isonomia.cli.options.roles import read_names
+from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.options.shared import MaxSeconds
-from isonomia.cli.options.table import ScreenOptions
 from isonomia.cli.output.screen import Screen
 from isonomia.languages import msg
 
 if TYPE_CHECKING:
     from isonomia.store import Store
 
-benchmark = typer.Typer(
-    help="Which discovery method finds what is there?",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-)
+benchmark = CommandGroup("Which discovery method finds what is there?", no_args_is_help=True)
 
 GridName = Annotated[str, typer.Argument(metavar="GRID", help="quick, standard or paper.")]
 StoreUrl = Annotated[
@@ -40,13 +36,7 @@ StoreUrls = Annotated[
 DEFAULT_STORE = "benchmark.db"
 
 
-@benchmark.callback()
-def door() -> None:
-    """Which discovery method finds what is there?"""
-
-
 @benchmark.command("run")
-@grouped
 def run(
     *,
     grid: GridName,
@@ -66,7 +56,7 @@ def run(
     from isonomia.store import open as open_store
 
     screen = talk.screen()
-    names = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
+    names = None if methods is None else read_names(methods, "--methods")
     with open_store(store or DEFAULT_STORE) as opened, ProgressBar(screen, msg("Running the benchmark")) as progress:
         counts = run_benchmark(
             grid, opened, methods=names, jobs=jobs, shard=_shard(shard), max_seconds=max_seconds, progress=progress
@@ -75,7 +65,6 @@ def run(
 
 
 @benchmark.command("status")
-@grouped
 def status(
     *,
     grid: GridName,
@@ -95,7 +84,6 @@ def status(
 
 
 @benchmark.command("report")
-@grouped
 def report(
     *,
     grid: GridName,

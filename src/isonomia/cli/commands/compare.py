@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from isonomia.cli.options.grouped import grouped
-from isonomia.cli.options.table import ScreenOptions
+from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.output.screen import Screen
 from isonomia.errors import SpecError
 from isonomia.languages import msg
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from isonomia.evidence import Table
 
 
-@grouped
 def compare(
     *,
     before: Annotated[Path, typer.Argument(metavar="BEFORE", help="A report.json, or the folder it is in.")],

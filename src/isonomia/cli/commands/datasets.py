@@ -6,27 +6,25 @@ from typing import Annotated, Any
 
 import typer
 
-from isonomia.cli.options.shared import Json, NoColor, Quiet
-from isonomia.cli.output.screen import Screen
+from isonomia.cli.command_group import CommandGroup
+from isonomia.cli.options.screen import ScreenOptions
 
-datasets = typer.Typer(
-    help="Public datasets: list them, describe one, fetch one.", rich_markup_mode=None, add_completion=False
-)
+datasets = CommandGroup("Public datasets: list them, describe one, fetch one.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A dataset of the list.")]
 
 
 @datasets.callback(invoke_without_command=True)
-def listing(ctx: typer.Context, json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> None:
+def listing(ctx: typer.Context, talk: ScreenOptions) -> None:
     """List the public datasets that can be loaded by name."""
     if ctx.invoked_subcommand is not None:
         return
     from isonomia.data import catalog
     from isonomia.evidence import Table, yes_no
 
-    screen = Screen(json=json, quiet=quiet, color=not no_color)
+    screen = talk.screen()
     rows = catalog.listing()
-    if json:
+    if screen.json:
         screen.data(rows)
     shown = ("name", "rows", "target", "favourable", "protected", "here", "purpose")
     columns: dict[str, list[Any]] = {key: [row[key] for row in rows] for key in shown}
@@ -35,11 +33,11 @@ def listing(ctx: typer.Context, json: Json = False, quiet: Quiet = False, no_col
 
 
 @datasets.command("show")
-def show(name: Name, json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> None:
+def show(name: Name, talk: ScreenOptions) -> None:
     """Describe one dataset: roles, licence, whose work it is, what to know before trusting it."""
     from isonomia.data import catalog
 
-    screen = Screen(json=json, quiet=quiet, color=not no_color)
+    screen = talk.screen()
     entry = catalog.info(name)
     listed = {row["name"]: row for row in catalog.listing()}[entry.id]
     described = {
@@ -51,23 +49,23 @@ def show(name: Name, json: Json = False, quiet: Quiet = False, no_color: NoColor
         "file": entry.file,
         "sha256": entry.sha256,
     }
-    if json:
+    if screen.json:
         screen.data(described)
     for key, value in described.items():
         screen.say(f"{key:12} {_shown(value)}")
 
 
 @datasets.command("fetch")
-def fetch(name: Name, json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> None:
+def fetch(name: Name, talk: ScreenOptions) -> None:
     """Put a dataset into the cache; the only command that uses the network."""
     from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.data import catalog
     from isonomia.languages import msg
 
-    screen = Screen(json=json, quiet=quiet, color=not no_color)
+    screen = talk.screen()
     with ProgressBar(screen, msg("Fetching {name}", name=name)):
         path = catalog.fetch(name)
-    if json:
+    if screen.json:
         screen.data({"name": name, "path": str(path)})
     screen.say(str(path))
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.options.shared import Seed
-from isonomia.cli.options.table import ScreenOptions
 from isonomia.cli.output.screen import Screen
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ TRAINED = 0.5
 FIXES = ("reweighing", "sampling", "massaging")
 
 
-@grouped
 def demo(
     *,
     out: Annotated[

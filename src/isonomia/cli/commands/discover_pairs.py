@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.model import ModelOptions
+from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.options.shared import MaxSeconds, MethodOption, Reuse, Seed, StoreAddress, TableFile
-from isonomia.cli.options.table import ModelOptions, ScreenOptions, TableOptions
+from isonomia.cli.options.table import TableOptions
 from isonomia.cli.output.screen import Screen
 from isonomia.errors import SpecError
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 SHOWN = 10
 
 
-@grouped
 def pairs(
     *,
     table: TableOptions,

@@ -6,25 +6,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isonomia.cli.options.grouped import grouped
+from isonomia.cli.command_group import CommandGroup
+from isonomia.cli.options.model import ModelOptions
+from isonomia.cli.options.roles import read_names
+from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.options.shared import AnalysisName, MaxSeconds, MethodOption, Reuse, Seed, StoreAddress, TableFile
-from isonomia.cli.options.table import ModelOptions, ScreenOptions, TableOptions
+from isonomia.cli.options.table import TableOptions
 from isonomia.cli.output.screen import Screen
 
 if TYPE_CHECKING:
     from isonomia.discovery import SubgroupResult
 
-discover = typer.Typer(
-    help="Find whom a model treats differently.", no_args_is_help=True, rich_markup_mode=None, add_completion=False
-)
+discover = CommandGroup("Find whom a model treats differently.", no_args_is_help=True)
 
 
-@discover.callback()
-def door() -> None:
-    """Find whom a model treats differently."""
-
-
-@grouped
 def subgroups(
     *,
     table: TableOptions,
@@ -73,7 +68,7 @@ def subgroups(
             table.read(screen),
             model.load(),
             method=method,
-            metric=None if metric is None else [name.strip() for name in metric.split(",")],
+            metric=None if metric is None else read_names(metric, "--metric"),
             k=k,
             max_l=max_l or None,
             min_support=_support(min_support),

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.model import ModelOptions
+from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.options.shared import Seed
-from isonomia.cli.options.table import ModelOptions, ScreenOptions, TableOptions
+from isonomia.cli.options.table import TableOptions
 from isonomia.cli.output.screen import Screen
 from isonomia.languages import msg, once
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 DRAWN = ("summary",)
 
 
-@grouped
 def explain(
     *,
     table: TableOptions,
@@ -50,6 +50,7 @@ def explain(
     import numpy as np
 
     from isonomia.cli.output.progress_bar import ProgressBar
+    from isonomia.cli.output.report import write_result
     from isonomia.explain import gap, sensitive, shapley
     from isonomia.subject import Subject
 
@@ -76,7 +77,7 @@ def explain(
     result = _together(parts, names)
     _show(screen, result)
     if out is not None:
-        _write(screen, result, out)
+        write_result(screen, result, out / "explain.html", result.to_dict())
 
 
 def _label(text: str | None, classes: tuple[Any, ...]) -> Any:
@@ -132,16 +133,3 @@ def _show(screen: Screen, result: Result) -> None:
         screen.say(f"{result.heading(name, screen.language)}: {headline(result, name, screen.language)}")
     for note in result.notes:
         screen.say(note)
-
-
-def _write(screen: Screen, result: Result, out: Path) -> None:
-    """The page and the record as files of a folder."""
-    import json
-
-    from isonomia.atomic import atomic_write
-
-    record = json.dumps(result.to_dict(), allow_nan=False, indent=1) + "\n"
-    for name, text in (("explain.html", result.to_html(screen.language)), ("explain.json", record)):
-        with atomic_write(out / name) as part:
-            part.write_text(text, encoding="utf-8", errors="replace")
-    screen.say(msg("Full report: {path}", path=str(out / "explain.html")))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.options.shared import Missing, Out, Seed
-from isonomia.cli.options.table import ScreenOptions, TableOptions
+from isonomia.cli.options.table import TableOptions
 from isonomia.cli.output.screen import Screen
 from isonomia.errors import SpecError
 from isonomia.languages import Message, msg
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _SHOWN = ("by", "measure", "value", "threshold", "outcome", "lowest", "highest")
 
 
-@grouped
 def fairness(
     *,
     table: TableOptions,

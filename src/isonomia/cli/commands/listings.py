@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from isonomia.cli.options.shared import Json, NoColor, Quiet
+from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.output.screen import Screen
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="One entry, i
 def command(entries: Callable[[], Iterable[Entry]], columns: tuple[str, ...], purpose: str) -> Callable[..., None]:
     """A command that lists entries; the first of `columns` is what an entry is called by."""
 
-    def listed(name: Name = None, json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> None:
-        show(list(entries()), columns, name, Screen(json=json, quiet=quiet, color=not no_color))
+    def listed(*, name: Name = None, talk: ScreenOptions) -> None:
+        show(list(entries()), columns, name, talk.screen())
 
     listed.__doc__ = purpose
     return listed
@@ -194,13 +194,12 @@ def _metric(metric: Metric) -> Entry:
 
 
 def metrics(
+    *,
     name: Name = None,
     task: Annotated[
         str | None, typer.Option("--task", metavar="T", help="Only for binary, multiclass or regression.")
     ] = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
+    talk: ScreenOptions,
 ) -> None:
     """List the metrics, or describe one."""
     from isonomia.data import Task
@@ -210,8 +209,7 @@ def metrics(
     Choice(get_args(Task)).or_none().check("--task", task)
     chosen = METRICS if name is None else (METRICS[name],)  # also by a second name, which no list has
     listed = [_metric(metric) for metric in chosen if task is None or task in metric.tasks]
-    screen = Screen(json=json, quiet=quiet, color=not no_color)
-    show(listed, ("metric", "aliases", "tasks", "better", "purpose"), name, screen)
+    show(listed, ("metric", "aliases", "tasks", "better", "purpose"), name, talk.screen())
 
 
 #: Command -> what it does.

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from isonomia.cli.options.grouped import grouped
+from isonomia.cli.options.model import ModelOptions
+from isonomia.cli.options.roles import read_names
+from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.options.shared import AnalysisName, MaxSeconds, Policy, Seed, StoreAddress
-from isonomia.cli.options.table import ModelOptions, ScreenOptions, TableOptions
+from isonomia.cli.options.table import TableOptions
 from isonomia.cli.output.screen import Screen
 from isonomia.languages import Name, msg
 
@@ -23,7 +25,6 @@ SHOWN = ("method", "period", "gap_before", "gap", "accuracy", "share_changed", "
 CODES = {"meets": 0, "exceeds": 1, "not_enough_evidence": 3}
 
 
-@grouped
 def mitigate(
     *,
     table: TableOptions,
@@ -90,8 +91,8 @@ def mitigate(
             "goal": goal,
             "limit": limit,
             "policy": policy,
-            "methods": "applicable" if methods is None else _names(methods),
-            "attributes": None if attributes is None else _names(attributes),
+            "methods": "applicable" if methods is None else read_names(methods, "--methods"),
+            "attributes": None if attributes is None else read_names(attributes, "--attributes"),
             "groups": groups,
             "attribute_at_decision": allow_attribute,
             "randomised": allow_random,
@@ -121,10 +122,6 @@ def _estimator(source: str | None) -> Any:
 
     made = import_object(source)
     return made if hasattr(made, "fit") and not isinstance(made, type) else made()
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _not_tried(table: Table, language: str) -> dict[str, list[str]]:
@@ -163,16 +160,10 @@ def show(screen: Screen, result: Mitigated | Durability) -> None:
 
 def write(screen: Screen, result: Mitigated | Durability, out: Path) -> None:
     """The page, the record and the best fix as files of a folder."""
-    import json
-
-    from isonomia.atomic import atomic_write
+    from isonomia.cli.output.report import write_result
     from isonomia.mitigation import MITIGATIONS
 
-    record = json.dumps(_record(result), allow_nan=False, indent=1) + "\n"
-    for name, text in (("mitigation.html", result.to_html(screen.language)), ("mitigation.json", record)):
-        with atomic_write(out / name) as part:
-            part.write_text(text, encoding="utf-8", errors="replace")
-    screen.say(msg("Full report: {path}", path=str(out / "mitigation.html")))
+    write_result(screen, result, out / "mitigation.html", _record(result))
     if result.best not in (None, "none"):
         suffix = ".json" if MITIGATIONS[result.best].stage == "after" else ".skops"
         path, period = str(result.save(out / f"fix{suffix}")), result.values.get("fitted_on")

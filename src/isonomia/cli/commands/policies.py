@@ -6,27 +6,24 @@ from typing import Annotated, Any
 
 import typer
 
-from isonomia.cli.options.shared import Json, NoColor, Quiet
+from isonomia.cli.command_group import CommandGroup
+from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.output.screen import Screen
 
-policies = typer.Typer(
-    help="Policies: list them, show one, print the schema or a template of your own.",
-    rich_markup_mode=None,
-    add_completion=False,
-)
+policies = CommandGroup("Policies: list them, show one, print the schema or a template of your own.")
 
 
 @policies.callback(invoke_without_command=True)
-def listing(ctx: typer.Context, json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> None:
+def listing(ctx: typer.Context, talk: ScreenOptions) -> None:
     """List the policies that come with the package."""
     if ctx.invoked_subcommand is None:
-        _list(Screen(json=json, quiet=quiet, color=not no_color))
+        _list(talk.screen())
 
 
 @policies.command("list")
-def listed(json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> None:
+def listed(talk: ScreenOptions) -> None:
     """List the policies that come with the package."""
-    _list(Screen(json=json, quiet=quiet, color=not no_color))
+    _list(talk.screen())
 
 
 def _list(screen: Screen) -> None:
@@ -43,16 +40,14 @@ def _list(screen: Screen) -> None:
 @policies.command("show")
 def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A policy of the list, or your own file.")],
-    json: Json = False,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
+    talk: ScreenOptions,
 ) -> None:
     """Show one policy with its rules, or say what is wrong with a file."""
     from isonomia.policies import load_policy
 
-    screen = Screen(json=json, quiet=quiet, color=not no_color)
+    screen = talk.screen()
     record = load_policy(name).record()
-    if json:
+    if screen.json:
         screen.data(record)
     for key, value in record.items():
         if key != "rules" and value not in (None, ""):

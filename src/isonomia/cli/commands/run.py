@@ -7,25 +7,22 @@ from typing import Annotated, Any
 
 import typer
 
+from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.options.shared import (
     AnalysisName,
     FailOn,
-    Json,
     Junit,
     ModelFile,
-    NoColor,
     Out,
     Pdf,
     Policy,
-    Quiet,
     StoreAddress,
 )
-from isonomia.cli.output.screen import Screen
 from isonomia.errors import SpecError
-from isonomia.languages import languages
 
 
 def run(
+    *,
     spec: Annotated[
         Path | None, typer.Argument(metavar="SPEC", help="A YAML or JSON file: dataset, model, checks, policy.")
     ] = None,
@@ -42,22 +39,16 @@ def run(
         bool, typer.Option("--schema", help="Print the JSON Schema of a spec, for editors, and do nothing else.")
     ] = False,
     fail_on: FailOn = "verdict",
-    lang: Annotated[
-        str | None,
-        typer.Option("--lang", metavar="L", help=f"Language: {' or '.join(languages())}; else the spec's own."),
-    ] = None,
     out: Out = None,
     pdf: Pdf = False,
     junit: Junit = None,
     store: StoreAddress = None,
     analysis: AnalysisName = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
+    talk: ScreenOptions,
 ) -> None:
     """Run everything that a spec file asks for.
 
-    --data, --model, --policy and --set replace what the spec says: one file serves every release.
+    --data, --model, --policy, --lang and --set replace what the spec says: one file serves every release.
     """
     if schema:
         from json import dumps
@@ -73,10 +64,10 @@ def run(
     from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.cli.output.report import check_pdf, deliver
     from isonomia.cli.output.store import chosen_store
-    from isonomia.languages import check_language, msg
+    from isonomia.languages import msg
 
     given = read_spec(spec, {**read_changes(changes), **_replaced(data, model, policy)})
-    screen = Screen(json=json, quiet=quiet, color=not no_color, language=check_language(lang or given.language))
+    screen = talk.screen(given.language)
     folder = out if out is not None or given.out is None else Path(given.out)
     keeping = chosen_store(store, analysis)
     check_pdf(pdf, folder)

@@ -7,22 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from isonomia.cli.options.grouped import grouped
-from isonomia.cli.options.shared import AnalysisName, Out, Quiet, StoreAddress
-from isonomia.cli.options.table import ScreenOptions
-from isonomia.cli.output.screen import Screen
-from isonomia.languages import msg
+from isonomia.cli.command_group import CommandGroup
+from isonomia.cli.options.roles import read_names
+from isonomia.cli.options.screen import ScreenOptions
+from isonomia.cli.options.shared import AnalysisName, Out, StoreAddress
+from isonomia.languages import Message, msg
 
 if TYPE_CHECKING:
     from isonomia.evidence import Table
     from isonomia.store import Run
 
-runs = typer.Typer(
-    help="What was found before: runs kept in a store.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-)
+runs = CommandGroup("What was found before: runs kept in a store.", no_args_is_help=True)
 
 RunId = Annotated[
     str, typer.Argument(metavar="RUN", help="The id of a run, its first characters, or an analysis for its last run.")
@@ -31,13 +26,7 @@ Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder.")]
 Only = Annotated[str | None, typer.Option("--analysis", metavar="NAME", help="Only this analysis.")]
 
 
-@runs.callback()
-def door() -> None:
-    """What was found before: runs kept in a store."""
-
-
 @runs.command("list")
-@grouped
 def list_(
     *,
     analysis: Annotated[str | None, typer.Argument(metavar="ANALYSIS", help="Only runs of this analysis.")] = None,
@@ -57,7 +46,6 @@ def list_(
 
 
 @runs.command("show")
-@grouped
 def show(
     *,
     run: RunId,
@@ -85,7 +73,6 @@ def show(
 
 
 @runs.command("compare")
-@grouped
 def compare(
     *,
     before: RunId,
@@ -106,10 +93,11 @@ def compare(
 
 @runs.command("rm")
 def remove(
+    *,
     run: RunId,
     store: StoreAddress = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    quiet: Quiet = False,
+    talk: ScreenOptions,
 ) -> None:
     """Remove a run; the log keeps that it was there."""
     from isonomia.cli.output.store import open_store
@@ -119,42 +107,39 @@ def remove(
         if not yes:
             typer.confirm(f"Remove the run {found.id} of {found.analysis}? It cannot be brought back.", abort=True)
         opened.remove(found)
-    Screen(quiet=quiet).say(msg("Removed run {id} of {analysis}.", id=found.id, analysis=found.analysis))
+    _done(talk, msg("Removed run {id} of {analysis}.", id=found.id, analysis=found.analysis))
 
 
 @runs.command("import")
-def import_(folder: Folder, store: StoreAddress = None, analysis: AnalysisName = None, quiet: Quiet = False) -> None:
+def import_(*, folder: Folder, store: StoreAddress = None, analysis: AnalysisName = None, talk: ScreenOptions) -> None:
     """Add the runs of an exported folder, or every report.json in a folder."""
     from isonomia.cli.output.store import open_store
 
     with open_store(store) as opened:
         new, known = opened.import_(folder, analysis=analysis)
-    Screen(quiet=quiet).say(
-        msg("Added {new:# run|# runs}; the store had {known:# already|# already}.", new=new, known=known)
-    )
+    _done(talk, msg("Added {new:# run|# runs}; the store had {known:# already|# already}.", new=new, known=known))
 
 
 @runs.command("export")
-def export(folder: Folder, store: StoreAddress = None, analysis: Only = None, quiet: Quiet = False) -> None:
+def export(*, folder: Folder, store: StoreAddress = None, analysis: Only = None, talk: ScreenOptions) -> None:
     """Write all runs as files; `isonomia runs import` reads them again, byte by byte."""
     from isonomia.cli.output.store import open_store
 
     with open_store(store) as opened:
         n = opened.export(folder, analysis=analysis)
-    Screen(quiet=quiet).say(msg("Wrote {n:# run|# runs} into {path}.", n=n, path=str(folder)))
+    _done(talk, msg("Wrote {n:# run|# runs} into {path}.", n=n, path=str(folder)))
 
 
 @runs.command("upgrade")
-def upgrade(store: StoreAddress = None, quiet: Quiet = False) -> None:
+def upgrade(*, store: StoreAddress = None, talk: ScreenOptions) -> None:
     """Bring the tables of a store up to date; make a copy of it first."""
     from isonomia.store import open as opened
 
     with opened(store, upgrade_tables=True) as found:
-        Screen(quiet=quiet).say(msg("The tables of {store} are up to date.", store=str(found.address)))
+        _done(talk, msg("The tables of {store} are up to date.", store=str(found.address)))
 
 
 @runs.command("trend")
-@grouped
 def trend(
     *,
     analysis: Annotated[str, typer.Argument(metavar="ANALYSIS", help="The analysis.")],
@@ -179,11 +164,24 @@ def trend(
     screen = talk.screen()
     with open_store(store) as opened:
         found = opened.history(
-            metric, analysis=analysis, measure=measure, who=people(who), attributes=names(attributes), limit=limit
+            metric,
+            analysis=analysis,
+            measure=measure,
+            who=people(who),
+            attributes=attribute_names(attributes),
+            limit=limit,
         )
     if talk.json:
         screen.data(found.to_dict())
     screen.table(found.tables["history"], title=found.title.text(screen.language))
+
+
+def _done(talk: ScreenOptions, message: Message) -> None:
+    """What was done, as a sentence or as JSON."""
+    screen = talk.screen()
+    if screen.json:
+        screen.data(dict(message.params))
+    screen.say(message)
 
 
 def people(given: list[str] | None) -> dict[str, str] | None:
@@ -199,9 +197,9 @@ def people(given: list[str] | None) -> dict[str, str] | None:
     return {column: value for column, _, value in parts}
 
 
-def names(text: str | None) -> list[str] | None:
-    """Names with commas between them."""
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+def attribute_names(text: str | None) -> list[str] | None:
+    """Names of attributes with commas between them."""
+    return None if text is None else read_names(text, "--attributes")
 
 
 def _plain(run: Run) -> dict[str, Any]:

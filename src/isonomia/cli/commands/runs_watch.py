@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from isonomia.cli.commands.runs import names, people
-from isonomia.cli.options.grouped import grouped
+from isonomia.cli.commands.runs import attribute_names, people
+from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.options.shared import StoreAddress
-from isonomia.cli.options.table import ScreenOptions
 from isonomia.cli.output.screen import Screen
 from isonomia.languages import msg
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 OPEN = 1
 
 
-@grouped
 def watch(
     *,
     analysis: Annotated[str, typer.Argument(metavar="ANALYSIS", help="The analysis.")],
@@ -64,7 +62,12 @@ def watch(
             opened.set_baseline(baseline)
         if add is not None:
             opened.watch(
-                analysis, rule=add, metric=metric, measure=measure, who=people(who), attributes=names(attributes)
+                analysis,
+                rule=add,
+                metric=metric,
+                measure=measure,
+                who=people(who),
+                attributes=attribute_names(attributes),
             )
         if end is not None:
             opened.end_watch(end)

@@ -7,21 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isonomia.cli.options.grouped import grouped
+from isonomia.cli.command_group import CommandGroup
+from isonomia.cli.options.roles import read_names
+from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.options.shared import MaxSeconds
-from isonomia.cli.options.table import ScreenOptions
 from isonomia.cli.output.screen import Screen
 from isonomia.languages import msg
 
 if TYPE_CHECKING:
     from isonomia.study import Study
 
-study = typer.Typer(
-    help="Do explanations and fairness measures agree?",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-)
+study = CommandGroup("Do explanations and fairness measures agree?", no_args_is_help=True)
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder for finished cells, report, tables, figures.")]
 Paper = Annotated[
@@ -37,13 +33,7 @@ NBoot = Annotated[int, typer.Option("--n-boot", metavar="N", min=0, help="Replic
 SHOWN = ("against", "measure", "n", "agree", "chance", "kappa", "p_adjusted")
 
 
-@study.callback()
-def door() -> None:
-    """Do explanations and fairness measures agree?"""
-
-
 @study.command("run")
-@grouped
 def run(
     *,
     folder: Folder,
@@ -78,7 +68,7 @@ def run(
     screen = talk.screen()
     options: dict[str, Any] = {} if spec is None else read_study_spec(spec)
     lists = {"datasets": datasets, "models": models, "fixes": fixes, "explainers": explainers, "measures": measures}
-    options |= {name: _names(text) for name, text in lists.items() if text is not None}
+    options |= {name: read_names(text, f"--{name}") for name, text in lists.items() if text is not None}
     given = {"tolerance": tolerance, "n_boot": n_boot, "max_seconds": max_seconds, "paper": paper}
     options |= {name: value for name, value in given.items() if value is not None and (spec is None or name == "paper")}
     if seeds is not None:
@@ -91,7 +81,6 @@ def run(
 
 
 @study.command("report")
-@grouped
 def report(
     *,
     folder: Folder,
@@ -105,10 +94,6 @@ def report(
 
     screen = talk.screen()
     show(screen, read_study(folder, paper=paper, tolerance=tolerance, n_boot=n_boot), folder)
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def show(screen: Screen, found: Study, folder: Path) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from isonomia.cli.options.shared import Json, NoColor, Quiet, Seed
+from isonomia.cli.options.screen import ScreenOptions
+from isonomia.cli.options.shared import Seed
 from isonomia.cli.output.screen import Screen
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 
 def synth(
+    *,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write: .csv, .csv.gz or .parquet.")],
     rows: Annotated[int, typer.Option("--rows", metavar="N", min=1, help="Rows of the plain population.")] = 20_000,
     like: Annotated[
@@ -48,22 +50,20 @@ def synth(
         typer.Option("--outcome", metavar="KIND", help="binary, multiclass or regression."),
     ] = "binary",
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
+    talk: ScreenOptions,
 ) -> None:
     """Make data with known bias.
 
     Credit data, or data like yours; what is true about them is written to OUT.truth.json.
     """
-    from isonomia.atomic import atomic_write
-    from isonomia.cli.options.roles import read_privileged, read_protected
+    from isonomia.atomic import write_whole
+    from isonomia.cli.options.roles import read_names, read_privileged, read_protected
     from isonomia.cli.output.frames import check_writable, write_frame
     from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.errors import SpecError
     from isonomia.languages import msg
 
-    screen = Screen(json=json, quiet=quiet, color=not no_color)
+    screen = talk.screen()
     check_writable(out)
     if like is not None and schema is not None:
         raise SpecError("Give either --like or --schema, not both.")
@@ -83,12 +83,11 @@ def synth(
                 "bias": -1.0 if bias is None else bias,
             }
             if columns is not None:
-                options["columns"] = [name.strip() for name in columns.split(",")]
+                options["columns"] = read_names(columns, "--columns")
             made = _generated(like, schema, target, positive, groups, options, progress)
         write_frame(made.frame, out)
     truth = out.with_name(f"{out.name}.truth.json")
-    with atomic_write(truth) as part:
-        part.write_text(made.truth.to_json() + "\n", encoding="utf-8")
+    write_whole(truth, made.truth.to_json() + "\n")
     _tell(screen, made, out, truth)
 
 

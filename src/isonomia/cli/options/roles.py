@@ -62,14 +62,14 @@ def _listed(text: str) -> dict[str, list[float] | None]:
     return named
 
 
-def read_names(given: Sequence[str], option: str) -> list[str]:
+def read_names(given: str | Sequence[str], option: str) -> list[str]:
     """Names with commas between them; a name that contains a comma is written in a list of JSON.
 
-    >>> read_names(["age,city", "pay"], "--features"), read_names(['["age, in years"]'], "--features")
+    >>> read_names(["age,city", "pay"], "--features"), read_names('["age, in years"]', "--features")
     (['age', 'city', 'pay'], ['age, in years'])
     """
     names: list[str] = []
-    for text in given:
+    for text in [given] if isinstance(given, str) else given:
         if text.lstrip().startswith("["):
             try:
                 found = json.loads(text)

@@ -7,12 +7,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from isonomia.languages import languages
-
-Json = Annotated[bool, typer.Option("--json", help="JSON on standard output, for machines.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing but errors (and JSON, with --json).")]
-NoColor = Annotated[bool, typer.Option("--no-color", help="No colours; NO_COLOR is heeded too.")]
-Lang = Annotated[str, typer.Option("--lang", metavar="L", help=f"Language: {' or '.join(languages())}.")]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Start of everything random.")]
 Out = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="The folder for report.html, report.json and report.md.")

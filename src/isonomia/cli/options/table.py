@@ -1,4 +1,4 @@
-"""The options of every command that reads a table, a model, or talks: one declaration for all of them."""
+"""The table that a command reads: the options that name its file and the roles of its columns."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from isonomia.cli.options.roles import read_names, read_privileged, read_protected, read_score
-from isonomia.cli.options.shared import Json, Lang, ModelFile, NoColor, Quiet
-from isonomia.cli.output.screen import Screen
-from isonomia.errors import SpecError
 
 if TYPE_CHECKING:
+    from isonomia.cli.output.screen import Screen
     from isonomia.data import Dataset
-    from isonomia.models import Model
 
 Names = list[str] | None
 
@@ -119,50 +116,6 @@ class TableOptions:
             query=self.query,
             **given,
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelOptions:
-    """The model of a command."""
-
-    model: ModelFile = None
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Load a pickle, joblib or PyTorch model: this runs whatever code is in it.")
-    ] = False
-    trust_type: Annotated[
-        Names, typer.Option("--trust-type", metavar="T", help="A type that a skops file may contain: mypackage.MyStep")
-    ] = None
-
-    def load(self) -> Model | None:
-        """The model of a file, `module:callable` or an address; none where none is named."""
-        if self.model is None:
-            return None
-        from isonomia.models import load_model
-
-        return load_model(self.model, trust=read_names(self.trust_type or [], "--trust-type") or self.trust)
-
-    def require(self) -> Model:
-        """The model; an error where none is named."""
-        found = self.load()
-        if found is None:
-            raise SpecError("`--model` must name a model to ask: a file, module:callable or an http address.")
-        return found
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScreenOptions:
-    """How a command talks."""
-
-    lang: Lang = "en"
-    json: Json = False
-    quiet: Quiet = False
-    no_color: NoColor = False
-
-    def screen(self) -> Screen:
-        """Where the command writes."""
-        from isonomia.languages import check_language
-
-        return Screen(json=self.json, quiet=self.quiet, color=not self.no_color, language=check_language(self.lang))
 
 
 def _character(delimiter: str | None) -> str | None:

@@ -1,9 +1,11 @@
-"""How a report is handed over: shown, saved, written for machines; the process ends with its exit code."""
+"""Reports and results as files and on the screen."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -15,6 +17,7 @@ from isonomia.languages import msg
 if TYPE_CHECKING:
     from isonomia.audit import FailOn, Report
     from isonomia.cli.output.store import Keeping
+    from isonomia.evidence import Result
 
 
 def check_pdf(pdf: bool, out: Path | None) -> None:
@@ -26,6 +29,13 @@ def check_pdf(pdf: bool, out: Path | None) -> None:
     from isonomia.report import find_chromium
 
     find_chromium()
+
+
+def write_result(screen: Screen, result: Result, page: Path, record: Mapping[str, Any]) -> None:
+    """Write a result as an HTML page, and its record as JSON beside it."""
+    write_whole(page, result.to_html(screen.language))
+    write_whole(page.with_suffix(".json"), json.dumps(record, allow_nan=False, indent=1) + "\n")
+    screen.say(msg("Full report: {path}", path=str(page)))
 
 
 def deliver(

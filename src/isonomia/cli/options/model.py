@@ -1,0 +1,44 @@
+"""The model that a command asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from isonomia.cli.options.roles import read_names
+from isonomia.cli.options.shared import ModelFile
+from isonomia.errors import SpecError
+
+if TYPE_CHECKING:
+    from isonomia.models import Model
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """The model of a command."""
+
+    model: ModelFile = None
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Load a pickle, joblib or PyTorch model: this runs whatever code is in it.")
+    ] = False
+    trust_type: Annotated[
+        list[str] | None,
+        typer.Option("--trust-type", metavar="T", help="A type that a skops file may contain: mypackage.MyStep"),
+    ] = None
+
+    def load(self) -> Model | None:
+        """The model of a file, `module:callable` or an address; none where none is named."""
+        if self.model is None:
+            return None
+        from isonomia.models import load_model
+
+        return load_model(self.model, trust=read_names(self.trust_type or [], "--trust-type") or self.trust)
+
+    def require(self) -> Model:
+        """The model; an error where none is named."""
+        found = self.load()
+        if found is None:
+            raise SpecError("`--model` must name a model to ask: a file, module:callable or an http address.")
+        return found
