@@ -10,10 +10,12 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.data.bands import Bands
 from isonomia.data.columns import is_nested
 from isonomia.data.display_names import read_labels
+from isonomia.data.engines.engine import Key
 from isonomia.data.engines.opening import as_engine
-from isonomia.data.engines.role_counts import count_roles
+from isonomia.data.engines.role_counts import RoleCounts, bands_by_counting, count_beside, count_roles
 from isonomia.data.engines.rows import row_bytes
 from isonomia.data.frames import backend_of, wrap
 from isonomia.data.outcomes import given_positive, given_task
@@ -153,6 +155,7 @@ class Dataset(RoleTable):
         roles = given_roles(options)
         self.given_kinds = options.get("kinds") or {}
         self.counts, self.score_bins = None, 0
+        counted: dict[str, Bands] = {}
         if self.engine is None:
             self._table = table = wrap(frame)
             columns: Sequence[str] = table.columns
@@ -160,6 +163,8 @@ class Dataset(RoleTable):
         else:
             columns = tuple(self.engine.schema)
             check_names(columns, roles, self.given_kinds)
+            counted = {} if known else bands_by_counting(self.engine, roles, self.given_kinds)
+            roles = replace(roles, bands={**roles.bands, **counted})
             found = count_roles(self.engine, roles, moments=moments)
             table, self.counts, self.score_bins = found.table, found.counts, found.bins
             self._table = table
@@ -176,7 +181,7 @@ class Dataset(RoleTable):
         self.ignored = (ignore,) if isinstance(ignore, str) else tuple(ignore)
         self.reading_notes = ()
         proposed = {} if known else proposed_bands(table, roles, self.kinds, self.counts)
-        roles = replace(roles, bands={**roles.bands, **proposed})
+        roles, proposed = replace(roles, bands={**roles.bands, **proposed}), {**counted, **proposed}
         self.proposed = frozenset(proposed)
         self.left_out = () if self._features_given else tuple(nested)
         score = options.get("score")
@@ -201,8 +206,7 @@ class Dataset(RoleTable):
         """
         if self.engine is None:
             return self
-        fit = max(1, self.engine.memory // 6 // row_bytes(self.engine.schema))
-        most = fit if maximum is None else min(maximum, fit)
+        most = self._most_rows if maximum is None else min(maximum, self._most_rows)
         names = [name for name in self.columns if name not in self.left_out]
         if len(self) <= most:
             (frame,) = self.engine.batches(names)
@@ -210,6 +214,66 @@ class Dataset(RoleTable):
             frame = self.engine.sample(names, most, seed)
         other = Dataset.__new__(Dataset)
         other._build(frame, {**self.options(), "kinds": self.given_kinds}, known=True)
+        return other
+
+    @property
+    def rows_fit(self) -> bool:
+        """Whether all rows are in memory, or would take at most a sixth of the memory given."""
+        return self.engine is None or len(self) <= self._most_rows
+
+    @property
+    def _most_rows(self) -> int:
+        """How many rows of an engine are read into memory, at most: checks make as much again of them."""
+        assert self.engine is not None
+        return max(1, self.engine.memory // 6 // row_bytes(self.engine.schema))
+
+    def beside(
+        self, sets: Sequence[Sequence[Key]], *, outcomes: bool = True, scores: bool = False, protected: bool = False
+    ) -> list[Dataset | None]:
+        """For each set of keys the rows that an engine counts by them, beside columns that have a role.
+
+        Parameters
+        ----------
+        sets : sequence of sequences of Key
+            Columns of the source, one set for each dataset; all are counted in one statement.
+        outcomes, scores, protected : bool
+            Whether to count by target and prediction, by scores, and by the protected attributes, too.
+
+        Returns
+        -------
+        list of Dataset or None
+            A row per combination, with `counts`; None where there are more combinations than memory allows.
+        """
+        assert self.engine is not None
+        found = count_beside(
+            self.engine,
+            self.roles,
+            sets,
+            outcomes=outcomes,
+            bins=self.score_bins if scores else None,
+            protected=protected,
+        )
+        return [None if part is None else self._counted(part) for part in found]
+
+    def _counted(self, part: RoleCounts) -> Dataset:
+        """Combinations that an engine counted: a dataset of roles, without features."""
+        options, here = self.options(), part.table.columns
+        options["features"] = []
+        options["kinds"] = {
+            name: kind for name, kind in self.kinds.items() if name in here and part.table[name].dtype != nw.Boolean
+        }
+        for role in ("target", "prediction", "weight", "time"):
+            options[role] = options[role] if options[role] in here else None
+        if not set(self.roles.score) <= set(here):
+            options["score"] = None
+        if not set(self.protected) <= set(here):
+            options["protected"], options["privileged"] = None, None
+        if options["target"] is None and options["prediction"] is None:
+            options["positive"] = options["task"] = None
+        options["labels"] = None
+        other = Dataset.__new__(Dataset)
+        other._build(part.table.to_native(), options, known=True)
+        other.counts, other.words, other.proposed = part.counts, self.words, self.proposed
         return other
 
     def by_time(self) -> Dataset:
